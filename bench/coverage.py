@@ -21,6 +21,7 @@ import numpy as np
 
 from bench.simulated_sides import binary, compared, rate_intervals, regression
 from bench.verdict_families import VerdictP, family_verdicts, verdict_p
+from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS
 from fairgauge.stats.cluster_robust import (
     FEWEST_CLUSTERS,
     ShareSums,
@@ -51,8 +52,6 @@ from fairgauge.stats.multinomial import (
 )
 from fairgauge.stats.multiplicity import simultaneous_level, tukey_adjusted, tukey_level
 from fairgauge.stats.rows_to_decide import (
-    FEWEST_EXPECTED,
-    FEWEST_ROWS,
     rows_for_verdict,
     rows_to_decide_rates,
 )

@@ -2,7 +2,7 @@
 
 Each searches the same table in a process of its own, down to the same size of a subgroup:
 ``fairgauge.find`` and SliceLine (0.3.0) conjunctions of three conditions of twelve features,
-``fairgauge.find`` and DivExplorer (0.2.6) all conjunctions of six. With ``--rows 10000000``
+``fairgauge.find`` and DivExplorer (0.2.6) all conjunctions of six. With ``--rows 100000000``
 ``fairgauge.find`` alone searches a Parquet file of so many rows, and of ten features of twenty
 values, whose rows it reads in batches, beside a bare scan of it. Neither peer has a guarantee,
 and their packages are no dependencies: ``pip install --target DIR --no-deps sliceline divexplorer``
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -118,6 +119,7 @@ def main() -> None:
             spent = timed(partial(of_parquet, path))
         memory, scans = spent["memory"] / 2**20, spent["cpu"] / bare
         print(f"{spent['cpu']:.1f} s ({scans:.1f} bare scans of {bare:.1f} s), {memory:,.0f} MiB")
+        print(f"{spent['wall']:.0f} s by the clock, at a load of {os.getloadavg()[0]:.0f}")
         return
     if asked.one:
         features, search = _runs()[asked.one]

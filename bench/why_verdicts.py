@@ -18,6 +18,7 @@ import polars as pl
 from scipy.optimize import brentq
 
 import fairgauge as fg
+from bench import why_models as models
 from bench.audit_designs import Occurrences, alone, holds
 from bench.decisions import as_wanted
 from bench.reviewed_audits import count
@@ -49,6 +50,7 @@ class Law:
     within : the differences within strata, repeated over them.
     range : the lowest and the highest rate of the reference in a stratum.
     outlying : the difference in the first stratum, where it is another.
+    spread : the standard deviation of the differences, drawn anew for each table.
     """
 
     setting: str
@@ -60,6 +62,7 @@ class Law:
     margin: float | None = None
     range: tuple[float, float] = (0.2, 0.8)
     outlying: float | None = None
+    spread: float = 0.0
 
     @property
     def shares(self) -> tuple[np.ndarray, np.ndarray]:
@@ -93,7 +96,9 @@ def offsetting(within: float) -> float:
 def drawn(law: Law, rng: np.random.Generator) -> pl.DataFrame:
     """Return the counts of a table."""
     cells: dict[str, list[object]] = {"side": [], "stratum": [], "y": [], "n": []}
-    for side, rows, shares, rates in zip("da", law.rows, law.shares, law.rates, strict=True):
+    ours, theirs = law.rates
+    ours = np.clip(ours + rng.normal(0, law.spread, law.strata), 0, 1) if law.spread else ours
+    for side, rows, shares, rates in zip("da", law.rows, law.shares, (ours, theirs), strict=True):
         n = rng.multinomial(rows, shares)
         x = rng.binomial(n, rates)
         for y, counts in ((1, x), (0, n - x)):
@@ -203,6 +208,9 @@ NAMED = (
       for k, n, m in ((40, 60, 180), (40, 20, 60), (40, 8, 24), (10, 100, 300), (200, 20, 60))),
     Law("40 strata of one difference, 60 and 180 rows each; rates 3 to 15%", _ALIKE,
         (2_400, 7_200), 0.6, strata=40, range=(0.03, 0.15)),
+    *(Law(f"40 strata that differ by {100 * spread:.0f} points themselves, 60 and 180 rows each",
+          "a stratum at most 5", (2_400, 7_200), 0.0, _OTHERS, 40, range=(0.3, 0.8), spread=spread)
+      for spread in (0.04, 0.08)),
     *(Law(f"40 strata, one at -21.9 points, the others at -8; {n} and {m} rows each", _NAMED,
           (40 * n, 40 * m), 0.0, _OTHERS, 40, range=(0.25, 0.8), outlying=-0.219)
       for n, m in ((120, 360), (200, 600), (300, 900), (500, 1_500))),
@@ -215,12 +223,13 @@ def designs() -> Iterator[Design]:
                            ("strata", NAMED, named)):  # fmt: skip
         for law in laws:
             yield alone(of, law.setting, law.wanted, partial(read, law))
+    yield from models.designs()
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Count verdicts until every law has enough tables, and print their shares."""
     parser = argparse.ArgumentParser(prog="python -m bench.why_verdicts", description=__doc__)
-    parser.add_argument("--tables", type=int, default=200, help="tables wanted of each law")
+    parser.add_argument("--tables", type=int, default=2000, help="tables wanted of each law")
     parser.add_argument("--anew", action="store_true", help="forget what was counted")
     parser.add_argument("-o", "--output", type=Path, default=RESULTS)
     options = parser.parse_args(arguments)

@@ -114,7 +114,7 @@ def _write_explored(app: Sphinx, failure: Exception | None) -> None:
             intersections=[columns],
             exact=True,
         ).save(Path(app.outdir, "_static", "explore-loans.html"))
-        rows = pl.read_csv(table).with_columns(new=pl.col("score") >= 0.5)
+        rows = pl.read_csv(table).with_columns(new=pl.col("score") >= 0.6)
     fairgauge.explore(
         rows.with_columns(new=pl.col("new").replace_strict({True: "yes", False: "no"})),
         label="repaid",

@@ -3,7 +3,9 @@
 ``python docs/make_coverage_page.py`` writes them; ``make coverage`` measures: docs/coverage.json by
 ``bench.coverage``, docs/coverage_of_all_metrics.json by ``bench.all_metrics``,
 docs/coverage_of_audits.json by ``bench.reviewed_audits``, docs/coverage_of_decisions.json by
-``bench.decisions``, docs/coverage_of_swapped_names.json by ``bench.swapped_names``.
+``bench.decisions``, docs/coverage_of_swapped_names.json by ``bench.swapped_names``,
+docs/coverage_of_unrecorded_groups.json by ``bench.unrecorded_groups``,
+docs/coverage_of_gap_verdicts.json by ``bench.why_verdicts``.
 """
 
 from __future__ import annotations
@@ -11,15 +13,20 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 DOCS = Path(__file__).resolve().parent
 PAGE, MEASURED = DOCS / "coverage.md", DOCS / "coverage.json"
 ALL_METRICS = DOCS / "coverage_of_all_metrics.json"
 AUDITS = DOCS / "coverage_of_audits.json"
 DECISIONS = DOCS / "coverage_of_decisions.json"
+GAP_VERDICTS = DOCS / "coverage_of_gap_verdicts.json"
 SWAPPED_NAMES = DOCS / "coverage_of_swapped_names.json"
 SUBGROUP_SEARCHES = DOCS / "coverage_of_subgroup_searches.json"
+UNRECORDED_GROUPS = DOCS / "coverage_of_unrecorded_groups.json"
 _COVERAGE = ("coverage if adequate", "coverage", "simultaneous coverage")
 _ONE_GROUP = "one group"
 _SHOWN = 3
@@ -105,7 +112,7 @@ def by_design(records: list[Record]) -> str:
     return _markdown(("design", "data sets", "numbers", "median", "above 98.5", "lowest"), rows)
 
 
-def of_audits(records: list[Record]) -> str:
+def of_audits(records: list[Record], what: str = "audits") -> str:
     """Return one row for each reviewed design: what was wanted, and how often each thing happened.
 
     What fewer audits could show than there were, such as coverage of adequate intervals, has the
@@ -124,7 +131,7 @@ def of_audits(records: list[Record]) -> str:
             none = "no adequate interval"
         shown = "; ".join(measured) or none
         rows.append((each["of"], each["setting"], f"{each['audits']:,}", shown, each["wanted"]))
-    return _markdown(("row", "design", "audits", "measured, in per cent", "wanted"), rows)
+    return _markdown(("row", "design", what, "measured, in per cent", "wanted"), rows)
 
 
 def of_swapped_names(records: list[Record]) -> str:
@@ -160,6 +167,56 @@ def of_subgroup_searches(records: list[Record]) -> str:
     return _markdown(head, rows)
 
 
+_ESTIMATORS = ("weighted", "likelihood", "bracket", "bounds", "validated")
+_OF_GAPS = {
+    "gap": "selection_rate.difference", "ratio": "selection_rate.ratio",
+    "TPR gap": "true_positive_rate.difference", "FPR gap": "false_positive_rate.difference",
+}  # fmt: skip
+
+
+def of_unrecorded_groups(records: Iterable[Record]) -> str:
+    """Return two tables: verdicts by every estimator under each law, and coverage by design.
+
+    A row has its number of tables; what has too few of them is counted below.
+    """
+    every = list(records)
+    shown = [each for each in every if each["tables"] >= _FEWEST]
+    verdicts, coverage = [], []
+    for each in shown:
+        number, sums = each["tables"], each["sums"]
+
+        def percent(name: str, number: int = number, sums: Record = sums) -> str:
+            return f"{100 * sums.get(name, 0) / number:.1f}"
+
+        begin = (each["design"], f"{each['people']:,}", f"{number:,}")
+        if each["kind"] == "verdicts":
+            cells = [
+                f"{percent(f'{name} pass')} / {percent(f'{name} fail')} "
+                f"({percent(f'{name} covers')})"
+                for name in _ESTIMATORS
+            ]
+            verdicts.append((*begin, f"{each['gap']:+.1f}", *cells))
+        else:
+            bias = [f"{sums[f'{name} bias'] / number:+.1f}" for name in _ESTIMATORS[:2]]
+            error = math.sqrt(sums["likelihood squared"] / number)
+            covered = [percent(f"{metric} covered") for metric in _OF_GAPS.values()]
+            coverage.append((*begin, bias[0], f"{bias[1]} / {error:.1f}", *covered))
+    few = len(every) - len(shown)
+    parts = [
+        _markdown(("law", "people", "tables", "gap", *_ESTIMATORS), verdicts) if verdicts else "",
+        _markdown(
+            ("design", "people", "tables", "weighted: bias", "likelihood: bias / RMSE", *_OF_GAPS),
+            coverage,
+        )
+        if coverage
+        else "",
+        f"Fewer than {_FEWEST} tables so far, and not shown: {few} of {len(every)} designs."
+        if few
+        else "",
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
 def page(text: str, made: dict[str, str]) -> str:
     """Return the page with what stands between its marks replaced, by the name of the marks."""
     for name, tables_of in made.items():
@@ -182,8 +239,12 @@ def made() -> dict[str, str]:
         ALL_METRICS.name: by_design(read(ALL_METRICS)),
         AUDITS.name: of_audits(read(AUDITS)),
         DECISIONS.name: of_audits(read(DECISIONS)),
+        GAP_VERDICTS.name: of_audits(read(GAP_VERDICTS), "tables"),
         SWAPPED_NAMES.name: of_swapped_names(read(SWAPPED_NAMES)),
         SUBGROUP_SEARCHES.name: of_subgroup_searches(read(SUBGROUP_SEARCHES)),
+        UNRECORDED_GROUPS.name: of_unrecorded_groups(
+            json.loads(UNRECORDED_GROUPS.read_text(encoding="utf-8")).values()
+        ),
     }
 
 

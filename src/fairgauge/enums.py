@@ -156,6 +156,15 @@ class Closed(StrEnum):
     LEFT = "left"
 
 
+class Ends(StrEnum):
+    """Which ends of a range belong to it."""
+
+    RIGHT = "right"
+    LEFT = "left"
+    BOTH = "both"
+    NEITHER = "neither"
+
+
 class GroupKind(StrEnum):
     """Of what a group is made."""
 
@@ -419,14 +428,15 @@ OF_PROBABILITIES = frozenset({
 class DiagnosticCode(StrEnum):
     """What a note or warning of a report is about; the parameters are named beside it."""
 
-    TASK = "task"  # task, assumed
+    TASK = "task"  # task; roles, unless label and prediction
     EXCLUDED = "excluded"  # rows, reason
     PROTECTED = "protected"  # min_cell
     REPEATED_ID = "repeated_id"  # column, distinct, rows, verb
     STRATUM_IS_OUTCOME = "stratum_is_outcome"  # column, share
     MISSING_GROUPS = "missing_groups"  # rows, total, ruled, known; cases, total_cases of a count
     MISSING_OUTCOMES = "missing_outcomes"
-    # what, rows, total, most, most_share, least, least_share, groups, differs, ruled
+    # what, rows, total, groups, of_groups, differs, ruled;
+    # of the groups that are large enough: most, most_share, least, least_share
     CLUSTERS_SPAN_GROUPS = "clusters_span_groups"  # clusters, total, column
     COVERAGE = "coverage"  # metric, share, of
     ADJUSTED_P = "adjusted_p"  # comparisons, homogeneity
@@ -444,8 +454,11 @@ class DiagnosticCode(StrEnum):
     OVERRIDES = "overrides"  # options
     COUNTED_AS = "counted_as"  # verdicts, outcome
     ASSUMED_POSITIVE = "assumed_positive"  # column, value, others
+    UNFAVOURABLE_POSITIVE = "unfavourable_positive"  # column, values, others
+    FEW_PUBLISHED = "few_published"  # groups, features, fewer: of tables to publish
     PREDICTION_NOT_A_LABEL = "prediction_not_a_label"  # column, label, values, rows
     UNDECIDED_OUTCOMES = "undecided_outcomes"  # column, values, rows, codes, condition
+    APPROVED_AS_REFUSED = "approved_as_refused"  # column, values, rows, positive: of HMDA
     PREDICTION_IS_LABEL = "prediction_is_label"  # column, label, rows
     SENSITIVE_IS_OUTCOME = "sensitive_is_outcome"  # column, role; outcome, rows of a copy
     SINGLE_ROW_GROUPS = "single_row_groups"  # groups, single
@@ -456,10 +469,11 @@ class DiagnosticCode(StrEnum):
     UNMATCHED = "unmatched"  # path, name, nearest
     ONE_GROUP = "one_group"  # group
     PEOPLE = "people"  # column, counted; rows, people where known
+    NEVER_REPEATS = "never_repeats"  # column, role: person or cluster
     PEOPLE_UNCLEAR = "people_unclear"  # columns, people: of several values in their rows
-    NOT_RECODED = "not_recoded"  # values, rows
+    NOT_RECODED = "not_recoded"  # values, rows; alike: those spelt nearly as a recoded value
     RECODING = "recoding"  # line: a recoding that spellings suggest
-    COPIED_FILES = "copied_files"  # files: that are byte for byte the same
+    COPIED_FILES = "copied_files"  # files: that hold the same lines
     LIMITS_OUTSIDE_RANGE = "limits_outside_range"  # path, metric, low, high
     FAILS_TOGETHER = "fails_together"  # comparisons, confidence, fails, remaining, familywise
     REFERENCE_DECIDES = "reference_decides"  # rule, group, outcome, references
@@ -471,6 +485,7 @@ class DiagnosticCode(StrEnum):
     CALIBRATION = "calibration"  # known, chi_square, degrees, p, rejected
     LACK_OF_FIT = "lack_of_fit"  # rate, p
     ROUNDED_PROBABILITIES = "rounded_probabilities"  # rows
+    COARSER_GRID = "coarser_grid"  # people
     PLACE_PROXY = "place_proxy"  # on: the column that probabilities are joined by
     TEXT = "text"  # text: of a report saved by version 1
 

@@ -209,6 +209,17 @@ class GroupId:
         return cls.of(*map(_read_part, parts)) if parts else cls(GroupKind(kind))
 
 
+def name_of_values(values: Value | Sequence[Value]) -> str:
+    """Return the name of the group of a value, or of the values of several columns.
+
+    >>> name_of_values(1), name_of_values(["F", 1])
+    ('1', 'F & 1')
+    """
+    if isinstance(values, (list, tuple)):
+        return _CROSSED.join(map(name_of, values))
+    return name_of(canonical(values))
+
+
 OTHERS = GroupId(GroupKind.OTHERS)
 OVERALL = GroupId(GroupKind.OVERALL)
 EVERYONE = GroupId(GroupKind.EVERYONE)

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from fairgauge.values import Json, Saved
 
 
+FEWEST_ROWS, FEWEST_EXPECTED = 20, 5
+"""The data of a rate are insufficient with fewer rows, or where a cell without a difference expects
+fewer: no rule is evaluated, and no such group is chosen as a reference."""
+
+
 class ReasonCode(StrEnum):
     """What stands in the way; the parameters of each are named beside it."""
 
@@ -26,6 +31,7 @@ class ReasonCode(StrEnum):
     NO_POSITIVES = "no_positives"  # of: label, prediction
     NO_NEGATIVES = "no_negatives"  # of: label, prediction
     EMPTY_DENOMINATOR = "empty_denominator"  # counts, formula
+    LACKING_VALUES = "lacking_values"  # column, lacking, rows, counts
     BOTH_SIDES_EQUAL_RATE = "both_sides_equal_rate"  # rate, value
     BOTH_SIDES_INFINITE = "both_sides_infinite"  # rate
     BOTH_SIDES_ZERO = "both_sides_zero"

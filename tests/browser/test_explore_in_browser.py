@@ -456,6 +456,8 @@ def test_models_stand_side_by_side_with_the_numbers_of_an_audit_of_each(opened, 
         state = {"reference": "others", "show": "difference"}
         assert compare(shown, expected, rates, state) == len(names) * len(rates)
         cells = page.evaluate(MATRICES)
+        heads = page.locator(".slices table").first.locator("th[scope=col]").all_inner_texts()
+        assert heads[:2] == ["observed positive", "observed negative"]
         for group in report.groups:
             if group.feature == "g":
                 counts = cells[f"{group.group}, by {model}"]
@@ -512,8 +514,17 @@ def test_what_was_looked_at_is_a_question_with_the_same_numbers(opened, tmp_path
                     and e.feature_id.columns == tuple(c["name"] for c in columns)
                     and e.threshold in (None, state["threshold"])
                 ]  # fmt: skip
-                for each in own:
+                for each in own:  # its own interval is that of the page, and none is narrower
                     assert same(float(cell[0]), each.value)
+                    if each.interval and (state["reference"], rate["name"]) != (
+                        "overall",
+                        "balanced_accuracy",
+                    ):
+                        assert same(as_number(cell[1]), each.interval.low)
+                        assert same(as_number(cell[2]), each.interval.high)
+                    if each.simultaneous:
+                        assert each.simultaneous.low <= each.interval.low
+                        assert each.simultaneous.high >= each.interval.high
                     compared += 1
         assert compared > 0
 
@@ -532,7 +543,7 @@ def test_every_interval_that_was_on_the_page_was_looked_at(opened):
     def counted(view):
         page.locator(f"#show input[value={view}]").check()
         text = exported(page)
-        assert page.locator("#seen").inner_text().split(" Ordinary")[0] in text
+        assert page.locator("#seen").inner_text().split(" Whatever")[0] in text
         return int(re.search(r"shown ([\d,]+) interval", text)[1].replace(",", ""))
 
     assert drawn(page).evaluate(intervals) == groups * rates
@@ -546,20 +557,109 @@ def test_every_interval_that_was_on_the_page_was_looked_at(opened):
     assert data["together"]["count"] >= 3 * groups * rates + 1
 
 
+def settled(page):
+    """Return the lines of the trail, once the view of the page is settled and drawn."""
+    page.wait_for_selector("#trail[aria-busy=false]", state="attached")
+    return page.locator("#trail li").all_inner_texts()
+
+
+def shown_so_far(page):
+    text = page.locator("#seen").inner_text()
+    return int(re.search(r"([\d,]+) intervals?,", text)[1].replace(",", ""))
+
+
+def test_the_trail_lists_what_was_picked_and_each_interval_as_it_was_shown(opened):
+    """What nobody picked is in the number of intervals alone, until it is exported."""
+    page = opened(explored(rows(), sensitive="g", intersections=[]))
+    page.locator("#threshold-number").fill("0.6")
+    page.locator("#threshold-number").press("Enter")
+    assert settled(page) == []
+    assert shown_so_far(page) > 2 * len(data_of(page)["rates"])
+    page.locator("#grid td.on button").nth(1).click()
+    (first,) = settled(page)
+    assert re.search(r"% CI .* to .*, each taken alone\)$", first)
+    page.locator("#together").check()
+    again = settled(page)
+    assert again[0] == first
+    assert again[1].endswith("for everything that this page can show, taken together)")
+    assert re.search(r": (.*?) \(", again[1])[1] == re.search(r": (.*?) \(", first)[1]
+    page.locator("#trail button").first.click()
+    assert settled(page) == again
+    assert not page.locator("#together").is_checked()
+    page.locator("#again").click()
+    assert (
+        "of all groups by g compared with all others at threshold 0.5: significantly"
+        in exported(page)
+    )
+    assert "95% confidence intervals, each taken alone" in settled(page)[0]
+
+
+def test_a_link_carries_the_number_of_intervals_that_its_page_has_shown(opened):
+    """At most so many: what both pages show is counted once where it is the view of the link."""
+    exploration = explored(rows(), sensitive="g", intersections=[])
+    page = opened(exploration)
+    settled(page)
+    page.locator("#metric").select_option("1")
+    settled(page)
+    number, address = shown_so_far(page), page.url.partition("#")[2]
+    other = opened(exploration, address)
+    assert settled(other) == []
+    assert shown_so_far(other) == number
+    assert "the one that its link was copied from" in exported(other)
+    other.locator("#metric").select_option("2")
+    settled(other)
+    assert shown_so_far(other) > number
+    damaged = opened(exploration, address.replace(str(number), "-1"))
+    assert settled(damaged) == []
+    assert shown_so_far(damaged) <= number
+
+
+def test_the_specification_on_the_page_follows_the_view(opened):
+    page = opened(explored(rows(), sensitive="g", intersections=[]))
+    asked = tomllib.loads(exported(page))
+    assert (asked["threshold"], asked["reference"]) == ([0.5], "others")
+    page.locator("#reference").select_option("largest")
+    settled(page)
+    assert tomllib.loads(page.locator("#text").input_value())["reference"] == "largest"
+
+
+def test_a_question_of_crossed_groups_asks_for_no_column_alone(opened):
+    """Each feature that nobody picked would make the intervals of the audit wider."""
+    page = opened(explored(rows()))
+    page.locator("#by input[value='1']").check()
+    asked = tomllib.loads(exported(page))
+    assert (asked.get("sensitive"), asked["intersections"]) == (None, [["g", "h"]])
+
+
+def test_the_detail_comes_into_sight_where_it_is_below_the_overview(opened):
+    page = opened(explored(rows()), viewport={"width": 400, "height": 700})
+    page.locator("#by input[value='1']").check()
+    detail = page.locator("#detail")
+    drawn(page).locator("#grid td.on button").nth(2).click()
+    assert detail.evaluate("each => each.getBoundingClientRect().top") < 200
+    assert page.evaluate("document.activeElement.id") == "detail"
+    page.locator("#back").click()
+    picked = page.locator("#grid [aria-pressed=true]")
+    assert picked.evaluate("each => each === document.activeElement")
+    assert detail.locator("h2").inner_text() in picked.get_attribute("aria-label")
+
+
 def test_what_cannot_be_chosen_states_why(opened):
     """By a line of the page, on pointing, and as the description of the control."""
     table = rows()
     page = opened(explored(table, intersections=[], threshold=0.5))
     sole = page.locator("#by input[value='0']")
     assert sole.is_disabled()
+    page.locator("#reasons summary").click()
     assert page.locator("#why").inner_text().splitlines() == [
-        "Groups are by g: one column must make them",
-        "g makes the groups",
-        "No choice of a model: one was counted; fairgauge count --candidate COLUMN",
+        "g stays: at least one column has to make the groups",
+        "No choice of one g: it makes the groups",
+        "No choice of a model: one was counted; fairgauge count --candidate COLUMN counts more",
     ]
     described = "each => document.getElementById(each.getAttribute('aria-describedby')).textContent"
-    assert sole.evaluate(described) == "Groups are by g: one column must make them"
-    assert page.locator("#filter-0").evaluate(described) == "g makes the groups"
+    assert sole.evaluate(described) == "g stays: at least one column has to make the groups"
+    by_g = page.locator("#filter-0").evaluate(described)
+    assert by_g == "No choice of one g: it makes the groups"
     assert page.locator("#by label").first.get_attribute("title") == sole.evaluate(described)
     # counted together at the audited threshold alone, which the view then has
     page.locator("#threshold-number").fill("0.8")
@@ -572,10 +672,11 @@ def test_what_cannot_be_chosen_states_why(opened):
     page = opened(
         explored(table, sensitive=["g", "h", "i", "k"], intersections=[["g", "h"]], threshold=0.5)
     )
-    assert "Counted without g*h" not in page.locator("#why").inner_text()
+    page.locator("#reasons summary").click()
+    assert "g and h were not counted" not in page.locator("#why").inner_text()
     third = page.locator("#by input[value='2']")
-    apart = "Counted without g*i; fairgauge count --intersect 'g*i'"
-    assert third.evaluate(described) == f"{apart}. i takes the place of the others"
+    apart = "g and i were not counted together; fairgauge count --intersect 'g*i' does"
+    assert third.evaluate(described) == f"{apart}. Until then i takes the place of the others"
     assert page.locator("#filter-2").is_disabled()
     assert page.locator("#filter-2").evaluate(described) == apart
     third.check()
@@ -651,9 +752,57 @@ def test_it_works_from_the_keyboard(opened):
     assert page.evaluate("document.activeElement.id") == "detail"
     page.keyboard.press("Escape")
     assert page.evaluate("document.activeElement.getAttribute('aria-label')") == focused
+    at = "document.activeElement.closest('td').cellIndex"
+    for key, cell in (("End", len(METRICS)), ("End", len(METRICS)), ("Home", 1)):
+        page.keyboard.press(key)
+        assert page.evaluate(at) == cell
     page.locator("#threshold").focus()
     page.keyboard.press("ArrowRight")
     page.wait_for_selector("#threshold[aria-valuetext='0.51']")
+
+
+def test_a_threshold_that_is_not_counted_is_stated_with_the_one_that_is_shown(opened):
+    page = opened(explored(rows(), intersections=[], threshold=0.5))
+    moved = page.locator("#threshold-moved[role=status]")
+    for typed, shown in (("0.605", "0.6"), ("60", "0.99")):
+        page.locator("#threshold-number").fill(typed)
+        page.locator("#threshold-number").press("Enter")
+        assert page.locator("#threshold-number").input_value() == shown
+        assert f"not counted at {typed}: the threshold is {shown}," in moved.inner_text()
+    page.locator("#threshold-number").fill("0.8")
+    page.locator("#threshold-number").press("Enter")
+    assert moved.text_content() == ""
+    page.locator("#by input[value='1']").check()  # counted together at 0.5 alone
+    assert "not counted at 0.8: the threshold is 0.5," in moved.inner_text()
+
+
+def test_one_column_hints_that_others_can_be_ticked(opened):
+    note = opened(explored(rows())).locator("#by-note")
+    assert note.inner_text() == "Tick another column too, to cross its groups with these."
+    note.page.locator("#by input[value='1']").check()
+    assert note.text_content() == ""
+    alone = opened(explored(rows(), sensitive="g", intersections=[]))
+    assert alone.locator("#by-note").text_content() == ""
+
+
+def test_what_the_specification_states_of_widths_holds_for_both_switches(opened, tmp_path):
+    """Intervals of its audit: wider than each taken alone, narrower than for all of the page."""
+    table = rows().filter(pl.col("g").is_not_null())
+    page = opened(explored(table))
+    width = {}
+    for together in (False, True):
+        page.locator("#together").set_checked(together)
+        cells = dict(drawn(page).evaluate(READ))["0"]
+        width[together] = [as_number(cell[2]) - as_number(cell[1]) for cell in cells]
+    page.locator("#grid td.on button").first.click()
+    text = exported(page)
+    assert "at least as wide as those taken alone, which" in text
+    assert "mostly narrower than those for everything that this page can show." in text
+    report = fg.audit(table, config=tomllib.loads(text))
+    (each,) = {e.group: e for e in report.estimates if e.metric == "selection_rate.difference"
+               and e.group == data_of(page)["columns"][0]["groups"][0]}.values()  # fmt: skip
+    audited = each.simultaneous.high - each.simultaneous.low
+    assert width[False][0] < audited < width[True][0]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -165,10 +165,7 @@ def test_names_of_categories_change_nothing_of_a_check(suffix: str, tmp_path: Pa
     assert not differences(before, after), differences(before, after)[:4]
 
 
-BY_NAME = pytest.mark.xfail(reason="of gaps with the same verdict the first by name is described")
-
-
-@pytest.mark.parametrize("verb", ["find", "monitor", "plan", pytest.param("why", marks=BY_NAME)])
+@pytest.mark.parametrize("verb", ["find", "monitor", "plan", "why"])
 def test_no_name_decides_what_a_first_page_states(verb: str) -> None:
     names = NAMES["the other way round"]
     back = {new: old for old, new in names.items()}

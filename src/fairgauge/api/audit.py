@@ -26,10 +26,12 @@ from fairgauge.resolve.data_checks import (
     assumed_positive,
     check_known,
     copied_outcomes,
+    few_published,
     group_texts,
     limits_outside_range,
     many_strata,
     missing_markers,
+    never_repeats,
     numeric_groups,
     one_group,
     prediction_is_label,
@@ -39,6 +41,7 @@ from fairgauge.resolve.data_checks import (
     sensitive_outcomes,
     single_row_groups,
     undecided_outcomes,
+    unfavourable_positive,
     unmatched_groups,
     unmatched_rules,
 )
@@ -66,6 +69,7 @@ if TYPE_CHECKING:
     from fairgauge.measure.measure import ByRows
     from fairgauge.question.options import Options
     from fairgauge.question.spec_file import Config
+    from fairgauge.reasons import Parameter
     from fairgauge.resolve.group_counts import GroupCounts
     from fairgauge.results.estimates import Measured
     from fairgauge.results.verdicts import Verdict
@@ -169,12 +173,14 @@ def audit(
         diagnostics=(
             *_protection(cube),
             *_overrides(data, spec),
-            *_copied(data),
             *counted_people(cube, spec),
+            *never_repeats(cube, spec),
             *_notes(measured.task, excluded, spec, stated=_task_is_stated(spec, options)),
             *assumed_positive(cube, spec, measured.task),
+            *unfavourable_positive(cube, spec, measured.task),
+            *few_published(spec, measured.groups),
             *_likely_mistakes(cube, spec, measured, rows_by_level),
-            *repeated_people(source, spec),
+            *repeated_rows(data, source, spec),
             *measured.diagnostics,
             *notes_of_verdicts,
         ),
@@ -223,7 +229,7 @@ def counted_with_warnings(
     better known before the counts of many days are added up.
     """
     cube, source, spec = counted(data, (), options)
-    warnings = (*_copied(data), *repeated_people(source, spec))
+    warnings = (*never_repeats(cube, spec), *repeated_rows(data, source, spec))
     if spec.score is None or spec.label is None:
         return cube, warnings
     try:
@@ -422,16 +428,19 @@ def _median(source: Source, spec: Spec) -> float | None:
     return median_score(source, spec)
 
 
-def repeated_people(source: Source | None, spec: Spec, verb: str | None = None) -> list[Diagnostic]:
-    """Return warnings of rows that are not independent, as far as the first rows show.
+def repeated_rows(
+    data: object, source: Source | None, spec: Spec, verb: str | None = None
+) -> Iterator[Diagnostic]:
+    """Warn of files that are copies, and of people with several rows, as the first rows show.
 
     ``verb`` is what is done with the rows, where that is not an audit.
     """
-    if source is None:
-        return []
-    from fairgauge.rowwise.first_rows import repeated_ids
+    for files in copied_files(data):
+        yield Diagnostic.warning(DiagnosticCode.COPIED_FILES, files=files)
+    if source is not None:
+        from fairgauge.rowwise.first_rows import repeated_ids
 
-    return list(repeated_ids(source, spec, verb))
+        yield from repeated_ids(source, spec, verb)
 
 
 def _by_rows(source: Source | None, cube: Cube, spec: Spec) -> ByRows | None:
@@ -536,12 +545,6 @@ def counted_people(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         yield Diagnostic.warning(DiagnosticCode.PEOPLE_UNCLEAR, column=column, people=people)
 
 
-def _copied(data: object) -> Iterator[Diagnostic]:
-    """Warn of files whose rows count again in a copy."""
-    for files in copied_files(data):
-        yield Diagnostic.warning(DiagnosticCode.COPIED_FILES, files=files)
-
-
 def _overrides(data: object, spec: Spec) -> list[Diagnostic]:
     """Note which options saved with the counts the options given here override."""
     if not isinstance(data, Cube) or data.question is None:
@@ -586,7 +589,16 @@ def _unmatched(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 
 def _task_is_stated(spec: Spec, options: Options) -> bool:
     """Return whether the question states what label and prediction are."""
-    return bool(options.get("task")) or isinstance(spec.positive, Ordered)
+    of_preset = spec.preset is not None and spec.task is not None
+    return of_preset or bool(options.get("task")) or isinstance(spec.positive, Ordered)
+
+
+def _outcomes(spec: Spec) -> dict[str, Parameter]:
+    """Return what the task is of, where that is not label and prediction: one, or the score."""
+    decision = "prediction" if spec.prediction or not spec.score else "score"
+    given = {"label": spec.label, decision: spec.prediction or spec.score}
+    roles = tuple(role for role, column in given.items() if column)
+    return {} if roles in ((), ("label", "prediction")) else {"roles": roles}
 
 
 def _notes(task: Task, excluded: dict[str, int], spec: Spec, *, stated: bool) -> list[Diagnostic]:
@@ -594,7 +606,7 @@ def _notes(task: Task, excluded: dict[str, int], spec: Spec, *, stated: bool) ->
     notes = []
     if not stated:
         made = Diagnostic.note if task is Task.BINARY else Diagnostic.warning
-        notes.append(made(DiagnosticCode.TASK, task=str(task)))
+        notes.append(made(DiagnosticCode.TASK, None, task=str(task), **_outcomes(spec)))
     unit = {"unit": "people"} if spec.of_people else {}
     for reason, rows in excluded.items():
         if reason != Uncounted.SAME_PERSON:  # of whom one decision counts, as the note states

@@ -20,16 +20,16 @@ from fairgauge.published.table_arithmetic import (
     MIN_SHARE,
     admitted_rows,
     check_arithmetic,
-    check_margins,
     has_chosen_reference,
     highest,
     printed_reference,
 )
+from fairgauge.published.table_margins import check_margins
 from fairgauge.question.readers import read_word
 from fairgauge.question.rules import Rule
 from fairgauge.question.spec_file import with_config
 from fairgauge.question.specification import read_part
-from fairgauge.resolve.references import FEWEST_ROWS
+from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.results.check import (
     Check,
     CheckedGroup,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, Unpack, cast
 
 import numpy as np
 
-from fairgauge.api.audit import counted, repeated_people
+from fairgauge.api.audit import counted, repeated_rows
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.cube.crossed_strata import cross_strata
 from fairgauge.cube.cube import Cube
@@ -39,6 +39,7 @@ from fairgauge.measure.uncut_numbers import adjusted_for_numbers
 from fairgauge.question.features import Feature, read_strata
 from fairgauge.question.option_docs import with_options
 from fairgauge.question.option_types import read_margins
+from fairgauge.question.presets import preset
 from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.spec_file import with_config
 from fairgauge.question.specification import Spec, ask, refuse_candidates
@@ -79,8 +80,8 @@ def why(data: object = None, *, config: Config = None, **options: Unpack[Options
         cuts the numbers of a column into ten intervals of about equally many rows. ``metrics`` are
         differences or ratios of rates, or of the mean label or prediction of a regression (default:
         the difference of the selection rate, without predictions of the base rate, of a regression
-        of the mean label); and ``margins`` are by how much a rate may differ within strata, as in
-        ``{"base_rate": 0.02}``.
+        of the mean label; or what the preset has of it); and ``margins`` are by how much a rate may
+        differ within strata, as in ``{"base_rate": 0.02}``.
     {config}
     {options}
 
@@ -115,6 +116,8 @@ def why(data: object = None, *, config: Config = None, **options: Unpack[Options
     refuse_candidates(asked)
     message = "is of audits, and changes no decomposition; remove it"
     problems = [Problem(name, message) for name in _OF_RULES if options.get(name)]
+    if usual := asked.get("metrics") is None:
+        asked["metrics"] = Spec().metrics  # a preset has those of audits
     margins = asked.pop("margins", None)
     margins = dict(read_margins(margins, "margins", problems) if margins is not None else ())
     asked = {name: value for name, value in asked.items() if name not in _OF_RULES}
@@ -128,11 +131,13 @@ def why(data: object = None, *, config: Config = None, **options: Unpack[Options
     cuts: dict[str, dict[int, tuple[float, ...]]] = {}
     values: dict[str, int] = {}
     if not isinstance(data, Cube) and _has_quantiles(asked.get("strata")):
-        data, asked, cuts, values = _cut_at_quantiles(data, asked)
-    cube, source, spec = counted(data, (), cast("Options", asked))
+        cut, asked, cuts, values = _cut_at_quantiles(data, asked)
+    else:
+        cut = data
+    cube, source, spec = counted(cut, (), cast("Options", asked))
     strata = strata or spec.strata
-    if asked.get("metrics") is None:
-        spec = replace(spec, metrics=(f"{_usual_statistic(spec)}.difference",))
+    if usual:
+        spec = replace(spec, metrics=_usual_metrics(spec))
     spec = replace(spec, strata=(), rules=(), features=(), population=())
     _check(spec, strata, margins, cube)
     finest, strata = strata, _at(strata, cuts, _USUAL_INTERVALS)
@@ -161,18 +166,22 @@ def why(data: object = None, *, config: Config = None, **options: Unpack[Options
         excluded=excluded,
         gaps=gaps,
         diagnostics=(
-            *repeated_people(source, spec, "why"),
+            *repeated_rows(data, source, spec, "why"),
             *assumed_positive(cube, spec, Task.BINARY),
             *strata_that_are_outcomes(gaps),
         ),
     )
 
 
-def _usual_statistic(spec: Spec) -> str:
+def _usual_metrics(spec: Spec) -> tuple[str, ...]:
+    """Return the metrics of the preset that are of the usual statistic, or its difference."""
     decided = spec.prediction is not None or spec.score is not None
+    usual = "selection_rate" if decided else "base_rate"
     if spec.task is Task.REGRESSION:
-        return "mean_label" if spec.label is not None else "mean_prediction"
-    return "selection_rate" if decided else "base_rate"
+        usual = "mean_label" if spec.label is not None else "mean_prediction"
+    of_preset = preset(spec.preset).gaps if spec.preset is not None else ()
+    found = tuple(each for each in of_preset if each.startswith(f"{usual}."))
+    return found or (f"{usual}.difference",)
 
 
 _OF_RULES = ("rules", "inconclusive", "multiplicity", "population", "features")

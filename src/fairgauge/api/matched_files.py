@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import numpy as np
 
 from fairgauge.api.audit import counted
-from fairgauge.enums import ReferenceKind, Role
+from fairgauge.enums import GapVerdict, ReferenceKind, Role
 from fairgauge.errors import DataError, Problem, SpecError, listing, quote
 from fairgauge.resolve.group_counts import level_codes
 from fairgauge.resolve.resolution import resolve
+from fairgauge.results.gap_decomposition import test_of
 from fairgauge.scan.chosen_rows import chosen_rows
 from fairgauge.scan.row_access import read_rows
 from fairgauge.values import name_of
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from fairgauge.question.options import Options
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.resolution import Resolution
-    from fairgauge.results.gap_decomposition import Decomposition, Gap
+    from fairgauge.results.gap_decomposition import Decomposition, Gap, LevelGap, StratumGap
     from fairgauge.values import Value
 
 _METRICS = (
@@ -34,6 +35,7 @@ _METRICS = (
     "base_rate.difference",
     "base_rate.ratio",
 )
+_OTHERS = str(ReferenceKind.OTHERS)
 _EACH = 3
 """How many accepted people stand beside one who was refused."""
 
@@ -41,20 +43,27 @@ _EACH = 3
 class MatchedFiles(NamedTuple):
     """A row for each person who was refused: both groups, the strata, and who is comparable.
 
-    The gravest gaps stand first, and of each the strata with most refused people with an accepted
-    one for each.
+    The gravest gaps stand first, the difference and the ratio of a rate as one. Of each gap strata
+    of levels that are unlike the others stand first, then those with most refused people with an
+    accepted one for each, and last those without an accepted one.
+
+    Attributes
+    ----------
+    notes : how many of the refused are listed, and of which groups nobody is.
     """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str | int | None, ...], ...]
+    notes: tuple[str, ...]
 
 
 def matched_files(data: object, found: Decomposition, identifier: str) -> MatchedFiles:
     """Return people of the side with the lower rate who were refused, with comparable people.
 
-    Comparable is who is on the other side of the gap, in the same stratum, and was accepted; three
-    stand beside each, drawn at random with the seed. The list is for reading files: that two people
-    are in one stratum does not show that they are alike.
+    They are of gaps that are shown, or inconclusive. Comparable is who is on the other side of the
+    gap, in the same stratum, and was accepted; three stand beside each, drawn at random with the
+    seed. The list is for reading files: that two people are in one stratum does not show that they
+    are alike.
 
     Parameters
     ----------
@@ -85,25 +94,40 @@ def matched_files(data: object, found: Decomposition, identifier: str) -> Matche
     codes = np.stack([level_codes(axis, cube, columns[axis.column]) for axis in strata])
     levels = [axis.names(cube.levels[axis]) for axis in strata]
     rows: list[tuple[str | int | None, ...]] = []
+    notes: list[str] = []
+    once: dict[object, Gap] = {}
     for _, gap in found.gravest():
+        once.setdefault(test_of(gap), gap)
+    of_gaps = [gap for gap in once.values() if gap.verdict is not GapVerdict.NO_GAP]
+    for gap in of_gaps:
         refused, accepted = _sides(gap, resolution, cube, columns)
         of_gap = (gap.estimate.metric, gap.estimate.feature, *_groups(gap))
+        notes.append(_counted(gap, codes, refused, accepted))
         rng = np.random.default_rng(spec.seed)
-        for stratum, ours, theirs in _by_stratum(codes, refused, accepted):
-            place = [names[code] for names, code in zip(levels, stratum, strict=True)]
-            drawn = rng.permutation(_named(columns[identifier], theirs))
+        first = _outlying(gap)
+        listed: list[tuple[bool, bool, int, dict[str, str], list[int], list[int]]] = []
+        for at, ours, theirs in _by_stratum(codes, refused, accepted):
+            named = zip(strata, levels, at, strict=True)
+            place = {axis.column: of[code] for axis, of, code in named}
+            later = not any(each <= place.items() for each in first)
+            listed.append((not theirs, later, len(listed), place, ours, theirs))
+        for *_, place, ours, theirs in sorted(listed, key=lambda each: each[:3]):
+            drawn = rng.permutation(_named(columns[identifier], theirs)).tolist()
             people = _named(columns[identifier], ours)
             for i, person in enumerate(people):
-                beside = [drawn[(i * _EACH + k) % len(drawn)] for k in range(_EACH)]
+                beside = [drawn[(i * _EACH + k) % len(drawn)] for k in range(_EACH) if drawn]
                 beside = [*dict.fromkeys(beside), *[None] * _EACH][:_EACH]
-                rows.append((*of_gap, *place, len(people), len(drawn), person, *beside))
+                rows.append((*of_gap, *place.values(), len(people), len(drawn), person, *beside))
+    without = [_people(gap, str(gap.estimate.group)) for gap in once.values() if gap not in of_gaps]
+    if without:
+        notes.append(f"Nobody is listed of {', '.join(without)}, of which no gap is shown")
     header = (
         *("metric", "feature", "refused_group", "accepted_group"),
         *(axis.column for axis in strata),
         *("refused_in_stratum", "accepted_in_stratum", "refused"),
         *(f"accepted_{k + 1}" for k in range(_EACH)),
     )
-    return MatchedFiles(header, tuple(rows))
+    return MatchedFiles(header, tuple(rows), tuple(notes))
 
 
 def _wrong(found: Decomposition, spec: Spec) -> Iterator[Problem]:
@@ -156,17 +180,47 @@ def _groups(gap: Gap) -> tuple[str, str]:
     return (other, own) if _is_higher(gap) else (own, other)
 
 
+def _outlying(gap: Gap) -> list[set[tuple[str, str]]]:
+    """Return the levels and strata that are unlike the others in the direction of the gap."""
+    sign = 1 if _is_higher(gap) else -1
+    places: list[tuple[set[tuple[str, str]], StratumGap | LevelGap]] = [
+        *((set(each.stratum.items()), each) for each in gap.strata),
+        *(({(by.column, each.level)}, each) for by in gap.by_column for each in by.levels),
+    ]
+    return [at for at, each in places if each.outlying and sign * (each.difference or 0.0) > 0]
+
+
+def _people(gap: Gap, group: str) -> str:
+    return f"people with {gap.estimate.feature} {group}" if group != _OTHERS else "other people"
+
+
+def _counted(
+    gap: Gap, codes: NDArray[np.int64], refused: NDArray[np.bool_], accepted: NDArray[np.bool_]
+) -> str:
+    """Return how many of the refused stand beside somebody, and why the others do not."""
+    ours, theirs = (_people(gap, group) for group in _groups(gap))
+    known = int(((codes >= 0).all(axis=0) & refused).sum())
+    beside = sum(len(own) for _, own, others in _by_stratum(codes, refused, accepted) if others)
+    unmatched, unknown = known - beside, int(refused.sum()) - known
+    counted = [f"{beside:,} stand beside accepted {theirs}"]
+    if unmatched:
+        counted.append(f"{unmatched:,} come last, because their stratum has no such person")
+    if unknown:
+        counted.append(f"{unknown:,} are in no row, because their stratum is unknown")
+    return f"{refused.sum():,} {ours} were refused: {'; '.join(counted)}"
+
+
 def _by_stratum(
     codes: NDArray[np.int64], refused: NDArray[np.bool_], accepted: NDArray[np.bool_]
 ) -> list[tuple[tuple[int, ...], list[int], list[int]]]:
-    """Return the rows of both kinds in every stratum that has both, most pairs first."""
+    """Return the rows of both kinds in every stratum with a refused one, most pairs first."""
     found: dict[tuple[int, ...], tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     known = (codes >= 0).all(axis=0)
     for kind, chosen in enumerate((refused, accepted)):
         for row in np.flatnonzero(known & chosen).tolist():
             found[tuple(codes[:, row].tolist())][kind].append(row)
-    both = [(stratum, *rows) for stratum, rows in found.items() if all(rows)]
-    return sorted(both, key=lambda each: (-min(len(each[1]), len(each[2])), each[0]))
+    listed = [(stratum, *rows) for stratum, rows in found.items() if rows[0]]
+    return sorted(listed, key=lambda each: (-min(len(each[1]), len(each[2])), each[0]))
 
 
 def _named(identifiers: Sequence[Value], rows: Sequence[int]) -> list[str]:

@@ -12,15 +12,15 @@ from fairgauge.api.audit import audit
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.errors import Problem, SpecError, shown
 from fairgauge.inference.needed_rows import POWER, detectable_disparity
-from fairgauge.question.probabilities import read_probabilities, refuse_probabilities
+from fairgauge.measure.needed_self_reports import needed_self_reports
 from fairgauge.question.readers import is_finite
 from fairgauge.question.spec_file import with_config
 from fairgauge.question.specification import ask
-from fairgauge.results.planned import Needed, Planned, PlannedPairs, Smallest
+from fairgauge.reasons import FEWEST_ROWS
+from fairgauge.results.planned import Needed, Planned, PlannedPairs, SelfReports, Smallest
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.paired import change_power, score_power
 from fairgauge.stats.rows_to_decide import (
-    FEWEST_ROWS,
     CrossedDesign,
     design_effect,
     fewest,
@@ -73,8 +73,9 @@ def plan(
     ----------
     data : frame, path or Cube, optional
         A table to audit, with the options of `fairgauge.audit`: what it can show of every group
-        and every difference of rates asked for. Without it, the rows needed are reported, for
-        which ``rate`` is required.
+        and every difference of rates asked for; of groups that nobody recorded
+        (`fairgauge.probabilities`), how many people to ask for theirs until the rules are decided.
+        Without it, the rows needed are reported, for which ``rate`` is required.
     rate : float in (0, 1)
         The rate of the reference, such as the share of people selected.
     tolerance : float in (0, 1), default 0.1
@@ -178,14 +179,16 @@ def plan(
         return _planned(confidence, power, needed=tuple(goals))
     if data is not None:
         report = audit(data, confidence=confidence, **options)
-        estimated = read_probabilities(report.spec.get("probabilities", ()), "probabilities", [])
-        refuse_probabilities(
-            estimated,
-            "what a table can show",
-            "plan how many people of known group decide by themselves (--rate), and name the "
-            "column of their answers (known)",
+        cube = report.counts
+        spec = ask(base=cube.asked, confidence=confidence, **options)
+        reports = needed_self_reports(cube, spec, power) if spec.probabilities else ()
+        return _planned(
+            confidence,
+            power,
+            smallest=_smallest(report, power),
+            self_reports=tuple(reports),
+            own=report.own,
         )
-        return _planned(confidence, power, smallest=_smallest(report, power), own=report.own)
     assert rate is not None
     design = float(design_effect(cluster_size, icc))
 
@@ -226,6 +229,7 @@ def _planned(
     *,
     needed: tuple[Needed, ...] = (),
     smallest: tuple[Smallest, ...] = (),
+    self_reports: tuple[SelfReports, ...] = (),
     answers: PlannedPairs | None = None,
     own: tuple[Statistic, ...] = (),
 ) -> Planned:
@@ -236,6 +240,7 @@ def _planned(
         power=power,
         needed=needed,
         smallest=smallest,
+        self_reports=self_reports,
         answers=answers,
         own=own,
     )
@@ -316,9 +321,12 @@ def _paired_rows(
 
 
 def _smallest(report: Report, power: float) -> tuple[Smallest, ...]:
-    """Return what a table can show, once for each rate and group."""
+    """Return what a table can show, once for each rate and recorded group."""
     found: dict[tuple[object, ...], Smallest] = {}
+    unrecorded = {each["name"] for each in report.spec.get("probabilities", ())}
     for estimate in report.estimates:
+        if estimate.feature in unrecorded:
+            continue
         shown = detectable_disparity(estimate, power)
         key = (
             estimate.feature,

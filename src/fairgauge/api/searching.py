@@ -15,7 +15,7 @@ from fairgauge.api.audit import (
     check_held,
     check_same_rows,
     counted_people,
-    repeated_people,
+    repeated_rows,
 )
 from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.lookup import BUILT_IN, metric_or_name
@@ -263,7 +263,7 @@ def find(
         spec=spec.to_dict(),
         diagnostics=(
             *assumed_positive(cube, spec, decide_task(cube, spec)),
-            *repeated_people(source, spec, "find"),
+            *repeated_rows(data, source, spec, "find"),
             *counted_people(cube, spec),
         ),
         own=(row,) if row.own else (),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING, Unpack
 
-from fairgauge.api.audit import counted, repeated_people
+from fairgauge.api.audit import counted, repeated_rows
 from fairgauge.enums import Threshold
 from fairgauge.errors import Problem, SpecError, alternatives, quote
 from fairgauge.measure.choose_thresholds import choose_thresholds
@@ -81,7 +81,7 @@ def thresholds(
     (rule,) = spec.rules
     ((rate, margin),) = spec.margins or _MARGINS
     chosen = choose_thresholds(cube, spec, rule, rate, margin)
-    repeated = repeated_people(source, spec, "thresholds")
+    repeated = repeated_rows(data, source, spec, "thresholds")
     assert spec.score is not None
     assert isinstance(spec.threshold, tuple)
     return ThresholdChoice(

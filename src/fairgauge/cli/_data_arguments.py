@@ -142,6 +142,17 @@ def open_data(asked: Sequence[str], at: Where | None = None) -> Source | Cube:
     return data if isinstance(data, Cube) else open_source(data)
 
 
+def warn_of_copies(data: object) -> None:
+    """Warn of files that are copies, where the result has no place for it."""
+    from fairgauge.enums import DiagnosticCode
+    from fairgauge.render.words.diagnostic_sentences import describe_diagnostic
+    from fairgauge.results.scopes import Diagnostic
+    from fairgauge.scan.input_files import copied_files
+
+    for files in copied_files(data):
+        _warn(describe_diagnostic(Diagnostic.warning(DiagnosticCode.COPIED_FILES, files=files)))
+
+
 def merged(asked: Sequence[str], *, allow_duplicates: bool = False) -> Cube:
     """Load cube files and add them up.
 

@@ -184,8 +184,10 @@ def note_cases_alone(cube: Cube) -> None:
     """Note how many cells hold one case: such a cell shows the values of one person."""
     alone = 0 if cube.plan.axis(Role.ITEM) else cube.cases_alone  # answers are of no person
     if alone:
-        noun = "case" if cube.plan.count else "row"
-        cases = f"1 {noun} is" if alone == 1 else f"{alone:,} {noun}s are"
+        one, many = ("case", "cases") if cube.plan.count else ("row", "rows")
+        if cube.asked.of_people:
+            one, many = "person", "people"
+        cases = f"1 {one} is" if alone == 1 else f"{alone:,} {many} are"
         print_message(
             f"{cases} alone in a cell of the counts: people who know the group of such a person "
             f"can read the outcome{exact_values(cube.plan)}; share these counts as you would share "
@@ -219,7 +221,9 @@ def note_identifiers(cube: Cube) -> None:
 
 def exact_values(plan: Plan) -> str:
     """Name the columns whose exact value the sums of a cell of one row show."""
+    made = {column: each.name for each in plan.asked.probabilities for column in each.summed}
     columns = dict.fromkeys(column for moment in plan.moments for column in moment.columns)
-    names = " and ".join(map(quote, columns))
-    value = "value" if len(columns) == 1 else "values"
-    return f" (the exact {value} of {names} too)" if columns else ""
+    names = [quote(column) for column in columns if column not in made]
+    values = [f"value{'s'[: len(names) > 1]} of {' and '.join(names)}"] if names else []
+    values += [f"probabilities of {quote(name)}" for name in dict.fromkeys(made.values())]
+    return f" (the exact {' and '.join(values)} too)" if values else ""

@@ -99,9 +99,8 @@ class Cube:
     min_cell : of protected counts, the smallest number of persons that may be known of a cell. All
         numbers are rounded to multiples of it, ``rows`` and ``excluded`` too, and the measures
         "low" and "high" hold the range of what was rounded. None where the counts are exact.
-    unseen : the values that were to be recoded, each with its column, that no counted row has; a
-        file of counts does not hold them.
-    conflicts : for columns in which rows of one person differ, of how many people; nor these.
+    unseen : the values that were to be recoded, each with its column, that no counted row has.
+    conflicts : for columns in which rows of one person differ, of how many people.
     clusters : how clusters are named: "numbered", by hashes under a key ("key:" and what identifies
         it), or, while they are counted and where there are none, by the values themselves ("").
     """
@@ -267,8 +266,12 @@ class Cube:
 
     def to_dict(self) -> dict[str, Json]:
         """Return the cube as plain values."""
-        first: dict[str, Json] = {"schema": SCHEMA, "question": self.asked.to_dict()}
-        return first | self._counts()
+        seen: dict[str, Json] = {
+            "unseen": [list(each) for each in sorted(self.unseen)],
+            "conflicts": [list(each) for each in self.conflicts],
+        }
+        asked: dict[str, Json] = {"schema": SCHEMA, "question": self.asked.to_dict()}
+        return asked | {name: each for name, each in seen.items() if each} | self._counts()
 
     def _counts(self, kept: Callable[[Sums], Sums] = np.asarray) -> dict[str, Json]:
         """Return the cube as plain values, but for its whole question."""
@@ -372,7 +375,18 @@ def _from_dict(found: Saved) -> Cube:
         tables = tuple(with_ranges(table, min_cell) for table in tables)
     excluded = {Uncounted(reason): n for reason, n in found["excluded"].items()}
     named = found.get("clusters", "")
-    return Cube(plan, levels, tables, found["rows"], excluded, question, min_cell, clusters=named)
+    return Cube(
+        plan,
+        levels,
+        tables,
+        found["rows"],
+        excluded,
+        question,
+        min_cell,
+        unseen=frozenset((column, value) for column, value in found.get("unseen", ())),
+        conflicts=tuple((column, people) for column, people in found.get("conflicts", ())),
+        clusters=named,
+    )
 
 
 def with_ranges(table: CountTable, min_cell: int) -> CountTable:

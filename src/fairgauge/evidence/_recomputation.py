@@ -39,6 +39,7 @@ _OF_ROWS = {
     DiagnosticCode.REPEATED_ID,
     DiagnosticCode.FEATURE_DISTANCE,
     DiagnosticCode.SAMPLED,
+    DiagnosticCode.COPIED_FILES,
 }
 """Diagnostics that only the rows give."""
 _SENTENCES = {"says", "message"}

@@ -31,6 +31,7 @@ from fairgauge.cube.cube import CountTable, Cube, aggregate, with_ranges
 from fairgauge.cube.plan import is_of_answers
 from fairgauge.enums import Role, Task
 from fairgauge.errors import CubeError, DataError, quote
+from fairgauge.evidence._coarser_cells import coarsened
 from fairgauge.stats.disclosure import (
     disclosed,
     disclosed_by_history,
@@ -67,6 +68,10 @@ def protect(
     ``min_cell``; nothing exact is kept. The random numbers are secret, so that protecting the same
     counts twice gives different ones: publish one result, and name it where more is published.
 
+    Of groups that nobody recorded (`fairgauge.probabilities`) nothing is rounded: cells of fewer
+    persons are merged into those of a coarser grid of probabilities, so that every cell has none or
+    at least ``min_cell``, and estimates stay right.
+
     Parameters
     ----------
     cube : Cube or path
@@ -100,6 +105,8 @@ def protect(
     """
     check_min_cell(min_cell)
     exact = _read(cube)
+    if exact.plan.asked.probabilities:
+        return coarsened(exact, min_cell, published)
     _check_protectable(exact)
     earlier = [_read(each) for each in published]
     by_columns = [_columns(each) != _columns(exact) for each in earlier]
@@ -194,6 +201,8 @@ def _with_numbers(cube: Cube, table: CountTable, published: Array, min_cell: int
         rows=int(published.sum()),
         excluded=dict(zip(cube.excluded, excluded.astype(int).tolist(), strict=True)),
         min_cell=min_cell,
+        unseen=frozenset(),
+        conflicts=(),
     )
 
 
@@ -277,12 +286,6 @@ def _obstacles(cube: Cube) -> Iterator[str]:
         return
     if cube.min_cell is not None:
         yield f"they are protected already (smallest cell {cube.min_cell:,}); give the exact counts"
-    if plan.asked.probabilities:
-        names = ", ".join(quote(each.name) for each in plan.asked.probabilities)
-        yield (
-            f"they hold sums of probabilities of groups ({names}), which rounding would not hide; "
-            "publish the report, not its counts"
-        )
     if plan.weight:
         yield f"they have weights ({quote(plan.weight)}); count without weights"
     if (cluster := plan.axis(Role.CLUSTER)) is not None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, TypedDict, cast
 import numpy as np
 
 from fairgauge.enums import IntervalMethod, Method, Status
-from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.results.estimates import as_count
 from fairgauge.results.scopes import Interval
 from fairgauge.stats.arrays import quotient
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
 Methods: TypeAlias = tuple[IntervalMethod, ...]
 
-FEWEST_ROWS = 20
-FEWEST_EXPECTED = 5
 FEWEST_EFFECTIVE = 5
 """Rows, by the weights alone (Kish), below which a few of them make up a weighted rate."""
 AUC_SCORE: Methods = (IntervalMethod.AUC_SCORE, IntervalMethod.DELONG)

@@ -69,8 +69,9 @@ def missing_outcomes(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
             least=counted.groups[shown[least]],
             least_share=float(shares[least]),
             groups=len(shown),
-            differs=bool(p < _LEVEL),
+            p=p,
             ruled=bool(spec.rules),
+            **({"of_groups": len(every)} if len(shown) < len(every) else {}),
             **({"unit": "people"} if spec.of_people else {}),
         )
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import numpy as np
 
 from fairgauge.enums import Estimator, IntervalMethod
+from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.stats.contrasts import mover_difference, mover_ratio
 from fairgauge.stats.group_mixture import GroupMixture, StratifiedMixture
 from fairgauge.stats.group_probabilities import (
@@ -29,7 +30,7 @@ from fairgauge.stats.intervals import as_critical_t
 from fairgauge.stats.significance import invert
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -120,7 +121,7 @@ class UnrecordedRate:
         rates = np.array([mixture.rate(side) for side in self.sides])
         sizes = np.array([mixture.denominator(side) for side in self.sides])
         degrees = self._degrees
-        return _Linear(LinearRates(rates, sizes, mixture.covariance(self.sides), degrees))
+        return LinearEstimator(LinearRates(rates, sizes, mixture.covariance(self.sides), degrees))
 
     @property
     def _degrees(self) -> float:
@@ -138,7 +139,7 @@ class UnrecordedRate:
         return tail_of_sum([lack_of_fit_test(part.p, part.n, part.theta) for part in parts])
 
     @cached_property
-    def _theta(self) -> Array:
+    def theta(self) -> Array:
         """Return the probability of every kind in every group, of each cell where strata differ."""
         mixture = self.mixture
         if isinstance(mixture, GroupMixture):
@@ -148,33 +149,46 @@ class UnrecordedRate:
         return np.asarray(np.stack([part.theta for part in mixture.parts])[which.reshape(-1)])
 
     @cached_property
-    def weighted(self) -> RateEstimator:
+    def weighted(self) -> LinearEstimator:
         """Return what is right if outcome and group are independent given the probabilities."""
         cells = self.cells
         squares = cells.n if cells.squares is None else cells.squares
         made = weighted_rates(
             cells.sums, cells.p, cells.within, squares, self.sides, cells.clusters
         )
-        return _Linear(made)
+        return LinearEstimator(made)
 
     @cached_property
-    def validated(self) -> _Linear | None:
+    def validated(self) -> LinearEstimator | None:
         """Return what a random sample of known groups makes right; None without known rows."""
         cells = self.cells
         if cells.known is None or not cells.known.any():
             return None
-        return _Linear(validated_rates(self._theta, cells.p, cells.n, cells.known, self.sides))
+        made = validated_rates(
+            self.theta, cells.p, cells.n, cells.known, self.sides, cells.squares, cells.clusters
+        )
+        return LinearEstimator(made)
 
     @cached_property
     def bounds(self) -> RateEstimator:
         """Return what is right wherever the probabilities are."""
         cells = self.cells
-        which = merged_cells(cells.digits, cells.n.sum(axis=1), FEWEST_IN_CELL)
+        effect = self._design_effect
+        which = merged_cells(cells.digits, cells.n.sum(axis=1), FEWEST_IN_CELL * effect)
         size = int(which.max(initial=0)) + 1
         n, p = np.zeros((size, cells.n.shape[1])), np.zeros((size, self.groups))
         np.add.at(n, which, cells.n)
         np.add.at(p, which, cells.p * cells.n.sum(axis=1, keepdims=True))
-        return _Bounds(sharp_bounds(p / p.sum(axis=1, keepdims=True), n, self.sides))
+        p = p / p.sum(axis=1, keepdims=True)
+        return _Bounds(sharp_bounds(p, n, self.sides, effect))
+
+    @property
+    def _design_effect(self) -> float:
+        """Return by how much weights and clusters raise the variance of the rate of all rows."""
+        rates, everyone = self.weighted.rates, self.everyone
+        rate, size = rates.rates[everyone], rates.sizes[everyone]
+        alone = rate * (1 - rate) / size
+        return max(float(rates.covariance[everyone, everyone] / alone), 1.0) if alone > 0 else 1.0
 
     @cached_property
     def bracket(self) -> RateEstimator:
@@ -206,13 +220,11 @@ class UnrecordedRate:
 
     def effective_people(self, side: int, estimator: Estimator) -> float:
         """Return of how many people of known group the rate of a side is as precise."""
-        value = self.by(estimator).value(side)
         if estimator is Estimator.VALIDATED:
             assert self.validated is not None
-            variance = float(self.validated.rates.covariance[side, side])
-        else:
-            theta = self.mixture.smoothed_rate(self.sides[side])
-            value, variance = theta, self.mixture.variance(self.sides[side])
+            return self.validated.effective_people(side)
+        value = self.mixture.smoothed_rate(self.sides[side])
+        variance = self.mixture.variance(self.sides[side])
         return value * (1 - value) / variance if variance > 0 else float("inf")
 
     def concentration(self, one: int, other: int) -> float:
@@ -221,6 +233,14 @@ class UnrecordedRate:
         ours, theirs = (p @ self.sides[s] * n for s in (one, other))
         of_side = p @ self.sides[one]
         return float(ours @ of_side / ours.sum() - theirs @ of_side / theirs.sum())
+
+
+def can_be_validated(rate: UnrecordedRate, sides: Sequence[int]) -> bool:
+    """Return whether enough people of each side are known for the rates of these sides."""
+    known = rate.cells.known
+    return known is not None and all(
+        known[:, :, rate.sides[side]].sum() >= FEWEST_ROWS for side in sides
+    )
 
 
 class _Likelihood:
@@ -273,7 +293,9 @@ def _tangent(angle: float) -> float:
     return float("inf") if angle >= np.pi / 2 else float(np.tan(angle))
 
 
-class _Linear:
+class LinearEstimator:
+    """Rates whose variance is known, and intervals of as many rows as have it."""
+
     def __init__(self, rates: LinearRates) -> None:
         self.rates = rates
 
@@ -288,6 +310,11 @@ class _Linear:
         rates = self.value(one), self.value(other)
         limits = self.limits(one, z), self.limits(other, z)
         return _mover(by, rates, limits, self.rates.correlation(one, other))
+
+    def effective_people(self, side: int) -> float:
+        """Return of how many people of known group the rate of a side is as precise."""
+        value, variance = self.value(side), float(self.rates.covariance[side, side])
+        return value * (1 - value) / variance if variance > 0 else float("inf")
 
 
 class _Bounds:

@@ -16,8 +16,7 @@ from fairgauge.inference.two.paired_changes import (
     distance,
     distance_limits,
 )
-from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.resolve.references import FEWEST_ROWS
+from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.results.estimates import as_count, as_number
 from fairgauge.results.scopes import Interval
 from fairgauge.stats.intervals import critical

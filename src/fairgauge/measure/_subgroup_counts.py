@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import comb, prod
+from math import ceil, comb, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +30,8 @@ _MOST_TOGETHER = 20_000_000
 """The same of all sets that are counted in one reading of the rows."""
 _WIDEST = 250_000
 """Combinations up to which sets are counted together in one of more features."""
+_READING = 2
+"""What reading a feature of a row takes, in the time of counting the row in one set."""
 _ROWS_OF_A_CELL = 8
 """Rows for each combination of such a set: of fewer its sums would take longer than the rows."""
 _ROWS_AT_ONCE = 500_000
@@ -180,13 +182,12 @@ def _counted(
                 else:
                     tables[features] = counts
         for features, counts in tables.items():
-            for some in _subsets(features):
+            for some, every in _sums(counts, features, len(sets[-1])):
                 if some in open_sets:
                     open_sets.remove(some)
-                    summed = tuple(i for i, f in enumerate(features) if f not in some)
-                    every = counts.sum(axis=summed)
-                    lacking = [(0, rows.sizes[f] + 1 - widths[f]) for f in some]
-                    yield some, np.pad(every, [*lacking, (0, 0)])
+                    of_all = np.zeros([*(rows.sizes[f] + 1 for f in some), every.shape[-1]])
+                    of_all[tuple(slice(widths[f]) for f in some)] = every
+                    yield some, of_all
 
 
 class _KeysOfSets:
@@ -269,35 +270,60 @@ def _joined(parts: Sequence[OutcomeRows]) -> OutcomeRows:
 def _wider(
     sets: Sequence[tuple[int, ...]], sizes: Sequence[int], rows: float
 ) -> Sequence[tuple[int, ...]]:
-    """Return fewer sets of more features, which hold all of these: their counts are sums."""
-    for most in (_WIDEST, _WIDEST / 10, _WIDEST / 100):
-        left, found, held = set(sets), list[tuple[int, ...]](), 0
-        for each in sets:
-            if each in left and held <= _MOST_TOGETHER:
-                wide = _widened(each, sizes, left, min(most, rows / _ROWS_OF_A_CELL))
-                left.difference_update(combinations(wide, len(each)))
-                found.append(wide)
-                held += prod(sizes[f] + 1 for f in wide)
-        if held <= _MOST_TOGETHER:
-            return sorted(found)
-    return sets
+    """Return fewer sets of more features, which hold all of these: their counts are sums.
+
+    Larger ones are fewer, but fewer of them fit into memory, so that rows are read more often.
+    """
+    widths = np.array(sizes, dtype=np.int64) + 1
+
+    def steps(found: Sequence[tuple[int, ...]]) -> float:
+        """Return what is done for each row, in the time that one set takes."""
+        cells = sum(int(widths[list(each)].prod()) for each in found)
+        return len(found) + _READING * len(sizes) * ceil(cells / _MOST_TOGETHER)
+
+    choices = (min(most, rows / _ROWS_OF_A_CELL) for most in (_WIDEST, _WIDEST / 10))
+    return min((sets, *(_covering(sets, widths, most) for most in choices)), key=steps)
 
 
-def _widened(
-    features: tuple[int, ...], sizes: Sequence[int], left: set[tuple[int, ...]], most: float
-) -> tuple[int, ...]:
-    """Return a set with further features, each of which adds as many as it can of those left."""
-    depth, wide = len(features), features
-    while True:
-        room = most / prod(sizes[f] + 1 for f in wide)
-        more = {
-            f: sum(tuple(sorted((*part, f))) in left for part in combinations(wide, depth - 1))
-            for f, size in enumerate(sizes)
-            if f not in wide and 0 < size <= room - 1
-        }
-        if not any(more.values()):
-            return wide
-        wide = tuple(sorted((*wide, max(more, key=lambda f: more[f]))))
+def _covering(sets: Sequence[tuple[int, ...]], widths: Codes, most: float) -> list[tuple[int, ...]]:
+    """Return sets of up to so many combinations, in which all sets are.
+
+    A set gets one feature after the other, each time the one by which it holds most of those that
+    no other one holds.
+    """
+    if not sets:
+        return []
+    members = np.array(sets)
+    order = np.argsort(members, axis=None, kind="stable") // members.shape[1]
+    ends = np.cumsum(np.bincount(members.ravel(), minlength=len(widths)))
+    with_feature = np.split(order, ends[:-1])
+    left = np.ones(len(sets), dtype=bool)
+    # of each set the features that the one that is made lacks: how many, and their sum
+    lacking, sum_of_lacking = np.full(len(sets), members.shape[1]), members.sum(axis=1)
+    found = []
+    for i, each in enumerate(sets):
+        if not left[i]:
+            continue
+        wide, room = list[int](), most
+        changed: list[Codes] = []
+        gains = np.bincount(sum_of_lacking[left & (lacking == 1)], minlength=len(widths))
+        while len(wide) < len(each) or (gains := gains * (widths <= room)).any():
+            feature = each[len(wide)] if len(wide) < len(each) else int(gains.argmax())
+            at = with_feature[feature]
+            at = at[left[at]]
+            lacking[at] -= 1
+            sum_of_lacking[at] -= feature
+            left[at[lacking[at] == 0]] = False
+            gains += np.bincount(sum_of_lacking[at[lacking[at] == 1]], minlength=len(widths))
+            wide.append(feature)
+            gains[wide] = 0
+            changed.append(at)
+            room /= widths[feature]
+        for feature, at in zip(wide, changed, strict=True):
+            lacking[at] += 1
+            sum_of_lacking[at] += feature
+        found.append(tuple(sorted(wide)))
+    return sorted(found)
 
 
 def _fitting(
@@ -317,10 +343,21 @@ def _fitting(
         yield group
 
 
-def _subsets(features: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """Yield the subsets that are not empty, in order."""
-    for k in range(1, len(features) + 1):
-        yield from combinations(features, k)
+def _sums(
+    counts: Array, features: Sequence[int], most: int, kept: tuple[int, ...] = ()
+) -> Iterator[tuple[tuple[int, ...], Array]]:
+    """Yield the counts by every subset of up to so many features, with those kept before it.
+
+    They are sums of the counts by one feature more, which several subsets share.
+    """
+    at = len(kept)
+    if not features or at == most:
+        if kept:
+            yield kept, np.add.reduce(counts, axis=tuple(range(at, at + len(features))))
+        return
+    first, *others = features
+    yield from _sums(counts, others, most, (*kept, first))
+    yield from _sums(np.add.reduce(counts, axis=at), others, most, kept)
 
 
 def combined(columns: Sequence[Codes], sizes: Sequence[int], features: Sequence[int]) -> Codes:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.catalogue.closed_forms import quotients
-from fairgauge.resolve.references import FEWEST_ROWS, choose_groups, favours_the_least
+from fairgauge.reasons import FEWEST_ROWS
+from fairgauge.resolve.references import choose_groups, favours_the_least
 from fairgauge.stats.arrays import quiet
 
 if TYPE_CHECKING:

@@ -90,6 +90,8 @@ _NOT_COUNTED = {
     "strata": "choose for the intersection with that column, or audit the chosen threshold with it",
 }
 """What cannot be asked, and what to do instead."""
+_STATED = ("selection_rate", "true_positive_rate", "false_positive_rate")
+"""Rates of decisions that are stated with every choice, whichever rate is kept."""
 _PARTS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1)
 """Parts of the disparity that a goal allows, among which thresholds of each group are chosen."""
 
@@ -392,6 +394,7 @@ class _Chooser:
             },
             performance=rate,
             disparities=self._disparity_changes(compared, bases),
+            rates=tuple(self._rates(sides)),
             chosen_by=choice.by,
             value_meets=value_meets,
             goal_outcome=outcome,
@@ -401,6 +404,20 @@ class _Chooser:
                 performance if keeps is Outcome.INCONCLUSIVE else None,
             ),
         )
+
+    def _rates(self, sides: Array) -> Iterator[RateChange]:
+        """Yield what becomes of the rates of decisions, of all rows and of every group."""
+        names, no_rows = self.counts.groups, Reason.of(ReasonCode.NO_ROWS)
+        tables = sides[:, [len(names) + 1, *range(len(names))]]
+        for name in _STATED:
+            row = self.spec.catalogue.rate(name)
+            whose = [(None, EVERYONE), *((self.counts.feature, group) for group in names)]
+            bases = [
+                RateChange(rate=name, definition=row, feature=feature, group=group)
+                for feature, group in whose
+            ]
+            change = change_of(row, tables)
+            yield from rate_records(row, change, bases, self.spec.confidence, lambda *_: no_rows)
 
     def _keeps(self, cuts: Index, low: float, high: float) -> Outcome:
         """Return whether the kept rate is non-inferior, from the limits of its gain."""

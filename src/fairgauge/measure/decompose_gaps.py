@@ -35,6 +35,7 @@ from fairgauge.results.gap_decomposition import (
     OtherIntervals,
     StratumGap,
     Support,
+    test_of,
 )
 from fairgauge.results.scopes import Interval
 from fairgauge.stats.contrasts import newcombe
@@ -147,7 +148,7 @@ def _judged_together(
     The difference and the ratio of a rate are one test. What is decided alone, and not at the
     level of its step, is inconclusive. Gaps with insufficient data are in no family.
     """
-    tests = [_test_of(gap) for gap in gaps]
+    tests = [test_of(gap) for gap in gaps]
     unseen = (WhyInconclusive.TOO_FEW, WhyInconclusive.NOT_COMPARABLE)
     undecided = {test for test, gap in zip(tests, gaps, strict=True) if gap.reason not in unseen}
     held = set[int]()
@@ -173,12 +174,6 @@ def _judged_together(
 _CLAIMS = (
     GapVerdict.REMAINS, GapVerdict.REVERSES, GapVerdict.WITHIN_MARGIN, GapVerdict.ACCOUNTED_FOR,
 )  # fmt: skip
-
-
-def _test_of(gap: Gap) -> tuple[str | None, str | None, str]:
-    metric = gap.estimate.definition
-    assert isinstance(metric, Contrast)
-    return gap.estimate.feature, gap.estimate.group, metric.of.name
 
 
 def with_other_intervals(
@@ -246,7 +241,7 @@ def _gaps(
             share_group=float(parts.support_group),
             share_reference=float(parts.support_reference),
             strata_used=int(sides.common.sum()),
-            strata=len(crossed.strata),
+            strata=int((sides.rows_d + sides.rows_a > 0).sum()),
         ),
         heterogeneity=tests.of_strata.heterogeneity,
         trend=tests.trend,
@@ -660,7 +655,7 @@ def _parts(
     if sides.squares is None:
         common = _mantel_haenszel(sides, metric, confidence)
         yield made(GapPartKind.WITHIN, common, pooled, method=IntervalMethod.STRATIFIED_SCORE)
-    else:
+    elif metric.by == "difference":
         _, common = mean_differences(*sides.counts, sides.squares, critical(confidence))
         yield made(GapPartKind.WITHIN, common, pooled)
 

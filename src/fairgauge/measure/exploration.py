@@ -23,7 +23,6 @@ from fairgauge.enums import Closed, Method, Profile, ReferenceKind, ReferenceRul
 from fairgauge.errors import CubeError, Problem, SpecError, quote
 from fairgauge.identity import GroupId, group_names
 from fairgauge.inference.compared_counts import FEWEST_GROUPS
-from fairgauge.inference.interval import FEWEST_EXPECTED, FEWEST_ROWS
 from fairgauge.measure._view_references import MOST_VIEWS, view_references, views_of
 from fairgauge.measure._views_together import (
     FEWEST_OUTCOMES,
@@ -31,11 +30,12 @@ from fairgauge.measure._views_together import (
     critical_of_views,
 )
 from fairgauge.measure.slices import Slice
-from fairgauge.question.conditions import RowCondition
+from fairgauge.question.conditions import write_conditions
 from fairgauge.question.features import Ordered
 from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.spec_file import toml_value
 from fairgauge.question.specification import Spec
+from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS
 from fairgauge.resolve.group_counts import group_columns
 from fairgauge.resolve.references import is_unknown_part, resolve_references
 from fairgauge.resolve.resolution import resolve
@@ -259,7 +259,8 @@ def _column(grouping: Grouping, spec: Spec) -> dict[str, object]:
     column = grouping.axis.column
     feature = spec.feature(column).to_dict()
     written: Json = column if len(feature) == 1 else cast("Json", feature)
-    conditions = [RowCondition(column, (part,)).to_text() for part in grouping.groups]
+    parts = [cast("list[Json]", GroupId.of(part).to_plain()) for part in grouping.groups]
+    conditions = [text for part in parts for text in write_conditions({column: part[0]})]
     return {
         "name": column,
         "groups": list(_names(grouping)),

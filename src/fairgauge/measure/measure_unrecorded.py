@@ -26,20 +26,15 @@ from fairgauge.enums import (
     Status,
 )
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote
-from fairgauge.identity import FeatureId, GroupId, ValueSet
-from fairgauge.inference.interval import (
-    FEWEST_IN_STRATUM,
-    FEWEST_ROWS,
-    MOST_THIN,
-    THIN_STRATA,
-)
+from fairgauge.identity import FeatureId, GroupId, ValueSet, name_of_values
+from fairgauge.inference.interval import FEWEST_IN_STRATUM, MOST_THIN, THIN_STRATA
 from fairgauge.inference.unrecorded_rates import (
     RateEstimator,
     UnrecordedRate,
     contrast_value,
     p_value,
 )
-from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.resolve.resolution import in_mean_weights
 from fairgauge.resolve.unrecorded_counts import UnrecordedGroups
 from fairgauge.results.estimates import ByEstimator, Estimate, Group, RateValue, Shown
@@ -47,7 +42,6 @@ from fairgauge.results.scopes import Diagnostic, Interval, Reference
 from fairgauge.stats.group_mixture import StratifiedMixture
 from fairgauge.stats.group_probabilities import calibration_test, least_slope
 from fairgauge.stats.intervals import critical
-from fairgauge.values import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -103,6 +97,12 @@ class EstimatedGroups(UnrecordedGroups):
     def _estimated(self) -> dict[tuple[Rate, bytes, bytes], UnrecordedRate]:
         return {}
 
+    @property
+    def drawn(self) -> int:
+        """Return how many people of known group were drawn at random."""
+        known = self.known_cells if self.asked.known_drawn is KnownDrawn.RANDOM else None
+        return 0 if known is None else round(float(known[1].sum()))
+
     def rate(self, row: Rate, outcome: OutcomeMasks) -> UnrecordedRate:
         """Return a rate of every group under an outcome."""
         key = row, outcome.labels.tobytes(), outcome.predictions.tobytes()
@@ -134,6 +134,33 @@ def measure_unrecorded(
     return measured
 
 
+def compared_sides(counts: UnrecordedGroups, spec: Spec) -> list[tuple[int, int, Reference]]:
+    """Return the groups that are compared: group, side of the reference, and the reference.
+
+    Raises
+    ------
+    SpecError
+        The reference is none of the groups.
+    """
+    size, rule = len(counts.groups), spec.reference
+    if isinstance(rule, tuple):
+        named = dict(rule).get(counts.feature)
+        if named is not None:
+            text = name_of_values(named)
+            if text not in counts.groups:
+                message = (
+                    f"{quote(text)} is none of its groups.{nearest(text, counts.groups)} "
+                    f"Groups: {listing(counts.groups)}"
+                )
+                raise SpecError(Problem(f"reference.{counts.feature}", message))
+            at = counts.groups.index(text)
+            reference = Reference(ReferenceKind.GROUP, text, GroupId.of(ValueSet((text,))))
+            return [(g, at, reference) for g in range(size) if g != at]
+    if rule is ReferenceRule.OVERALL:
+        return [(g, 2 * size, Reference(ReferenceKind.OVERALL)) for g in range(size)]
+    return [(g, size + g, Reference(ReferenceKind.OTHERS)) for g in range(size)]
+
+
 class _Feature:
     """Measures one feature."""
 
@@ -145,7 +172,7 @@ class _Feature:
         self._names = counts.groups
         self._feature_id = FeatureId((counts.feature,))
         self._ids = [GroupId.of(ValueSet((name,))) for name in self._names]
-        self._references = self._resolved_references()
+        self._references = compared_sides(counts, self._spec)
         self._known = counts.known_cells
         self._random = counts.asked.known_drawn is KnownDrawn.RANDOM
         self._unfit: dict[tuple[str, object, float | None], float] = {}
@@ -171,26 +198,6 @@ class _Feature:
     @property
     def _ruled(self) -> set[str]:
         return {limit.metric for _, limit in self._spec.limits}
-
-    def _resolved_references(self) -> list[tuple[int, int, Reference]]:
-        """Return the groups that are compared: group, side of the reference, and the reference."""
-        size, rule = len(self._names), self._spec.reference
-        if isinstance(rule, tuple):
-            named = dict(rule).get(self._counts.feature)
-            if named is not None:
-                text = name_of(named)
-                if text not in self._names:
-                    message = (
-                        f"{quote(text)} is none of its groups.{nearest(text, self._names)} "
-                        f"Groups: {listing(self._names)}"
-                    )
-                    raise SpecError(Problem(f"reference.{self._counts.feature}", message))
-                at = self._names.index(text)
-                reference = Reference(ReferenceKind.GROUP, text, self._ids[at])
-                return [(g, at, reference) for g in range(size) if g != at]
-        if rule is ReferenceRule.OVERALL:
-            return [(g, 2 * size, Reference(ReferenceKind.OVERALL)) for g in range(size)]
-        return [(g, size + g, Reference(ReferenceKind.OTHERS)) for g in range(size)]
 
     def _deciding(self, rate: UnrecordedRate, name: str, outcome: OutcomeMasks) -> Estimator:
         """Return the estimator that decides."""
@@ -480,7 +487,8 @@ class _Feature:
     def _information(self) -> dict[str, str | int]:
         """Return the groups of the least and most information in the first rate, as people.
 
-        And how many answers would show the difference of a group, of the one that needs fewest.
+        Without a rule, for which `plan` states how many answers decide it, also how many would show
+        the difference of a group, of the one that needs fewest.
         """
         rates = [
             asked.metric.of
@@ -500,28 +508,30 @@ class _Feature:
         least, most = int(np.argmin(people)), int(np.argmax(people))
         if rate.mixture.unidentified.any() or not math.isfinite(people[most]):
             return {}
-        answers = {g: self._answers(rate, g) for g, _, _ in self._references}
-        fewest = min(answers, key=answers.__getitem__)
         return {
             "group": self._names[least],
             "effective": round(people[least]),
             "best_known": self._names[most],
             "most_effective": round(people[most]),
-            "answers": answers[fewest],
-            "shown": self._names[fewest],
+            **({} if self._spec.rules else self._answers(rate)),
         }
 
-    def _answers(self, rate: UnrecordedRate, group: int) -> int:
+    def _answers(self, rate: UnrecordedRate) -> dict[str, str | int]:
         """Return how many people drawn at random, asked for their group, show its difference.
 
         Show: their answers alone leave a confidence interval of 5 percentage points to each side.
         """
-        share = rate.mixture.denominator(rate.sides[group]) / rate.cells.n.sum()
-        mine = rate.mixture.smoothed_rate(rate.sides[group])
-        others = rate.mixture.smoothed_rate(~rate.sides[group])
-        variance = mine * (1 - mine) / share + others * (1 - others) / (1 - share)
-        z = critical(self._spec.confidence)
-        return math.ceil(float(variance) * (z / _SHOWN) ** 2)
+        z, answers = critical(self._spec.confidence), {}
+        for group, side, _ in self._references:
+            variance = 0.0
+            for each in (rate.sides[group], rate.sides[side]):
+                mine = rate.mixture.smoothed_rate(each)
+                variance += mine * (1 - mine) / rate.mixture.denominator(each)
+            answers[group] = self._counts.every_case * variance * (z / _SHOWN) ** 2
+        fewest = min(answers, key=answers.__getitem__)
+        if not answers[fewest] < self._counts.every_case:
+            return {}
+        return {"answers": math.ceil(answers[fewest]), "shown": self._names[fewest]}
 
     def _notes(self) -> Iterator[Diagnostic]:
         counts, asked, known = self._counts, self._counts.asked, self._known
@@ -541,6 +551,10 @@ class _Feature:
             yield Diagnostic.note(
                 DiagnosticCode.ROUNDED_PROBABILITIES, counts.feature, rows=counts.rounded
             )
+        if counts.coarser:
+            yield Diagnostic.note(
+                DiagnosticCode.COARSER_GRID, counts.feature, people=counts.coarser
+            )
         if known is not None:
             chi_square, degrees, p = calibration_test(*known)
             if degrees:
@@ -553,6 +567,7 @@ class _Feature:
                     chi_square=chi_square,
                     degrees=degrees,
                     p=p,
+                    level=_CALIBRATION_LEVEL,
                     rejected=rejected,
                 )
         for (name, _, _), p in self._unfit.items():

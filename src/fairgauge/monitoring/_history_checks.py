@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fairgauge.monitoring.periods import Length, gaps
+from fairgauge.monitoring.periods import MONTHS, Length, gaps
 from fairgauge.results.monitor_results import HistoryFinding, HistoryProblem
 
 if TYPE_CHECKING:
@@ -33,16 +33,19 @@ _LAGS = {
     Length.HOUR: tuple(168 * k for k in (1, 2, 3, 4)),
     Length.DAY: (7, 14, 21, 28),
     Length.WEEK: (1, 2, 3, 4),
-    Length.MONTH: (1, 2, 3, 4),
+    **dict.fromkeys(MONTHS, (1, 2, 3, 4)),
 }
 """The periods before one whose median is what it is expected to be: those of the same weekday."""
+_FEWEST_ALIKE = 5
 _MEMORY = 56
 """Deviations from what was expected, by which the next one is judged."""
 _DEVIATIONS = 6.0
-_VOLUME = math.log(1.5)
+_OF_VOLUME = 4.2
+_VOLUME = math.log(4 / 3)
 _SHARE, _DRIFT = 0.05, 0.03
 _WEEK = 7
 _FEWEST_CELLS = 4
+_OF_SHARES = (HistoryProblem.MISSING_VALUES, HistoryProblem.MISSING_LABELS)
 _SATURDAY = 5
 
 
@@ -59,13 +62,22 @@ class _Suspected(NamedTuple):
     expected: float | None = None
 
 
+class _MissingShares(NamedTuple):
+    """Shares of missing values by period, and where they are not the usual ones."""
+
+    rows: Array
+    share: Array
+    usual: Array
+    suspect: Array
+
+
 def check_history(
     periods: Sequence[Period],
     counted: Sequence[CountedRows],
     *,
     overdue: Sequence[str] = (),
     baselines: Mapping[str, str] | None = None,
-    without: Sequence[str] = (),
+    later: Mapping[str, int] | None = None,
 ) -> tuple[HistoryFinding, ...]:
     """Return what may be wrong with the periods of a history.
 
@@ -74,7 +86,7 @@ def check_history(
     periods, counted : the periods, in order, and the rows that each of them counts.
     overdue : the periods whose labels are due and missing.
     baselines : the files of baselines by their fingerprints.
-    without : columns whose missing values mean nothing, such as labels that come later.
+    later : the columns whose values come later, each with how many periods later they are due.
     """
     if not periods:
         return ()
@@ -85,7 +97,7 @@ def check_history(
         *_of_volume(periods, counted),
         *_same_counts(names, counted, baselines or {}),
         *_values(counted),
-        *_missing(periods, counted, without),
+        *_missing(periods, counted, later or {}, late),
     ]
     found = [*_gaps(periods), *_in_a_row(suspected, names)]
     return tuple(sorted(found, key=lambda each: (each.period, each.problem, each.column or "")))
@@ -95,7 +107,9 @@ def _in_a_row(suspected: Sequence[_Suspected], names: Sequence[str]) -> Iterator
     """Yield findings, one for the same thing in successive periods."""
     runs: dict[tuple[object, ...], list[list[_Suspected]]] = {}
     for each in sorted(suspected, key=lambda each: each.at):
-        sign: float | None = None if each.share is None else each.share > (each.expected or 0)
+        sign: float | None = None
+        if each.problem in _OF_SHARES:
+            sign = (each.share or 0) > (each.expected or 0)
         if each.problem is HistoryProblem.VOLUME:
             sign = (each.rows or 0) > (each.expected or 0)
         if each.problem is HistoryProblem.DOUBLED_ROWS:
@@ -118,7 +132,7 @@ def _together(run: Sequence[_Suspected]) -> _Suspected:
         return first
     found = first._replace(rows=int(sizes.sum()))
     expected = np.array([each.expected or 0.0 for each in run])
-    if first.problem is HistoryProblem.MISSING_VALUES:
+    if first.share is not None:
         shares = np.array([each.share or 0.0 for each in run])
         usual = float(np.average(expected, weights=sizes))
         return found._replace(share=float(np.average(shares, weights=sizes)), expected=usual)
@@ -167,7 +181,7 @@ def _of_volume(periods: Sequence[Period], counted: Sequence[CountedRows]) -> Ite
         usual, wide = _expected(periods, np.log(np.where(repeated, rows / divisors, rows)))
         apart = np.log(rows) - usual
         sampling = np.sqrt(2 / np.maximum(rows, np.exp(usual)))
-        jumped = np.abs(apart) > np.maximum(_VOLUME, _DEVIATIONS * np.maximum(wide, sampling))
+        jumped = np.abs(apart) > np.maximum(_VOLUME, _OF_VOLUME * np.maximum(wide, sampling))
         alike = jumped & (np.abs(apart - np.log(divisors)) < math.log(4 / 3))
         few = (divisors > 1) & alike & (cells >= _FEWEST_CELLS) & ~np.array(usually)
         repeated |= few
@@ -295,47 +309,149 @@ def _new_values(
             every = before + sizes[t]
             chance = sum(math.log((sizes[t] - i) / (every - i)) for i in range(min(rows, 50)))
             if chance < _RARE:
-                yield _Suspected(t, HistoryProblem.NEW_VALUE, column, value, rows=rows)
+                yield from _since_new(column, value, t, held, sizes)
         known.update(held[t])
         spelt.update(" ".join(value.split()).casefold() for value in held[t])
         before += sizes[t]
 
 
-def _missing(
-    periods: Sequence[Period], counted: Sequence[CountedRows], without: Sequence[str]
+def _since_new(
+    column: str,
+    new: str,
+    at: int,
+    held: Sequence[Mapping[str, int]],
+    sizes: Sequence[int],
 ) -> Iterator[_Suspected]:
-    """Yield shares of missing values that jump, or that drift from those of the first weeks."""
-    rows = np.maximum([each.rows for each in counted], 1).astype(np.float64)
-    for column in dict.fromkeys(name for each in counted for name in each.missing):
-        if column in without:
+    """Yield a new value as long as another has fewer rows than before, as of two spellings.
+
+    The last seven periods with the new value are held against the two weeks before it.
+    """
+    before = range(max(at - _RECENT_PERIODS, 0), at)
+    of_all = sum(sizes[s] for s in before)
+    usual = {v: sum(held[s].get(v, 0) for s in before) / of_all for v in held[at - 1]}
+    last, instead = at, None
+    for t in range(at, len(held)):
+        recent = range(max(at, t - _WEEK + 1), t + 1)
+        rows = sum(sizes[s] for s in recent)
+        if not held[t].get(new) or not rows:
             continue
-        share = np.array([each.missing.get(column, 0) for each in counted]) / rows
-        usual, wide = _expected(periods, share)
-        variances = [each * (1 - each) / rows for each in (share, usual)]
-        sampling = np.sqrt(np.fmax(np.fmax(*variances), 1 / rows**2))
-        far = _DEVIATIONS * np.maximum(wide, sampling)
-        jumped = np.abs(share - usual) > np.maximum(_SHARE, far)
-        for t in range(len(share)):
-            begin = share[: min(2 * _WEEK, max(t + 1 - _WEEK, _WEEK))]
-            # medians: a single day with missing values is no drift in the week after it
-            first, recent = map(np.median, (begin, share[max(t - _WEEK + 1, 0) : t + 1]))
-            spread = float(begin.var(ddof=1)) if len(begin) > 1 else 0.0
-            both = (first + recent) / 2
-            of_day = max(spread, both * (1 - both) * float((1 / rows).mean()))
-            drifted = abs(recent - first) > max(_DRIFT, _DEVIATIONS * math.sqrt(of_day / _WEEK))
-            if jumped[t] or (t >= 2 * _WEEK and drifted):
+        less = {
+            value: share - sum(held[s].get(value, 0) for s in recent) / rows
+            for value, share in usual.items()
+        }
+        value = max(less, key=lambda each: less[each])
+        share = usual[value]
+        sampling = math.sqrt(share * (1 - share) * (1 / rows + 1 / of_all))
+        if less[value] > max(_DRIFT, _DEVIATIONS * sampling):
+            last, instead = t, value
+    for t in range(at, last + 1):
+        rows = held[t].get(new, 0)
+        if not rows:
+            continue
+        if instead is None:
+            yield _Suspected(t, HistoryProblem.NEW_VALUE, column, new, rows=rows)
+        else:
+            since = range(at, last + 1)
+            share = sum(held[s].get(instead, 0) for s in since) / sum(sizes[s] for s in since)
+            yield _Suspected(
+                t, HistoryProblem.NEW_VALUE, column, new, instead, rows, share, usual[instead]
+            )
+
+
+def _missing(
+    periods: Sequence[Period],
+    counted: Sequence[CountedRows],
+    later: Mapping[str, int],
+    overdue: set[str],
+) -> Iterator[_Suspected]:
+    """Yield shares of missing values that jump, or that drift from those of the first weeks.
+
+    Labels and predictions may be missing in one group alone: it is then named, also where it is
+    too small to move the share of all rows. Periods whose values are not due yet are not looked at.
+    """
+    for column in dict.fromkeys(name for each in counted for name in each.missing):
+        due = max(len(counted) - later.get(column, 0), 0)
+        if not due:
+            continue
+        held = counted[:due]
+        every = _shares(
+            periods, [each.missing.get(column, 0) for each in held], [e.rows for e in held]
+        )
+        named = [*_missing_in_groups(periods, held, column, every)]
+        problem = HistoryProblem.MISSING_VALUES
+        if column in later:
+            problem = HistoryProblem.MISSING_LABELS
+        yield from (each._replace(problem=problem) for each in named)
+        apart = {each.at for each in named}
+        for t in np.flatnonzero(every.suspect).tolist():
+            if t in apart or (column in later and str(periods[t]) in overdue):
+                continue
+            yield _Suspected(
+                t, problem, column, rows=int(every.rows[t]),
+                share=float(every.share[t]), expected=float(every.usual[t]),
+            )  # fmt: skip
+
+
+def _missing_in_groups(
+    periods: Sequence[Period], counted: Sequence[CountedRows], column: str, every: _MissingShares
+) -> Iterator[_Suspected]:
+    """Yield the groups whose shares of missing values are not usual, where all rows' is not it."""
+    for feature in dict.fromkeys(f for each in counted for f in each.lacking.get(column, {})):
+        groups = [each.lacking.get(column, {}).get(feature, {}) for each in counted]
+        sizes = [each.values.get(feature, {}) for each in counted]
+        found: dict[str, _MissingShares] = {}
+        for group in dict.fromkeys(name for each in sizes for name in each):
+            if not any(group in each for each in groups):
+                continue
+            missing, rows = ([each.get(group, 0) for each in held] for held in (groups, sizes))
+            found[group] = _shares(periods, missing, rows)
+        for t in range(len(counted)):
+            suspect = {name: each for name, each in found.items() if each.suspect[t]}
+            if every.suspect[t] and not any(_apart(each, every, t) for each in suspect.values()):
+                continue
+            for name, each in suspect.items():
                 yield _Suspected(
-                    t, HistoryProblem.MISSING_VALUES, column, rows=int(rows[t]),
-                    share=float(share[t]), expected=float(usual[t] if jumped[t] else first),
+                    t, HistoryProblem.MISSING_VALUES, column, name, feature, int(each.rows[t]),
+                    float(each.share[t]), float(each.usual[t]),
                 )  # fmt: skip
+
+
+def _apart(group: _MissingShares, every: _MissingShares, t: int) -> bool:
+    """Return whether a group lacks values in another share of its rows than all rows do."""
+    variance = every.share[t] * (1 - every.share[t]) / group.rows[t]
+    far = max(_SHARE, _DEVIATIONS * math.sqrt(variance))
+    return bool(abs(group.share[t] - every.share[t]) > far)
+
+
+def _shares(
+    periods: Sequence[Period], missing: Sequence[int], sizes: Sequence[int]
+) -> _MissingShares:
+    """Return shares of missing values: what is usual, and which jump or drift."""
+    rows = np.maximum(sizes, 1).astype(np.float64)
+    share = np.array(missing) / rows
+    usual, wide = _expected(periods[: len(rows)], share)
+    variances = [each * (1 - each) / rows for each in (share, usual)]
+    sampling = np.sqrt(np.fmax(np.fmax(*variances), 1 / rows**2))
+    far = _DEVIATIONS * np.maximum(wide, sampling)
+    suspect = np.abs(share - usual) > np.maximum(_SHARE, far)
+    for t in range(2 * _WEEK, len(share)):
+        begin = share[: min(2 * _WEEK, t + 1 - _WEEK)]
+        # medians: a single day with missing values is no drift in the week after it
+        first, recent = map(np.median, (begin, share[t - _WEEK + 1 : t + 1]))
+        both = (first + recent) / 2
+        of_day = max(float(begin.var(ddof=1)), both * (1 - both) * float((1 / rows).mean()))
+        drifted = abs(recent - first) > max(_DRIFT, _DEVIATIONS * math.sqrt(of_day / _WEEK))
+        if drifted and not suspect[t]:
+            suspect[t], usual[t] = True, first
+    return _MissingShares(rows, share, usual, suspect)
 
 
 def _expected(periods: Sequence[Period], values: Array) -> tuple[Array, Array]:
     """Return what every period is expected to be, and by how much it may differ.
 
     The expected value is the median of the same weekdays of four weeks, nan where there is none;
-    how far values lie from it is the median deviation of the last eight weeks, infinite of too few.
-    Few deviations are known imprecisely and count for more.
+    how far values lie from it is the size of the last 56 deviations, infinite of too few: of
+    working days or of weekends alone, as one may vary far more than the other.
     """
     length = periods[0].length
     place = np.array([_ordinal(each) for each in periods])
@@ -349,18 +465,36 @@ def _expected(periods: Sequence[Period], values: Array) -> tuple[Array, Array]:
     usual[known] = np.nanmedian(earlier[:, known], axis=0)
     apart = np.abs(values - usual)
     wide = np.full(len(values), np.inf)
+    weekend = length in (Length.HOUR, Length.DAY)
+    weekends = np.array([weekend and each.start.weekday() >= _SATURDAY for each in periods])
     for t in range(len(values)):
-        past = apart[max(t - _MEMORY, 0) : t]
-        past = past[~np.isnan(past)]
-        if len(past) >= _FEWEST_PERIODS:
-            wide[t] = 1.4826 * float(np.median(past)) * (1 + _FEWEST_PERIODS / len(past))
+        past = np.flatnonzero(~np.isnan(apart[:t]))
+        alike = apart[past[weekends[past] == weekends[t]][-_MEMORY:]]
+        past = past[-_MEMORY:]
+        if len(alike) >= _FEWEST_PERIODS:
+            wide[t] = _scale(alike)
+        elif len(past) >= _FEWEST_PERIODS:
+            twice = 1 if len(alike) >= _FEWEST_ALIKE else 2
+            wide[t] = twice * max(_scale(apart[past]), _scale(alike))
     return usual, wide
+
+
+def _scale(apart: Array) -> float:
+    """Return the size of deviations, of a fifth that may be mistakes not the largest.
+
+    Few deviations are known imprecisely and count for more. The factor makes it the standard
+    deviation of normal ones.
+    """
+    if not len(apart):
+        return 0.0
+    kept = np.sort(apart)[: math.ceil(0.8 * len(apart))]
+    return 1.5 * math.sqrt(float(np.mean(kept**2))) * (1 + 3 / max(len(apart), _FEWEST_PERIODS))
 
 
 def _ordinal(period: Period) -> int:
     """Return the number of a period among all of its length."""
     start = period.start
-    if period.length is Length.MONTH:
-        return start.year * 12 + start.month
+    if period.length in MONTHS:
+        return (start.year * 12 + start.month - 1) // MONTHS[period.length]
     hours = int((start - dt.datetime(1970, 1, 5, tzinfo=dt.UTC)).total_seconds()) // 3_600
     return hours // {Length.HOUR: 1, Length.DAY: 24, Length.WEEK: 168}[period.length]

@@ -47,6 +47,8 @@ class CountedRows(NamedTuple):
     rows, excluded : all rows, and by reason those that the question excludes.
     new_values : the unknown values of columns in which no row has a positive value.
     values, missing : the rows of every value of a column, and of none.
+    lacking : of every column of labels and predictions, the rows without a value by feature and
+        group; nothing where no row lacks one.
     divisor, cells : the largest number that divides the rows of all cells, and how many cells.
     coincidence : the log of the probability that other rows of the same groups have these counts.
     """
@@ -57,6 +59,7 @@ class CountedRows(NamedTuple):
     new_values: dict[str, tuple[str, ...]]
     values: dict[str, dict[str, int]]
     missing: dict[str, int]
+    lacking: dict[str, dict[str, dict[str, int]]]
     divisor: int
     cells: int
     coincidence: float
@@ -75,6 +78,7 @@ def counted_rows(cube: Cube, question: Spec, first: Cube | None) -> CountedRows:
         {why: n for why, n in excluded.items() if n},
         new_values(cube, first, question),
         *_rows_of_values(cube, question),
+        _lacking(cube),
         *_regularity(cube),  # type: ignore[arg-type]
     )
 
@@ -93,11 +97,30 @@ def _rows_of_values(cube: Cube, question: Spec) -> tuple[dict[str, dict[str, int
         if axis.role not in _CHECKED:
             continue
         missing[axis.column] = int(rows[axis][-1])
-        if axis.bins or axis.cuts or len(cube.levels[axis]) > _MOST_VALUES:
+        if not _has_names(cube, axis):
             continue
         named = zip(map(name_of, cube.levels[axis]), rows[axis][:-1].tolist(), strict=True)
         values[axis.column] = {text: int(n) for text, n in named if n and text not in apart}
     return values, missing
+
+
+def _has_names(cube: Cube, axis: Axis) -> bool:
+    return not (axis.bins or axis.cuts or len(cube.levels[axis]) > _MOST_VALUES)
+
+
+def _lacking(cube: Cube) -> dict[str, dict[str, dict[str, int]]]:
+    """Return of labels and predictions the rows of every group that have none."""
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    features = [a for a in cube.plan.axes if a.role is Role.FEATURE and _has_names(cube, a)]
+    for outcome in filter(None, map(cube.plan.axis, (Role.LABEL, Role.PREDICTION))):
+        for axis in features:
+            table = cube.marginal((axis, outcome))
+            without = (table.codes[:, 1] < 0) & (table.codes[:, 0] >= 0)
+            rows = zip(table.codes[without, 0], table.sums["rows"][without], strict=True)
+            named = {name_of(cube.levels[axis][code]): int(n) for code, n in rows if n}
+            if named:
+                found.setdefault(outcome.column, {})[axis.column] = named
+    return found
 
 
 def _regularity(cube: Cube) -> tuple[int, int, float]:

@@ -55,31 +55,37 @@ from fairgauge.monitoring._period_rows import (
     lacks_values,
     rows_of_periods,
 )
-from fairgauge.monitoring._spending import estimated, needs_label, spending
+from fairgauge.monitoring._spending import ALL_GROUPS, estimated, needs_label, spending
 from fairgauge.monitoring.history import History, PeriodCubes
 from fairgauge.monitoring.monitor_spec import Labels, MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.periods import Period, gaps, parse_period
+from fairgauge.question.features import Feature
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.resolution import absent_exclusions
 from fairgauge.results.monitor_results import (
+    FEWEST_PERIODS,
     Alarm,
     Detector,
+    HistoryFinding,
     HistoryHealth,
+    HistoryProblem,
     MonitoredComparison,
     MonitorReport,
     MonitorState,
     Point,
     SparseGroup,
     Unmatched,
+    is_gone,
     is_passing,
 )
 from fairgauge.stats.sequential import Tolerated, running_contrast
+from fairgauge.values import name_of
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from fairgauge.api.exploring import Exploration
@@ -91,7 +97,7 @@ if TYPE_CHECKING:
     from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule
     from fairgauge.question.options import Options
     from fairgauge.question.spec_file import Config
-    from fairgauge.results.monitor_results import Baseline, HistoryFinding
+    from fairgauge.results.monitor_results import Baseline
     from fairgauge.stats.arrays import Array
 
 
@@ -325,7 +331,8 @@ def _findings(
     """Return what may be wrong with the rows of the periods."""
     label = asked.question.label
     later = asked.labels is Labels.LATER and label is not None
-    return check_history(
+    due = followed.due
+    found = check_history(
         periods,
         followed.rows,
         overdue=followed.overdue,
@@ -334,8 +341,40 @@ def _findings(
             for rule in asked.rules
             if rule.baseline is not None
         },
-        without=[str(label)] if later else [],
+        later={str(label): len(periods) if due is None else due} if later else {},
     )
+    return (*found, *_small_groups(asked, [str(each) for each in periods], followed))
+
+
+def _small_groups(
+    asked: MonitorSpec, names: Sequence[str], followed: _Followed
+) -> Iterator[HistoryFinding]:
+    """Yield the groups with insufficient data in two weeks of periods and more.
+
+    A gap over all groups is of those that are large enough, and hides the others.
+    """
+    question = asked.question
+    small: dict[tuple[str, str], list[int]] = {}
+    for each in followed.comparisons:
+        held = [point.n_group for point in each.points]
+        decided = max(held) if each.detector is Detector.ALPHA_SPENDING else sum(held)
+        if each.group != ALL_GROUPS:
+            if each.state is MonitorState.INSUFFICIENT and decided < asked.min_n:
+                small.setdefault((each.feature, each.group), held)
+            continue
+        plain = question.feature(each.feature) == Feature(each.feature)
+        known = {n for rows in followed.rows if plain for n in rows.values.get(each.feature, ())}
+        for name in sorted(known - {*question.exclude_groups, *map(name_of, question.unknown)}):
+            held = [rows.values.get(each.feature, {}).get(name, 0) for rows in followed.rows]
+            if max(held) < asked.min_n and not is_gone(list(map(bool, held))):
+                small.setdefault((each.feature, name), held)
+    for (feature, group), held in small.items():
+        first = next((t for t, rows in enumerate(held) if rows), 0)
+        if len(held) - first >= 2 * FEWEST_PERIODS:
+            yield HistoryFinding(
+                problem=HistoryProblem.SMALL_GROUP, period=names[first], last=names[-1],
+                column=feature, value=group, rows=sum(held), expected=float(asked.min_n),
+            )  # fmt: skip
 
 
 def monitor_doctor(
@@ -348,7 +387,7 @@ def monitor_doctor(
 
     Looks for absent periods, labels that stopped coming, rows that were added twice, jumps of the
     number of rows, values that are new, vanished or spelt in another way, and missing values that
-    become more or fewer. `monitor` checks the same.
+    become more or fewer, and groups with insufficient data. `monitor` checks the same.
 
     Parameters
     ----------
@@ -515,6 +554,7 @@ def _follow(
             baselines,
             held,
             of_counts,
+            rows,
         ),
         *estimated(
             names, cubes, spent, approximate, asked, last, of_estimates, overdue=bool(overdue)
@@ -607,6 +647,7 @@ def _counted(
     baselines: Mapping[ComparisonId, Baseline],
     held: Mapping[ComparisonId, SideCounts],
     mirrors: Mapping[int, Mirror],
+    rows: Sequence[CountedRows],
 ) -> list[MonitoredComparison]:
     """Return the comparisons that counts decide exactly."""
     shares = shares_by_period(alphas, mirrors, len(names))
@@ -634,7 +675,12 @@ def _counted(
                 asked.question,
                 (held[each], baseline.cube) if baseline is not None and each in held else None,
             )
-        points = _points(names, counts.counts[:, i], rate, detected, i, entered, asked)
+        points = _points(
+            names, counts.counts[:, i], rate, detected, i, entered, asked,
+            _Lacking(
+                rows, rate, _columns(rate, asked), each.feature, each.group, counts.references[i]
+            ),
+        )  # fmt: skip
         found.append(
             MonitoredComparison(
                 rule=str(rule),
@@ -695,6 +741,7 @@ def _points(
     i: int,
     entered: int,
     asked: MonitorSpec,
+    lacking: _Lacking,
 ) -> tuple[Point, ...]:
     running = _running(counts, rate, entered)
     columns = (
@@ -722,7 +769,7 @@ def _points(
                 running=running_value,
                 running_low=running_low,
                 running_high=running_high,
-                reason=_why_undefined(rate, reference, n_group, n_reference)
+                reason=_why_undefined(lacking, t, reference, n_group, n_reference)
                 if known(value) is None
                 else None,
                 waits=t >= entered,
@@ -731,15 +778,49 @@ def _points(
     return tuple(points)
 
 
+def _columns(rate: MonitoredRate, asked: MonitorSpec) -> list[str]:
+    """Return the columns without whose value a row is not in a rate."""
+    of = {"label": asked.question.label, "prediction": asked.question.prediction}
+    return [str(name) for need, name in of.items() if need in rate.rate.needs and name is not None]
+
+
+class _Lacking(NamedTuple):
+    """The rows of two groups that have no label or prediction, which a rate may need."""
+
+    counted: Sequence[CountedRows]
+    rate: MonitoredRate
+    columns: Sequence[str]
+    feature: str
+    group: str
+    reference: str
+
+    def why(self, t: int, side: str) -> Reason:
+        """Return why a side has no row that its rate counts."""
+        counts = none_of(self.rate.rate.among)
+        name = self.group if side == "group" else self.reference
+        held = self.counted[t]
+        rows = held.values.get(self.feature, {}).get(name, 0)
+        missing = {n: held.lacking.get(n, {}).get(self.feature, {}) for n in self.columns}
+        column = max(missing, key=lambda each: missing[each].get(name, 0), default="")
+        lacking = missing[column].get(name, 0) if column else 0
+        if not lacking:
+            return counts
+        return Reason.of(
+            ReasonCode.LACKING_VALUES,
+            column=column, lacking=lacking, rows=rows, counts=counts["counts"],
+        )  # fmt: skip
+
+
 def _why_undefined(
-    rate: MonitoredRate, reference: float, n_group: float, n_reference: float
+    lacking: _Lacking, t: int, reference: float, n_group: float, n_reference: float
 ) -> Reason:
     """Return why a contrast of two rates, or a rate alone, has no value."""
-    empty = none_of(rate.rate.among)
+    rate = lacking.rate
     if rate.by == "rate":
-        return empty
+        return lacking.why(t, "group")
     if not n_group or not n_reference:
-        return empty.on("reference" if n_group else "group")
+        side = "reference" if n_group else "group"
+        return lacking.why(t, side).on(side)
     title = rate.rate.title
     return Reason.of(ReasonCode.BOTH_SIDES_EQUAL_RATE, rate=title, value=reference)
 

@@ -17,7 +17,7 @@ from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan, read_question
 from fairgauge.enums import ReferenceRule, Threshold
-from fairgauge.errors import Problem, SpecError, quote, shown
+from fairgauge.errors import Problem, SpecError, listing, quote, shown
 from fairgauge.monitoring.periods import Period, parse_period
 from fairgauge.question import spec_file
 from fairgauge.question.features import Ordered
@@ -289,9 +289,10 @@ def _question(options: Mapping[str, Any], problems: list[Problem]) -> Spec | Non
 def _not_monitored(question: Spec) -> Iterator[Problem]:
     """Yield what an audit may be asked, and a monitor may not."""
     if question.probabilities:
+        names = listing([quote(each.name) for each in question.probabilities])
         message = (
-            "a monitor needs recorded groups, whose e-values are of counts; audit each period "
-            "(fairgauge audit), or monitor a column of recorded groups"
+            f"{names}: a monitor needs recorded groups, whose e-values are of counts; audit each "
+            "period (fairgauge audit), or monitor a column of recorded groups"
         )
         yield Problem("probabilities", message)
     if question.candidate:

@@ -1,4 +1,4 @@
-"""Periods: hours, days, weeks, months, each named by the caller and never by a clock."""
+"""Periods from hours to years, each named by the caller and never by a clock."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from itertools import pairwise
 from fairgauge.errors import Problem, SpecError, quote
 
 _HOUR = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d)(?::00(?::00)?)?(Z|[+-]\d\d:?\d\d)?")
-_SHAPES = "2026-11-20 (a day), 2026-W47 (a week), 2026-11 (a month) or 2026-11-20T14Z (an hour)"
+_SHAPES = (
+    "2026-11-20 (a day), 2026-W47 (a week), 2026-11 (a month), 2026-Q4 (a quarter), 2026 (a year) "
+    "or 2026-11-20T14Z (an hour)"
+)
 
 
 class Length(StrEnum):
@@ -21,12 +24,18 @@ class Length(StrEnum):
     DAY = "day"
     WEEK = "week"
     MONTH = "month"
+    QUARTER = "quarter"
+    YEAR = "year"
 
 
+MONTHS = {Length.MONTH: 1, Length.QUARTER: 3, Length.YEAR: 12}
+"""How many months a period has, of those that have whole ones."""
+_QUARTER = re.compile(r"(\d{4})-?Q([1-4])")
 _CALENDAR = (
     (r"\d{4}-W\d\d", "-1", Length.WEEK),
     (r"\d{4}-\d\d", "-01", Length.MONTH),
     (r"\d{4}-\d\d-\d\d", "", Length.DAY),
+    (r"\d{4}", "-01-01", Length.YEAR),
 )
 """How a period is written, what makes it its first day, and how long it is."""
 
@@ -51,12 +60,15 @@ class Period:
         if self.length is Length.WEEK:
             year, week, _ = self.start.isocalendar()
             return f"{year:04d}-W{week:02d}"
-        return f"{self.start:%Y-%m}" if self.length is Length.MONTH else f"{self.start:%Y-%m-%d}"
+        if self.length is Length.QUARTER:
+            return f"{self.start.year:04d}-Q{self.start.month // 3 + 1}"
+        written = {Length.YEAR: "%Y", Length.MONTH: "%Y-%m"}.get(self.length, "%Y-%m-%d")
+        return self.start.strftime(written)
 
     def following(self) -> Period:
         """Return the next period of the same length."""
-        if self.length is Length.MONTH:
-            month = self.start.year * 12 + self.start.month
+        if self.length in MONTHS:
+            month = self.start.year * 12 + self.start.month - 1 + MONTHS[self.length]
             return Period(self.start.replace(year=month // 12, month=month % 12 + 1), self.length)
         steps = {Length.HOUR: dt.timedelta(hours=1), Length.DAY: dt.timedelta(days=1)}
         return Period(self.start + steps.get(self.length, dt.timedelta(weeks=1)), self.length)
@@ -79,6 +91,8 @@ def parse_period(text: object) -> Period:
     ('2026-11-20', '2026-11-20T12Z')
     >>> str(parse_period("2026-W47").following())
     '2026-W48'
+    >>> str(parse_period("2026Q4").following()), str(parse_period("2026").following())
+    ('2027-Q1', '2027')
     """
     name = text.isoformat() if type(text) is dt.date else str(text)
     wrong = Problem("period", f"{quote(name)} is no period; write {_SHAPES}")
@@ -86,6 +100,9 @@ def parse_period(text: object) -> Period:
         hour = _HOUR.fullmatch(name)
         if hour:
             return _hour(hour, name)
+        if quarter := _QUARTER.fullmatch(name):
+            first = dt.datetime(int(quarter[1]), 3 * int(quarter[2]) - 2, 1, tzinfo=dt.UTC)
+            return Period(first, Length.QUARTER)
         for pattern, rest, length in _CALENDAR:
             if re.fullmatch(pattern, name):
                 start = dt.datetime.fromisoformat(name + rest)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
 from fairgauge.published._header_words import is_remark, role_of
-from fairgauge.published._table_files import Grid
+from fairgauge.published._own_checks import differing_cells
 from fairgauge.published._table_shapes import (
     are_nested,
     headings_of,
@@ -30,6 +30,8 @@ from fairgauge.question.category_words import is_total, is_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    from fairgauge.published._table_files import Grid
 
 _COUNTS_AND_RATE = (ColumnRole.N, ColumnRole.SELECTED, ColumnRole.RATE)
 _NUMBERS = (*_COUNTS_AND_RATE, ColumnRole.RATIO, ColumnRole.NOT_SELECTED)
@@ -62,6 +64,7 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
     >>> table.dimensions, table.rows[1].selected.value
     (('sex',), 12.0)
     """
+    differing = tuple(differing_cells(grid))
     grid = regular(grid, roles or ())
     found = _roles(grid, roles or {})
     _check_found(grid, found)
@@ -79,6 +82,9 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
         columns={role: grid.header[i] for role, i in numbers.items()},
         rows=rows,
         ignored=(*grid.apart, *(grid.header[i] for i in unread)),
+        noted_unknown=grid.noted_unknown,
+        own=grid.own,
+        differing=differing,
     )
 
 
@@ -97,10 +103,11 @@ def parts_of(grid: Grid) -> list[Grid]:
     if are_nested(grid):
         return [grid]
     return [
-        Grid(
-            f"{grid.name}: {grid.rows[start][0]}" if grid.name else grid.rows[start][0],
-            grid.header,
-            grid.rows[start + 1 : end],
+        replace(
+            grid,
+            name=f"{grid.name}: {grid.rows[start][0]}" if grid.name else grid.rows[start][0],
+            rows=grid.rows[start + 1 : end],
+            first=1,
         )
         for start, end in zip(starts, ends, strict=True)
     ]

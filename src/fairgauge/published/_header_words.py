@@ -42,7 +42,7 @@ _ROLES: tuple[tuple[ColumnRole, re.Pattern[str]], ...] = (
 )
 _OTHER_STATISTICS = re.compile(
     r"\bdifference\b|\bodds\b|\bsmd\b|standardi[sz]ed|\badjusted for\b"
-    r"|\bto all (other groups|rows)\b",
+    r"|\bto all (other groups|rows)\b|\b(denial|rejection|refusal) (rate|ratio)\b",
     re.IGNORECASE,
 )
 """What tables print beside what is checked: their headers have the words of rates and ratios."""
@@ -61,7 +61,7 @@ def role_of(header: str) -> ColumnRole | None:
     ['n', 'selected', 'rate', 'ratio']
     >>> str(role_of("Not selected")), role_of("Median income")
     ('not_selected', None)
-    >>> role_of("Declined to state"), role_of("odds ratio"), role_of("selection rate difference")
+    >>> role_of("Declined to state"), role_of("odds ratio"), role_of("denial rate")
     (None, None, None)
     """
     if _OTHER_STATISTICS.search(header):

@@ -7,13 +7,21 @@ import html
 import io
 import re
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import DataError, MissingExtra, quote
 from fairgauge.published._header_words import role_of
+from fairgauge.published._own_reports import (
+    OwnStatements,
+    copied_pages,
+    own_statements,
+    sheets_to_publish,
+    tables_to_publish,
+)
 from fairgauge.published._single_spaces import single_spaced, why_not_read
+from fairgauge.question.category_words import is_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -36,6 +44,14 @@ _FEWEST_NAMES, _FEWEST_LINES = 2, 3
 _WIDE_SPACE = re.compile(r"\t|\s{2,}")
 _TEXT_CELLS = ("td", "th")
 _ORDINALS = ("st", "nd", "rd", "th")
+_TAG = re.compile(r"<[^>]*>")
+_SENTENCE = re.compile(r"(?<=[^\W\d_][.!;])\s|\n")
+_PEOPLE = re.compile(
+    r"(?<![\d.,])(?<!\bof )(\d{1,3}(?:,\d{3})+|\d+) (?:more |other |additional )?"
+    r"(?:people|persons?|individuals?|applica(?:nt|tion)s?|candidates?|employees|participants)\b",
+    re.IGNORECASE,
+)
+"""How many people, not of how many: in what stands around a table."""
 _TITLES = ("caption", "h1", "h2", "h3", "h4", "h5", "h6")
 
 
@@ -55,6 +71,9 @@ class Grid:
     first : the number of the first row.
     numbers : the number of every row, where rows were rearranged.
     apart : the headers of columns that have no place in the rows that were rearranged.
+    noted_unknown : how many people of unknown category the text around it states, None without.
+    own : what a report of fairgauge states of it besides, None of any other text.
+    copies : the other copies of it in the same report.
     """
 
     name: str
@@ -63,6 +82,9 @@ class Grid:
     first: int = 1
     numbers: tuple[int, ...] = ()
     apart: tuple[str, ...] = ()
+    noted_unknown: int | None = None
+    own: OwnStatements | None = None
+    copies: tuple[Grid, ...] = ()
 
     def number(self, at: int) -> int:
         """Return the number of a row in the table as it was published."""
@@ -101,7 +123,24 @@ def grids_of_text(text: str, suffix: str = ".txt") -> list[Grid]:
     >>> grids_of_text("sex  n  hired\nMale  80  48\nFemale  40  12")[0].rows
     (('Male', '80', '48'), ('Female', '40', '12'))
     """
-    text = tables_to_publish(text)
+    published = tables_to_publish(text)
+    noted = _noted_unknown(_TAG.sub(" ", published))
+    grids = [replace(grid, noted_unknown=noted) for grid in _grids(published, suffix)]
+    if published is text:
+        return grids
+    others = _grids(copied_pages(text), suffix)
+    plain = " ".join(_unescaped(_TAG.sub(" ", text)).split())
+    return [
+        replace(
+            grid,
+            own=own_statements(plain, grid.name),
+            copies=tuple(each for each in others if each.name == grid.name),
+        )
+        for grid in grids
+    ]
+
+
+def _grids(text: str, suffix: str) -> list[Grid]:
     if suffix in (".html", ".htm") or "<table" in text[:MOST_CELLS].casefold():
         return _of_html(text)
     lines = text.splitlines()
@@ -111,6 +150,21 @@ def grids_of_text(text: str, suffix: str = ".txt") -> list[Grid]:
     if suffix in (".csv", ".tsv") or _looks_like_csv(lines):
         return _of_csv(text, "\t" if suffix == ".tsv" else None)
     return _of_blocks(lines)
+
+
+def _noted_unknown(text: str) -> int | None:
+    """Return how many people of unknown category a sentence states; None where none does.
+
+    >>> _noted_unknown("Of 900 applicants, 1,250 candidates of unknown sex are not included.")
+    1250
+    """
+    found = [
+        int(re.sub(r"\D", "", number))
+        for sentence in _SENTENCE.split(text)
+        if is_unknown(sentence)
+        for number in _PEOPLE.findall(sentence)
+    ]
+    return max(found, default=None)
 
 
 def why_no_table(text: str) -> str:
@@ -371,7 +425,9 @@ def _of_html(text: str) -> list[Grid]:
 
 def _sheets(content: bytes, path: Path) -> list[Grid]:
     found: list[Grid] = []
-    for sheet in sheets_to_publish(_workbook(content, path).worksheets):
+    sheets = _workbook(content, path).worksheets
+    own = sheets_to_publish(sheets)
+    for sheet in own or sheets:
         if sheet.max_row * sheet.max_column > MOST_CELLS:
             raise DataError(
                 f"the sheet {quote(sheet.title)} of {quote(path)} has more than {MOST_CELLS:,} "
@@ -382,7 +438,12 @@ def _sheets(content: bytes, path: Path) -> list[Grid]:
             top = rows[merged.min_row - 1][merged.min_col - 1]
             for row, column in merged.cells:
                 rows[row - 1][column - 1] = top
-        found += _grid(sheet.title, rows)
+        text = "\n".join(dict.fromkeys(cell for row in rows for cell in row))
+        noted = _noted_unknown(text)
+        found += [
+            replace(grid, noted_unknown=noted, own=own_statements(text, grid.name) if own else None)
+            for grid in _grid("" if own else sheet.title, rows)
+        ]
     return found
 
 
@@ -430,50 +491,3 @@ def _cell(value: object, number_format: str) -> str:
         )
         return f"{value:.{places}f}" if places else f"{value:.12g}"
     return str(value)
-
-
-_MARKDOWN = re.compile(r"^\*\*Tables to publish\*\*\s*$(.*?)(?=^#|\Z)", re.DOTALL | re.MULTILINE)
-_HTML = re.compile(r"<h\d[^>]*>\s*Tables to publish\s*</h\d>(.*?)(?=<h[123]\b|\Z)", re.DOTALL)
-_TEXT = re.compile(r"^Tables to publish\s*$.*^In parentheses: ", re.DOTALL | re.MULTILINE)
-_AUDIT = re.compile(
-    r"\A.{0,80}Fairness audit: |\bmade with( \| |</dt><dd>)fairgauge \d|"
-    r"^ *A disparity is a measured fact; whether|"
-    r"\A(metric,set,feature,group,reference,|feature,group,reference_kind,scope,)",
-    re.MULTILINE,
-)
-"""What every report of an audit begins with, or holds."""
-
-
-_NO_TABLES = (
-    "this is a report of fairgauge without tables to publish, and a check reads published tables; "
-    "audit with a preset (--preset nyc-ll144), save the report as .md, .html or .xlsx and check "
-    "that; a report is held against its counts by fairgauge seal and fairgauge verify"
-)
-
-
-def sheets_to_publish(sheets: Sequence[Any]) -> Sequence[Any]:
-    """Return the sheet of a workbook of fairgauge that is to be published; all of any other."""
-    if sheets[-1].title != "Specification" or sheets[0].title not in ("To publish", "Summary"):
-        return sheets
-    if sheets[0].title == "Summary":
-        raise DataError(_NO_TABLES)
-    return sheets[:1]
-
-
-def tables_to_publish(text: str) -> str:
-    r"""Return the part of a report, in Markdown or HTML, that is to be published.
-
-    Any other text is returned whole.
-
-    >>> tables_to_publish("# Audit\n| a |\n\n**Tables to publish**\n\n| b |\n\n## Data").strip()
-    '| b |'
-    """
-    found = _MARKDOWN.search(text) or _HTML.search(text)
-    if found is None and _TEXT.search(text):
-        raise DataError(
-            "this is a report of fairgauge as text, whose columns may be broken over several "
-            "blocks of lines; save the report as .md, .html or .xlsx, and check that"
-        )
-    if found is None and _AUDIT.search(text):
-        raise DataError(_NO_TABLES)
-    return text if found is None else found[1]

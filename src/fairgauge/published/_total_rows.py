@@ -55,7 +55,7 @@ def recoverable_counts(table: PublishedTable) -> Iterator[Fault]:
         for role, text in row.texts:
             if role not in _COUNTS or not is_suppressed(text):
                 continue
-            own = _possible(row, role)
+            own = possible_counts(row, role)
             ranges: dict[str | None, Range] = {None: own} if own is not None else {}
             for total in table.of(RowKind.TOTAL):
                 found = _by_subtraction(table, total, row, role)
@@ -83,10 +83,10 @@ def _by_subtraction(
         return None
     groups = [each for each in table.groups if total.includes(each) and each is not row]
     unknowns = [each for each in table.of(RowKind.UNKNOWN) if total.includes(each)]
-    least, most = _possible(row, role) or (Fraction(0), printed.exact)
+    least, most = possible_counts(row, role) or (Fraction(0), printed.exact)
     found = []
     for others in (groups, [*groups, *unknowns]):
-        ranges = [each for other in others if (each := _possible(other, role)) is not None]
+        ranges = [each for other in others if (each := possible_counts(other, role)) is not None]
         if len(ranges) < len(others):
             return None
         low, high = _added(ranges)
@@ -144,7 +144,7 @@ def _sum(rows: Rows, role: ColumnRole) -> Range | None:
 
     People of unknown category without a number are counted as none.
     """
-    ranges = [_possible(row, role) for row in rows]
+    ranges = [possible_counts(row, role) for row in rows]
     known = [
         _NONE if each is None and row.kind is RowKind.UNKNOWN else each
         for row, each in zip(rows, ranges, strict=True)
@@ -153,7 +153,7 @@ def _sum(rows: Rows, role: ColumnRole) -> Range | None:
     return _added(found) if len(found) == len(rows) else None
 
 
-def _possible(row: PublishedRow, role: ColumnRole) -> Range | None:
+def possible_counts(row: PublishedRow, role: ColumnRole) -> Range | None:
     """Return the counts that a row allows: as printed, or by its bound, its rate and its people."""
     printed: Printed | None = getattr(row, role)
     if printed is not None:
@@ -174,7 +174,7 @@ def _pooled_rate(rows: Rows) -> Range | None:
     """
     people = sum(row.n.exact for row in rows if row.n is not None)
     if people > 0 and all(row.n is not None for row in rows):
-        low, high = _added([_possible(row, ColumnRole.SELECTED) or _NONE for row in rows])
+        low, high = _added([possible_counts(row, ColumnRole.SELECTED) or _NONE for row in rows])
         return low / people, high / people
     ranges = [row.rate_range for row in rows if row.n is None or row.n.exact > 0]
     found = [each for each in ranges if each is not None]

@@ -36,8 +36,11 @@ _BOUND = re.compile(
 _NOT_APPLICABLE = re.compile(r"n/?a\b[^a-z]*|not applicable")
 _RANGE = re.compile(r"\s*[(\[]\s*[\d.]+\s*%?\s*(-|–|—|to|;|,\s)\s*[\d.]+\s*%?\s*[)\]]$")
 """A confidence interval behind a number."""
-_TOO_FEW = re.compile(r"\s*\((n (=|may be as small as) [\d,]+|sparse:|its rate) .*\)$")
-"""Why fairgauge prints no confidence interval behind a ratio."""
+_REMARKED = re.compile(
+    r"([-+−]?(?:\d*[.,]\d+(?:\s*%)?|\d+\s*%|[01](?=\s*[^\w\s(])))"
+    r"(?:\s*[(\[].*[^\W\d_].*[)\]]|\s*[-–—,;:]?\s(?!to\b)[^\W\d_].*|\s*[^\w\s.,()\[\]–—%-]+)"
+)
+"""A share or ratio with a remark or a sign behind it."""
 _MARKED = re.compile(r"[*†‡§]+")
 _LONGEST = 100
 """The longest number that is read; a published count has no hundred digits."""
@@ -167,7 +170,8 @@ def read_number(text: str) -> Printed | None:
     >>> read_number("30.0% (27.1-33.1)").value
     0.3
     """
-    bare = _bare(_RANGE.sub("", _TOO_FEW.sub("", _REFERENCE.sub("", text.strip()))))
+    bare = _bare(_RANGE.sub("", _REFERENCE.sub("", text.strip())))
+    bare = _REMARKED.sub(r"\1", bare) if _REMARKED.fullmatch(bare) else bare
     percent = bare.endswith("%")
     number = _bare(bare.rstrip("%").strip())
     if _GROUPED.match(number) and not number.lstrip("+-−").startswith("0"):
@@ -187,6 +191,8 @@ def read_ratio(text: str) -> Printed | None:
 
     >>> read_ratio("0.98").value, read_ratio("Reference*").value, read_ratio("Female")
     (0.98, 1.0, None)
+    >>> [read_ratio(text).value for text in ("0.68 (below 4/5)", "0.68 – low", "1.2 ✓", ".7!")]
+    [0.68, 0.68, 1.2, 0.7]
     """
     if _REFERENCE_WORD.fullmatch(_bare(text.strip())):
         return Printed(text.strip(), Fraction(1), Fraction(0))

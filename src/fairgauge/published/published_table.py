@@ -14,6 +14,7 @@ from fairgauge.question.category_words import is_total
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from fairgauge.published._own_reports import OwnStatements
     from fairgauge.published.printed_numbers import Printed
 
 
@@ -102,6 +103,9 @@ class PublishedTable:
     columns : the header of every other column that is read.
     rows : its rows in order.
     ignored : the headers of columns of numbers that are not read.
+    noted_unknown : how many people of unknown category the text around it states, None without.
+    own : what a report of fairgauge states of its people, None of any other text.
+    differing : the cells that another copy in the same report has otherwise: row, header, both.
     """
 
     name: str
@@ -109,6 +113,9 @@ class PublishedTable:
     columns: Mapping[ColumnRole, str]
     rows: tuple[PublishedRow, ...]
     ignored: tuple[str, ...] = ()
+    noted_unknown: int | None = None
+    own: OwnStatements | None = None
+    differing: tuple[tuple[tuple[int, str] | None, str, str, str], ...] = ()
 
     @property
     def groups(self) -> tuple[PublishedRow, ...]:

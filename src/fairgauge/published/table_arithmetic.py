@@ -1,23 +1,23 @@
-"""The arithmetic of published tables: counts, rates, ratios, totals, references, and margins."""
+"""The arithmetic of published tables: counts, rates, ratios, references, what is not stated."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 from fairgauge.published._header_words import role_of
+from fairgauge.published._own_checks import check_copies, check_statements
 from fairgauge.published._total_rows import check_totals, recoverable_counts
 from fairgauge.published.printed_numbers import is_dash, is_suppressed, is_whole
 from fairgauge.published.published_table import ColumnRole, RowKind, selected_people
-from fairgauge.resolve.references import FEWEST_ROWS
+from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.results.check import Fault, FaultCode, Finding, Findings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from fairgauge.published.printed_numbers import Printed
     from fairgauge.published.published_table import PublishedRow, PublishedTable
@@ -57,8 +57,10 @@ def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> Fin
         *(fault for row in table.rows for fault in _rate(table, row)),
         *check_totals(table),
         *_ratios(table),
+        *check_statements(table),
     ]
     others = [
+        *check_copies(table),
         *_not_stated(table),
         *_repeated(table),
         *_ignored(table),
@@ -512,7 +514,7 @@ def _omitted(table: PublishedTable, min_share: float) -> Iterator[Fault]:
             )
     if len(table.dimensions) > 1:
         yield from _missing_combinations(table)
-    if not table.of(RowKind.UNKNOWN):
+    if not table.of(RowKind.UNKNOWN) and table.noted_unknown is None:
         yield _fault(FaultCode.UNKNOWN_NOT_STATED, None)
 
 
@@ -536,58 +538,3 @@ def _missing_combinations(table: PublishedTable) -> Iterator[Fault]:
     if missing and len(missing) * 2 < len(present):
         names = tuple(" & ".join(each) for each in sorted(missing))
         yield _fault(FaultCode.CATEGORY_MISSING, None, categories=names)
-
-
-_COUNTS = (ColumnRole.N, ColumnRole.SELECTED)
-
-
-def check_margins(tables: Sequence[PublishedTable]) -> list[Findings]:
-    """Return, for every table, where it disagrees with tables of the same people.
-
-    The counts of a category are held against the sum of its intersections with another feature.
-    Where no category of a table is part of an intersection, nothing is compared.
-    """
-    crossed = [table for table in tables if len(table.dimensions) > 1]
-    return [
-        Findings.of(
-            finding
-            for many in crossed
-            if len(table.dimensions) == 1
-            for finding in _sums(table, many)
-        )
-        for table in tables
-    ]
-
-
-def _sums(one: PublishedTable, many: PublishedTable) -> Iterator[Finding]:
-    categories = {row.categories[0].casefold(): row for row in one.groups}
-    for i in range(len(many.dimensions)):
-        parts = defaultdict(list)
-        for row in many.groups:
-            parts[row.categories[i].casefold()].append(row)
-        if not parts.keys() & categories.keys():
-            continue
-        for name, row in categories.items():
-            for role in _COUNTS:
-                printed = getattr(row, role)
-                counts = [getattr(part, role) for part in parts.get(name, ())]
-                if printed is None or not counts or None in counts:
-                    continue
-                total = sum(each.value for each in counts)
-                unknown = sum(
-                    each.value
-                    for other in many.of(RowKind.UNKNOWN)
-                    if (each := getattr(other, role)) is not None
-                )
-                if total <= printed.value <= total + unknown:
-                    yield None
-                else:
-                    yield Fault.of(
-                        FaultCode.MARGIN_MISMATCH,
-                        (row.number, row.name),
-                        column=str(role),
-                        printed=printed.text,
-                        total=total,
-                        other=many.name,
-                    )
-        return

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairgauge.enums import Closed
 from fairgauge.errors import Problem, quote, shown
+from fairgauge.identity import name_of_values
 from fairgauge.values import canonical, name_of
 
 if TYPE_CHECKING:
@@ -297,10 +298,14 @@ def parse_reference(texts: Texts, path: str, problems: list[Problem]) -> str | d
     return named
 
 
-def write_reference(value: str | Mapping[str, Value]) -> list[str]:
-    """Write a word, or ``COL=VALUE`` once for each column."""
+def write_reference(value: str | Mapping[str, Value | Sequence[Value]]) -> list[str]:
+    r"""Write a word, or ``COL=VALUE`` once for each feature.
+
+    >>> write_reference({"sex*race": ["F", "Black"]})
+    ['sex\\*race=F & Black']
+    """
     if isinstance(value, Mapping):
-        return [f"{escape(column)}={escape(group)}" for column, group in value.items()]
+        return [f"{escape(name)}={escape(name_of_values(group))}" for name, group in value.items()]
     return [str(value)]
 
 

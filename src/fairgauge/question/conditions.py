@@ -1,7 +1,8 @@
-"""Conditions: which rows are counted, by named values or intervals of columns."""
+"""Conditions: which rows are counted, by named values or ranges of numbers and dates of columns."""
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import math
 import re
@@ -9,30 +10,207 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from fairgauge.enums import Closed
-from fairgauge.errors import Problem, quote, shown
-from fairgauge.identity import Bin, GroupId, MissingValue, Part, ValueSet
+from fairgauge.enums import Closed, Ends
+from fairgauge.errors import Problem, SpecError, listing, quote, shown
+from fairgauge.identity import MissingValue, ValueSet
 from fairgauge.question.readers import items, read_value
 from fairgauge.values import MISSING_NAME, Value, canonical, matches, name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from fairgauge.question.readers import Problems
     from fairgauge.values import Json
 
-_NUMBER = r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
-_INTERVAL = re.compile(
-    rf"(?:(?P<low>{_NUMBER})\s*(?P<above><=?)\s*)?(?P<column>[^=<>]*[^=<>\s])"
-    rf"(?:\s*(?P<below><=?|>=?)\s*(?P<end>{_NUMBER}))?"
-)
-_VALUES = re.compile(r"(?P<column>[^=]*[^=!\s])\s*(?P<sign>!=|==?)(?P<values>.*)", re.DOTALL)
+End: TypeAlias = float | dt.date
+"""A number, a date or a time; an infinite number where there is no end."""
+
+_VALUES = re.compile(r"(?P<column>[^=]*[^=!<>\s])\s*(?P<sign>!=|==?)(?P<values>.*)", re.DOTALL)
 _SIGN = re.compile(r"[=<>]")
+_COMPARISON = re.compile(r"\s*(<=?|>=?)\s*")
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_MOMENT = re.compile(
+    r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d(:?\d\d)?)?)?)?"
+)
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_OTHER_DATE = re.compile(r"\d{1,4}[/.]\d{1,2}[/.]\d{1,4}")
+_ENDS_OF = {
+    (True, True): Ends.BOTH, (True, False): Ends.LEFT, (False, True): Ends.RIGHT,
+    (False, False): Ends.NEITHER,
+}  # fmt: skip
+"""By whether the lower and the upper end belong to a range."""
 _QUOTED_OR_PLAIN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|.*?)\s*(?:\bor\b\s*|$)')
+_ENDS = "a number, a date such as 2026-01-31 or a time such as 2026-01-31T12:00"
 _EXPECTED = (
     "a condition is COLUMN = VALUE, COLUMN = VALUE or VALUE, COLUMN != VALUE or VALUE (none of "
-    "them), or an interval such as 30 < COLUMN <= 60"
+    "them), or a comparison such as COLUMN >= 30, 30 < COLUMN <= 60 or 2026-01-01 <= COLUMN < "
+    f"2026-04-01, with {_ENDS}"
 )
+_INTERVAL = (
+    "an interval has low, high and closed: two numbers, dates or times (-Infinity or Infinity "
+    f"where there is none), and {', '.join(Ends)}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The numbers, or the dates and times, between two ends.
+
+    A date is the whole day: ``<= 2026-03-31`` holds for every time of this day. Times with a time
+    zone are compared in UTC, in which an end that states no zone is taken to be.
+
+    Attributes
+    ----------
+    low, high : the ends.
+    closed : which ends belong to it.
+    """
+
+    low: End
+    high: End
+    closed: Ends
+
+    @property
+    def of_moments(self) -> bool:
+        """Return whether dates and times are compared."""
+        return any(isinstance(end, dt.date) for end in (self.low, self.high))
+
+    @property
+    def has_low(self) -> bool:
+        """Return whether the lower end belongs to it."""
+        return self.closed in (Ends.LEFT, Ends.BOTH)
+
+    @property
+    def has_high(self) -> bool:
+        """Return whether the upper end belongs to it."""
+        return self.closed in (Ends.RIGHT, Ends.BOTH)
+
+    def cuts(self, closed: Closed) -> tuple[float, float]:
+        """Return the ends as those of an interval of numbers that is closed on a side.
+
+        >>> Range(18.0, 65.0, Ends.BOTH).cuts(Closed.LEFT)
+        (18.0, 65.00000000000001)
+        """
+        low, high = float(self.low), float(self.high)  # type: ignore[arg-type]
+        if closed is Closed.RIGHT:  # then all ranges are
+            return low, high
+        after = (end if math.isinf(end) else math.nextafter(end, math.inf) for end in (low, high))
+        low_after, high_after = after
+        return low if self.has_low else low_after, high_after if self.has_high else high
+
+    def holds(self, value: Value) -> bool:
+        """Return whether a value lies in it.
+
+        >>> Range(dt.date(2026, 1, 1), math.inf, Ends.LEFT).holds("2026-01-01 09:30")
+        True
+
+        Raises
+        ------
+        LookupError
+            A date is compared with a value that is none.
+        """
+        found = self._moment(value) if self.of_moments else _number(value)
+        low, high = _order(found, self.low), _order(found, self.high)
+        above = low > 0 or (self.has_low and low == 0)
+        return above and (high < 0 or (self.has_high and high == 0))
+
+    def _moment(self, value: Value) -> dt.datetime:
+        """Return the time that a value is, in UTC if it has a zone."""
+        moment = _moment(value) if isinstance(value, str) else None
+        if moment is None:
+            raise LookupError(
+                f"has {quote(name_of(value))}, which is no date and no time in the "
+                "form 2026-01-31 or 2026-01-31T12:00"
+            )
+        for end in (self.low, self.high):
+            if isinstance(end, dt.datetime) and end.tzinfo and not moment.tzinfo:
+                raise LookupError(
+                    f"has {quote(name_of(value))}, which has no time zone; compare it with a time "
+                    f"that has none: {end.replace(tzinfo=None).isoformat()}"
+                )
+        return _in_utc(moment)
+
+    def to_text(self, column: str) -> str:
+        """Return the comparison of a column with it.
+
+        >>> Range(30.0, 60.0, Ends.RIGHT).to_text("age")
+        '30 < age <= 60'
+        """
+        above, below = "<=" if self.has_low else "<", "<=" if self.has_high else "<"
+        if _is_open(self.low):
+            return f"{column} {below} {_end_text(self.high)}"
+        if _is_open(self.high):
+            return f"{column} {_TURNED[above]} {_end_text(self.low)}"
+        return f"{_end_text(self.low)} {above} {column} {below} {_end_text(self.high)}"
+
+    def to_plain(self) -> Json:
+        """Return it as a specification file has it."""
+        low, high = (
+            end.isoformat()
+            if isinstance(end, dt.date)
+            else end
+            if math.isfinite(end)
+            else f"{'-' if end < 0 else ''}Infinity"
+            for end in (self.low, self.high)
+        )
+        return {"low": low, "high": high, "closed": str(self.closed)}
+
+
+def _is_open(end: End) -> bool:
+    return isinstance(end, float) and math.isinf(end)
+
+
+def _end_text(end: End) -> str:
+    return end.isoformat() if isinstance(end, dt.date) else name_of(canonical(end))
+
+
+def _moment(text: str) -> dt.datetime | None:
+    """Return the time that a text is, the first of the day where it is a date."""
+    if not _MOMENT.fullmatch(text):
+        return None
+    try:
+        return dt.datetime.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _in_utc(moment: dt.datetime) -> dt.datetime:
+    return moment.astimezone(dt.UTC).replace(tzinfo=None) if moment.tzinfo else moment
+
+
+def _number(value: Value) -> float:
+    """Return the number that a value is, NaN where it is none."""
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return math.nan
+
+
+def _order(value: float | dt.datetime, end: End) -> int:
+    """Return 1 or -1 where a value is beyond an end or before it, 0 where it is neither."""
+    if not isinstance(value, dt.datetime):
+        return (value > end) - (value < end)  # type: ignore[operator]
+    if not isinstance(end, dt.date):  # it is infinite
+        return -1 if end > 0 else 1
+    if isinstance(end, dt.datetime):
+        end = _in_utc(end)
+        return (value > end) - (value < end)
+    return (value.date() > end) - (value.date() < end)
+
+
+def _read_end(raw: object) -> End | None:
+    """Read a number, a date or a time; None where it is none of them."""
+    value = canonical(raw)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return float(value)
+    if not isinstance(value, str):
+        return None
+    if moment := _moment(value):
+        return moment.date() if len(value) == len("2026-01-31") else moment
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return None if math.isnan(number) else number
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,28 +220,32 @@ class RowCondition:
     Attributes
     ----------
     column : the column.
-    parts : the values, intervals between two numbers, or missing values; of a row one must hold.
+    parts : the values, ranges, or missing values; of a row one must hold.
     negated : whether none may hold: every row meets a condition or its negation, rows with a
         missing value too.
     """
 
     column: str
-    parts: tuple[Part, ...]
+    parts: tuple[ValueSet | Range | MissingValue, ...]
     negated: bool = False
 
     @property
+    def ranges(self) -> tuple[Range, ...]:
+        """Return the ranges of numbers, dates and times."""
+        return tuple(part for part in self.parts if isinstance(part, Range))
+
+    @property
     def cuts(self) -> tuple[float, ...]:
-        """Return the ends of the intervals, at which the column is cut; none of plain values."""
-        ends = (
-            end for part in self.parts if isinstance(part, Bin) for end in (part.low, part.high)
-        )
+        """Return where the column is cut into intervals of numbers; none of other conditions."""
+        numbers = [each for each in self.ranges if not each.of_moments]
+        ends = (end for each in numbers for end in each.cuts(self.closed))
         return tuple(sorted({end for end in ends if math.isfinite(end)}))
 
     @property
     def closed(self) -> Closed:
-        """Return the edge that belongs to the intervals."""
-        bins = [part.closed for part in self.parts if isinstance(part, Bin)]
-        return bins[0] if bins else Closed.RIGHT
+        """Return the edge that belongs to the intervals between the cuts."""
+        right = self.ranges and all(each.closed is Ends.RIGHT for each in self.ranges)
+        return Closed.RIGHT if right else Closed.LEFT
 
     @property
     def values(self) -> tuple[Value, ...]:
@@ -71,60 +253,50 @@ class RowCondition:
         return tuple(
             value
             for part in self.parts
-            if not isinstance(part, Bin)
+            if not isinstance(part, Range)
             for value in (part.values if isinstance(part, ValueSet) else (None,))
         )
 
     def holds(self, value: Value) -> bool:
         """Return whether a row with a value in the column is among them.
 
-        >>> RowCondition("age", (Bin(30.0, math.inf), MissingValue())).holds(31)
+        >>> RowCondition("age", (Range(30.0, math.inf, Ends.RIGHT), MissingValue())).holds(31)
         True
-        """
-        return self.negated != self._is_listed(value)
 
-    def _is_listed(self, value: Value) -> bool:
+        Raises
+        ------
+        SpecError
+            A date is compared with a value that is none.
+        """
         if value is None:
-            return None in self.values
-        return any(matches(asked, value) for asked in self.values if asked is not None) or any(
-            _is_inside(value, part) for part in self.parts if isinstance(part, Bin)
-        )
+            return self.negated != (None in self.values)
+        if any(matches(asked, value) for asked in self.values if asked is not None):
+            return not self.negated
+        try:
+            return self.negated != any(each.holds(value) for each in self.ranges)
+        except LookupError as error:
+            message = f"column {quote(self.column)} {error}"
+            raise SpecError(Problem(f"where.{self.column}", message)) from None
 
     def to_text(self) -> str:
         """Return the condition as its flag has it.
 
-        >>> print(RowCondition("age", (Bin(30.0, 60.0),)).to_text())
+        >>> print(RowCondition("age", (Range(30.0, 60.0, Ends.RIGHT),)).to_text())
         30 < age <= 60
         >>> print(RowCondition("race", (ValueSet(("A or B", 1)), MissingValue())).to_text())
         race = "A or B" or 1 or (missing)
         """
-        if self.cuts:
-            return " or ".join(_interval_text(self.column, part) for part in self.parts)
+        missing = f"{self.column} = {MISSING_NAME}"
+        if self.ranges:
+            texts = (
+                p.to_text(self.column) if isinstance(p, Range) else missing for p in self.parts
+            )
+            return " or ".join(texts)
         sign = "!=" if self.negated else "="
         return f"{self.column} {sign} {' or '.join(map(_value_text, self.values))}"
 
 
 Conditions: TypeAlias = tuple[RowCondition, ...]
-
-
-def _is_inside(value: Value, interval: Bin) -> bool:
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return False
-    if interval.closed is Closed.LEFT:
-        return interval.low <= number < interval.high
-    return interval.low < number <= interval.high
-
-
-def _interval_text(column: str, part: Part) -> str:
-    if not isinstance(part, Bin):
-        return f"{column} = {MISSING_NAME}"
-    above, below = ("<=", "<") if part.closed is Closed.LEFT else ("<", "<=")
-    if math.isinf(part.high):
-        return f"{column} {'>=' if above == '<=' else '>'} {name_of(canonical(part.low))}"
-    low = f"{name_of(canonical(part.low))} {above} " if math.isfinite(part.low) else ""
-    return f"{low}{column} {below} {name_of(canonical(part.high))}"
 
 
 def _value_text(value: Value) -> str:
@@ -141,20 +313,21 @@ def plain_conditions(conditions: Conditions) -> Json:
     for condition in conditions:
         values: list[Json] = []
         for part in condition.parts:
-            values += (
-                part.values if isinstance(part, ValueSet) else GroupId.of(part).to_plain() or []
-            )
+            if isinstance(part, ValueSet):
+                values += part.values
+            else:
+                values.append(part.to_plain() if isinstance(part, Range) else None)
         found[condition.column] = {NOT: values} if condition.negated else values
     return found
 
 
-def write_conditions(conditions: Mapping[str, Sequence[Json]]) -> list[str]:
+def write_conditions(conditions: Mapping[str, Json]) -> list[str]:
     """Write every condition of a specification file as a text."""
     return [each.to_text() for each in read_conditions(conditions, "where", [])]
 
 
 def read_conditions(value: object, path: str, problems: Problems) -> Conditions:
-    """Read a table of columns and values, or texts; conditions on one column join their values."""
+    """Read a table of columns and values, or texts; two ends of a column make one range."""
     found: dict[str, RowCondition] = {}
     tables = [value] if isinstance(value, Mapping) else items(value)
     for i, table in enumerate(tables):
@@ -169,36 +342,49 @@ def read_conditions(value: object, path: str, problems: Problems) -> Conditions:
             problems.append(Problem(path, f"{_EXPECTED}, not {shown(table)}"))
             continue
         for condition in read:
-            where = f"{path}.{condition.column}"
-            if condition.column in found:
-                problems.append(Problem(where, "is given twice; join its values with or"))
-            found[condition.column] = condition
+            column = condition.column
+            both = _joined(found[column], condition) if column in found else condition
+            if both is None:
+                message = "is given twice; join its values with or, or give one range"
+                problems.append(Problem(f"{path}.{column}", message))
+            found[column] = both or condition
     conditions = tuple(found.values())
     problems += _mixed(conditions, path)
     return conditions
 
 
+def _joined(one: RowCondition, other: RowCondition) -> RowCondition | None:
+    """Return the range between two ends that are stated apart; None of other conditions."""
+    parts = (*one.parts, *other.parts)
+    above = [part for part in parts if isinstance(part, Range) and _is_open(part.high)]
+    below = [part for part in parts if isinstance(part, Range) and _is_open(part.low)]
+    if len(parts) != len(above) + len(below) or len(above) != 1 or len(below) != 1:
+        return None
+    closed = _ENDS_OF[above[0].has_low, below[0].has_high]
+    return RowCondition(one.column, (Range(above[0].low, below[0].high, closed),))
+
+
 def _mixed(conditions: Conditions, path: str) -> Iterator[Problem]:
-    """Yield the conditions that have both intervals and values, or edges of two kinds."""
+    """Yield the columns of which values, numbers and dates are asked at once."""
     for each in conditions:
-        closed = {part.closed for part in each.parts if isinstance(part, Bin)}
-        if (closed and any(value is not None for value in each.values)) or len(closed) > 1:
-            message = "takes either values or intervals that are closed on the same side"
+        ends = [end for part in each.ranges for end in (part.low, part.high) if not _is_open(end)]
+        kinds = {isinstance(end, dt.date) for end in ends}
+        values = each.ranges and any(value is not None for value in each.values)
+        if values or len(kinds) > 1:
+            message = "takes either values, or ranges of numbers, or ranges of dates"
             yield Problem(f"{path}.{each.column}", message)
 
 
-def _parts(values: object, path: str, problems: Problems) -> tuple[Part, ...]:
-    """Read the values of a column: None is a missing one, a table an interval."""
+def _parts(
+    values: object, path: str, problems: Problems
+) -> tuple[ValueSet | Range | MissingValue, ...]:
+    """Read the values of a column: None is a missing one, a table a range."""
     listed = [values] if values is None or isinstance(values, Mapping) else items(values)
     plain = [each for each in listed if each is not None and not isinstance(each, Mapping)]
-    parts: list[Part] = []
+    parts: list[ValueSet | Range | MissingValue] = []
     if plain:
         parts.append(ValueSet(tuple(read_value(each, path, problems) for each in plain)))
-    for value in listed:
-        if isinstance(value, Mapping) and set(value) == _KEYS:
-            parts += GroupId.read("interval", [value]).parts
-        elif isinstance(value, Mapping):
-            problems.append(Problem(path, f"an interval has low, high and closed: {shown(value)}"))
+    parts += [_read_range(each, path, problems) for each in listed if isinstance(each, Mapping)]
     if None in listed:
         parts.append(MissingValue())
     if not parts:
@@ -211,36 +397,47 @@ NOT = "not"
 """The key of the values of a specification file that no row may have."""
 
 
+def _read_range(table: Mapping[str, object], path: str, problems: Problems) -> Range:
+    low, high = (_read_end(table.get(key)) for key in ("low", "high"))
+    closed = table.get("closed")
+    if set(table) != _KEYS or low is None or high is None or closed not in list(Ends):
+        problems.append(Problem(path, f"{_INTERVAL}; not {shown(table)}"))
+        return Range(-math.inf, math.inf, Ends.BOTH)
+    return Range(low, high, Ends(str(closed)))
+
+
 def _read_table(column: str, values: object, path: str, problems: Problems) -> RowCondition:
-    """Read the values of a column, or ``{not = values}``, which are no intervals."""
+    """Read the values of a column, or ``{not = values}``, which are no ranges."""
     if not (isinstance(values, Mapping) and set(values) == {NOT}):
         return RowCondition(column, _parts(values, path, problems))
     parts = _parts(values[NOT], path, problems)
-    if any(isinstance(part, Bin) for part in parts):
+    if any(isinstance(part, Range) for part in parts):
         problems.append(Problem(path, "takes values beside not; name the intervals that are left"))
     return RowCondition(column, parts, negated=True)
 
 
 def _read_text(text: str, path: str, problems: Problems) -> Iterator[RowCondition]:
-    """Read ``COLUMN = VALUE or VALUE``, the same with ``!=``, or an interval.
+    """Read ``COLUMN = VALUE or VALUE``, the same with ``!=``, or comparisons joined by ``or``.
 
-    Several are joined by ``&``, as in the names of the subgroups of a search.
+    Several conditions are joined by ``&``, as in the names of the subgroups of a search.
     """
+    both = re.split(r"\s+and\s+", text)
+    if '"' not in text and len(both) > 1 and all(map(_SIGN.search, both)):
+        message = f"holds {len(both)} conditions; state each by itself: {listing(both)}"
+        problems.append(Problem(path, f"{message} (--where may be repeated)"))
+        return
     joined = text.split(" & ")
     if '"' not in text and len(joined) > 1 and all(map(_SIGN.search, joined)):
         for each in joined:
             yield from _read_text(each, path, problems)
         return
-    interval = _INTERVAL.fullmatch(text.strip())
-    if interval and (interval["above"] or interval["below"]):
-        column, part = _read_interval(interval)
-        if part is not None:
-            yield RowCondition(column, (part,))
-            return
+    if compared := _compared(text):
+        yield compared
+        return
     written = _VALUES.fullmatch(text.strip())
     rest = written["values"].strip() if written else ""
     if not written or not rest:
-        problems.append(Problem(path, f"{_EXPECTED}, not {quote(text)}"))
+        problems.append(Problem(path, f"{_EXPECTED}, not {quote(text)}{_misread_date(text)}"))
         return
     values: list[Value] = []
     at = 0
@@ -253,6 +450,15 @@ def _read_text(text: str, path: str, problems: Problems) -> Iterator[RowConditio
     yield RowCondition(written["column"].strip(), parts, negated=written["sign"] == "!=")
 
 
+def _misread_date(text: str) -> str:
+    """Return what is wrong with a date of a condition that cannot be read; else nothing."""
+    if (day := _DAY.search(text)) and _moment(day[0]) is None:
+        return f": there is no day {day[0]}"
+    if other := _OTHER_DATE.search(text):
+        return f": {other[0]} is no date in the form year-month-day, such as 2026-01-31"
+    return ""
+
+
 def _unquoted(word: str) -> str:
     """Return a value without the quotation marks that it stands in."""
     try:
@@ -262,17 +468,35 @@ def _unquoted(word: str) -> str:
     return value if isinstance(value, str) else word
 
 
-def _read_interval(found: re.Match[str]) -> tuple[str, Bin | None]:
-    """Return the column and the interval; None where its edges do not make one of ours."""
-    low = float(found["low"]) if found["above"] else -math.inf
-    high = float(found["end"]) if found["below"] else math.inf
-    above, below = found["above"] or "", found["below"] or ""
-    if below.startswith(">"):  # COLUMN > 30
-        if above:
-            return found["column"], None
-        low, high, above, below = high, math.inf, "<=" if below == ">=" else "<", ""
-    closed = {"<": Closed.RIGHT, "<=": Closed.LEFT}.get(above)
-    of_high = {"<": Closed.LEFT, "<=": Closed.RIGHT}.get(below)
-    if closed is not None and of_high is not None and closed is not of_high:
-        return found["column"], None
-    return found["column"].strip(), Bin(low, high, closed or of_high or Closed.RIGHT)
+def _compared(text: str) -> RowCondition | None:
+    """Read the comparisons of one column; None where the text is something else."""
+    either = re.split(r"\s+or\s+", text)
+    read = [_comparison(each) for each in (either if all(map(_SIGN.search, either)) else [text])]
+    found = [each for each in read if each]
+    columns = {column for column, _ in found}
+    if len(found) < len(read) or len(columns) > 1 or isinstance(found[0][1], MissingValue):
+        return None
+    return RowCondition(columns.pop(), tuple(part for _, part in found))
+
+
+def _comparison(text: str) -> tuple[str, Range | MissingValue] | None:
+    """Read ``COLUMN < END``, ``END < COLUMN``, ``END < COLUMN < END`` or ``COLUMN = (missing)``."""
+    column, equal, value = text.partition("=")
+    if equal and value.strip() == MISSING_NAME:
+        return column.strip(), MissingValue()
+    words = _COMPARISON.split(text.strip())
+    match words:
+        case [first, sign, column] if _read_end(column) is None:
+            signs, ends = [_TURNED[sign]], [first]
+        case [column, *signs_and_ends] if len(words) == 3:
+            signs, ends = signs_and_ends[:1], signs_and_ends[1:]
+        case [first, before, column, sign, last]:
+            signs, ends = [_TURNED[before], sign], [first, last]
+        case _:
+            return None
+    stated = {sign[0]: (_read_end(end), "=" in sign) for sign, end in zip(signs, ends, strict=True)}
+    low, has_low = stated.get(">", (-math.inf, not stated.get("<", (None, False))[1]))
+    high, has_high = stated.get("<", (math.inf, not has_low))
+    if len(stated) < len(ends) or low is None or high is None or not column or "=" in column:
+        return None
+    return column, Range(low, high, _ENDS_OF[has_low, has_high])

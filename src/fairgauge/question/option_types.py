@@ -6,12 +6,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.enums import (
     Assume,
     Closed,
     Decide,
+    Ends,
     Favourable,
     Insufficient,
     KnownDrawn,
@@ -158,9 +159,9 @@ _VALUES_BY_COLUMN: Schema = {
     "additionalProperties": _VALUE_SETS,
 }
 _INTERVAL_KEYS: dict[str, Schema] = {
-    "low": {"anyOf": [_NUMBER, {"const": "-Infinity"}]},
-    "high": {"anyOf": [_NUMBER, {"const": "Infinity"}]},
-    "closed": {"enum": list(Closed)},
+    "low": {"anyOf": [_NUMBER, _TEXT], "description": "A number, a date, a time or -Infinity."},
+    "high": {"anyOf": [_NUMBER, _TEXT], "description": "A number, a date, a time or Infinity."},
+    "closed": {"enum": list(Ends)},
 }
 _LIMIT_KEYS: dict[str, Schema] = {
     "metric": {"$ref": "#/$defs/Metric"},
@@ -254,28 +255,40 @@ def _read_intersections(
 _SYNONYMS = {"rest": ReferenceRule.OTHERS}
 
 
+NamedReferences: TypeAlias = tuple[tuple[str, Value | tuple[Value, ...]], ...]
+"""The group that is the reference, by feature: a value, or that of each column of several."""
+
+
 def _read_reference(
     value: object, path: str, problems: Problems
-) -> ReferenceRule | tuple[tuple[str, Value], ...]:
+) -> ReferenceRule | NamedReferences:
     if isinstance(value, Mapping):
         named = tuple(
-            (str(column), read_value(group, f"{path}.{column}", problems))
-            for column, group in value.items()
+            (str(name), _read_group(group, f"{path}.{name}", problems))
+            for name, group in value.items()
         )
         return named or ReferenceRule.OTHERS
     if isinstance(value, str) and value in _SYNONYMS:
         return _SYNONYMS[value]
     if isinstance(value, str) and value in list(ReferenceRule):
         return ReferenceRule(value)
-    allowed = one_of([*ReferenceRule, "{column: value}"])
+    allowed = one_of([*ReferenceRule, "{column: value}", "{'a*b': [value of a, value of b]}"])
     problems.append(
         Problem(path, f"{shown(value)} is not allowed.{nearest(value, ReferenceRule)} {allowed}")
     )
     return ReferenceRule.OTHERS
 
 
-def _plain_reference(value: ReferenceRule | tuple[tuple[str, Value], ...]) -> Json:
-    return dict(value) if isinstance(value, tuple) else str(value)
+def _read_group(value: object, path: str, problems: Problems) -> Value | tuple[Value, ...]:
+    if isinstance(value, (list, tuple)) and len(value) > 1:
+        return read_values(value, path, problems)
+    return read_value(value, path, problems)
+
+
+def _plain_reference(value: ReferenceRule | NamedReferences) -> Json:
+    if not isinstance(value, tuple):
+        return str(value)
+    return {name: [*group] if isinstance(group, tuple) else group for name, group in value}
 
 
 POPULATION_ROUNDING = 0.01
@@ -443,7 +456,7 @@ REFERENCE = OptionType(
     schema={
         "anyOf": [
             {"enum": [*ReferenceRule, *_SYNONYMS]},
-            {"type": "object", "additionalProperties": _SCALAR},
+            {"type": "object", "additionalProperties": one_or_many(_SCALAR)},
         ]
     },
     plain=_plain_reference,

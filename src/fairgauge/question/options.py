@@ -55,6 +55,7 @@ from fairgauge.question.option_types import (
     VALUES,
     WORDS,
     Margins,
+    NamedReferences,
     OptionType,
     Population,
     number,
@@ -198,8 +199,8 @@ class Spec:
         syntax="A file (.toml, .yaml, .json; .csv or .tsv of values and categories), or a line of TOML: 'sex = {Male = [\"M\", \"male\"], unknown = [\"?\"]}'. Repeatable.",
         effect="values are in other groups or outcomes")
     where: Conditions = option(
-        (), CONDITIONS, "Rows that are counted, by values or intervals of columns; all conditions must hold",
-        syntax="'region = North or South', '30 < age <= 60', 'income = (missing)', 'code != 4 or 5'. Repeatable.",
+        (), CONDITIONS, "Rows that are counted, by values or ranges of columns; all conditions must hold",
+        syntax="'region = North or South', 'code != 4 or 5', 'income = (missing)', 'age < 40', '2026-01-01 <= applied_on < 2026-04-01'. Repeatable.",
         counted=True, effect="other rows are counted")
     intersections: tuple[tuple[str, ...], ...] = option(
         (), INTERSECTIONS, "Columns whose combined values define groups",
@@ -227,9 +228,9 @@ class Spec:
     order: Column = option(
         None, COLUMN, "Column of numbers or dates that orders the decisions of a person",
         counted=True)
-    reference: ReferenceRule | tuple[tuple[str, Value], ...] = option(
+    reference: ReferenceRule | NamedReferences = option(
         ReferenceRule.OTHERS, REFERENCE, "Reference that a group is compared with: all other groups, all rows, the largest group, the group that fares best, or a named group",
-        syntax="One of others, overall, largest, best, or COL=VALUE. Repeatable.",
+        syntax="One of others, overall, largest, best, or COL=VALUE; of an intersection 'sex*race=Female & Black'. Repeatable.",
         effect="the groups are compared with another reference", comparable=False)
     min_n: int | None = option(
         None, replace(number(1, whole=True), parse=syntax.parse_count), "Smallest number of cases of a group that is a reference or has a verdict",
@@ -406,7 +407,7 @@ class Options(TypedDict, total=False):
     person: str | Array | None
     per_person: str
     order: str | Array | None
-    reference: str | Mapping[str, Value]
+    reference: str | Mapping[str, Value | Sequence[Value]]
     min_n: int | None
     min_share: float | None
     unknown: Value | Sequence[Value]

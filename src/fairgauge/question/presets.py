@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 _FOLDER = Path(__file__).with_name("preset_files")
 _SUFFIX = ".toml"
-_INTERSECT, _WITH_SCORE = "intersect", "with_score"
+_OF_SELECTION = ("selection_rate.", "selection_odds.", "selection_smd", "rejection_share.")
+"""How the names of metrics begin that compare selections."""
+_INTERSECT, _WITH_SCORE, _GAPS = "intersect", "with_score", "gaps"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +46,7 @@ class Preset:
     terms : what the text, or practice, calls metrics, by their names.
     words : what a brief calls people and decisions, as keys of ``[words]``.
     options : the options of an audit, as a specification file has them.
+    gaps : the metrics of a decomposition, in place of those of an audit.
     with_score : the options that hold as well where a score decides.
     intersect : whether all features together are a table of their own.
     """
@@ -61,9 +64,15 @@ class Preset:
     options: Mapping[str, Any]
     with_score: Mapping[str, Any]
     document: tuple[str, ...] = ()
+    gaps: tuple[str, ...] = ()
     intersect: bool = False
     superseded_by: str = ""
     no_limit: str = ""
+
+    @property
+    def published_metrics(self) -> tuple[str, ...]:
+        """Return the metrics of the tables to publish, which compare selections."""
+        return tuple(each for each in self.options["metrics"] if each.startswith(_OF_SELECTION))
 
     def options_for(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options of the preset that are not given themselves.
@@ -130,6 +139,7 @@ def preset(name: str) -> Preset:
         document=tuple(about.get("document", ())),
         terms=about.get("terms", {}),
         words=about.get("words", {}),
+        gaps=tuple(options.pop(_GAPS, ())),
         intersect=options.pop(_INTERSECT, False),
         with_score=options.pop(_WITH_SCORE, {}),
         options=options,

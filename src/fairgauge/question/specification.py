@@ -16,6 +16,8 @@ from fairgauge.values import name_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from fairgauge.question.option_types import NamedReferences
+
 __all__ = ["Spec", "ask", "check_names"]
 
 OTHER_NAMES = {
@@ -220,7 +222,8 @@ def _wrong_probabilities(spec: Spec) -> Iterator[Problem]:
         ("strata", bool(spec.strata and spec.cluster), "remove it, or the cluster"),
     ):
         if given:
-            message = "cannot be combined with groups of which only probabilities are known"
+            of = listing(sorted(names))
+            message = f"cannot be combined with {of}, of which only probabilities are known"
             yield Problem(option, f"{message}; {instead}")
     if spec.reference in (ReferenceRule.LARGEST, ReferenceRule.BEST):
         message = (
@@ -270,6 +273,11 @@ def _wrong_decisions_of_people(spec: Spec) -> Iterator[Problem]:
     for name in ("count", "weight", "cluster", "score", "candidate"):
         if getattr(spec, name):
             message = f"cannot be combined with people, each of whom counts once; to use it, {each}"
+            if name == "score":
+                message += (
+                    ", or give one row for each person, with the score that counts, such as the "
+                    "highest (SELECT ..., MAX(score) ... GROUP BY person; --query), without person"
+                )
             yield Problem(name, message)
     if not (spec.label or spec.prediction or spec.score):
         yield Problem("person", "needs the decisions that count: a prediction or a label")
@@ -329,9 +337,7 @@ def _unaudited(spec: Spec) -> Iterator[Problem]:
     parts |= {each.name for each in spec.probabilities}
     tables = {name for named in spec.audited.items() for name in (named[0], named[1].name())}
     if isinstance(spec.reference, tuple):
-        for column, _ in spec.reference:
-            if column not in parts:
-                yield Problem(f"reference.{column}", _not_audited(column, parts))
+        yield from _wrong_references(spec, spec.reference, parts)
     for column, _ in spec.population:
         if column not in single:
             yield Problem(f"population.{column}", _not_audited(column, single))
@@ -342,6 +348,24 @@ def _unaudited(spec: Spec) -> Iterator[Problem]:
         for name in rule.features:
             if name not in tables:
                 yield Problem(f"rules[{i}].features", _not_audited(name, tables))
+
+
+def _wrong_references(
+    spec: Spec, references: NamedReferences, columns: Collection[str]
+) -> Iterator[Problem]:
+    """Yield the named references of no feature, or of other columns than the feature has."""
+    crossed = {name: each for name, each in spec.recorded.items() if len(each.columns) > 1}
+    for name, group in references:
+        path = f"reference.{name}"
+        if name in columns and name in crossed:
+            yield Problem(path, "is a column and an intersection; rename the column")
+        elif name not in columns and name not in crossed:
+            yield Problem(path, _not_audited(name, crossed if "*" in name else columns))
+            continue
+        of = len(crossed[name].columns) if name in crossed else 1
+        if isinstance(group, tuple) and len(group) != of:
+            message = f"has {len(group)} values; name one of each of its columns, of which it has"
+            yield Problem(path, f"{message} {of}")
 
 
 def _not_audited(name: str, features: Collection[str]) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import Problem, SpecError, alternatives, nearest, quote
+from fairgauge.identity import name_of_values
 from fairgauge.question.options import Spec
 from fairgauge.question.readers import read_column, read_value, read_values
 from fairgauge.question.specification import read_part
@@ -253,4 +254,4 @@ def named_reference(question: SwapQuestion) -> str | None:
     """Return the name of the group that is the reference, None where a rule chooses it."""
     if not isinstance(question.spec.reference, tuple):
         return None
-    return name_of(question.spec.reference[0][1])
+    return name_of_values(question.spec.reference[0][1])

@@ -497,7 +497,7 @@ class DocumentTree:
     title : what it is called.
     beside : what stands beside the title in few words, such as the number of rows.
     lead : what was asked, in one or two sentences.
-    warnings : what may invalidate the whole, shown before the verdict.
+    warnings, warned : what may invalidate the whole, the gravest in words, and how many there are.
     cover : who made it, of what, for what.
     verdict, tone : what all rules come to, in few words; empty without rules.
     subject : whose verdict it is, where the verdict alone does not state it.
@@ -523,6 +523,7 @@ class DocumentTree:
     not_shown: tuple[str, ...] = ()
     subject: str = ""
     warnings: tuple[str, ...] = ()
+    warned: int = 0
     file_name: str = "report"
     to_publish: tuple[Table, ...] = ()
     filed: tuple[Block, ...] = ()

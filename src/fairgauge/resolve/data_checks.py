@@ -13,15 +13,16 @@ import numpy as np
 
 from fairgauge.cube.crossed_strata import with_one_stratum
 from fairgauge.cube.levels import quartiles
-from fairgauge.enums import DiagnosticCode, Missing, Role, Task
+from fairgauge.enums import DiagnosticCode, Favourable, Missing, Role, Task, Uncounted
 from fairgauge.errors import DataError, closest, quote
 from fairgauge.identity import FeatureId, ValueSet, is_named, texts_of
 from fairgauge.question.category_words import means_missing
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.features import Ordered
+from fairgauge.question.presets import preset
 from fairgauge.question.recoding import UNKNOWN, write_recodings
+from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.group_counts import unknown_levels
-from fairgauge.resolve.references import FEWEST_ROWS
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import matches, name_of
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from fairgauge.question.recoding import Recoding
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.group_counts import GroupCounts
+    from fairgauge.results.estimates import Group
     from fairgauge.values import Value
 
 _FAVOURABLE = re.compile(
@@ -42,8 +44,14 @@ _FAVOURABLE = re.compile(
 )
 """Parts of the names of columns in which 1 is the favourable outcome."""
 
-_FEWEST_ROWS = 20
-"""With fewer rows, even a good prediction may equal the label in every row."""
+_ADVERSE = re.compile(
+    r"reject|\bden(y|ied|ial)|refus|declin|fail|unsuccess|disqualif|unqualif|ineligib|\bfired\b"
+    r"|terminat|\bnot[ _-]?(select|hire|pass|approv|accept|admit|advanc|invit|promot|offer|qualif)",
+    re.IGNORECASE,
+)
+"""Parts of values that are the unfavourable outcome, and of the columns in which 1 is."""
+_NO = re.compile(r"no|n|false|negative", re.IGNORECASE)
+_FEW_PUBLISHED = 10
 _CLASSES = 2
 _MANY_SINGLE = 20
 """Groups of one row, from which a feature looks like an identifier."""
@@ -95,6 +103,67 @@ def assumed_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]
     )
 
 
+def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
+    """Warn where what is stated as favourable has the name of the opposite, and other values not.
+
+    Of "no" and "false" the name of the column decides: "hired = no", not "default = no".
+    """
+    stated = spec.positive if isinstance(spec.positive, tuple) else ()
+    axis = cube.plan.axis(Role.LABEL) or cube.plan.axis(Role.PREDICTION)
+    if not stated or task is not Task.BINARY or axis is None or axis.bins or axis.cuts:
+        return
+    of_hiring = bool(_FAVOURABLE.search(axis.column)) and not _ADVERSE.search(axis.column)
+
+    def is_adverse(value: Value) -> bool:
+        text = name_of(value).strip()
+        return bool(_ADVERSE.search(text) or (of_hiring and _NO.fullmatch(text)))
+
+    others = [v for v in cube.levels[axis] if not any(matches(each, v) for each in stated)]
+    better = [value for value in others if not is_adverse(value)]
+    if better and all(map(is_adverse, stated)) and spec.words.favourable is Favourable.POSITIVE:
+        yield Diagnostic.warning(
+            DiagnosticCode.UNFAVOURABLE_POSITIVE,
+            column=axis.column,
+            values=tuple(map(name_of, stated)),
+            others=tuple(map(name_of, better)),
+        )
+
+
+def never_repeats(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of people or clusters of one row each: counted by them, rows count as without them."""
+    axis = cube.plan.axis(Role.CLUSTER)
+    if cube.min_cell is not None or spec.count:
+        return
+    if spec.of_people:
+        single = cube.rows > 1 and not cube.excluded.get(Uncounted.SAME_PERSON)
+    else:
+        rows = cube.rows_by_level()[axis][:-1] if axis is not None else np.zeros(0)
+        single = len(rows) > 1 and rows.max() == 1
+    if single:
+        role, column = ("person", spec.person) if spec.person else ("cluster", spec.cluster)
+        yield Diagnostic.warning(DiagnosticCode.NEVER_REPEATS, column=column, role=role)
+
+
+def few_published(spec: Spec, groups: Iterable[Group]) -> Iterator[Diagnostic]:
+    """Warn of groups of a few people in tables to publish: their rates are of single decisions."""
+    if spec.preset is None or not preset(spec.preset).published_metrics:
+        return
+    rates = [(each, each.rates.get("selection_rate")) for each in groups]
+    few = [
+        each
+        for each, rate in rates
+        if each.reference_kind is None and rate and 0 < (rate.denominator or 0) < _FEW_PUBLISHED
+    ]
+    if few:
+        yield Diagnostic.warning(
+            DiagnosticCode.FEW_PUBLISHED,
+            groups=tuple(str(each.group) for each in few),
+            features=tuple(each.feature for each in few),
+            fewer=_FEW_PUBLISHED,
+            **({"unit": "people"} if spec.of_people else {}),
+        )
+
+
 def prediction_is_label(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of a prediction column that is the label column, or equals it in every row."""
     label, prediction = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
@@ -124,7 +193,8 @@ def _equal_rows(cube: Cube, axis: Axis, other: Axis) -> tuple[int, bool]:
     ]
     counted = int(rows[known].sum())
     several = len(cube.levels[axis]) > 1
-    alike = counted >= _FEWEST_ROWS and several and not rows[known & ~np.array(equal)].any()
+    # with fewer rows, even a good prediction may equal the label in every one
+    alike = counted >= FEWEST_ROWS and several and not rows[known & ~np.array(equal)].any()
     return counted, bool(alike)
 
 
@@ -282,6 +352,8 @@ _UNDECIDED = re.compile(
 )
 _HMDA_COLUMN = re.compile(r"action[ _-]?(taken|type)", re.IGNORECASE)
 _HMDA_CODES = [str(code) for code in range(1, 9)]
+_HMDA_APPROVED = ("1", "2", "8")
+"""Made, approved but not accepted by the applicant, and a preapproval that was not accepted."""
 _HMDA_UNDECIDED = ("4", "5", "6")
 """Withdrawn, closed for incompleteness, and purchased: nobody was approved or denied."""
 
@@ -291,7 +363,8 @@ def undecided_outcomes(
 ) -> Iterator[Diagnostic]:
     """Warn of outcomes that count as unfavourable, though their names are of no decision.
 
-    Of people, whose decisions count as one, how many rows have each is not known any more.
+    Of HMDA's codes also of approvals that do. Of people, whose decisions count as one, how many
+    rows have each is not known any more.
     """
     if not isinstance(spec.positive, tuple):  # which names every value, or where numbers are cut
         return
@@ -302,12 +375,16 @@ def undecided_outcomes(
         codes = bool(_HMDA_COLUMN.search(axis.column)) and all(
             name_of(level) in _HMDA_CODES for level, _ in levels
         )
-        undecided = [
+        asked = spec.positive or (1,)
+        refused = [
             (level, rows)
             for level, rows in levels
-            if (rows or spec.of_people)
-            and not any(matches(value, level) for value in spec.positive or (1,))
-            and (name_of(level) in _HMDA_UNDECIDED if codes else _is_undecided(level))
+            if (rows or spec.of_people) and not any(matches(value, level) for value in asked)
+        ]
+        undecided = [
+            each
+            for each in refused
+            if (name_of(each[0]) in _HMDA_UNDECIDED if codes else _is_undecided(each[0]))
         ]
         if undecided:
             before = [each.values for each in spec.where if (each.column, each.negated) ==
@@ -321,6 +398,15 @@ def undecided_outcomes(
                 rows=None if spec.of_people else sum(rows for _, rows in undecided),
                 codes=codes,
                 condition=condition.to_text(),
+            )
+        approved = [each for each in refused if name_of(each[0]) in _HMDA_APPROVED]
+        if codes and approved and all(name_of(value) in _HMDA_APPROVED for value in asked):
+            yield Diagnostic.warning(
+                DiagnosticCode.APPROVED_AS_REFUSED,
+                column=axis.column,
+                values=tuple(name_of(level) for level, _ in approved),
+                rows=None if spec.of_people else sum(rows for _, rows in approved),
+                positive=tuple(sorted(map(name_of, (*asked, *(level for level, _ in approved))))),
             )
 
 
@@ -378,21 +464,17 @@ def _outcome_texts(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -
 def recodings(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -> Iterator[Diagnostic]:
     """Check recodings against the data, and suggest those that the spellings of groups call for."""
     for column, value in sorted(cube.unseen):
-        known = (name_of(v) for a in cube.plan.axes if a.column == column for v in cube.levels[a])
-        yield _unmatched(f"recode.{column}", value, known)
+        known = [name_of(v) for a in cube.plan.axes if a.column == column for v in cube.levels[a]]
+        recoding = spec.recoding(column)
+        left_over = [name for name in known if recoding and name not in recoding.names]
+        yield _unmatched(f"recode.{column}", value, left_over or known)
     for axis in cube.plan.axes:
         if axis.bins or axis.role is Role.CLUSTER:
             continue
         levels = _with_rows(cube.levels[axis], rows_by_level[axis])
         recoding = spec.recoding(axis.column)
-        left = [(v, n) for v, n in levels if recoding and name_of(v) not in recoding.names]
-        if left and recoding and recoding.names:
-            yield Diagnostic.note(
-                DiagnosticCode.NOT_RECODED,
-                axis.column,
-                values=tuple(name_of(value) for value, _ in left),
-                rows=tuple(rows for _, rows in left),
-            )
+        if recoding is not None:
+            yield from _left_over(recoding, levels)
         if axis.role is Role.FEATURE and not spec.feature(axis.column).values:
             unknown = unknown_levels(axis, cube.levels[axis], spec)
             texts = {
@@ -403,6 +485,27 @@ def recodings(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -> Ite
             if suggested := _suggested(texts):
                 yield _recoding(axis.column, suggested, spec)
     yield from _outcome_recodings(_outcome_texts(cube, spec, rows_by_level), spec)
+
+
+def _left_over(recoding: Recoding, levels: Sequence[tuple[Value, int]]) -> Iterator[Diagnostic]:
+    """Note the values that a recoding leaves; warn of those spelt nearly as what it recodes."""
+    left = {name_of(v): rows for v, rows in levels if name_of(v) not in recoding.names}
+    mapped = {_spelling(name) for name in recoding.category_of if name.strip()}
+    alike = tuple(name for name in left if _spelling(name) in mapped)
+    if alike or (left and recoding.names):
+        made = Diagnostic.warning if alike else Diagnostic.note
+        yield made(
+            DiagnosticCode.NOT_RECODED,
+            recoding.column,
+            values=alike or tuple(left),
+            rows=tuple(left[name] for name in alike or left),
+            alike=bool(alike),
+        )
+
+
+def _spelling(name: str) -> str:
+    """Return a name without what spellings differ in alone: case and blanks."""
+    return " ".join(name.split()).casefold()
 
 
 def _recoding(column: str, suggested: Mapping[str, list[str]], spec: Spec) -> Diagnostic:
@@ -528,7 +631,7 @@ def _alike(texts: Iterable[_TextValue], feature: str | None = None) -> Iterator[
     """Warn once for each set of similar texts with different meanings."""
     alike: dict[str, list[_TextValue]] = {}
     for each in texts:
-        alike.setdefault(" ".join(each.text.split()).casefold(), []).append(each)
+        alike.setdefault(_spelling(each.text), []).append(each)
     for several in alike.values():
         if len({each.meaning for each in several}) > 1:
             yield Diagnostic.warning(

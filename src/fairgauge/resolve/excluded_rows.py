@@ -30,6 +30,11 @@ def missing_group(column: str) -> str:
     return f"missing {column}{apart}"
 
 
+def contradictory_group(column: str) -> str:
+    """Return the reason that people lack a group of a sensitive feature: their rows differ."""
+    return f"contradictory {column}"
+
+
 def excluded_rows(
     cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
 ) -> tuple[dict[str, int], int]:
@@ -53,8 +58,11 @@ def excluded_rows(
             apart = np.isin([*axis.names(cube.levels[axis]), ""], spec.exclude_groups)
             if known is not None:
                 any_feature |= (known | kept) & ~apart[joint.codes[:, joint.axes.index(axis)]]
-            if missing and not kept:
-                reasons[missing_group(axis.column)] = missing
+            if not kept:
+                differ = dict(cube.conflicts).get(axis.column, 0)
+                groups = contradictory_group(axis.column), missing_group(axis.column)
+                without = zip(groups, (differ, missing - differ), strict=True)
+                reasons |= {reason: n for reason, n in without if n}
             if excluded := int(rows[apart].sum()):
                 reasons[f"group of {axis.column} that is excluded"] = excluded
         elif axis.role is Role.PROXY:

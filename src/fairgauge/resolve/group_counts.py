@@ -19,6 +19,7 @@ from fairgauge.identity import (
     MissingValue,
     ValueSet,
     group_names,
+    name_of_values,
     position_of_value,
     positions_named,
 )
@@ -304,6 +305,7 @@ def count_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
             name,
             _crossing(cube, [groupings[c] for c in feature.columns], spec, problems),
             problems,
+            reference=_named_references(spec).get(name),
             all_decided=spec.profile.rules.missing_outcome_is_negative,
         )
         for name, feature in spec.recorded.items()
@@ -613,10 +615,10 @@ def _named_reference(
     problems: list[Problem],
 ) -> int | None:
     """Return the position of the group that is the reference; a value of no group becomes one."""
-    asked = dict(spec.reference) if isinstance(spec.reference, tuple) else {}
-    if axis.column not in asked:
+    asked = _named_references(spec).get(axis.column)
+    value = asked[0] if isinstance(asked, tuple) else asked
+    if value is None:
         return None
-    value = asked[axis.column]
     name = name_of(value)
     ids = list(map(GroupId.of, groups))
     meant = position_of_value(value, ids, group_names(ids))
@@ -667,6 +669,7 @@ def _arranged(
     crossing: Crossing,
     problems: list[Problem],
     *,
+    reference: Value | tuple[Value, ...] = None,
     all_decided: bool = False,
 ) -> GroupCounts:
     plan = cube.plan
@@ -685,7 +688,7 @@ def _arranged(
         strata=tuple(outcome[0].names(cube.levels[outcome[0]])) if outcome[0] else (),
         counts={measure: dense[:-1] for measure, dense in counts.items()},
         crossing=crossing,
-        named_reference=_reference_group(feature, crossing, problems),
+        named_reference=_reference_group(feature, crossing, reference, problems),
         histogram=_histogram(cube, crossing),
         unknown={measure: dense[-1, 0] for measure, dense in counts.items()},
         clusters=_cluster_cells(cube, crossing),
@@ -693,15 +696,39 @@ def _arranged(
     )
 
 
-def _reference_group(feature: str, crossing: Crossing, problems: list[Problem]) -> int | None:
-    """Return the group of the named reference values of all columns, None where one names none."""
-    parts = crossing.parts
+def _named_references(spec: Spec) -> dict[str, Value | tuple[Value, ...]]:
+    return dict(spec.reference) if isinstance(spec.reference, tuple) else {}
+
+
+def _reference_group(
+    feature: str,
+    crossing: Crossing,
+    asked: Value | tuple[Value, ...],
+    problems: list[Problem],
+) -> int | None:
+    """Return the group that is named, or that of the named values of all columns; None without."""
+    parts, groups = crossing.parts, crossing.groups
+    if len(parts) > 1 and asked is not None:
+        names = group_names(groups)
+        if isinstance(asked, tuple):
+            meant = [i for i, group in enumerate(groups) if group.has_values(asked)]
+        else:
+            meant = positions_named(str(asked), groups, names)
+        if len(meant) == 1:
+            return meant[0]
+        text = name_of_values(asked)
+        message = f"no group of {quote(feature)} is {quote(text)}.{nearest(text, names)}"
+        if meant:
+            either = alternatives(quote(names[at]) for at in meant)
+            message = f"{quote(text)} is the name of {len(meant)} groups; write {either}"
+        problems.append(Problem(f"reference.{feature}", message))
+        return None
     named = [part.groups[part.reference] for part in parts if part.reference is not None]
     if not parts or len(named) < len(parts):
         return None
     reference = GroupId.of(*named)
-    if reference in crossing.groups:
-        return crossing.groups.index(reference)
+    if reference in groups:
+        return groups.index(reference)
     message = f"no row is in {quote(reference.name())}, the reference of {quote(feature)}"
     problems.append(Problem("reference", message))
     return None

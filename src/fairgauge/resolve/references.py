@@ -13,6 +13,7 @@ from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import Better, ReferenceKind, ReferenceRule
 from fairgauge.identity import MissingValue, ValueSet
 from fairgauge.question.category_words import means_missing
+from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.group_counts import as_reference
 from fairgauge.resolve.sides import side_of_all, side_of_others
 from fairgauge.results.scopes import Reference
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
 
     Index = NDArray[np.int64]
     Values = NDArray[np.float64]
-
-FEWEST_ROWS = 20
-"""A smaller group is sparse: it is not chosen as a reference unless a smaller size is asked for."""
 
 _PAIR = 2
 SAME_VALUE = 1e-12

@@ -345,6 +345,7 @@ def _from_one_hot(name: str, parts: Sequence[Grouping], cube: Cube) -> _MadeFeat
     none_at = missing_at = len(values)
     if ((held == 0).all(axis=0)).any():
         values.append(_unlike(NONE_OF_THESE, values))
+        conditions[values[-1]] = 0
     if missing.any():
         missing_at = len(values)
         values.append(_unlike(MISSING_NAME, values))

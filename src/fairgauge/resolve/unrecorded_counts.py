@@ -99,6 +99,15 @@ class UnrecordedGroups:
         return float(self._cases(self.table).sum())
 
     @cached_property
+    def coarser(self) -> int:
+        """Return how many people are in cells of a coarser grid."""
+        table = self.table
+        levels = [int(level or 0) for level in self.cube.levels[self._proxy]]
+        _, width = digits_of(levels, len(self.groups))
+        of_entry = width[table.codes[:, table.axes.index(self._proxy)]]
+        return int(self._cases(table)[of_entry > 1].sum())
+
+    @cached_property
     def rounded(self) -> int:
         """Return in how many rows the probabilities were divided by their sum."""
         return int(self.table.sums[self._moment(len(self.asked.groups))].sum())
@@ -149,7 +158,7 @@ class UnrecordedGroups:
         p = np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])
         levels = self.cube.levels[self._proxy]
         proxies, strata = unique % len(levels), unique // len(levels)
-        digits = digits_of([int(levels[c] or 0) for c in proxies.tolist()], p.shape[1])
+        digits, width = digits_of([int(levels[c] or 0) for c in proxies.tolist()], p.shape[1])
         squares = None
         if "w2" in table.sums:
             squares = np.zeros(shape)
@@ -160,7 +169,7 @@ class UnrecordedGroups:
             some = groups[used] >= 0
             known = np.zeros((*shape, p.shape[1]))
             np.add.at(known, (which[some], kind[some], groups[used][some]), weights[some])
-        within = _within(p, digits)
+        within = _within(p, digits, width)
         clusters = self._clusters(rate, outcome, unique)
         of_strata = strata if self._strata else None
         return RateCells(p, within, n, squares, by_kind, known, digits, clusters, of_strata)
@@ -248,7 +257,7 @@ class UnrecordedGroups:
         return np.where(known, kind, _UNKNOWN)
 
     def _clusters(self, rate: Rate, outcome: OutcomeMasks, cells: Index) -> Clusters | None:
-        """Return the rows of a rate by cluster, cell and kind."""
+        """Return the rows of a rate by cluster, cell, kind and known group."""
         axis = self.cube.plan.axis(Role.CLUSTER)
         if axis is None:
             return None
@@ -257,14 +266,17 @@ class UnrecordedGroups:
         cluster = table.codes[:, table.axes.index(axis)]
         used = (kind >= 0) & (cluster >= 0)
         cell = np.searchsorted(cells, self._cell_codes(table)[used])
-        return cluster[used], cell, kind[used], self._weights(table)[used]
+        groups = self._known_groups(table)
+        known = np.full(len(table.codes), _UNKNOWN) if groups is None else groups
+        return cluster[used], cell, kind[used], self._weights(table)[used], known[used]
 
 
-def _within(p: Floats, digits: Index) -> Floats:
+def _within(p: Floats, digits: Index, width: Index) -> Floats:
     """Return the variance of probabilities within a cell, as if they were even over its width.
 
     Never more than the mean leaves room for: where all are at the edge of a cell there is none.
     """
-    low, width = digits / GRID, np.where(digits == GRID, 0.0, 1.0 / GRID)
-    room = np.maximum((p - low) * (low + width - p), 0.0)
-    return np.minimum(width**2 / 12, room)
+    low = digits / GRID
+    high = np.where(digits == GRID, 1.0, np.minimum((digits + width[:, None]) / GRID, 1.0))
+    room = np.maximum((p - low) * (high - p), 0.0)
+    return np.minimum((high - low) ** 2 / 12, room)

@@ -52,7 +52,10 @@ class FaultCode(StrEnum):
     TOTAL_MISMATCH = "total_mismatch"  # column, printed, total, most
     TOTAL_RATE_MISMATCH = "total_rate_mismatch"  # printed, percent, low, high
     TOTAL_NOT_CHECKED = "total_not_checked"  # columns
-    MARGIN_MISMATCH = "margin_mismatch"  # column, printed, total, other
+    MARGIN_MISMATCH = "margin_mismatch"  # column, printed, total, most, unknown, other
+    PEOPLE_DIFFER = "people_differ"  # people, others, other
+    SENTENCE_MISMATCH = "sentence_mismatch"  # what, stated, rows
+    COPY_DIFFERS = "copy_differs"  # column, printed, other
     NO_COMMON_REFERENCE = "no_common_reference"  # categories, printed, rates
     NO_REFERENCE = "no_reference"  # taken
     REFERENCE_NOT_HIGHEST = "reference_not_highest"  # rate, highest, other

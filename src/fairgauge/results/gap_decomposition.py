@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from fairgauge.catalogue.comparisons import Contrast
@@ -17,6 +17,7 @@ from fairgauge.enums import (
 )
 from fairgauge.results.codec import Finite, Inline, Share, Version
 from fairgauge.results.describers import in_words
+from fairgauge.results.disparities import distance
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.scopes import Diagnostic, Interval
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
@@ -205,7 +206,7 @@ class Support:
     Attributes
     ----------
     share_group, share_reference : the shares of the rows of both sides that are in them.
-    strata_used, strata : how many there are, and how many strata in all.
+    strata_used, strata : how many there are, and how many that either side has.
     """
 
     share_group: Share
@@ -368,12 +369,19 @@ class Decomposition(ResultOfMetrics):
         return max((gap.verdict for gap in self.gaps), key=_GRAVITY.index)
 
     def gravest(self) -> list[tuple[int, Gap]]:
-        """Return the gaps, each with its place, by verdict: those with too few data come last."""
+        """Return the gaps, each with its place, by verdict: those with too few data come last.
+
+        Of one verdict those of the metric that was asked first lead, then those of the largest
+        size, so that no name of a group decides which gap is described.
+        """
+        metrics = list(dict.fromkeys(gap.estimate.metric for gap in self.gaps))
         return sorted(
             enumerate(self.gaps),
             key=lambda each: (
                 each[1].reason is WhyInconclusive.TOO_FEW,
                 -_GRAVITY.index(each[1].verdict),
+                metrics.index(each[1].estimate.metric),
+                -_size(each[1]),
             ),
         )
 
@@ -381,6 +389,23 @@ class Decomposition(ResultOfMetrics):
         return f"<Decomposition of {len(self.gaps):,} gaps: {self.verdict}; print() shows them>"
 
 
+def test_of(gap: Gap) -> tuple[str | None, str | None, str]:
+    """Return what a gap tests, which the difference and the ratio of a rate do together."""
+    metric = gap.estimate.definition
+    assert isinstance(metric, Contrast)
+    return gap.estimate.feature, gap.estimate.group, metric.of.name
+
+
+def _size(gap: Gap) -> float:
+    """Return how far the rates are from each other; where a difference remains, within strata."""
+    remains = gap.verdict in (GapVerdict.REMAINS, GapVerdict.REVERSES)
+    within = gap.part(GapPartKind.WITHIN).value if remains else None
+    estimate = gap.estimate if within is None else replace(gap.estimate, value=within)
+    return round(distance(estimate), _DIGITS)
+
+
+_DIGITS = 12
+"""Beyond these the order of sums shows, which names decide."""
 _GRAVITY = (
     GapVerdict.NO_GAP,
     GapVerdict.ACCOUNTED_FOR,

@@ -142,7 +142,11 @@ def is_passing(points: Sequence[Point]) -> bool:
     gone for some periods, it is a group like any other.
     """
     entered = [point for point in points if not point.waits]
-    had = [bool(point.n_group) or point.value is not None for point in entered]
+    return is_gone([bool(point.n_group) or point.value is not None for point in entered])
+
+
+def is_gone(had: Sequence[bool]) -> bool:
+    """Return whether what some periods had came late, was there for a few, and is gone."""
     few = 0 < sum(had) < FEWEST_PERIODS
     return few and not had[0] and not any(had[-FEWEST_PERIODS:])
 
@@ -460,6 +464,21 @@ class MonitorReport(ResultOfMetrics):
         raised = [each for each in self.tested if each.alarm is not None]
         return tuple(sorted(raised, key=lambda each: each.alarm.period if each.alarm else ""))
 
+    def concerning(self, period: str) -> tuple[HistoryFinding, ...]:
+        """Return what may be wrong with a period; with the last one, labels that are due as well.
+
+        Labels that are missing in part are looked at once they are due, which earlier periods are.
+        """
+        due = period
+        if self.labels_due and period == self.periods[-1]:
+            due = self.periods[max(len(self.periods) - 1 - self.labels_due, 0)]
+        late = HistoryProblem.MISSING_LABELS
+        return tuple(
+            each
+            for each in self.findings
+            if each.concerns(period) or (each.problem is late and each.concerns(due))
+        )
+
     @property
     def undefined(self) -> tuple[MonitoredComparison, ...]:
         """Return the comparisons without a value in the last period that decides."""
@@ -471,7 +490,8 @@ class MonitorReport(ResultOfMetrics):
         states = {comparison.state for comparison in self.comparisons}
         if MonitorState.ALARM in states:
             return MonitorState.ALARM
-        if MonitorState.INSUFFICIENT in states or self.unmatched or not states:
+        small = any(each.problem is HistoryProblem.SMALL_GROUP for each in self.findings)
+        if MonitorState.INSUFFICIENT in states or self.unmatched or small or not states:
             return MonitorState.INSUFFICIENT
         if MonitorState.UNDEFINED in states:
             return MonitorState.UNDEFINED
@@ -532,6 +552,8 @@ class HistoryProblem(StrEnum):
     VANISHED_VALUE = "vanished value"
     NO_POSITIVE = "no positive value"
     MISSING_VALUES = "missing values"
+    MISSING_LABELS = "missing labels"
+    SMALL_GROUP = "small group"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -544,11 +566,13 @@ class HistoryFinding:
     period, last : the first and the last of the periods.
     column, value : the column and its value that are meant, if there are such.
     other : what it is held against: another spelling, another period, the file of a baseline; of a
-        gap, the period after it.
+        gap, the period after it; of a new value, the one that has fewer rows since; of values that
+        are missing in one group, ``value``, its feature.
     rows : rows of all these periods, of the value where there is one; of a gap, absent periods.
-    share, expected : of missing values, the share of the rows and the usual one. Of the volume and
+    share, expected : of missing values, the share of the rows and the usual one; of a new value,
+        the share of the one that has fewer rows, and its usual one. Of the volume and
         of a vanished value, ``expected`` is the usual number of rows; of doubled rows, how often
-        each stands.
+        each stands; of a small group the rows that a decision takes.
     """
 
     DERIVED: ClassVar = ("says",)

@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from fairgauge.catalogue.comparisons import Metric
+from fairgauge.catalogue.statistics import Statistic
+from fairgauge.enums import Estimator
 from fairgauge.results.codec import Finite, Inline, Share, Version
 from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
+from fairgauge.results.scopes import NO_CLASS, ClassScope
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, as_before
 
 
@@ -60,6 +63,46 @@ class Smallest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SelfReports:
+    """How many people have to be asked for their group until a rule about it is decided.
+
+    Attributes
+    ----------
+    metric, feature, group, reference, rule : of what, of whom, against whom; the limit.
+    class_scope, threshold : as of an `Estimate`.
+    expects : the estimator that is taken to be right about what those who are asked will answer;
+        ``validated``, where people were asked already.
+    expected : its value.
+    self_reports : people drawn at random, those included who were asked already; infinite where the
+        answers of all would not decide it.
+    at_most : the same of people whose probabilities are not known; where these show nothing of the
+        group, so many are needed.
+    answered : people drawn at random who were asked already; of groups of which too few of them
+        are, their answers do not take the place of an assumption.
+    definition : the metric itself.
+    """
+
+    metric: str
+    feature: str
+    group: str
+    reference: str | None
+    rule: str
+    class_scope: Inline[ClassScope] = NO_CLASS
+    threshold: Finite | None = None
+    expects: Estimator
+    expected: Finite
+    self_reports: float
+    at_most: float
+    answered: int = 0
+    definition: Metric | Statistic = field(
+        default=BY_NAME, compare=False, repr=False, metadata=NOT_SAVED
+    )
+
+    def __post_init__(self) -> None:
+        hold_definition(self, self.metric)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedPairs:
     """The answers that an audit by swapped names needs.
 
@@ -99,22 +142,23 @@ class Planned(ResultOfMetrics):
     confidence, power : what both are computed for.
     needed : rows for each goal; empty when a table was given.
     smallest : the smallest disparities that the given table can show.
+    self_reports : of groups that nobody recorded, the people to ask for theirs.
     answers : what an audit by swapped names needs; None of any other.
     own : the rates of the user's own, as far as they can be shown.
     """
 
     KIND: ClassVar = ResultKind(
         name="plan",
-        schema="fairgauge.plan/3",
+        schema="fairgauge.plan/4",
         title="Rows that an audit needs",
         called="a plan of fairgauge",
         document="fairgauge.render.documents.plan_document:plan_document",
         brief="fairgauge.render.brief.plan_brief:plan_brief",
         tables={
             name: f"fairgauge.render.documents.plan_document:{name}_of"
-            for name in ("goals", "disparities")
+            for name in ("goals", "disparities", "self_reports")
         },
-        older={"fairgauge.plan/1": as_before, "fairgauge.plan/2": as_before},
+        older={f"fairgauge.plan/{version}": as_before for version in (1, 2, 3)},
     )
     DERIVED: ClassVar = ("metrics", "_brief")
 
@@ -124,8 +168,9 @@ class Planned(ResultOfMetrics):
     power: Share
     needed: tuple[Needed, ...] = ()
     smallest: tuple[Smallest, ...] = ()
+    self_reports: tuple[SelfReports, ...] = ()
     answers: Inline[PlannedPairs | None] = None
 
     def __repr__(self) -> str:
-        shown = len(self.needed) + len(self.smallest)
+        shown = len(self.needed) + len(self.smallest) + len(self.self_reports)
         return f"<Planned: {shown:,} goals and disparities; print() shows them>"

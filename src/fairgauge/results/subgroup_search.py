@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, ClassVar
 
 from fairgauge.catalogue.statistics import Statistic
@@ -15,7 +16,7 @@ from fairgauge.enums import (
     SubgroupStatus,
     Worse,
 )
-from fairgauge.errors import quote
+from fairgauge.errors import Problem, SpecError, quote
 from fairgauge.results.codec import Finite, Share, Version
 from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
 from fairgauge.results.describers import function_at
@@ -40,8 +41,8 @@ class SearchedFeature:
         column.
     values : the names of its values, in order.
     cuts : the cut points of a number, none of other columns.
-    conditions : by the name of each value, what chooses its rows (``where``); all others together
-        have none.
+    conditions : by the name of each value, what chooses its rows (`where`); all other values
+        together have none.
     columns : its one-hot columns, those of the first values; none of other features.
     """
 
@@ -51,6 +52,24 @@ class SearchedFeature:
     cuts: tuple[Finite, ...] = ()
     columns: tuple[str, ...] = ()
     conditions: Saved = field(default_factory=dict)
+
+    def where(self, value: str) -> dict[str, Any]:
+        """Return what chooses the rows of a value, of all other values together all but these.
+
+        Raises
+        ------
+        SpecError
+            The rows are those without a value in all one-hot columns.
+        """
+        if self.made is SearchedValues.MOST_FREQUENT and value not in self.conditions:
+            named = (v if isinstance(v, list) else [v] for v in self.conditions.values())
+            return {self.name: {"not": [*chain(*named)]}}
+        if value not in self.conditions:
+            message = f"no condition chooses the rows of {quote(f'{self.name} = {value}')}"
+            raise SpecError(Problem("where", message))
+        at = self.values.index(value)
+        columns = self.columns[at : at + 1] or self.columns or (self.name,)  # or all are 0
+        return dict.fromkeys(columns, self.conditions[value])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,6 +326,22 @@ class SubgroupSearch(ResultOfMetrics):
             if each.name == name:
                 return each
         raise KeyError(f"{quote(name)}; {len(self.worse) + len(self.undecided):,} are listed")
+
+    def where(self, subgroup: Subgroup) -> dict[str, Any]:
+        """Return the option ``where`` that counts the rows of a subgroup alone.
+
+        Where the search had one itself, these are further conditions.
+
+        Raises
+        ------
+        SpecError
+            A condition is that all one-hot columns of a feature lack a value.
+        """
+        found: dict[str, Any] = {}
+        for feature in self.question.features:
+            if feature.name in subgroup.conditions:
+                found |= feature.where(subgroup.conditions[feature.name])
+        return found
 
     def to_pandas(self) -> Any:
         """Return the listed subgroups, a row each and a column for each feature."""

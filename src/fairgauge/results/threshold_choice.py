@@ -58,6 +58,8 @@ class ThresholdEffect:
     thresholds : the threshold of every group; the same of all for a common threshold.
     performance : the kept rate of all rows, today and with the choice.
     disparities : the metric of the goal for every group, likewise.
+    rates : the selection rate, the true and the false positive rate, of all rows and of every
+        group, likewise.
     chosen_by : what met the goal and kept the rate in the half that chose: wider intervals than
         those shown (a margin), these intervals, or the values alone.
     value_meets : whether the value of every group's metric meets the goal in the other half.
@@ -73,6 +75,7 @@ class ThresholdEffect:
     thresholds: Mapping[str, Finite]
     performance: RateChange
     disparities: tuple[DisparityChange, ...]
+    rates: tuple[RateChange, ...]
     chosen_by: ChosenBy
     value_meets: bool
     goal_outcome: Outcome

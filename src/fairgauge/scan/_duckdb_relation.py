@@ -53,6 +53,17 @@ _CSV_ERRORS = {
 }
 
 
+def run_in_order(query: str, name: str) -> list[Record]:
+    """Run a query and return its records in the order of the rows, the same in every run."""
+    with engine_errors(name), _connection().cursor() as cursor:
+        cursor.execute("SET preserve_insertion_order = true")
+        try:
+            found: list[Record] = cursor.execute(query).fetchall()
+            return found
+        finally:
+            cursor.execute("SET preserve_insertion_order = false")
+
+
 def run(query: str, name: str, rows: Rows = unknown) -> Iterator[Record]:
     """Run a query and fetch its records, some at a time.
 

@@ -52,8 +52,8 @@ def count_by(source: Source, plan: Plan, column: str, limit: int) -> dict[str, C
     levels = cube.levels[axis]
     if len(levels) > _MOST_PERIODS:
         raise DataError(
-            f"column {quote(column)} has {len(levels):,} values; name a column of days, weeks or "
-            f"months, of which there are at most {_MOST_PERIODS:,}"
+            f"column {quote(column)} has {len(levels):,} values; name a column of days, weeks, "
+            f"months or longer periods, of which there are at most {_MOST_PERIODS:,}"
         )
     apart = cube.tables[0].codes[:, -1] < 0
     unknown = int(cube.tables[0].sums["rows"][apart].sum()) + sum(cube.excluded.values())
@@ -104,7 +104,7 @@ class _ChosenRows:
         return tuple(
             Axis(
                 Role.CONDITION, each.column, each.cuts, each.closed,
-                recoding=None if each.cuts else self.spec.recoding(each.column),
+                recoding=None if each.ranges else self.spec.recoding(each.column),
             )
             for each in self.spec.where
         )  # fmt: skip
@@ -189,11 +189,14 @@ class _ReadableRows(_ChosenRows):
 def _kept(axis: Axis, condition: RowCondition, levels: tuple[Value, ...]) -> NDArray[np.bool_]:
     """Return which codes of an axis meet a condition; the last is that of missing values."""
     kept = np.zeros(len(levels) + 1, dtype=bool)
-    # of the intervals between all ends, those that lie in one that is asked for
-    asked = [part for part in condition.parts if isinstance(part, Bin)]
-    for i, part in enumerate(axis.parts(levels) if asked else ()):
-        assert isinstance(part, Bin)
-        kept[i] = any(each.low <= part.low and part.high <= each.high for each in asked)
+    if axis.cuts:
+        # of the intervals between all ends, those that lie in one that is asked for
+        asked = [each.cuts(axis.closed) for each in condition.ranges]
+        for i, part in enumerate(axis.parts(levels)):
+            assert isinstance(part, Bin)
+            kept[i] = any(low <= part.low and part.high <= high for low, high in asked)
+    elif condition.ranges:
+        kept[:-1] = [condition.holds(level) for level in levels]
     for value in condition.values:
         if value is None:
             kept[-1] = True
@@ -201,6 +204,8 @@ def _kept(axis: Axis, condition: RowCondition, levels: tuple[Value, ...]) -> NDA
         found = [i for i, level in enumerate(levels) if matches(value, level)]
         if not found:
             known = [name_of(level) for level in levels]
+            if condition.negated and _is_harmless(value, condition, levels):
+                continue
             raise SpecError(
                 Problem(
                     f"where.{axis.column}",
@@ -210,6 +215,15 @@ def _kept(axis: Axis, condition: RowCondition, levels: tuple[Value, ...]) -> NDA
             )
         kept[found] = True
     return ~kept if condition.negated else kept
+
+
+def _is_harmless(value: Value, condition: RowCondition, levels: tuple[Value, ...]) -> bool:
+    """Return whether a value that no row has may be excluded: beside one that some rows have.
+
+    Not where it is spelt nearly as another value, which it then seems to mean.
+    """
+    found = any(matches(each, level) for each in condition.values for level in levels)
+    return found and not nearest(name_of(value), map(name_of, levels))
 
 
 def _chosen(table: CountTable, kept: list[NDArray[np.bool_]], conditions: int) -> CountTable:

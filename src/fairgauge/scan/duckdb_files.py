@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from fairgauge.errors import DataError, listing, quote
 from fairgauge.object_stores import address
-from fairgauge.scan._duckdb_relation import record_batches, run, unknown
+from fairgauge.scan._duckdb_relation import record_batches, run, run_in_order, unknown
 from fairgauge.scan._sql import Columns, count_by_sql, literal, select, select_rows
 from fairgauge.scan.row_codes import BATCH, has_arrow, sql_batches
 
@@ -43,7 +43,7 @@ class DuckFiles:
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
         keys = ", ".join(self.written.key(name) for name in columns)
         limit = "" if most is None else f" LIMIT {most}"
-        records = list(run(f"SELECT {keys} FROM {self.relation}{limit}", self.name))
+        records = run_in_order(f"SELECT {keys} FROM {self.relation}{limit}", self.name)
         read = self.written.decode or _as_it_is
         found: list[Sequence[object]] = [
             [read(record[i]) for record in records] for i in range(len(columns))

@@ -30,9 +30,12 @@ from fairgauge.scan._sql import identifier
 from fairgauge.scan.duckdb_files import DuckFiles
 from fairgauge.scan.row_access import numbers_of, read_rows
 from fairgauge.scan.source import readable
+from fairgauge.stats.group_probabilities import STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
     from fairgauge.cube.cube import Cube
     from fairgauge.question.probabilities import Probabilities
@@ -291,7 +294,29 @@ def _derived(frame: Any, feature: Probabilities, table: ProbabilityTable | None)
     return made.drop([*p, "fg total", "fg missing", "fg outside", "fg off"])
 
 
-def digits_of(cells: Iterator[int] | list[int], groups: int) -> np.ndarray[Any, Any]:
-    """Return the place on the grid of the probability of every group, of numbered cells."""
-    codes = np.array(list(cells), dtype=np.int64).reshape(-1, 1)
-    return codes // BASE ** np.arange(groups, dtype=np.int64) % BASE
+def digits_of(
+    cells: Iterator[int] | list[int], groups: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the place of the probability of every group, and the width of each cell in places.
+
+    A cell of a coarser grid has the number of the finer cell at its lower end, and as many times
+    the number of all of these as its width is along in `STEPS`.
+    """
+    coarser, codes = np.divmod(np.array(list(cells), dtype=np.int64), BASE**groups)
+    places = codes[:, None] // BASE ** np.arange(groups, dtype=np.int64) % BASE
+    return places, np.array(STEPS)[coarser]
+
+
+def cells_of(digits: NDArray[np.int64], which: NDArray[np.int64]) -> list[int]:
+    """Return the number of the merged cell of each cell, as `digits_of` reads it."""
+    powers = BASE ** np.arange(digits.shape[1], dtype=np.int64)
+    cells = np.zeros(len(digits), dtype=np.int64)
+    for number in np.unique(which):
+        at = which == number
+        several = digits[at]
+        along, step = next(
+            (i, step) for i, step in enumerate(STEPS)
+            if (several // step == several[0] // step).all()
+        )  # fmt: skip
+        cells[at] = along * BASE ** len(powers) + (several[0] // step * step) @ powers
+    return [int(cell) for cell in cells]

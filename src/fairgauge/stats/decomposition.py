@@ -262,26 +262,29 @@ def _of_rates(
 def mean_variances(
     x_d: Array, n_d: Array, x_a: Array, n_a: Array, squares: tuple[ArrayLike, ArrayLike]
 ) -> tuple[Array, Array]:
-    """Return the variances of means, as if each had two more rows of the variance of its side.
+    """Return the variances of means, as if each had two more rows of its side and stratum.
 
-    A side with few rows beyond one a stratum has the variance of both sides together.
+    Their variance is that of the other side in the stratum, since outcomes vary more where they are
+    higher, times how much more those of the side vary. A side with few rows beyond one a stratum
+    varies as the other does.
     """
     q_d, q_a = floats(*squares)
     within = [
         np.where(n > 0, np.maximum(q - n * _rates(x, n) ** 2, 0.0), 0.0)
         for x, n, q in ((x_d, n_d, q_d), (x_a, n_a, q_a))
     ]
-    degrees = [np.maximum(n - 1, 0.0).sum(-1) for n in (n_d, n_a)]
-    both = (within[0].sum(-1) + within[1].sum(-1)) / (degrees[0] + degrees[1])
-    of_sides = [
-        np.where(of_side < _FEWEST_DEGREES, both, ss.sum(-1) / of_side)[..., None]
-        for ss, of_side in zip(within, degrees, strict=True)
-    ]
-    v_d, v_a = (
-        np.where(n > 0, (ss + 2 * pooled) / (n + 1) / np.where(n > 0, n, 1.0), 0.0)
-        for ss, n, pooled in zip(within, (n_d, n_a), of_sides, strict=True)
-    )
-    return v_d, v_a
+    degrees = [np.maximum(n - 1, 0.0) for n in (n_d, n_a)]
+    pooled = ((within[0] + within[1]).sum(-1) / (degrees[0] + degrees[1]).sum(-1))[..., None]
+    found = []
+    for n, side in ((n_d, 0), (n_a, 1)):
+        ss, of_side, other = within[side], degrees[side], 1 - side
+        of_stratum = (within[other] + 2 * pooled) / (degrees[other] + 2)
+        expected = (of_side * of_stratum).sum(-1)
+        ratio = np.where(expected > 0, ss.sum(-1) / expected, 1.0)
+        ratio = np.where(of_side.sum(-1) < _FEWEST_DEGREES, 1.0, ratio)[..., None]
+        variance = (ss + 2 * ratio * of_stratum) / (n + 1) / np.where(n > 0, n, 1.0)
+        found.append(np.where(n > 0, variance, 0.0))
+    return found[0], found[1]
 
 
 @quiet

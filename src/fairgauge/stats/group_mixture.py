@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Masks = NDArray[np.bool_]
-    Clusters = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Array]
-    """Of every entry of a table by cluster: cluster, cell, kind, and weight."""
+    Whole = NDArray[np.int64]
+    Clusters = tuple[Whole, Whole, Whole, Array, Whole]
+    """Of every entry of a table by cluster: cluster, cell, kind, weight, and known group or -1."""
 
 _MOST_STEPS = 100
 _COMPLEMENTARITY = 1e-13
@@ -100,7 +101,7 @@ class GroupMixture:
     squares : array of shape (cells, kinds), optional
         The sum of squared weights, where rows have some.
     clusters : tuple of arrays, optional
-        Of every entry of a table by cluster: cluster, cell, kind, and weight.
+        Of every entry of a table by cluster: cluster, cell, kind, weight, and known group or -1.
 
     Examples
     --------
@@ -301,7 +302,7 @@ class GroupMixture:
 
     def _meat_of_clusters(self, scores: Array) -> Array:
         assert self._clusters is not None
-        cluster, cell, kind, weight = self._clusters
+        cluster, cell, kind, weight, _ = self._clusters
         position = np.cumsum(self._held) - 1
         some = self._held[cell]
         of_entry = scores[position[cell[some]], kind[some]] * weight[some, None]

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 FEWEST_IN_CELL = 50
 """The rows of the cells from which sharp bounds are computed."""
+STEPS = (1, 2, 4, 20, 40)
+"""The widths of coarser cells, in those of the grid; the last has all probabilities."""
 _SHARE = 1e-9
 
 
@@ -87,19 +89,39 @@ def weighted_rates(
         everyone = sides.all(axis=1)  # whose probabilities sum to 1 in every row
         covariance = both + np.diag(np.where(everyone, 0.0, own))
         return LinearRates(rates, counted + rest, covariance)
-    cluster, cell, kind, weight = clusters
-    among = kind < 2
-    of_entry = share[cell[among]] * slope[kind[among]] * weight[among, None]
+    cluster, cell, kind, weight, _ = clusters
+    of_kind = np.concatenate([slope, np.zeros((1, len(sides)))])
+    influence = share[cell] * of_kind[kind] * weight[:, None]
+    return LinearRates(rates, counted + rest, *_between_clusters(cluster, influence))
+
+
+def _between_clusters(cluster: NDArray[np.int64], influence: Array) -> tuple[Array, float]:
+    """Return the covariance of sums of influences, clusters being independent, and its degrees."""
     _, which = np.unique(cluster, return_inverse=True)
     number = int(which.max(initial=0)) + 1
-    influence = np.zeros((number, len(sides)))
-    np.add.at(influence, which[among], of_entry)
-    covariance = influence.T @ influence * (number / max(number - 1, 1))
-    return LinearRates(rates, counted + rest, covariance, float(number - 1))
+    sums = np.zeros((number, influence.shape[1]))
+    np.add.at(sums, which, influence)
+    return sums.T @ sums * (number / max(number - 1, 1)), float(number - 1)
 
 
 @quiet
-def validated_rates(theta: Array, p: Array, n: Array, known: Array, sides: Masks) -> LinearRates:
+def group_given_kind(theta: Array, p: Array) -> Array:
+    """Return the probabilities of the groups of the rows of each cell and kind.
+
+    Parameters
+    ----------
+    theta, p : as of `validated_rates`.
+    """
+    joint = p[:, None, :] * theta
+    total = joint.sum(axis=2, keepdims=True)
+    return np.asarray(np.where(total > 0, joint / total, p[:, None, :]))
+
+
+@quiet
+def validated_rates(
+    theta: Array, p: Array, n: Array, known: Array, sides: Masks, squares: Array | None = None,
+    clusters: Clusters | None = None,
+) -> LinearRates:  # fmt: skip
     """Return rates that a random sample of known groups makes right whatever the probabilities.
 
     Every row counts in every group by its probability given its outcome, under the likelihood, and
@@ -114,11 +136,9 @@ def validated_rates(theta: Array, p: Array, n: Array, known: Array, sides: Masks
     known : array of shape (cells, kinds, groups)
         The known rows by their group.
     sides : array of shape (sides, groups)
+    squares, clusters : as of `weighted_rates`.
     """
-    joint = p[:, None, :] * theta
-    total = joint.sum(axis=2, keepdims=True)
-    given = np.where(total > 0, joint / total, p[:, None, :])
-    expected = given @ sides.T
+    expected = group_given_kind(theta, p) @ sides.T
     of_known = known.sum(axis=2)
     times = n.sum() / of_known.sum()
     off = known @ sides.T - of_known[:, :, None] * expected
@@ -127,12 +147,26 @@ def validated_rates(theta: Array, p: Array, n: Array, known: Array, sides: Masks
     slope = np.zeros_like(counts)
     slope[:2] = np.stack([1 - rates, -rates]) / (counts[0] + counts[1])
     base = expected * slope
-    unknown = np.maximum(n - of_known, 0.0)
-    covariance = np.einsum("ck,cks,ckt->st", unknown, base, base)
-    for g in range(p.shape[1]):
-        influence = base + times * slope * (sides[:, g] - expected)
-        covariance += np.einsum("ck,cks,ckt->st", known[:, :, g], influence, influence)
-    return LinearRates(rates, counts[0] + counts[1], covariance)
+    # of a row of unknown group, and of one of each known group
+    influence = [base, *(base + times * slope * (each - expected) for each in sides.T)]
+    if clusters is not None:
+        cluster, cell, kind, weight, group = clusters
+        of_entry = np.stack(influence)[group + 1, cell, kind] * weight[:, None]
+        return LinearRates(rates, counts[0] + counts[1], *_between_clusters(cluster, of_entry))
+    # known rows are drawn at random, and so have the weights of all of their cell and kind
+    weight_of_row = np.ones_like(n) if squares is None else np.where(n > 0, squares / n, 0.0)
+    rows = [np.maximum(n - of_known, 0.0), *np.moveaxis(known, 2, 0)]
+    covariance = np.sum(
+        [
+            np.einsum("ck,cks,ckt->st", of_group * weight_of_row, each, each)
+            for of_group, each in zip(rows, influence, strict=True)
+        ],
+        axis=0,
+    )
+    degrees = float("inf")
+    if squares is not None:
+        degrees = float(of_known.sum() ** 2 / (of_known * weight_of_row).sum()) - 1
+    return LinearRates(rates, counts[0] + counts[1], covariance, degrees)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,7 +188,7 @@ class SharpBounds:
 
 
 @quiet
-def sharp_bounds(p: Array, n: Array, sides: Masks) -> SharpBounds:
+def sharp_bounds(p: Array, n: Array, sides: Masks, design_effect: float = 1.0) -> SharpBounds:
     """Return the sharp bounds of rates, without any assumption but right probabilities.
 
     The rows of a cell that are of a side and of a kind are at least as many as both shares leave no
@@ -173,7 +207,8 @@ def sharp_bounds(p: Array, n: Array, sides: Masks) -> SharpBounds:
     of_side = (p @ sides.T)[:, None, :]
     most = np.minimum(shares[:, :, None], of_side)
     least = np.maximum(shares[:, :, None] + of_side - 1, 0.0)
-    noise = np.sqrt(shares * (1 - shares) / np.maximum(rows, 1))[:, :, None]
+    effective = np.maximum(rows / design_effect, 1)
+    noise = np.sqrt(shares * (1 - shares) / effective)[:, :, None]
     more = _expected_excess(shares[:, :, None] - of_side, noise)
     fewer = _expected_excess(shares[:, :, None] + of_side - 1, noise)
     weight = rows[:, :, None]
@@ -209,18 +244,20 @@ def merged_cells(digits: NDArray[np.int64], rows: Array, fewest: float) -> NDArr
     ----------
     digits : array of shape (cells, groups)
         The position of every probability on the grid of 1/20, 20 for a probability of 1.
-    rows : array of shape (cells,)
-    fewest : the rows that a cell has at least, but for the last one.
+    rows : array of shape (cells,) or (cells, kinds)
+    fewest : the rows, of every kind that it has, that a cell has at least, but for the last one.
     """
+    rows = rows.reshape(len(digits), -1)
     merged = np.full(len(digits), -1, dtype=np.int64)
     left, number = np.arange(len(digits)), 0
-    for step in (1, 2, 4, 20, 40):
+    for step in STEPS:
         if not len(left):
             break
         _, which = np.unique(digits[left] // step, axis=0, return_inverse=True)
         which = which.reshape(-1)
-        size = np.bincount(which, rows[left])
-        settled = (size >= fewest) | (step == 40)
+        size = np.zeros((int(which.max()) + 1, rows.shape[1]))
+        np.add.at(size, which, rows[left])
+        settled = ((size >= fewest) | (size == 0)).all(axis=1) | (step == STEPS[-1])
         order = np.cumsum(settled) - 1
         kept = settled[which]
         merged[left[kept]] = number + order[which[kept]]

@@ -185,6 +185,10 @@ def adjusted_effect(
     meat = squared.about(rate).squares
     covariance = scale * (leverage * meat[:, None]).T @ leverage
     place = cells.side
+    if penalised and sampling is None:
+        # of rates that are moved away from 0 the residuals are too small: the variance of the model
+        variance = max(variance, float(slope @ inverse @ slope + (n * from_mean**2).sum()))
+        covariance[place, place] = max(covariance[place, place], inverse[place, place])
     raised = of_odds = 1.0
     if sampling is not None:
         own_odds = leverage[:, place]

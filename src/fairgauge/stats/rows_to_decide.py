@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS
 from fairgauge.stats.arrays import Array, floats, quiet
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
 from fairgauge.stats.intervals import critical, wilson
@@ -466,9 +467,6 @@ def _factor(
 
 Goal: TypeAlias = Literal["pass", "fail"]
 
-FEWEST_ROWS, FEWEST_EXPECTED = 20, 5
-"""A rule is not evaluated where a rate has fewer rows, or a cell without a difference expects fewer
-rows: the same limits as those of an audit."""
 _MOST_POINTS = 101
 _REACH = 7.0
 _MOST_ROWS = 10**8

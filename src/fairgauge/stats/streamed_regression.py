@@ -180,13 +180,17 @@ class StreamedLogistic:
             + 2 / total * float(crossed @ of_rate)
             + float(of_rate @ meat @ of_rate)
         )
-        covariance = scale * inverse @ meat @ inverse
+        of_side = float((scale * inverse @ meat @ inverse)[sides.side, sides.side])
+        if self._penalised:  # as in `adjusted_effect`
+            of_rows = (self._effect_squared / total - difference**2) / total
+            variance = max(variance, of_rows + float(slope @ inverse @ slope))
+            of_side = max(of_side, float(inverse[sides.side, sides.side]))
         found = effect_of_sides(
             difference + float(slope @ step), float(np.sqrt(variance)), self._z, len(sides.design)
         )
         return found._replace(
             log_odds=float((self._beta + step)[sides.side]),
-            log_odds_error=float(np.sqrt(covariance[sides.side, sides.side])),
+            log_odds_error=float(np.sqrt(of_side)),
             penalised=self._penalised,
         )
 

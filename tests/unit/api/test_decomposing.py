@@ -13,6 +13,9 @@ import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, GapPartKind, GapVerdict, StratumWeights, WhyInconclusive
 from fairgauge.errors import CubeError, DataError, SpecError
 from fairgauge.render import render
+from fairgauge.render.documents.decomposition_document import decomposition_document
+from fairgauge.render.words.decomposition_sentences import describe_intervals
+from fairgauge.results.gap_decomposition import OtherIntervals
 
 BERKELEY = {
     "A": ((512, 825), (89, 108)), "B": ((353, 560), (17, 25)), "C": ((120, 325), (202, 593)),
@@ -348,6 +351,33 @@ def test_the_headline_names_the_outlying_branch_of_forty_and_no_other():
     assert "unlike" not in none.brief().headline.text
 
 
+def test_the_first_page_draws_the_parts_and_the_furthest_strata():
+    found = decomposed(branches([-0.08] * 39 + [-0.219], rows=4_000))
+    parts, strata = decomposition_document(found).first_page.exhibits
+    assert parts.caption == "The gap and its parts"
+    assert [row.label for row in strata.rows if row.badge] == ["b39"]
+    assert len(strata.rows) == 1 + 8  # the common difference, and the furthest
+    assert strata.rows[0].emphasis
+
+
+def test_a_level_that_is_outlying_is_named_and_not_its_cells():
+    cells = [
+        (sex, f"b{branch}", income, rate - 0.4 * (branch == 3) * (sex == "F"))
+        for branch in range(30)
+        for income, rate in (("high", 0.7), ("low", 0.5))
+        for sex in "FM"
+    ]
+    rows = pl.DataFrame(
+        [(g, b, i, y, 1_000 * (r if y else 1 - r)) for g, b, i, r in cells for y in (0, 1)],
+        schema=["sex", "branch", "income", "admitted", "n"],
+        orient="row",
+    ).with_columns(pl.col("n").round().cast(int))
+    found = decomposed(rows, strata=["branch", "income"])
+    assert sum(each.outlying for each in found.gaps[0].strata) == 2
+    headline = found.brief().headline.text
+    assert headline.endswith("branch b3 (−40.0 pp, all others 0.0 pp) is unlike the others")
+
+
 def test_the_headline_names_the_outlying_branch_of_another_group():
     rows = [branches([-0.01] * 39 + [-0.2], rows=4_000), branches([-0.05] * 40, rows=4_000)]
     other = rows[1].filter(sex="F").with_columns(sex=pl.lit("X"))
@@ -602,6 +632,60 @@ def test_rates_of_performance_are_decomposed():
     (expected,) = fg.why(repaid, strata="branch", **LENT).gaps
     assert [part.value for part in gap.parts] == [part.value for part in expected.parts]
     assert gap.verdict is expected.verdict
+
+
+def test_what_cannot_be_compared_is_stated_on_the_first_page():
+    cells = [
+        ("F", "A", 100, 300), ("M", "A", 200, 300), ("F", "B", 60, 100), ("M", "C", 50, 200),
+        ("X", "D", 100, 300), ("X", "A", 100, 300),
+    ]  # fmt: skip
+    found = decomposed(of_strata(cells), reference={"sex": "M"})
+    gap = next(each for each in found.gaps if each.estimate.group == "F")
+    assert (gap.support.strata_used, gap.support.strata) == (1, 3)  # D is of neither side
+    outside = "25.0% of F and 40.0% of M are in the others, and not compared"
+    stated = f"Both sides are in 1 of 3 strata; {outside}."
+    assert stated in gap.says
+    assert any(stated in str(each) for each in found.brief().certainty)
+    for format_ in ("text", "html", "markdown"):
+        assert stated in " ".join(render(found, format_).split())
+    assert "the others, and not compared" not in decomposed().gaps[0].says
+
+
+def test_a_verdict_states_why_it_is_inconclusive():
+    apart = [
+        ("F", "A", 150, 500), ("M", "B", 251, 500), ("F", "C", 30, 90), ("M", "C", 30, 90),
+    ]  # fmt: skip
+    found = decomposed(of_strata(apart))
+    text = " ".join(render(found, "text", full=False).split())
+    reason = "not comparable, more than half of one side is in strata that the other does not have"
+    assert f"INCONCLUSIVE: {reason.upper()}" in text
+    (gap,) = found.gaps
+    other = OtherIntervals(intervals=20, verdict=gap.verdict, reason=gap.reason, within=None)
+    same, but = (
+        replace(gap, verdict=verdict, other_intervals=(other,))
+        for verdict in (gap.verdict, GapVerdict.REMAINS)
+    )
+    assert "the verdict would be the same" in describe_intervals(same)
+    assert f"with 20 the verdict would be “inconclusive: {reason}”" in describe_intervals(but)
+
+
+def test_the_test_of_all_strata_and_those_by_column_do_not_contradict_each_other():
+    random = np.random.default_rng(5)
+    n = 20_000
+    branch, level = random.integers(0, 30, n), random.integers(0, 120, n)
+    black = random.random(n) < 0.4
+    denied = 0.15 + 0.5 * (black & (branch == 3))
+    rows = pl.DataFrame({
+        "race": np.where(black, "B", "W"), "branch": branch.astype(str), "level": level.astype(str),
+        "approved": (random.random(n) > denied).astype(int),
+    })  # fmt: skip
+    asked = {"label": "approved", "sensitive": "race", "reference": {"race": "W"}}
+    (gap,) = fg.why(rows, strata=["branch", "level"], **asked).gaps
+    of_branch = gap.by_column[0].heterogeneity
+    assert gap.heterogeneity.p_adjusted > 0.05 > of_branch.p_adjusted
+    assert "variation of the difference over strata, all tested together (" in gap.says
+    assert "By a single column there is: a test of a few levels can show what" in gap.says
+    assert "By a single column there is" not in decomposed().gaps[0].says
 
 
 def test_three_groups_and_a_named_reference():

@@ -64,6 +64,66 @@ def test_who_is_listed_was_refused_and_stands_beside_accepted_people_of_the_stra
     assert pairs == sorted(pairs, reverse=True)
 
 
+SPARSE = ["branch", fg.cut("dti", [20 + step / 2 for step in range(80)])]
+
+
+def test_every_refused_person_is_listed_or_counted():
+    """Who has no accepted person of the other side in the stratum comes last, beside nobody."""
+    data = applications()
+    found = fg.why(data, **ASKED, strata=SPARSE)
+    table = matched_files(data, found, "id")
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    black = [row for row in rows if row["refused_group"] == "Black"]
+    refused = data.filter((pl.col("race") == "Black") & (pl.col("approved") == "no"))
+    known = refused.filter(pl.col("branch").is_not_null())
+    assert sorted(row["refused"] for row in black) == sorted(known["id"])
+    alone = [row for row in black if row["accepted_1"] is None]
+    assert 0 < len(alone) < len(black)
+    assert black[-len(alone) :] == alone
+    assert {row["accepted_in_stratum"] for row in alone} == {0}
+    (note,) = (each for each in table.notes if "race Black" in each)
+    assert note == (
+        f"{len(refused):,} people with race Black were refused: {len(black) - len(alone):,} stand "
+        f"beside accepted people with race White; {len(alone):,} come last, because their stratum "
+        f"has no such person; {len(refused) - len(known):,} are in no row, because their "
+        "stratum is unknown"
+    )
+
+
+def test_a_group_without_a_gap_has_no_files_and_is_named():
+    rows = [("Black", 160, 400), ("White", 320, 400), ("Asian", 322, 400)]
+    data = pl.DataFrame({
+        "id": range(1_200), "race": [race for race, _, n in rows for _ in range(n)],
+        "branch": ["N", "S"] * 600,
+        "approved": [("yes" if i < yes else "no") for _, yes, n in rows for i in range(n)],
+    })  # fmt: skip
+    found = fg.why(data, **ASKED, strata="branch")
+    table = matched_files(data, found, "id")
+    assert {row[2] for row in table.rows} == {"Black"}
+    assert table.notes[-1] == "Nobody is listed of people with race Asian, of which no gap is shown"
+
+
+def test_strata_of_the_place_that_the_headline_names_come_first():
+    rng = np.random.default_rng(12)
+    rows = 8_000
+    branch = rng.integers(0, 20, rows)
+    branch = np.where((branch == 7) & (rng.random(rows) < 0.5), 3, branch)  # a small one
+    race = rng.choice(["Black", "White"], rows)
+    refused = 0.2 + 0.05 * (race == "Black") + 0.5 * ((race == "Black") & (branch == 7))
+    data = pl.DataFrame({
+        "id": range(rows), "race": race, "branch": [f"B{i:02}" for i in branch],
+        "approved": np.where(rng.random(rows) < refused, "no", "yes"),
+        "dti": rng.normal(38, 8, rows),
+    })  # fmt: skip
+    found = fg.why(data, **ASKED, strata=["branch", fg.cut("dti", [38])])
+    assert "B07" in found.brief().headline.text
+    table = matched_files(data, found, "id")
+    at = table.columns.index("branch")
+    here = [row[at] == "B07" for row in table.rows]
+    assert 0 < sum(here) < len(here)
+    assert here == sorted(here, reverse=True)
+
+
 def test_the_order_of_rows_changes_nothing():
     data = applications()
     shuffled = data.sample(fraction=1, shuffle=True, seed=3)
@@ -87,7 +147,7 @@ def test_the_command_writes_the_list(tmp_path):
     command = [
         sys.executable, "-m", "fairgauge", "why", "rows.csv", "--prediction", "approved",
         "--positive", "yes", "--sensitive", "race", "--reference", "race=White", "--strata",
-        "dti:quantiles", "-q",
+        "dti:quantiles",
     ]  # fmt: skip
 
     def run(*more):
@@ -95,6 +155,7 @@ def test_the_command_writes_the_list(tmp_path):
 
     done = run("--files", "files.csv", "--id", "id")
     assert done.returncode == 0, done.stderr
+    assert "people with race Black were refused" in " ".join(done.stderr.split())
     with (tmp_path / "files.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert {"dti", "refused", "accepted_1", "accepted_in_stratum"} < set(rows[0])

@@ -527,3 +527,15 @@ def test_a_feature_with_several_values_for_a_person_is_refused():
     assert "400 people" in render(found, "text")
     north = fg.find(_applications(40), **asked, features=["sex"], where="place = north")
     assert north.overall.n == 400
+
+
+def test_where_many_account_for_the_others_features_that_a_model_decides_by_are_named():
+    rng = np.random.default_rng(4)
+    frame = pl.DataFrame({f"f{i}": rng.integers(0, 6, 20_000) for i in range(4)})
+    steps = frame.sum_horizontal().to_numpy() / 20
+    frame = frame.with_columns(y=pl.lit(0), p=pl.Series(rng.random(20_000) < steps).cast(pl.Int8))
+    asked = ASKED | {"rate": "fpr"}
+    found = fg.find(frame, features=["f0", "f1", "f2", "f3"], **asked)
+    assert len(found.summary) > 9
+    assert "along which the rate ought to be the same" in str(found)
+    assert "ought" not in str(fg.find(PLANTED, features=CUT, **ASKED))

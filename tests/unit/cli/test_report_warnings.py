@@ -1,4 +1,4 @@
-"""Warnings of an audit are seen wherever its result is read, before the verdict."""
+"""Warnings of an audit are seen wherever its result is read, or counted, before the verdict."""
 
 from __future__ import annotations
 
@@ -20,15 +20,17 @@ def risks(tmp_path):
     return str(path)
 
 
-def test_the_first_screen_has_it_between_the_question_and_the_verdict(run, risks):
+def test_the_first_screen_counts_it_before_the_verdict_and_has_it_before_the_tables(run, risks):
     result = run("audit", risks, *SCORES, "--rule", "accuracy >= 0.9")
     lines = result.stdout.splitlines()
     at = next(i for i, line in enumerate(lines) if line.startswith(REVERSED))
     verdict = next(i for i, line in enumerate(lines) if line.startswith("FAIL"))
     assert lines[0].startswith("Fairness audit")
-    assert at < verdict
+    assert lines[1] == "1 warning below the summary may change what it means."
+    assert 1 < verdict < at < lines.index("")
     assert result.stderr == ""
-    assert REVERSED in run("audit", risks, *SCORES, "--full").stdout.partition("\n\n")[0]
+    full = run("audit", risks, *SCORES, "--full").stdout
+    assert full.index(lines[1]) < full.index("What was looked at") < full.index(REVERSED)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +65,7 @@ def test_three_are_listed_the_gravest_first_and_the_others_counted(tmp_path, run
     lines = result.stderr.splitlines()
     assert lines[0].startswith(SAME)
     assert lines[1].startswith("Warning: the favourable outcome is assumed")
-    assert lines[2].startswith("Warning: ")
+    assert lines[2].startswith("Warning: k: some of its values look like spellings")
     report = fg.audit(str(path), label="y", prediction="y", sensitive=["g", "h", "k"])
     warnings = sum(each.level == "warning" for each in report.diagnostics)
     assert lines[3:] == [f"{warnings - 3} more warnings in the notes."]

@@ -161,7 +161,7 @@ def test_the_share_of_rows_without_a_group_is_told():
     ((level, message),) = note(UNKNOWN)
     assert level is Level.WARNING
     assert message == (
-        "4.9% of the rows (8 of 164) have no recorded g; a rule on a difference or "
+        "4.9% of the rows (8 of 164) have no known g; a rule on a difference or "
         "ratio of rates passes or fails only if it would whichever groups they are in"
     )
 

@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import chi2_contingency
 
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Outcome
@@ -140,7 +141,8 @@ def test_a_warning_names_the_groups_and_their_shares():
         "warning", lacking, "F", "M",
     )  # fmt: skip
     assert f"({lacking:,} of 4,000) have no prediction" in note.message
-    assert f"({lacking / 2000:.1%} of F, 0.0% of M)" in note.message
+    shares = f"({lacking / 2000:.1%} of F, 0.0% of M; chi-square test of equal shares: p < 0.001)"
+    assert shares in note.message
 
 
 def test_a_few_rows_that_are_missing_alike_are_no_warning():
@@ -148,7 +150,9 @@ def test_a_few_rows_that_are_missing_alike_are_no_warning():
     few, many = (whole.assign(p=whole.p.mask(whole.index % nth == 0)) for nth in (50, 5))
     assert notes(fg.audit(few, **ASKED)) == []
     (note,) = notes(fg.audit(many, **ASKED))
-    assert note["differs"] is False
+    missing = pd.crosstab(many.g, many.p.isna())
+    assert note["p"] == pytest.approx(chi2_contingency(missing, correction=False).pvalue)
+    assert f"; chi-square test of equal shares: p = {note['p']:.3f}" in note.message
 
 
 @pytest.mark.parametrize("decide", ["interval", "point", "significant"])

@@ -184,8 +184,8 @@ def test_a_disparity_that_changes_sides_is_described_as_such():
     assert (one.crossed, one.changed, one.other_side, one.significant) == (True, True, True, False)
     text = " ".join(str(found).split())
     assert "changed sides: M is now worse off than F" in text
-    assert "no disparity changes" not in text
-    assert "1 of 1 disparity changed significantly (1 to the other side)" in text
+    assert "no difference between groups changes" not in text
+    assert "the one difference between groups changed significantly (1 to the other side)" in text
 
 
 def test_a_change_of_sides_within_sampling_variation_is_not_described_as_one():

@@ -229,6 +229,12 @@ def test_every_report_states_that_the_groups_are_estimated():
         assert "not from people's own answers" in plain
 
 
+def test_the_grid_states_why_a_line_inside_the_limit_is_inconclusive(tmp_path):
+    audited(people(20_000, (0.5, 0.5, 0.5)), [LIMIT]).save(tmp_path / "race.html")
+    page = " ".join((tmp_path / "race.html").read_text().split())
+    assert "or the rule passes only if the probabilities are right." in page
+
+
 def test_the_whole_record_has_every_estimator_with_its_assumption(tmp_path):
     report = audited(people(4_000))
     report.save(tmp_path / "race.html")
@@ -288,6 +294,37 @@ def test_weights_and_clusters_widen_intervals():
     clustered = audited(data, cluster="of")[key]
     assert clustered.value == pytest.approx(alone.value)
     assert clustered.interval != alone.interval
+
+
+def widths(report):
+    """Return how wide the interval of every estimator is."""
+    intervals = {str(e.estimator): e.interval for e in report.estimators if e.group == "Black"}
+    return {name: each.high - each.low for name, each in intervals.items()}
+
+
+ASKED = {"known": "reported", "known_drawn": "random"}
+
+
+def test_rows_that_are_there_twice_in_clusters_of_two_are_as_good_as_once():
+    data = people(2_500, known=0.4).with_row_index("of")
+    once, twice = widths(audited(data, **ASKED)), widths(
+        audited(pl.concat([data, data]), cluster="of", **ASKED)
+    )  # fmt: skip
+    for name in ("likelihood", "weighted", "validated"):
+        assert twice[name] == pytest.approx(once[name], rel=0.01), name
+    assert twice["bounds"] == pytest.approx(once["bounds"], rel=0.02)
+
+
+def test_weights_that_differ_widen_every_interval():
+    """Each row a cluster of its own has its own weight, in place of that of its cell."""
+    rng = np.random.default_rng(4)
+    data = people(2_500, known=0.4).with_row_index("of")
+    data = data.with_columns(w=pl.Series(rng.lognormal(0, 0.8, 2_500)))
+    alone, weighted = widths(audited(data, **ASKED)), widths(audited(data, weight="w", **ASKED))
+    by_row = widths(audited(data, weight="w", cluster="of", **ASKED))
+    for name in ("likelihood", "weighted", "validated"):
+        assert weighted[name] > 1.2 * alone[name], name
+        assert weighted[name] == pytest.approx(by_row[name], rel=0.06), name
 
 
 def test_conditional_rates_and_thresholds_are_estimated():
@@ -367,8 +404,6 @@ def test_other_questions_refuse_probabilities_by_name(tmp_path):
         fg.why(data, strata="other", **of)
     with pytest.raises(fg.SpecError, match="'race': a search of subgroups needs recorded"):
         fg.find(data, features=feature, rate="selection_rate", prediction="chosen", positive=1)
-    with pytest.raises(fg.SpecError, match="'race': what a table can show needs recorded"):
-        fg.plan(data, **of)
     with pytest.raises(fg.SpecError, match="'race': a page that computes again needs recorded"):
         fg.explore(data, **of)
     with pytest.raises(fg.SpecError, match="'race': a scorer needs recorded"):
@@ -377,8 +412,6 @@ def test_other_questions_refuse_probabilities_by_name(tmp_path):
     with pytest.raises(fg.SpecError, match="'race': estimates from probabilities"):
         fg.compare(report, report)
     cube = fg.count(data, **of)
-    with pytest.raises(fg.CubeError, match="sums of probabilities"):
-        fg.protect(cube, min_cell=10)
     with pytest.raises(fg.SpecError, match="a monitor needs recorded groups"):
         fg.monitor({"2026-01": cube}, of | {"monitor": {"rules": [LIMIT]}})
 
@@ -427,17 +460,28 @@ def test_the_first_page_states_what_is_known_and_what_would_show_it():
     report = audited(data, [LIMIT], known="reported")
     (found,) = [each for each in report.diagnostics if each.code == "group_not_recorded"]
     assert found["effective"] < found["most_effective"] < 12_000
-    assert "not from people's own answers, as precisely as from " in found.message
+    worth = "not from people's own answers, if the probabilities are right as precisely as from "
+    assert worth in found.message
     assert "…" not in found.message
     assert len(found.message) < 450  # of 500 that are shown
-    assert found["answers"] < 12_000
-    assert "which no data can show; the answers of about" in found.message
+    assert "which no data can show; the answers of people drawn at random would show it" in (
+        found.message
+    )
+    assert "Whether the probabilities are right" in " ".join(map(str, report.brief().limits))
+    assert "holds only if what is assumed of them does" in " ".join(
+        map(str, report.brief().certainty)
+    )
     steps = " ".join(map(str, report.brief().steps))
+    assert "fairgauge compare" not in steps  # which refuses it
+    assert "fairgauge plan" in steps
     assert f"If the {found['known']:,} people whose race is known were drawn at random" in steps
-    few = audited(people(1_000))
-    (note,) = [each for each in few.diagnostics if each.code == "group_not_recorded"]
-    assert note["answers"] > 1_000  # more people than there are: no number is stated
-    assert "the answers of people drawn at random would show it" in note.message
+    for rows, ends in ((12_000, "the answers of about "), (1_000, "the answers of people drawn")):
+        report = audited(people(rows))
+        (note,) = [each for each in report.diagnostics if each.code == "group_not_recorded"]
+        assert f"which no data can show; {ends}" in note.message
+        assert (note.get("answers") is None) == (
+            rows == 1_000
+        )  # no number where all do not suffice
 
 
 @pytest.mark.parametrize("rows", [3, 12, 40])

@@ -125,3 +125,14 @@ def test_a_number_takes_three_scans(tmp_path, monkeypatch):
     gaps = fg.why(tmp_path / "rows.parquet", label="y", positive=1, **ASKED).gaps
     assert [each.intervals for each in gaps[0].other_intervals] == [4, 20]
     assert len(scans) == 3
+
+
+def test_weighted_rows_have_no_regression_on_numbers_and_the_page_states_it():
+    weighted = ROWS.with_columns(w=pl.lit(1.5))
+    asked = {"label": "y", "positive": 1, **ASKED}
+    (gap, *_) = fg.why(weighted, weight="w", **asked).gaps
+    assert gap.other_intervals
+    assert {each.effects for each in gap.adjusted} == {ColumnEffects.MAIN, ColumnEffects.BY_SIDE}
+    assert "as they are there is no regression: it is made of rows without weights" in gap.says
+    (plain, *_) = fg.why(ROWS, **asked).gaps
+    assert "there is no regression" not in plain.says

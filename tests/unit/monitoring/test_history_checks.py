@@ -36,11 +36,11 @@ def counted(rows: int, rng: np.random.Generator, missing: float = 0.02) -> Count
     of_branch = cells.reshape(12, -1).sum(axis=1)
     held = cells[cells > 0]
     absent = int(rng.binomial(rows, missing))
+    divisor = int(np.gcd.reduce(held)) if len(held) else 1
     values = {"branch": {b: int(n) for b, n in zip(BRANCHES, of_branch, strict=True) if n}}
     return CountedRows(
         digest=repr(cells.tolist()), rows=rows, excluded={}, new_values={}, values=values,
-        missing={"branch": absent}, divisor=int(np.gcd.reduce(held)) if len(held) else 1,
-        cells=len(held), coincidence=-50.0,
+        missing={"branch": absent}, lacking={}, divisor=divisor, cells=len(held), coincidence=-50.0,
     )  # fmt: skip
 
 
@@ -181,7 +181,7 @@ def test_drifting_missing_values_are_found_where_no_day_jumps() -> None:
     found = [e for e in check_history(names, held) if e.problem is HistoryProblem.MISSING_VALUES]
     assert 1 <= len(found) <= 2  # it may fall back once while it is barely one
     assert found[-1].last == day_names(100)[-1]
-    assert check_history(names, held, without=["branch"]) == ()
+    assert check_history(names, held, later={"branch": 100}) == ()
 
 
 def test_a_baseline_with_the_counts_of_a_day_is_a_warning(tmp_path) -> None:
@@ -295,3 +295,142 @@ def test_a_doubled_day_is_not_what_the_next_week_is_held_against() -> None:
     counts = {name: day(at) for at, name in enumerate(day_names(30)) if at != 9}
     found = [(each.problem.value, each.period) for each in found_in(counts)]
     assert found == [("gap", "2026-01-10"), ("doubled rows", "2026-01-17")]
+
+
+REGIONS = ["North", "South", "East", "West"]
+RECALL = {"metric": "true_positive_rate.difference", "between": [-0.9, 0.9]}
+
+
+def regional(day: int, size: int | None = None) -> pd.DataFrame:
+    """Return a day of rows, far fewer at weekends, as of the volume that varies by some percent."""
+    rng = np.random.default_rng(day + 900)
+    mean, spread = (350, 38) if day % 7 in (2, 3) else (870, 36)  # from a Thursday on
+    rows = size or int(rng.normal(mean, spread))
+    frame = pd.DataFrame({"sex": rng.choice(REGIONS, rows, p=[0.4, 0.3, 0.2, 0.1])})
+    frame["branch"] = rng.choice(["x", "y"], rows)
+    frame["label"] = rng.integers(0, 2, rows).astype(float)
+    frame["prediction"] = rng.integers(0, 2, rows).astype(float)
+    return frame
+
+
+def of_regions(change, at: int, length: int = 30, *rules, **options) -> fg.MonitorReport:
+    made = {}
+    for t, name in enumerate(day_names(length)):
+        rows = regional(t)
+        made[name] = fg.count(change(rows, t) if t >= at else rows, **QUESTION_OF_ROWS)
+    rule = {"metric": "selection_rate.difference", "between": [-0.9, 0.9]}
+    return fg.monitor(made, asked(rule, *rules, **options) | {"strata": "branch"})
+
+
+def without(column, chosen):
+    """Return a change that empties a column in the rows that are chosen."""
+    return lambda rows, day: rows.assign(
+        **{column: rows[column].mask(chosen(rows, np.random.default_rng(day)))}
+    )
+
+
+LOSSES = {
+    "of all": (lambda rows, rng: rng.random(len(rows)) < 0.4, None, 0.4),
+    "of a group": (lambda rows, _: rows["sex"] == "South", "South", 1.0),
+    "half of a group": (
+        lambda rows, rng: (rows["sex"] == "South") & (rng.random(len(rows)) < 0.5), "South", 0.5),
+    "of positives": (
+        lambda rows, rng: (rows["sex"] == "West") & (rows["label"] == 1)
+        & (rng.random(len(rows)) < 0.6), "West", 0.3),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", list(LOSSES))
+def test_labels_that_are_missing_in_part_are_found_once_they_are_due(name: str) -> None:
+    from fairgauge.render import render
+
+    chosen, group, share = LOSSES[name]
+    late = {"labels": "later", "labels_within": 5}
+    report = of_regions(without("label", chosen), 20, 30, RECALL, **late)
+    (found,) = report.findings
+    assert (found.problem.value, found.column) == ("missing labels", "label")
+    assert (found.value, found.other) == (group, group and "sex")
+    assert (found.period, found.last) == (day_names(30)[20], day_names(30)[24])
+    assert found.share == pytest.approx(share, abs=0.1)
+    assert found.expected == 0
+    assert report.concerning(report.periods[-1]) == (found,)
+    gauge = 'fairgauge_rows_suspected{model="counts",problem="missing labels"} 1'
+    assert gauge in render(report, "openmetrics")
+    before = of_regions(without("label", chosen), 20, 25, RECALL, **late)
+    assert before.findings == ()  # none is due
+
+
+def test_missing_predictions_of_a_small_group_are_found_on_their_first_day() -> None:
+    west = without("prediction", lambda rows, _: rows["sex"] == "West")
+    report = of_regions(west, 23)
+    (found,) = report.findings
+    assert (found.value, found.share, found.period) == ("West", 1.0, day_names(30)[23])
+    assert 'rows with "West" in sex have no value in prediction' in found.says
+    lacking = next(each for each in report.comparisons if each.group == "West")
+    size = report.rows[-1].excluded["missing prediction"]
+    text = f"{size} of the rows of the group ({size}) have no value in prediction"
+    assert text in lacking.says
+    assert "no rows (n = 0)" not in str(report)
+    line = str(report).splitlines()
+    assert "West vs" in " ".join(line[:12])
+    assert "Add the next day" not in str(report)
+
+
+def test_labels_that_a_group_lacks_are_not_called_absent_positives() -> None:
+    lost = without("label", lambda rows, _: rows["sex"] == "South")
+    report = of_regions(lost, 20, 30, RECALL, labels="later", labels_within=5)
+    south = next(e for e in report.undefined if e.group == "South")
+    assert south.undefined[-1].reason is not None
+    assert "have no value in label" in south.says
+    assert "no observed positives" not in south.says
+
+
+def respelt(rows: pd.DataFrame, day: int) -> pd.DataFrame:
+    half = (rows["sex"] == "South") & (np.random.default_rng(day).random(len(rows)) < 0.5)
+    return rows.assign(sex=rows["sex"].mask(half, "Sth."))
+
+
+def test_a_lasting_misspelling_stays_open_and_its_rows_add_up() -> None:
+    report = of_regions(respelt, 22, 30)
+    (found,) = report.findings
+    rows = sum((respelt(regional(t), t)["sex"] == "Sth.").sum() for t in range(22, 30))
+    assert (found.problem.value, found.value, found.other) == ("new value", "Sth.", "South")
+    assert (found.period, found.last, found.rows) == (day_names(30)[22], day_names(30)[29], rows)
+    assert found.share == pytest.approx(0.15, abs=0.02)
+    assert found.expected == pytest.approx(0.3, abs=0.02)
+    assert report.concerning(report.periods[-1]) == (found,)
+    mended = of_regions(lambda rows, t: respelt(rows, t) if t < 24 else rows, 22, 30)
+    assert [each.last for each in mended.findings] == [day_names(30)[23]]
+
+
+def test_a_new_group_beside_the_others_is_new_once() -> None:
+    def more(rows, _day):
+        return pd.concat([rows, rows.iloc[:60].assign(sex="Centre")])
+
+    found = [e for e in of_regions(more, 22).findings if e.problem is HistoryProblem.NEW_VALUE]
+    assert [(each.period, each.last, each.other) for each in found] == [
+        (day_names(30)[22], day_names(30)[22], None)
+    ]
+
+
+@pytest.mark.parametrize("size", [399, 1_300, 1_700])
+def test_a_weekday_is_not_held_against_the_noise_of_weekends(size: int) -> None:
+    day = 22
+    assert dt.date.fromisoformat(day_names(23)[day]).weekday() == 4
+    report = of_regions(lambda _, t: regional(t, size), day, 23)
+    (found,) = report.findings
+    assert (found.problem, found.rows) == (HistoryProblem.VOLUME, size)
+    assert of_regions(lambda rows, _: rows, day, 23).findings == ()
+
+
+def test_a_month_with_far_noisier_weekends_is_hardly_suspected() -> None:
+    rng = np.random.default_rng(11)
+    names = [parse_period(name) for name in day_names(30)]
+    found = []
+    for _ in range(100):
+        held = []
+        for each in names:
+            mean, spread = (350, 0.15) if each.start.weekday() >= 5 else (870, 0.03)
+            held.append(counted(int(rng.poisson(mean * rng.lognormal(0, spread))), rng))
+        found += [e for e in check_history(names, held) if e.problem is HistoryProblem.VOLUME]
+    assert len(found) <= 1, found

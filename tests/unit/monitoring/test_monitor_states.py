@@ -70,10 +70,12 @@ def test_openmetrics_has_a_state_and_a_time_without_comparisons():
 def test_a_rule_that_waits_for_labels_says_so(rule):
     report = fg.monitor(without_labels(), asked(rule, labels="later"))
     assert report.comparisons[0].state is MonitorState.WAITING
-    skipped = ET.fromstring(render(report, "junit")).find(".//skipped")
-    assert skipped is not None
-    assert "waiting for labels" in skipped.get("message", "")
-    assert "insufficient" not in skipped.get("message", "")
+    suites = ET.fromstring(render(report, "junit"))
+    error = suites.find(".//error")
+    assert error is not None
+    assert "waiting for labels" in error.get("message", "")
+    assert "insufficient" not in error.get("message", "")
+    assert (suites.get("failures"), suites.get("errors"), suites.get("skipped")) == ("0", "1", "0")
 
 
 QUIET = {

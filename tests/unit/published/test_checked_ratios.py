@@ -171,7 +171,7 @@ def test_a_small_category_is_never_the_reference_and_the_table_says_what_it_woul
     assert table.reference == "A"
     assert (table.other_reference.name, table.other_reference.not_evaluated) == ("C", ("B",))
     shown = " ".join(str(fg.check(text, rules="selection_rate.ratio >= 0.8")).split())
-    assert "C: a higher selection rate; with it as the reference, B would not be" in shown
+    assert "C: a higher rate; with it as the reference, B would not be" in shown
     printed = "group,n,hired,ratio\nA,5000,2500,1.11\nB,4000,1800,1\n"
     assert "B: the reference of the printed ratios" in " ".join(str(fg.check(printed)).split())
 
@@ -241,7 +241,7 @@ def test_rates_without_counts_have_ratios_and_no_interval():
     assert "decided by the limit: the number of people is not printed." in shown
     assert "NO VERDICT WITHOUT COUNTS" in shown
     assert "INCONCLUSIVE" not in shown
-    assert "Male: the highest selection rate that is printed" in shown
+    assert "Male: the highest rate that is printed" in shown
     assert "at least 20 people" not in shown
 
 
@@ -256,7 +256,7 @@ def test_what_is_possible_holds_the_ratio_of_a_category_too_small_to_be_the_refe
 def test_nobody_selected_gives_no_ratio_and_no_false_reason():
     found = fg.check("group,n,hired\nA,80,0\nB,40,0\n", rules="selection_rate.ratio >= 0.8")
     assert [group.ratio for group in found.tables[0].groups] == [None, None]
-    assert "decided by the limit: nobody is selected." in " ".join(str(found).split())
+    assert "decided by the limit: every rate is 0." in " ".join(str(found).split())
 
 
 def test_the_reference_is_described_with_both_minimums():

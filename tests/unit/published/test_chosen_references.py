@@ -25,14 +25,12 @@ def test_a_tie_for_the_highest_rate_goes_to_the_largest_category_and_is_noted(na
     assert groups["C"].verdict.outcome is Outcome.FAIL
     (note,) = [fault for fault in table.faults if fault.code is FaultCode.REFERENCE_TIED]
     assert note.message == (
-        f"'B' and '{name}' have the same highest selection rate, 0.4; ratios compare with 'B', "
+        f"'B' and '{name}' have the same highest rate, 0.4; ratios compare with 'B', "
         "which has the most people"
     )
     assert table.other_reference.name == name
     assert table.other_reference.changes == ("C",)
-    assert f"{name}: the same selection rate; with it as the reference, the verdict of C" in shown(
-        found
-    )
+    assert f"{name}: the same rate; with it as the reference, the verdict of C" in shown(found)
 
 
 def test_a_tie_of_equally_many_people_goes_to_the_first_by_name():

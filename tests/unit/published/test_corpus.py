@@ -268,8 +268,8 @@ def test_a_header_with_the_letters_of_a_ratio_names_categories(header):
 
 
 def test_a_ratio_that_is_no_number_is_an_error_and_no_category():
-    text = "Sex,Applicants,Selected,Impact Ratio\nMale,500,250,1.0 pass\nFemale,400,200,1.0 pass\n"
-    with pytest.raises(fg.DataError, match=r"'1\.0 pass' as the impact ratio"):
+    text = "Sex,Applicants,Selected,Impact Ratio\nMale,500,250,near 1\nFemale,400,200,near 1\n"
+    with pytest.raises(fg.DataError, match=r"'near 1' as the impact ratio"):
         fg.check(text)
 
 
@@ -456,6 +456,9 @@ def test_columns_that_are_not_read():
 def test_every_kind_of_fault_is_planted():
     apart = {
         FaultCode.MARGIN_MISMATCH,
+        FaultCode.PEOPLE_DIFFER,
+        FaultCode.SENTENCE_MISMATCH,
+        FaultCode.COPY_DIFFERS,
         FaultCode.COLUMNS_IGNORED,
         FaultCode.PARTS_EXCEED_N,
         FaultCode.PARTS_BELOW_N,

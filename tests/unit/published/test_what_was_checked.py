@@ -61,12 +61,11 @@ def test_margins_are_numbers_that_were_checked():
 def test_ratios_of_no_single_reference_are_an_error():
     found = faults(RATIOS.format("1.3", "1.1", "0.02"))
     assert found[FaultCode.NO_COMMON_REFERENCE].message == (
-        "no reference gives the impact ratio 0.02 of 'C': it would need a selection rate of about "
-        "1,500%"
+        "no reference gives the impact ratio 0.02 of 'C': it would need a rate of about 1,500%"
     )
     found = faults(RATIOS.format("1.3", "1.1", "0.2"))
     assert found[FaultCode.NO_COMMON_REFERENCE].message == (
-        "no single reference gives all impact ratios: 0.2 of 'C' needs one with a selection rate "
+        "no single reference gives all impact ratios: 0.2 of 'C' needs one with a rate "
         "of about 150%, 1.3 of 'A' one of about 38.5%"
     )
 

@@ -153,7 +153,7 @@ def test_people_of_unknown_category_are_counted_as_people():
     report = audit()
     text = " ".join(render(report, "text", full=True).split())
     assert "Of unknown category: 250 cases (1 row) in sex" in text
-    assert "8.9% of the cases (250 of 2,821) have no recorded sex" in text
+    assert "8.9% of the cases (250 of 2,821) have no known sex" in text
 
 
 def test_the_tables_to_publish_are_new_yorks():
@@ -191,6 +191,25 @@ def test_lending_shows_the_ratio_within_segments():
     assert f"{pooled.value:.3f}" in text
     for term in ("AIR", "SMD", "odds ratio"):
         assert f">{term}<" in text.replace(" <", "<").replace("> ", ">")
+
+
+@pytest.mark.parametrize("weight", [None, "people"])
+def test_tables_to_publish_of_lending_have_the_denial_rate_and_the_denial_ratio(weight):
+    how = {"weight": weight} if weight else {"count": "people"}
+    report = fg.audit(applicants(), preset="us-lending", prediction="hired", positive=1,
+                      sensitive="sex", unknown="Unknown", **how)  # fmt: skip
+    (table,) = report_document(report).to_publish
+    heads = [column.heading for column in table.columns]
+    rate, ratio = heads.index("denial rate"), heads.index("denial ratio")
+    assert {len(row) for row in table.rows} == {len(heads)}
+    for row in table.rows[:2]:
+        group = next(each for each in report.groups if each.group == row[0].text)
+        assert row[rate].text == f"{group.rates['rejection_share'].value:.1%}"
+    found = {
+        each.group: each for each in report.estimates if each.metric == "rejection_share.ratio"
+    }
+    stated = {row[0].text: row[ratio].text for row in table.rows if row[0].text in found}
+    assert stated == {group: f"{each.value:.3f}" for group, each in found.items()}
 
 
 def test_the_command_lists_presets_as_json():

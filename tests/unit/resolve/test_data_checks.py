@@ -8,11 +8,13 @@ import tomllib
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.api.audit import check_groups, counted_with_warnings
+from fairgauge.cli import main
 from fairgauge.enums import DiagnosticCode, Level, Task
 from fairgauge.errors import DataError, quote
 from fairgauge.question.specification import ask
@@ -343,7 +345,7 @@ def test_a_file_that_is_a_copy_of_another_is_warned_of(tmp_path):
     code = DiagnosticCode.COPIED_FILES
     (each,) = found([first, other, copy], code)
     assert each["files"] == (str(first), str(copy))
-    assert each.message.startswith(f"the files {quote(first)}, {quote(copy)} are byte for byte")
+    assert each.message.startswith(f"the files {quote(first)}, {quote(copy)} hold the same lines")
     assert "counts 2 times" in each.message
     assert found(tmp_path / "*a.csv", code) == [each]
     assert not found([first, other], code)
@@ -356,6 +358,49 @@ def test_a_file_that_is_a_copy_of_another_is_warned_of(tmp_path):
     assert not found(tmp_path, code)
     shutil.copy(parts[0], parts[0].with_name("more.parquet"))
     assert len(found(tmp_path, code)) == 1
+
+
+@pytest.mark.parametrize("verb", ["find", "why", "thresholds"])
+def test_copies_are_warned_of_by_every_result(tmp_path, verb):
+    rows = frame(g=["a", "b"] * (ROWS // 2)).with_columns(
+        k=pl.Series([*"xxyy"] * (ROWS // 4)), s=pl.Series([0.1, 0.4, 0.6, 0.9] * (ROWS // 4))
+    )
+    first, copy = tmp_path / "a.csv", tmp_path / "b.csv"
+    rows.write_csv(first)
+    shutil.copy(first, copy)
+    asked = {
+        "find": {"prediction": "p", "features": ["g", "k"], "rate": "accuracy"},
+        "why": {
+            "prediction": "p",
+            "sensitive": "g",
+            "strata": {"column": "s", "cuts": "quantiles"},
+        },
+        "thresholds": {"score": "s", "sensitive": "g", "rules": "selection_rate.ratio >= 0.5"},
+    }[verb]
+    result = getattr(fg, verb)([first, copy], label="y", **asked)
+    codes = [each.code for each in result.diagnostics]
+    assert codes.count(DiagnosticCode.COPIED_FILES) == 1
+    assert "hold the same lines" in str(result)
+
+
+@pytest.mark.parametrize("command", ["explore", "compare-models", "monitor run"])
+def test_copies_are_warned_of_by_every_command(tmp_path, command):
+    first, copy = tmp_path / "a.csv", tmp_path / "b.csv"
+    frame(g=["a", "b"] * (ROWS // 2)).with_columns(c=pl.lit(1)).write_csv(first)
+    shutil.copy(first, copy)
+    asked = "--label y --prediction p --sensitive g"
+    if command == "monitor run":
+        config = 'label = "y"\nprediction = "p"\nsensitive = "g"\n[monitor]\n'
+        config += '[[monitor.rules]]\nmetric = "accuracy.difference"\nbetween = [-0.2, 0.2]\n'
+        (tmp_path / "m.toml").write_text(config)
+        asked = f"--period 2026-01-01 -c {tmp_path / 'm.toml'}"
+    more = {"explore": f"-o {tmp_path / 'e.html'}", "compare-models": "--candidate c"}
+    history = tmp_path / "h" if command == "monitor run" else ""
+    ran = CliRunner().invoke(
+        main, f"{command} {history} {first} {copy} {asked} {more.get(command, '')}".split()
+    )
+    assert ran.exit_code != 2, ran.output
+    assert ran.stderr.count("hold the same lines") == 1
 
 
 def test_validate_reads_them_too(tmp_path):
@@ -572,6 +617,23 @@ def test_codes_of_hmda_that_are_no_decision_are_reported_with_what_counts_the_ot
     (more,) = found(ACTIONS, UNDECIDED, **HMDA, where="action_taken != 4")
     assert more["condition"] == each["condition"]
     assert more["rows"] == 60
+
+
+def test_codes_of_hmda_that_are_approvals_and_count_as_denials_are_reported():
+    approved = DiagnosticCode.APPROVED_AS_REFUSED
+    assert not found(ACTIONS, approved, **HMDA)
+    (each,) = found(ACTIONS, approved, **HMDA | {"positive": 1})
+    assert each.level is Level.WARNING
+    assert each.message == (
+        "30 rows have 'action_taken' = 2, which in HMDA data were approved, though the applicant "
+        "did not accept; they count as not favourable. To count them as approved: --positive 1,2 "
+        "(positive=[1, 2])"
+    )
+    assert not found(ACTIONS, approved, **HMDA | {"positive": 1}, where="action_taken = 1 or 3")
+    # whoever counts denials as the positive outcome counts approvals as the other one
+    assert not found(ACTIONS, approved, **HMDA | {"positive": 3})
+    assert not found(ACTIONS.rename({"action_taken": "grade"}), approved, label=None,
+                     prediction="grade", positive=1, sensitive="sex")  # fmt: skip
 
 
 @pytest.mark.parametrize(

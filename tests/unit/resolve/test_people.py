@@ -55,7 +55,7 @@ def test_it_is_what_a_loop_over_people_counts(rows, counted):
         ({"weight": "day"}, "weight: cannot be combined with people"),
         (
             {"prediction": None, "score": "day"},
-            r"^score: cannot be combined with people, .* \(per_person, --per-person each\)$",
+            r"^score: cannot be combined with people, .* --per-person each\), or give one row",
         ),
         ({"person": None, "per_person": "each"}, "per_person: needs the column"),
         ({"task": "multiclass"}, "per_person: no number or class is favourable"),
@@ -103,7 +103,7 @@ def test_the_report_states_people_and_repeats_itself(tmp_path):
     assert "3 people in 4 rows, 1 used" in text
     assert "each person counts once, with their most favourable decision" in text
     assert "1 person has rows with different values of sex" in text
-    assert "2 people (missing sex)" in text
+    assert "1 person (contradictory sex); 1 person (missing sex)" in text
     assert "(2 of 3)" in text
     assert fg.audit(data, config=report.spec).groups == report.groups
     fg.count(data, **ASKED).save(tmp_path / "people.cube.json")
@@ -141,7 +141,7 @@ def test_a_preset_speaks_of_people_only_where_people_are_counted(format_, person
     assert f"Of 100 {noun} with sex" in text
     assert f"{other} with sex" not in text
     unit = "people" if of_people else "rows"
-    assert f"n of a group counts the {unit} of which the selection rate is known" in text
+    assert f" {unit} with a known selection rate (n), " in text
     if of_people:
         assert "rows used" not in text
 

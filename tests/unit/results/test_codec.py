@@ -29,7 +29,7 @@ from fairgauge.results.estimates import Estimate, Group, GroupPair, RateValue, S
 from fairgauge.results.model_comparison import DisparityChange, RateChange, Reclassified
 from fairgauge.results.monitor_results import Alarm, Baseline, PeriodRows, Point
 from fairgauge.results.name_swaps import SwapVariant
-from fairgauge.results.planned import Needed, PlannedPairs, Smallest
+from fairgauge.results.planned import Needed, PlannedPairs, SelfReports, Smallest
 from fairgauge.results.scopes import (
     Bounds,
     ClassScope,
@@ -80,7 +80,7 @@ OF_TYPE = {
 CLASSES = (
     Alarm, Alone, Baseline, Bounds, Change, CheckedGroup, DisparityChange, Estimate, Group,
     GroupChange, GroupPair, Needed, OperatingPoint, Origin, PeriodRows, PlannedPairs, Point,
-    RateChange, RateValue, Reclassified, ScoreCounts, Smallest, SwapVariant,
+    RateChange, RateValue, Reclassified, ScoreCounts, SelfReports, Smallest, SwapVariant,
 )  # fmt: skip
 
 

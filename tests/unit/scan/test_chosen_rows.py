@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import jsonschema
 import numpy as np
 import polars as pl
@@ -24,6 +26,13 @@ FRAME = pl.DataFrame({
     "s": RNG.random(ROWS).round(3),
     "w": RNG.integers(1, 4, ROWS),
     "id": RNG.integers(0, 300, ROWS),
+    "day": pl.Series([
+        None if i % 9 == 0 else dt.date(2026, 1, 1) + dt.timedelta(int(i))
+        for i in RNG.integers(0, 120, ROWS)
+    ], dtype=pl.Date),
+    "at": [
+        dt.datetime(2026, 1, 1) + dt.timedelta(hours=int(i)) for i in RNG.integers(0, 2_400, ROWS)
+    ],
 })  # fmt: skip
 COL = pl.col
 CONDITIONS = {
@@ -36,6 +45,20 @@ CONDITIONS = {
     "age >= 40": COL("age") >= 40,
     "age <= 40": COL("age") <= 40,
     "age < 40": COL("age") < 40,
+    "30 <= age <= 60": (COL("age") >= 30) & (COL("age") <= 60),
+    "30 < age < 60": (COL("age") > 30) & (COL("age") < 60),
+    "age < 30 or age >= 80": (COL("age") < 30) | (COL("age") >= 80),
+    "20 <= age <= 30 or age > 80": COL("age").is_between(20, 30) | (COL("age") > 80),
+    "day >= 2026-02-10": COL("day") >= dt.date(2026, 2, 10),
+    "2026-02-10 < day <= 2026-03-31": (
+        (COL("day") > dt.date(2026, 2, 10)) & (COL("day") <= dt.date(2026, 3, 31))
+    ),
+    "day < 2026-01-20 or day = (missing)": (
+        COL("day").is_null() | (COL("day") < dt.date(2026, 1, 20))
+    ),
+    "at <= 2026-02-10": COL("at") < dt.datetime(2026, 2, 11),
+    "at > 2026-02-10": COL("at") >= dt.datetime(2026, 2, 11),
+    "at >= 2026-02-10T12:00:00": COL("at") >= dt.datetime(2026, 2, 10, 12),
     "sex = F": COL("sex") == "F",
     "sex != F": COL("sex") != "F",
     "region != 2 or 3": ~COL("region").is_in([2, 3]),
@@ -83,7 +106,17 @@ def test_whatever_is_asked_is_asked_of_these_rows(question):
     kept = FRAME.filter((COL("age") > 35) & COL("region").is_in([1, 2]))
     found = fg.audit(FRAME, **asked, where=where)
     assert numbers(found) == numbers(fg.audit(kept, **asked))
-    assert "Only rows with age > 35 and region = 1 or 2 are counted" in " ".join(str(found).split())
+    text = " ".join(str(found).split())
+    counted = "Only rows with age > 35 and region = 1 or 2 are counted, and not compared with"
+    assert f"{counted} the other rows." in text
+
+
+def test_that_nothing_was_found_is_stated_of_these_rows_alone():
+    """In the headline, which may be forwarded alone: it must not read as all clear."""
+    alone = fg.audit(FRAME, **BASIC, where=["region = 1"]).brief()
+    assert alone.headline.text.endswith("; only rows with region = 1 were compared with each other")
+    assert "not compared with the other rows" in str(alone)
+    assert "compared with each other" not in str(fg.audit(FRAME, **BASIC).brief())
 
 
 def test_counts_hold_their_conditions():
@@ -137,11 +170,25 @@ def test_every_verb_takes_conditions():
         ({"age": [{"low": 3}]}, SpecError, "an interval has low, high and closed"),
         ("sex != W", SpecError, "where.sex: column 'sex' has no value 'W'"),
         ("sex !=", SpecError, "COLUMN != VALUE or VALUE"),
+        ("day <= 2025-02-30", SpecError, "there is no day 2025-02-30"),
+        ("04/01/2025 <= day", SpecError, "04/01/2025 is no date in the form year-month-day"),
+        ("sex = F and age < 30", SpecError, "state each by itself: 'sex = F', 'age < 30' "),
         ({"age": {"not": [{"low": 3, "high": 4, "closed": "left"}]}}, SpecError, "beside not"),
         ({"sex": []}, SpecError, "at least one value"),
         (7, SpecError, "a condition is"),
         ("age > 200", EmptyDataError, "no row meets the conditions"),
         ("sex > 3", DataError, "must hold numbers"),
+        ("sex > F", SpecError, "a number, a date such as 2026-01-31"),
+        ("age < young", SpecError, "a comparison such as COLUMN >= 30"),
+        ("3 < age > 5", SpecError, "a comparison such as"),
+        ("3 < day <= 2026-01-01", SpecError, "either values, or ranges of numbers, or ranges of"),
+        (["age > 3", "age > 4"], SpecError, "given twice"),
+        ("day > 2026-02-31", SpecError, "a comparison such as"),
+        ("day > 3", DataError, "column 'day' must hold numbers"),
+        ("age > 2026-01-01", SpecError, "where.age: column 'age' has '..', which is no date"),
+        ("at > 2026-01-01T00:00Z", SpecError, "which has no time zone; compare it with a time"),
+        ({"age": [{"low": "x", "high": 4, "closed": "left"}]}, SpecError, "an interval has low"),
+        ({"age": [{"low": 3, "high": 4, "closed": "up"}]}, SpecError, "left, both, neither"),
     ],
 )
 def test_conditions_that_mean_nothing_are_refused(where, error, message):
@@ -156,6 +203,26 @@ def test_a_condition_is_written_as_it_is_read(text):
     plain = plain_conditions((condition,))
     assert read_conditions(plain, "where", []) == (condition,)
     jsonschema.validate({"sensitive": ["sex"], "where": plain}, schema())
+
+
+@pytest.mark.parametrize(
+    ("forms", "text"),
+    [
+        (["age >= 18", "age < 65"], "18 <= age < 65"),
+        (["65>=age", "age >= 18"], "18 <= age <= 65"),
+        (["65 > age >= 18"], "18 <= age < 65"),
+        (["18 < age"], "age > 18"),
+        (["day >= 2026-01-01 & day < 2026-04-01"], "2026-01-01 <= day < 2026-04-01"),
+        (["at < 2026-01-01 09:30+02:00"], "at < 2026-01-01T09:30:00+02:00"),
+        ({"day": {"low": dt.date(2026, 1, 1), "high": "Infinity", "closed": "left"}},
+         "day >= 2026-01-01"),
+    ],
+)  # fmt: skip
+def test_forms_of_one_comparison_are_one_condition(forms, text):
+    problems = []
+    (condition,) = read_conditions(forms, "where", problems)
+    assert not problems
+    assert condition.to_text() == text
 
 
 @pytest.mark.parametrize("value", ["F", "M", None])
@@ -184,3 +251,11 @@ def test_a_subgroup_that_was_found_selects_its_rows():
     rows = data.filter((pl.col("g") == "a") & (pl.col("k") == "x")).height
     for where in (found.summary[0], found.worse[0].conditions, ["g = a", "k = x"]):
         assert fg.audit(data, **asked, sensitive="k", where=where).data.rows == rows
+
+
+def test_a_value_that_no_row_has_may_be_excluded_beside_one_that_some_rows_have():
+    """Excluding nobody changes nothing; a value that is spelt nearly as another is an error."""
+    found = fg.audit(FRAME, **BASIC, where="age != 31 or 9000001")
+    assert found.data.rows == fg.audit(FRAME, **BASIC, where="age != 31").data.rows
+    with pytest.raises(SpecError, match="has no value"):
+        fg.audit(FRAME, **BASIC, where="age = 31 or 9000001")

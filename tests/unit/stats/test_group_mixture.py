@@ -116,7 +116,8 @@ def test_rows_that_are_clusters_of_one_are_independent():
     p, n = table(5, 400)
     cell, kind = np.nonzero(n)
     entries = np.repeat(np.arange(len(cell)), n[cell, kind].astype(int))
-    clusters = (np.arange(len(entries)), cell[entries], kind[entries], np.ones(len(entries)))
+    rows, nobody = len(entries), np.full(len(entries), -1)
+    clusters = (np.arange(rows), cell[entries], kind[entries], np.ones(rows), nobody)
     one = np.eye(3, dtype=bool)
     by_row = GroupMixture(p, n, clusters=clusters)
     assert by_row.variance(one[0]) == pytest.approx(

@@ -72,3 +72,19 @@ def test_intervals_hold_their_level(rows, interaction):
         found = adjusted_effect(*counts, CODES, Z, by_side=bool(interaction))
         covered.append(found.low <= truth <= found.high)
     assert 0.91 <= np.mean(covered) <= 0.985
+
+
+def test_intervals_of_rare_outcomes_hold_their_level():
+    """Of 1,000 tables of about 14 successes, of which Firth's fit has a third; 93.4 before."""
+    rng = np.random.default_rng(3)
+    logit = -3.2 + sum(np.linspace(-0.4, 0.4, n)[c] for n, c in zip(LEVELS, CODES, strict=True))
+    p_d, p_a = (1 / (1 + np.exp(-each)) for each in (logit - 0.3, logit))
+    held, penalised = [], []
+    for _ in range(1_000):
+        n_d, n_a = rng.multinomial(200, [1 / 60] * 60, 2)
+        counts = rng.binomial(n_d, p_d), n_d, rng.binomial(n_a, p_a), n_a
+        found = adjusted_effect(*counts, CODES, Z)
+        held.append(found.low <= (p_d - p_a).mean() <= found.high)
+        penalised.append(found.penalised)
+    assert np.mean(held) > 0.945
+    assert 0.2 < np.mean(penalised) < 0.6

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._data_arguments import Where, data_argument, where
+from fairgauge.cli._data_arguments import Where, data_argument, warn_of_copies, where
 from fairgauge.cli._output import check_outputs, show_result, shown_options, shows_result
 from fairgauge.cli._spec_flags import Texts, asked, question
 
@@ -42,6 +42,7 @@ def command(
     check_outputs(outputs, [*data, *([config] if config else [])])
     given = asked(config, flags)
     rows = given.read(data, at)
+    warn_of_copies(rows)
 
     from fairgauge.api.comparing import compare_models
     from fairgauge.scan.scan_progress import progress

@@ -83,7 +83,7 @@ DIALECTS = (
 @click.option(
     "--by",
     metavar="COL",
-    help="Count every period of a column of days, weeks or months apart; -o is then a folder.",
+    help="Count every period of a column of days ... quarters or years apart; -o is then a folder.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print no notes on what the counts show.")
 def command(

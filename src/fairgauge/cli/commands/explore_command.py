@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._data_arguments import Where, data_argument, where
+from fairgauge.cli._data_arguments import Where, data_argument, warn_of_copies, where
 from fairgauge.cli._output import check_outputs, prints_lines
 from fairgauge.cli._spec_flags import Texts, asked, question
 from fairgauge.cli._streams import print_message, print_result
@@ -48,6 +48,7 @@ def command(
     check_outputs([output], [*data, *([config] if config else [])])
     what = asked(config, flags, judges=True)
     rows = what.read(data, at)
+    warn_of_copies(rows)
 
     from fairgauge.api.exploring import explore
     from fairgauge.scan.scan_progress import progress

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fairgauge.cli._command_group import CommandGroup
-from fairgauge.cli._data_arguments import Where, data_argument, read_data, where
+from fairgauge.cli._data_arguments import Where, data_argument, read_data, warn_of_copies, where
 from fairgauge.cli._output import check_outputs, show_result, shown_options, shows_result
 from fairgauge.cli._spec_flags import Texts, flags_for, given_options
 from fairgauge.cli._streams import print_message, print_result
@@ -22,11 +22,15 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
     from fairgauge.monitoring.history import History
     from fairgauge.monitoring.monitor_spec import MonitorSpec
+    from fairgauge.object_stores import Place
     from fairgauge.results.monitor_results import ImportedValue, MonitorReport
 
 _OVERRIDES = ("rules", "min_n", "inconclusive")
 """The options of an audit whose answer may change with every look at a history."""
-_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\dZ)?|\d{4}/\d\d/\d\d|\d{4}-W\d\d|\d{4}-\d\d")
+_DATE = re.compile(
+    r"\d{4}-\d\d-\d\d(?:T\d\dZ)?|\d{4}/\d\d/\d\d|\d{4}-W\d\d|\d{4}-Q[1-4]|\d{4}-\d\d"
+    r"|(?<!\d)(?:19|20)\d\d(?=\.cube\.json$)"  # a year, which may be part of any other name
+)
 
 
 @click.group(
@@ -202,7 +206,7 @@ def import_(history: str, files: tuple[str, ...], period: str | None) -> None:
     """Add counts (.cube.json), or the values of analysis.json FILES, to HISTORY.
 
     Values without counts are shown in charts of their own and raise no alarm. The date is that in
-    the path of a file (2026-11-20, 2026/11/20, 2026-W47, 2026-11), or --period.
+    the path of a file (2026-11-20, 2026/11/20, 2026-W47, 2026-11, 2026-Q4, 2026), or --period.
     """
     from fairgauge.cli._data_arguments import CUBE_SUFFIX, merged
     from fairgauge.cli._data_arguments import files as expanded
@@ -211,7 +215,17 @@ def import_(history: str, files: tuple[str, ...], period: str | None) -> None:
     paths = expanded(files)
     cubes = [path for path in paths if path.name.casefold().endswith(CUBE_SUFFIX)]
     if cubes:
-        counts = {_period_of(path, period): merged([str(path)]) for path in cubes}
+        named: dict[str, Place] = {}
+        for path in cubes:
+            name = _period_of(path, period)
+            if name in named:
+                raise DataError(
+                    f"{quote(named[name])} and {quote(path)} are both of {name}; add counts of one "
+                    "period up before (fairgauge merge)"
+                )
+            named[name] = path
+        warn_of_copies([*map(str, cubes)])
+        counts = {name: merged([str(path)]) for name, path in named.items()}
         held = History(history)
         added = sum(held.add(name, cube) for name, cube in sorted(counts.items()))
         print_result(f"{added:,} periods added, {len(counts) - added:,} known already")
@@ -283,9 +297,9 @@ def _warn_of_rows(report: MonitorReport, period: str, *, allow_duplicates: bool)
     for each in report.sparse_groups:
         if each.first == period:
             print_message(describe_sparse_group(each), prefix="Warning: ")
-    for finding in report.findings:
+    for finding in report.concerning(period):
         allowed = allow_duplicates and finding.problem is HistoryProblem.SAME_COUNTS
-        if finding.concerns(period) and not allowed:
+        if not allowed:
             print_message(finding.says, prefix="Warning: ")
 
 
@@ -305,6 +319,7 @@ def _counted(data: tuple[str, ...], at: Where, spec: MonitorSpec, config: str | 
                 "(the specification first)"
             )
         return rows
+    warn_of_copies(rows)
     rows = _before_labels(rows, spec)
     try:
         with progress("Counting rows"):

@@ -70,7 +70,8 @@ def command(
     """Report how many rows an audit needs, or the smallest disparity that DATA can show.
 
     Without DATA, --rate, --paired or --pairs is required; with it, the flags of "fairgauge audit"
-    name what is compared.
+    name what is compared. Of groups that nobody recorded (--probabilities), report how many people
+    to ask for theirs until the rules are decided.
 
     \b
     fairgauge plan --rate 0.3 --tolerance 0.05

@@ -8,6 +8,7 @@ from fairgauge.cli._command_group import Command
 from fairgauge.cli._data_arguments import Where, data_argument, where
 from fairgauge.cli._output import check_outputs, show_result, shown_options, shows_result
 from fairgauge.cli._spec_flags import Texts, asked, question
+from fairgauge.cli._streams import print_message
 from fairgauge.enums import GapVerdict
 
 _CODES = {GapVerdict.REMAINS: 1, GapVerdict.REVERSES: 1, GapVerdict.INCONCLUSIVE: 3}
@@ -90,7 +91,10 @@ def command(
         from fairgauge.render.writers.csv_format import table_text
         from fairgauge.render.writers.flat_rows import FlatTable
 
-        write_whole(files_to, table_text(FlatTable(*matched_files(rows, found, identifier))))
+        files = matched_files(rows, found, identifier)
+        write_whole(files_to, table_text(FlatTable(files.columns, files.rows)))
+        for note in files.notes:
+            print_message(note, prefix="Note: ")
     show_result(found, shown, outputs)
     if not fail_on:
         return 0

@@ -19,7 +19,6 @@ from fairgauge.catalogue.inequality import BENEFITS, InequalityPart
 from fairgauge.enums import IntervalMethod
 from fairgauge.inference.compared_counts import CellCount, generator, stricter
 from fairgauge.inference.interval import (
-    FEWEST_EXPECTED,
     RATIO_MAY_BE_ZERO,
     Methods,
     NoInterval,
@@ -31,7 +30,7 @@ from fairgauge.inference.interval import (
 from fairgauge.inference.one.cluster_jackknife import effective_clusters, effective_number
 from fairgauge.inference.one.drawn_tables import MOST_DRAWN
 from fairgauge.inference.one.statistic_intervals import of_share
-from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.reasons import FEWEST_EXPECTED, Reason, ReasonCode
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.contrasts import expected_count, mover_difference, mover_ratio
 from fairgauge.stats.dispersion import error_dispersion_quantile, gini_limits, variance_limits

@@ -23,7 +23,6 @@ from fairgauge.catalogue.pooling import is_odds_ratio
 from fairgauge.enums import IntervalMethod, Method
 from fairgauge.inference.compared_counts import Comparisons
 from fairgauge.inference.interval import (
-    FEWEST_EXPECTED,
     JACKKNIFE_UNDEFINED,
     RATIO_MAY_BE_ZERO,
     THIN_STRATA,
@@ -40,7 +39,7 @@ from fairgauge.inference.one.statistic_intervals import (
     side_interval,
     statistic_interval,
 )
-from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.reasons import FEWEST_EXPECTED, Reason, ReasonCode
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.contrasts import (
     difference_from_whole,

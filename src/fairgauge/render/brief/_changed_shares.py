@@ -113,6 +113,14 @@ class ChangedShares:
             return False
         return after == 0 or (after < 0) == self.lower
 
+    @property
+    def gaps(self) -> tuple[float, float]:
+        """Return by how much the share of the subject is the higher one, before and after."""
+        before, after = (
+            float(m.rate - t.rate) for m, t in zip(self.mine, self.theirs, strict=True)
+        )
+        return before, after
+
     def headline(self, times: Times) -> str:
         """Return what became of it, in words without numbers."""
         pair = self.words.pair(self.subject, self.other)
@@ -187,9 +195,24 @@ class FoundChange:
         if not self.is_shown:
             return f"{what}: no statistically significant change."
         if not change.significant:
-            return f"{what}: a statistically significant change, neither to closer nor further."
+            return (
+                f"{what}: a statistically significant change{self._from_to()}, not shown to be "
+                "smaller or larger."
+            )
         further = change.direction is Direction.FURTHER
-        return f"{what}: statistically significantly {'larger' if further else 'smaller'}."
+        size = f"{'larger' if further else 'smaller'}{self._from_to()}"
+        return f"{what}: statistically significantly {size}."
+
+    def _from_to(self) -> str:
+        """Return both gaps, as counts where it has some: ", from 15 fewer to 7 fewer of 100"."""
+        if self.shares is None:
+            old, new = (describe_disparity(self.change.definition, v) for v in _values(self.change))
+            return f", from {old} to {new}"
+        before, after = (
+            f"{abs(_PER_HUNDRED * gap):.0f} {'fewer' if gap < 0 else 'more'}"
+            for gap in self.shares.gaps
+        )
+        return f", from {before} to {after} of 100"
 
     def headline(self, times: Times) -> str:
         """Return it in words without numbers."""

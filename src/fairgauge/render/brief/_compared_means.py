@@ -74,6 +74,11 @@ class ComparedMeans:
         return quantity(self.words.spec, self.row)
 
     @property
+    def compared(self) -> str:
+        """Return what is compared of whom: "Average rate spread of women, compared with men"."""
+        return f"{capitalised(self.name)} of {self.subject}, compared with {self.other}"
+
+    @property
     def is_higher(self) -> bool:
         """Return whether the number of the subject is the higher one."""
         mine, theirs = (value or 0.0 for value in self.values)

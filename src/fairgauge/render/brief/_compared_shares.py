@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
 from fairgauge.enums import Better, ClassKind, Favourable, ReferenceKind, Task
+from fairgauge.render._document_tree import Unit
 from fairgauge.render.brief._frequencies import Frequencies, Share, frequencies, range_words
 from fairgauge.render.brief._vocabulary import joined, some
 from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.metric_words import shown_ends
 from fairgauge.results.disparities import gap, is_ratio, singled_out
 
 if TYPE_CHECKING:
@@ -186,27 +188,35 @@ class ComparedShares:
     def interval_sentence(self) -> str | None:
         """Return the interval as counts: "between 14 and 20 fewer of 100 were approved"."""
         mine, theirs = self.shares
-        subject, other = capitalised(self.rate.among(self.subject)), self.rate.among(self.other)
+        subject = capitalised(self.rate.among(self.subject))
         level = f"{100 * (self.contrast.confidence or 0):.4g}% CI{together_words(self.contrast)}"
         if self.ratio is not None and self.event is not None and self.rate.known:
-            low, high = (f"{end:.2f}" for end in self.ratio)
+            low, high = shown_ends(*self.ratio, Unit.RATIO)
             return (
                 f"{subject} {self.event.happened} between {low} and {high} times as often as "
-                f"{other} ({level})."
+                f"{self.rate.among(self.other)} ({level})."
             )
         if self.interval is None or mine is None or theirs is None or not self.rate.known:
             return None
         found = frequencies(mine, theirs, self.interval)
         of = _PER_HUNDRED if found is None or found.of is None else found.of
-        happened = range_words(self.interval, of)
         if self.event is None:
-            happened = f"{self.rate.clause} {happened.replace(' of ', ' times of ')}"
+            happened = f"{self.rate.clause} {range_words(self.interval, of, 'times')}"
         else:
-            happened += f" {self.event.happened}"
-        return f"{subject}, compared with {other}: {happened} ({level})."
+            happened = f"{range_words(self.interval, of)} {self.event.happened}"
+        return f"{self.compared}: {happened} ({level})."
+
+    @property
+    def compared(self) -> str:
+        """Return who is compared with whom: "Women, compared with men"."""
+        other = self.rate.among(self.other)
+        return f"{capitalised(self.rate.among(self.subject))}, compared with {other}"
 
     def of_interval(self, contrast: Estimate) -> str | None:
-        """Return the interval of another contrast of the same people: the one within strata."""
+        """Return the interval of another contrast of the same people: the one within strata.
+
+        "between 1 fewer and 5 more of 100 were admitted (95% CI)"
+        """
         if contrast.interval is None or is_ratio(contrast.definition) or self.event is None:
             return None
         low, high = contrast.interval
@@ -216,12 +226,13 @@ class ComparedShares:
         return f"{range_words(ends, _PER_HUNDRED)} {self.event.happened} ({level})"
 
     def rates_in(self, contrast: Estimate) -> str:
-        """Return the shares of the same people elsewhere, in brackets: " (82 v 62 of 100)"."""
+        """Return the shares of the same people elsewhere: " (82 of 100 women, 62 of 100 men)"."""
         sides = [contrast.rate_group, contrast.rate_reference]
         if None in sides:
             return ""
         mine, theirs = (f"{100 * (side or 0.0):.0f}" for side in sides[:: -1 if self.turned else 1])
-        return f" ({mine} v {theirs} of 100)"
+        subject, other = (self.rate.among(some(each)) for each in (self.subject, self.other))
+        return f" ({mine} of 100 {subject}, {theirs} of 100 {other})"
 
     def headline(self) -> str | None:
         """Return the comparison in words without numbers."""

@@ -6,13 +6,16 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from fairgauge.catalogue.moments import Mean
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import ClassKind, GapPartKind, GapVerdict, WhyInconclusive
+from fairgauge.render._document_tree import Unit
+from fairgauge.render.brief._compared_means import ComparedMeans
 from fairgauge.render.brief._compared_shares import RateWords
 from fairgauge.render.brief._frequencies import Share, frequencies
 from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.words.decomposition_sentences import outlying_places, strata_words
-from fairgauge.render.words.metric_words import compared_rate
+from fairgauge.render.words.metric_words import compared_rate, shown
 from fairgauge.results.disparities import gap as distance
 from fairgauge.results.gap_decomposition import StratumGap
 
@@ -38,18 +41,25 @@ def gap_words(found: Decomposition) -> Vocabulary:
 
 
 class GapInWords:
-    """A gap in a share of people, read from the side that is worse off.
+    """A gap in a share of people, or in an average, read from the side that is worse off.
 
     Attributes
     ----------
-    known : whether there are words for it: it is of a share of a decision or an outcome.
+    known : whether there are words for it: it is of a share of a decision or an outcome, or of the
+        mean of a column.
     """
 
     def __init__(self, words: Vocabulary, gap: Gap) -> None:
         estimate = gap.estimate
         row = compared_rate(estimate.definition)
         of_class = estimate.class_scope.kind is not ClassKind.NONE
-        self.gap, self.known = gap, isinstance(row, Rate) and not of_class
+        self.gap, self.known = gap, isinstance(row, Rate | Mean) and not of_class
+        self.means: ComparedMeans | None = None
+        if isinstance(row, Mean) and not of_class:
+            self.means = ComparedMeans(words, estimate, row)
+            self.known = self.means.known
+            self.subject, self.other = self.means.subject, self.means.other
+            self.turned = self.subject != words.group(estimate.feature, estimate.group)
         if not isinstance(row, Rate) or of_class:
             return
         self.rate = RateWords(words.at(estimate.class_scope, estimate.threshold), row)
@@ -70,12 +80,7 @@ class GapInWords:
     def headline(self) -> str:
         """Return who has it less often, and what becomes of that within strata."""
         within = f"within {strata_words(self.gap)}"
-        if self._is_shown:
-            lower = (distance(self.gap.estimate) < 0) != self.turned
-            text = self.rate.less_often(self.subject, self.other, lower=lower)
-        else:
-            pair = self.rate.pair(self.subject, self.other)
-            text = f"No difference between {pair} in {self.rate.how_often} is shown"
+        text = self._compared()
         reason = self.gap.reason
         becomes = {
             GapVerdict.REMAINS: f", also {within}",
@@ -91,9 +96,25 @@ class GapInWords:
             return f"{text}, but {within} there is one"
         return f"{text}{becomes[self.gap.verdict]}"
 
+    def _compared(self) -> str:
+        """Return who has it less often or a lower average, or that no difference is shown."""
+        if self.means is not None:
+            none = f"No difference between {self.subject} and {self.other} in the {self.means.name}"
+            return (self._is_shown and self.means.headline()) or f"{none} is shown"
+        if self._is_shown:
+            lower = (distance(self.gap.estimate) < 0) != self.turned
+            return self.rate.less_often(self.subject, self.other, lower=lower)
+        pair = self.rate.pair(self.subject, self.other)
+        return f"No difference between {pair} in {self.rate.how_often} is shown"
+
     def sentences(self) -> Iterator[str]:
         """Yield both shares as counts, the parts of their difference, and strata that stand out."""
         estimate = self.gap.estimate
+        if self.means is not None:
+            yield self.means.sentence() or f"{estimate.says}."
+            if parts := self._parts():
+                yield parts
+            return
         counted = self._counted(
             (estimate.rate_group, estimate.n_group), (estimate.rate_reference, estimate.n_reference)
         )
@@ -132,7 +153,7 @@ class GapInWords:
         return Share.counted(round(rate * n), round(n))
 
     def _parts(self) -> str | None:
-        """Return what composition accounts for, and what is within strata, as counts of 100."""
+        """Return what composition accounts for and what is within strata, of 100 or on average."""
         if self.gap.scale != "difference":
             return None
         values = {part.part: part.value for part in self.gap.parts if part.column is None}
@@ -144,12 +165,23 @@ class GapInWords:
         if within is None or composition is None or values.get(GapPartKind.NOT_COMPARABLE):
             return None
         sign = -1 if self.turned else 1
-        by_strata, inside = (_of_hundred(sign * value) for value in (composition, within))
+        worded = _of_hundred if self.means is None else _as_amount
+        by_strata, inside = (worded(sign * value) for value in (composition, within))
         strata = strata_words(self.gap)
+        if self.means is not None:
+            return (
+                f"By which {strata} people are in, the average is {by_strata}; within {strata}, "
+                f"{inside}."
+            )
         return (
             f"Which {strata} people are in accounts for {by_strata} of 100; within {strata} the "
             f"difference is {inside}."
         )
+
+
+def _as_amount(value: float) -> str:
+    """Return a difference of averages: lower or higher by so much."""
+    return f"{shown(abs(value), Unit.NUMBER)} {'lower' if value < 0 else 'higher'}"
 
 
 def _of_hundred(value: float) -> str:

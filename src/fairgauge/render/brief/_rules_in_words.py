@@ -65,7 +65,9 @@ def rule_in_words(report: Report, words: Vocabulary, rule: RuleResult) -> str:
 
     Of several limits, and of several cuts of an order, no one phrase is true.
     """
-    if " or " in rule.rule or len({each.class_scope for each in rule.verdicts}) > 1:
+    asked = rules_of(report).get(rule.rule)
+    several = asked is None or bool(asked.alternatives)
+    if several or len({each.class_scope for each in rule.verdicts}) > 1:
         return ""
     row, limits = compared_rate(rule.worst.definition), limits_of(rule.rule)
     if isinstance(row, Mean):
@@ -90,18 +92,21 @@ def rule_sentence(report: Report, words: Vocabulary, rule: RuleResult, outcome: 
         named = list(dict.fromkeys(_whom(report, words, each)[0] for each in verdicts))
         are = "inconclusive" if outcome is Outcome.INCONCLUSIVE else "not evaluated"
         return f"{name}: {are} for {listing(named, most=_MOST_NAMED)}."
-    by_side: dict[str, list[str]] = {}
+    by_side: dict[tuple[bool, str], list[str]] = {}
     for each in verdicts:
         subject, side = _whom(report, words, each)
-        people = by_side.setdefault(side, [])
+        people = by_side.setdefault((each.remains is False, side), [])
         people += [] if subject in people else [subject]
-    order = sorted(by_side.items(), key=lambda each: (each[0] != _WORSE, each[0] == _BETTER))
+    order = sorted(
+        by_side.items(),
+        key=lambda each: (each[0][0], each[0][1] != _WORSE, each[0][1] == _BETTER),
+    )
     clauses = []
-    for i, (side, people) in enumerate(order):
+    for i, ((alone, side), people) in enumerate(order):
         limit = "it" if i else "this limit"
         are = f"{listing(people, most=_MOST_NAMED)} are outside {limit}"
         joint = " and " if side in (_WORSE, _BETTER) else ": " if side else ""
-        clauses.append(f"{are}{joint}{side}")
+        clauses.append(f"{are}{joint}{side}{' (judged by themselves alone)' if alone else ''}")
     return f"{name}: {'; '.join(clauses)}."
 
 
@@ -114,8 +119,13 @@ def _whom(report: Report, words: Vocabulary, verdict: Verdict) -> tuple[str, str
     if shares is not None:
         worse, event = shares.rate.worse(-1.0 if shares.lower else 1.0), shares.event
         often = "less often" if shares.lower else "more often"
-        neither = f"they {event.happened} {often}" if event is not None else ""
-        return shares.subject, neither if worse is None else _WORSE if worse else _BETTER
+        neither = f"theirs is {'lower' if shares.lower else 'higher'}"
+        if event is not None:
+            neither = f"they {event.happened} {often}"
+        subject = shares.subject
+        if event is None and worse is None and verdict.class_scope.name is not None:
+            subject += f" (class {called(verdict.class_scope.name)})"
+        return subject, neither if worse is None else _WORSE if worse else _BETTER
     row = None if contrast is None else compared_rate(contrast.definition)
     if contrast is not None and row is not None and contrast.reference and not row.is_share:
         means = ComparedMeans(words, contrast, row)
@@ -134,7 +144,6 @@ def _whom(report: Report, words: Vocabulary, verdict: Verdict) -> tuple[str, str
 
 def _share_rule_in_words(shares: ComparedShares, limits: tuple[float, float]) -> str:
     """Return what a rule on a share allows: "were approved at least 0.8 times as often"."""
-    low, high = limits
     contrast, event = shares.contrast, shares.event
     if not shares.rate.known or contrast.definition.neutral not in (0, 1):
         return ""
@@ -142,39 +151,47 @@ def _share_rule_in_words(shares: ComparedShares, limits: tuple[float, float]) ->
     people = f"of those {condition}, " if condition else ""
     happened = shares.rate.clause if event is None else event.happened
     if is_ratio(contrast.definition):
-        within = _between(f"{low:g}", f"{high:g}", low=math.isfinite(low), high=math.isfinite(high))
-        return f"{people}{happened} {within} times as often"
+        return f"{people}{happened} {_between(limits)} times as often"
     if contrast.value is not None and contrast.definition.range != (-1, 1):
         return ""
     if event is None:
-        most = f"{happened} at most {_PER_HUNDRED * high:g} of 100 times less or more often"
-        return most if low == -high else ""
-    fewer, more = (f"{abs(_PER_HUNDRED * end):g}" for end in limits)
-    if low == -high:
-        return f"{people}at most {more} of 100 fewer or more {happened}"
-    if low < 0 and math.isinf(high):
-        return f"{people}at most {fewer} of 100 fewer {happened}"
-    if high > 0 and math.isinf(low):
-        return f"{people}at most {more} of 100 more {happened}"
-    return ""
+        sides = _from_none(limits, "less often", "more often", "less or more often")
+        if sides is None:
+            return ""
+        return f"{happened} at most {_PER_HUNDRED * sides[0]:g} of 100 times {sides[1]}"
+    if (allowed := _from_none(limits, "fewer", "more", "")) is None:
+        return ""
+    most, side = allowed
+    if not side:
+        who = f"those {condition}" if condition else "groups"
+        return f"{who} differ by at most {_PER_HUNDRED * most:g} of 100 in {shares.rate.how_often}"
+    return f"{people}at most {_PER_HUNDRED * most:g} of 100 {side} {happened}"
 
 
 def _mean_rule_in_words(name: str, by_ratio: bool, limits: tuple[float, float]) -> str:
     """Return what a rule on a mean allows: "average rate spread at most 1.05 times as high"."""
-    low, high = limits
     if by_ratio:
-        within = _between(f"{low:g}", f"{high:g}", low=math.isfinite(low), high=math.isfinite(high))
-        return f"{name} {within} times as high"
+        return f"{name} {_between(limits)} times as high"
+    allowed = _from_none(limits, "lower", "higher", "higher or lower")
+    return "" if allowed is None else f"{name} at most {allowed[0]:g} {allowed[1]}"
+
+
+def _from_none(
+    limits: tuple[float, float], lower: str, higher: str, both: str
+) -> tuple[float, str] | None:
+    """Return how far from none a difference may be, and on which side; None of other limits."""
+    low, high = limits
     if low == -high:
-        return f"{name} at most {high:g} higher or lower"
+        return high, both
     if low < 0 and math.isinf(high):
-        return f"{name} at most {-low:g} lower"
+        return -low, lower
     if high > 0 and math.isinf(low):
-        return f"{name} at most {high:g} higher"
-    return ""
+        return high, higher
+    return None
 
 
-def _between(least: str, most: str, *, low: bool, high: bool) -> str:
-    if low and high:
-        return minus(f"between {least} and {most}")
-    return minus(f"at least {least}" if low else f"at most {most}")
+def _between(limits: tuple[float, float]) -> str:
+    low, high = limits
+    if math.isinf(low) or math.isinf(high):
+        return minus(f"at least {low:g}" if math.isinf(high) else f"at most {high:g}")
+    return minus(f"between {low:g} and {high:g}")

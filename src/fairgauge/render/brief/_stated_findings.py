@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fairgauge.results.report import Report
     from fairgauge.results.verdicts import Verdict
 
-_MOST_FINDINGS, _MOST_STRATA = 2, 2
+MOST_FINDINGS, _MOST_STRATA = 2, 2
 _ADJUSTED = {
     AfterAdjusting.DISAPPEARS: "the difference is not statistically significant",
     AfterAdjusting.REVERSES: "the difference is the reverse",
@@ -34,14 +34,14 @@ _ADJUSTED = {
     AfterAdjusting.CHANGES_LITTLE: "the difference changes little, but may be none",
     AfterAdjusting.NOT_SIGNIFICANT: "the data do not show a difference, nor that there is none",
 }
-"""What becomes of a difference when it is adjusted for the strata, before its interval."""
+"""What becomes of a difference when it is adjusted for the strata."""
 
 
 class StatedFinding:
     """A finding, with its shares where it compares shares of a decision or an outcome.
 
-    ``fails`` is whether a rule fails for what it states, ``remains`` whether this remains when all
-    comparisons are judged together.
+    ``judged`` is whether a rule is about what it states, ``fails`` whether one fails for it,
+    ``remains`` whether this remains when all comparisons are judged together.
 
     Where the rate of the finding has no better side for people, and the one beside it has (the
     false positive rate, where a positive decision is unfavourable), the shares are of that one.
@@ -72,6 +72,7 @@ class StatedFinding:
         contrast = self.shares.contrast if self.shares is not None else finding.estimate
         fails = failed_in(failed, contrast)
         self.fails, self.remains = bool(fails), True in fails
+        self.judged = bool(failed_in(report.verdicts, contrast))
         row = compared_rate(finding.estimate.definition)
         self.means = None
         """The finding as a comparison of means, where it is not one of shares."""
@@ -120,31 +121,53 @@ class StatedFinding:
 
     def sentence(self) -> str:
         """Return it as counts of people, or in percentages where it has none."""
-        finding, stated = self.finding, self.shares or self.means
+        stated = self.shares or self.means
         text = stated.sentence() if stated is not None else None
-        if stated is None or text is None:
-            return describe_finding(finding, brief=True)
-        if finding.adjusted is None or stated.contrast is not finding.estimate:
-            return text
-        column = called(finding.adjusted_for or "the strata")
-        change, adjusted = self.after_adjusting, singled_out(finding.adjusted)
-        interval = stated.of_interval(adjusted)
-        if change not in _ADJUSTED or interval is None:
-            return f"{text} {adjusted_sentence(finding.estimate, finding.adjusted, column)}"
-        within = f"On average within {column} {_ADJUSTED[change]}: {interval}."
-        return f"{text} {within}{self._strata(column)}"
+        return text or describe_finding(self.finding, brief=True)
 
-    def _strata(self, column: str) -> str:
-        """Return in which strata the reverse of the difference is statistically significant."""
-        finding, shares = self.finding, self.shares
-        if self.after_adjusting is AfterAdjusting.REVERSES or shares is None:
-            return ""
-        inside = [
+    @property
+    def column(self) -> str:
+        """Return the column whose strata it is adjusted for."""
+        return called(self.finding.adjusted_for or "the strata")
+
+    def sentence_within(self) -> str | None:
+        """Return what becomes of it within the strata; None where that is not stated apart."""
+        finding, stated = self.finding, self.shares or self.means
+        if stated is None or stated.sentence() is None or finding.adjusted is None:
+            return None
+        if stated.contrast is not finding.estimate:
+            return None
+        change = self.after_adjusting
+        if change is None or self.interval_within() is None:
+            return adjusted_sentence(finding.estimate, finding.adjusted, self.column)
+        return f"On average within {self.column} {_ADJUSTED[change]}.{self._reversed_in()}"
+
+    def interval_within(self) -> str | None:
+        """Return the interval of the same comparison within the strata, in words."""
+        stated, adjusted = self.shares or self.means, self.finding.adjusted
+        if stated is None or stated.sentence() is None or adjusted is None:
+            return None
+        if self.after_adjusting not in _ADJUSTED or stated.contrast is not self.finding.estimate:
+            return None
+        text = stated.of_interval(singled_out(adjusted))
+        return text and f"{stated.compared}, on average within {self.column}: {text}."
+
+    @property
+    def strata(self) -> list[Estimate]:
+        """Return the comparison inside every stratum of the column that it is adjusted for."""
+        finding = self.finding
+        return [
             each
             for each in self._estimates
             if each.scope.kind is ScopeKind.STRATUM
             and each.key == replace(finding.estimate, scope=each.scope).key
         ]
+
+    def _reversed_in(self) -> str:
+        """Return in which strata the reverse of the difference is statistically significant."""
+        finding, shares, inside = self.finding, self.shares, self.strata
+        if self.after_adjusting is AfterAdjusting.REVERSES or shares is None:
+            return ""
         differ = significant_strata(inside)
         reverse = [each for each in differ if gap(each) * gap(finding.estimate) < 0]
         if not reverse:
@@ -154,7 +177,7 @@ class StatedFinding:
             f"{called(each.stratum)}{shares.rates_in(each)}" for each in reverse[:_MOST_STRATA]
         ]
         more = [f"{left:,} more" if (left := len(reverse) - len(stated)) else ""]
-        text = f"In {column} {listing([*stated, *filter(None, more)])} the reverse is"
+        text = f"In {self.column} {listing([*stated, *filter(None, more)])} the reverse is"
         same, others = len(differ) - len(reverse), len(inside) - len(reverse)
         beside = ""
         if same:
@@ -217,7 +240,7 @@ def _rate_name(each: Estimate | Verdict) -> object:
 
 def led_by(disparities: list[StatedFinding]) -> list[StatedFinding]:
     """Return the disparities that a brief states."""
-    return disparities[:_MOST_FINDINGS]
+    return disparities[:MOST_FINDINGS]
 
 
 def with_condition(disparities: list[StatedFinding]) -> tuple[StatedFinding, StatedFinding] | None:

@@ -7,13 +7,17 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.catalogue.cells import FN, FP, TN, TP
+from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
 from fairgauge.catalogue.pooling import ConditionalDisparity
+from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import (
+    OF_PROBABILITIES,
     AfterAdjusting,
     ClassKind,
     DiagnosticCode,
+    Estimator,
     Favourable,
+    IntervalMethod,
     Outcome,
     ReferenceKind,
     ScopeKind,
@@ -24,8 +28,10 @@ from fairgauge.errors import quote
 from fairgauge.question.features import strata_named
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.render.brief._compared_means import AMOUNTS, columns_of
-from fairgauge.render.brief._rules_in_words import rule_sentence, shares_of
+from fairgauge.render.brief._compared_shares import RateWords
+from fairgauge.render.brief._rules_in_words import estimate_of, rule_sentence, shares_of
 from fairgauge.render.brief._stated_findings import (
+    MOST_FINDINGS,
     StatedFinding,
     disparities_of,
     led_by,
@@ -33,9 +39,11 @@ from fairgauge.render.brief._stated_findings import (
 )
 from fairgauge.render.brief._vocabulary import Vocabulary, joined
 from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.words.numbers import count, listing, numbered, percent, plural
 from fairgauge.render.words.question_sentences import (
     chosen_rows,
+    conditions_of,
     counts_people,
     cut_words,
     subgroups_not_examined,
@@ -52,9 +60,10 @@ if TYPE_CHECKING:
     from fairgauge.render.brief._compared_shares import ComparedShares
     from fairgauge.results.estimates import Estimate
     from fairgauge.results.report import Report
+    from fairgauge.results.verdicts import Verdict
 
 _CHOSEN = (ReferenceKind.BEST, ReferenceKind.LARGEST)
-_MOST_FINDINGS, _MOST_LIMITS, _MOST_STEPS = 2, 4, 3
+_MOST_LIMITS, _MOST_STEPS = 4, 3
 _MANY_WITHOUT_GROUP = 0.05
 _MOST_RULES = 2
 _COUNTED = {
@@ -64,6 +73,7 @@ _COUNTED = {
     Outcome.NOT_EVALUATED: ("is not evaluated", "are not evaluated"),
 }
 """What comparisons come to, of one and of several."""
+_TOGETHER = "when all comparisons are judged together"
 _EVERY_RULE = {1: "The rule", 2: "Both rules"}
 _UNDECIDED = (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
 
@@ -76,7 +86,7 @@ def audit_brief(report: Report) -> Brief:
     neutral = bool(led) and not any(each.is_worse for each in led)
     return Brief(
         headline=_headline(report, words, disparities),
-        verdict=tuple(_verdict(report, words)),
+        verdict=tuple(_verdict(report, words, led)),
         looked_at=tuple(_looked_at(report, words)),
         found=tuple(_worse_off(report, words, disparities)),
         certainty=tuple(_certainty(report, words, disparities)),
@@ -100,32 +110,10 @@ def _headline(report: Report, words: Vocabulary, disparities: list[StatedFinding
     if (failed := _failed_alone(report, words, disparities)) is not None:
         return failed
     if not disparities:
-        tested = any(each.p_value is not None for each in report.estimates)
-        if not tested:
-            return Sentence(f"No difference between groups could be tested{_alone(report)}")
-        found = [each for each in report.estimates if is_significant(each)]
-        pairs = any(pair.significant for pair in report.pairs)
-        if any(each.reference is not None for each in found) or (found and not pairs):
-            return Sentence("There are statistically significant differences", ("estimates",))
-        if pairs:
-            return Sentence(
-                "No group differs statistically significantly from its reference, but some groups "
-                "differ from each other",
-                ("pairs",),
-            )
-        if report.verdict is Outcome.PASS:
-            return Sentence("No group differs statistically significantly from the others")
-        if (undecided := _undecided(report)) is not None:
-            return Sentence(
-                f"{undecided}, and no difference between groups is statistically significant",
-                ("verdict",),
-            )
-        return Sentence(
-            "No difference between groups is statistically significant, which does not show that "
-            "there is none"
-        )
+        return _nothing_stated(report)
     first = disparities[0]
-    text, source = first.headline(), first.source
+    text = _estimated(report, first.finding.estimate.feature) + first.headline()
+    source = first.source
     pair = with_condition(disparities)
     if pair is not None and pair[0] is first:
         _, conditioned = pair
@@ -143,23 +131,71 @@ def _headline(report: Report, words: Vocabulary, disparities: list[StatedFinding
     return Sentence(text, source)
 
 
+def _nothing_stated(report: Report) -> Sentence:
+    """Return the headline without a finding; of some rows alone it clears no other rows."""
+    text, source = _no_finding(report)
+    if conditions := conditions_of(report):
+        text += f"; only rows with {listing(conditions, most=3)} were compared with each other"
+    return Sentence(text, source)
+
+
+def _no_finding(report: Report) -> tuple[str, tuple[str, ...]]:
+    tested = any(each.p_value is not None for each in report.estimates)
+    if not tested:
+        return f"No difference between groups could be tested{_alone(report)}", ()
+    found = [each for each in report.estimates if is_significant(each)]
+    pairs = any(pair.significant for pair in report.pairs)
+    if any(each.reference is not None for each in found) or (found and not pairs):
+        return "There are statistically significant differences", ("estimates",)
+    if pairs:
+        return (
+            "No group differs statistically significantly from its reference, but some groups "
+            "differ from each other"
+        ), ("pairs",)
+    if report.verdict is Outcome.PASS:
+        return "No group differs statistically significantly from the others", ()
+    if (undecided := _undecided(report)) is not None:
+        none = "no difference between groups is statistically significant"
+        return f"{undecided}, and {none}", ("verdict",)
+    return (
+        "No difference between groups is statistically significant, which does not show that there "
+        "is none"
+    ), ()
+
+
+def _estimated(report: Report, feature: str | None) -> str:
+    """Return what the headline about a feature begins with, if nobody recorded its groups."""
+    if feature not in {each["name"] for each in report.spec.get("probabilities", ())}:
+        return ""
+    decide = {
+        each.estimator for each in report.estimators if each.feature == feature if each.decides
+    }
+    if decide == {Estimator.VALIDATED}:
+        return "Estimated from probabilities, corrected by answers: "
+    return "Estimated from probabilities taken to be right: "
+
+
 def _chosen_from(report: Report, first: Estimate) -> str:
     """Return of how many comparisons the one of the headline was chosen, where no rule chose it."""
-    of = [
+    asked = [
         each
         for each in report.estimates
         if (each.metric, each.scope, each.class_scope, each.threshold)
         == (first.metric, first.scope, first.class_scope, first.threshold)
-        and each.value is not None
-        and each.interval is not None
-        and each.status is Status.OK
+        and each.group is not None
         and each.mirror_of is None
+    ]
+    of = [
+        each
+        for each in asked
+        if each.value is not None and each.interval is not None and each.status is Status.OK
     ]
     if len(of) == 1:
         return ""
     furthest = max(map(_distance, of))
     which = "the largest" if _distance(first) == furthest else "one"
-    return f": {which} of {len(of):,} gaps compared"
+    compared = "compared" if len(of) == len(asked) else "with sufficient data"
+    return f": {which} of {len(of):,} gaps {compared}"
 
 
 def _distance(each: Estimate) -> float:
@@ -185,8 +221,9 @@ def _failed_alone(
     if not stated or (text := stated[0][1].headline()) is None:
         return None
     verdict = stated[0][0]
+    text = _estimated(report, verdict.feature) + text
     if verdict.remains is False:
-        text += ", judged by itself, but not when all comparisons are judged together"
+        text += f", judged by itself, but not {_TOGETHER}"
     return Sentence(text, (f"verdicts[{report.verdicts.index(verdict)}]",))
 
 
@@ -203,7 +240,7 @@ def _undecided(report: Report) -> str | None:
     return listing(parts)
 
 
-def _verdict(report: Report, words: Vocabulary) -> Iterator[Sentence]:
+def _verdict(report: Report, words: Vocabulary, led: list[StatedFinding]) -> Iterator[Sentence]:
     """Yield what the rules come to, who is outside, and how many comparisons that are."""
     rules = report.by_rule
     if not rules:
@@ -215,7 +252,7 @@ def _verdict(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     whole = _EVERY_RULE.get(every, f"All {every:,} rules")
     if report.verdict is Outcome.FAIL:
         who = whole if fails == every else f"{fails:,} of {every:,} rules"
-        text = f"{who} {plural(fails, 'fails', 'fail')}."
+        text = f"{who} {plural(fails, 'fails', 'fail')}{_remaining(report)}."
     elif report.verdict is Outcome.PASS:
         text = f"{whole} {plural(every, 'passes', 'pass')}."
     else:
@@ -227,6 +264,15 @@ def _verdict(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     if (strata := strata_named(report.spec.get("strata"))) is not None:
         yield from _unadjusted(report, called(strata))
     yield from _rules_in_words(report, words)
+    for each in led:
+        if each.fails and each.after_adjusting is AfterAdjusting.REVERSES:
+            people = "" if each.shares is None else f" for {each.shares.subject}"
+            yield Sentence(
+                f"On average within {each.column} it is the reverse{people}.", each.source
+            )
+    if report.verdict is Outcome.PASS and not all(each.judged for each in led):
+        not_asked = plural(len(rules), "The rule does", "The rules do")
+        yield Sentence(f"{not_asked} not ask about every difference below.", ("findings",))
     counted = Counter(before_counting(each) for each in report.verdicts)
     if (every := counted.total()) == 1:
         return
@@ -239,6 +285,22 @@ def _verdict(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     yield Sentence(f"Of {every:,} {comparisons} {listing(parts)}.", ("verdicts",))
 
 
+def _remaining(report: Report) -> str:
+    """Return how many of the fails remain when all comparisons are judged together."""
+    judged = [each for each in report.verdicts if each.remains is not None]
+    remaining, fails = sum(each.remains is True for each in judged), len(judged)
+    if not judged:
+        return ""
+    if remaining == fails:
+        which = "the fail remains" if fails == 1 else f"all {fails:,} fails remain"
+        return f", and {which} {_TOGETHER}"
+    if remaining == 0:
+        which = "the fail does not remain" if fails == 1 else f"none of the {fails:,} fails remains"
+        return f", but {which} {_TOGETHER}"
+    remain = plural(remaining, "remains", "remain")
+    return f"; {remaining:,} of the {fails:,} fails {remain} {_TOGETHER}"
+
+
 def _rules_in_words(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     """Yield the rules that decide the verdict in words, with the groups that do."""
     of = _UNDECIDED if report.verdict is Outcome.INCONCLUSIVE else (report.verdict,)
@@ -248,8 +310,8 @@ def _rules_in_words(report: Report, words: Vocabulary) -> Iterator[Sentence]:
             yield Sentence(rule_sentence(report, words, each, each.outcome), ("verdicts",))
     failed = [each for each in report.verdicts if before_counting(each) is Outcome.FAIL]
     if failed and all(each.remains is None and each.interval for each in failed):
-        these = plural(len(failed), "this fail", "these fails")
-        yield Sentence(f"Sampling variation alone does not explain {these}.", ("verdicts",))
+        these = plural(len(failed), "This fail is", "These fails are")
+        yield Sentence(f"{these} unlikely by sampling variation alone.", ("verdicts",))
 
 
 def _estimated_groups(report: Report) -> Iterator[Sentence]:
@@ -301,6 +363,8 @@ def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     yield from (Sentence(text, ("spec.where",)) for text in chosen_rows(report))
     features = dict.fromkeys(words.feature(each.feature) for each in report.groups)
     by = listing([f"by {each}" for each in features])
+    if (strata := strata_named(spec.get("strata"))) is not None:
+        by += f", overall and within {called(strata)}"
     decided, labelled = bool(spec.get("prediction") or spec.get("score")), bool(spec.get("label"))
     if report.task is Task.REGRESSION:
         label, prediction = columns_of(spec)
@@ -345,28 +409,33 @@ def _worse_off(
 ) -> Iterator[Sentence]:
     for each in led_by(disparities):
         yield Sentence(each.sentence(), each.source)
+        if text := each.sentence_within():
+            yield Sentence(text, each.source)
         if each.shares is not None and (text := _people_affected(each.shares)):
+            yield Sentence(text, each.source)
+        if report.verdicts and not each.judged:
+            text = "No rule is about this difference: the verdict does not depend on it."
             yield Sentence(text, each.source)
     every = sum(each.differences for each in disparities)
     if (more := every - sum(each.stated for each in led_by(disparities))) > 0:
         yield Sentence(
-            f"All {every:,} statistically significant differences are in the full report; "
-            f"{every - more:,} of them {plural(every - more, 'is', 'are')} stated here.",
+            f"{every - more:,} of {every:,} statistically significant differences "
+            f"{plural(every - more, 'is', 'are')} stated here; the .html report has all.",
             ("findings",),
         )
     pairs = [pair for pair in report.pairs if pair.significant] if not disparities else []
-    for pair in pairs[:_MOST_FINDINGS]:
+    for pair in pairs[:MOST_FINDINGS]:
         rates = f"{percent(pair.rate_group)} vs {percent(pair.rate_other)}"
         yield Sentence(
             f"{called(pair.group)} and {called(pair.other)} ({called(pair.feature)}) differ in "
             f"{pair.definition.title}: {rates}.",
             ("pairs",),
         )
-    if (more := len(pairs) - _MOST_FINDINGS) > 0:
+    if (more := len(pairs) - MOST_FINDINGS) > 0:
         noun = plural(more, "pair of groups differs", "pairs of groups differ")
         yield Sentence(f"{more:,} more {noun} statistically significantly.", ("pairs",))
     others = [] if disparities or pairs else _other_differences(report)
-    for place in others[:_MOST_FINDINGS]:
+    for place in others[:MOST_FINDINGS]:
         yield Sentence(f"{report.estimates[place].says}.", (f"estimates[{place}]",))
     if not disparities and not pairs and not others:
         for source, shares in _not_shown(report, words):
@@ -390,7 +459,7 @@ def _not_shown(
         and (shares := shares_of(report, words, each, turn=True)) is not None
     ]
     stated.sort(key=lambda shares: -abs(gap(shares.contrast)))
-    for shares in stated[:_MOST_FINDINGS]:
+    for shares in stated[:MOST_FINDINGS]:
         yield (f"estimates[{report.estimates.index(shares.contrast)}]",), shares
 
 
@@ -453,36 +522,28 @@ def _is_of_hits(shares: ComparedShares) -> bool:
 def _certainty(
     report: Report, words: Vocabulary, disparities: list[StatedFinding]
 ) -> Iterator[Sentence]:
-    stated_above: tuple[str, ...] = ()
-    for each in led_by(disparities):
-        if text := each.interval_sentence():
-            yield Sentence(text, each.source)
-        elif (
-            each.shares is None
-            and each.means is None
-            and each.finding.estimate.simultaneous is not None
-        ):
-            stated_above += each.source
-    if not disparities:
-        for source, shares in _not_shown(report, words):
-            if text := shares.interval_sentence():
-                yield Sentence(text, source)
-    if stated_above:  # of numbers without counts of people the sentence has the interval
-        yield Sentence(
-            "The simultaneous intervals above hold for all comparisons of the report together.",
-            stated_above,
-        )
+    yield from _intervals(report, words, disparities)
     if (text := _together(report, words)) is not None:
         yield Sentence(text, ("verdicts",))
     crossing = sum(before_counting(each) is Outcome.INCONCLUSIVE for each in report.verdicts)
     if crossing:
         text = (
             f"Inconclusive is not “no difference”: in {numbered(crossing, 'comparisons')} the data "
-            "agree with values on both sides of the limit."
+            "agree with values on both sides of the limit, with a pass and with a fail."
         )
         if (needed := _cheapest(report, words)) is not None:
             text += f" {needed}"
         yield Sentence(text, ("verdicts",))
+    if unevaluated := [each for each in report.verdicts if _lacks_data(report, each)]:
+        named = [words.group(each.feature, each.group) for each in unevaluated if each.group]
+        of = f", of {listing(list(dict.fromkeys(named)), most=3)}," if named else ""
+        yield Sentence(
+            f"Not evaluated is less than inconclusive: {numbered(len(unevaluated), 'comparisons')}"
+            f"{of} {plural(len(unevaluated), 'has', 'have')} insufficient data for a judgement, "
+            "whatever the value is. Collect data of more of them, or join groups.",
+            ("verdicts",),
+        )
+        return
     sparse = [
         (each.feature, each.group)
         for each in report.estimates
@@ -493,23 +554,76 @@ def _certainty(
         yield Sentence(f"Insufficient data in some comparisons of {listing(named, most=3)}.")
 
 
+def _intervals(
+    report: Report, words: Vocabulary, disparities: list[StatedFinding]
+) -> Iterator[Sentence]:
+    """Yield the intervals of what is stated, overall and within strata, and what an interval is."""
+    stated_above: tuple[str, ...] = ()
+    explained: list[Estimate] = []
+    for each in led_by(disparities):
+        if text := each.interval_sentence():
+            yield Sentence(text, each.source)
+            explained.append(each.finding.estimate)
+        elif (
+            each.shares is None
+            and each.means is None
+            and each.finding.estimate.simultaneous is not None
+        ):
+            stated_above += each.source
+        if text := each.interval_within():
+            yield Sentence(text, each.source)
+    for source, shares in [] if disparities else _not_shown(report, words):
+        if text := shares.interval_sentence():
+            yield Sentence(text, source)
+            explained.append(shares.contrast)
+    if explained:
+        yield Sentence(_interval_in_words(explained))
+    if stated_above:  # of numbers without counts of people the sentence has the interval
+        yield Sentence(
+            "The simultaneous intervals above hold for all comparisons of the report together.",
+            stated_above,
+        )
+
+
+_ASSUMED = OF_PROBABILITIES - {IntervalMethod.VALIDATED_SAMPLE}
+
+
+def _interval_in_words(stated: list[Estimate]) -> str:
+    """Return what the intervals above are, for whom has never met one."""
+    level = f"{100 * (stated[0].confidence or 0):.4g}"
+    holds = ""
+    if any(_ASSUMED & set(each.interval.methods) for each in stated if each.interval):
+        holds = " Of groups from probabilities this holds only if what is assumed of them does."
+    if not all(each.simultaneous for each in stated):
+        return (
+            f"{level}% CI (confidence interval): a range that the data agree with, so made that "
+            f"{level} of 100 such ranges contain the true value.{holds}"
+        )
+    return (
+        f"{level}% CI (confidence interval), for all comparisons together: a range that the data "
+        f"agree with, so wide that in {level} of 100 such audits every one of these ranges "
+        f"contains its true value.{holds}"
+    )
+
+
+def _lacks_data(report: Report, verdict: Verdict) -> bool:
+    """Return whether a rule is not evaluated because the data of its comparison are too few."""
+    estimate = estimate_of(report, verdict)
+    few = estimate is not None and estimate.status is Status.TOO_FEW
+    return few and before_counting(verdict) is Outcome.NOT_EVALUATED
+
+
 def _together(report: Report, words: Vocabulary) -> str | None:
-    """Return which fails remain when all comparisons are judged together."""
-    judged = [each for each in report.verdicts if each.remains is not None]
-    if not judged:
-        return None
-    alone = [each for each in judged if each.remains is False]
-    remaining, fails = len(judged) - len(alone), len(judged)
-    when = "when all comparisons are judged together"
+    """Return why the fails that do not remain among all comparisons do not; None of no such."""
+    alone = [each for each in report.verdicts if each.remains is False]
     if not alone:
-        which = "The fail remains" if fails == 1 else f"All {fails:,} fails remain"
-        return f"{which} {when}."
+        return None
     named = [words.group(each.feature, each.group) for each in alone]
     are = listing(list(dict.fromkeys(named)), most=3)
+    fail, remain = plural(len(alone), "The fail", "The fails"), plural(len(alone), "does", "do")
     return (
-        f"{remaining:,} of the {fails:,} {plural(fails, 'fail', 'fails')} "
-        f"{plural(remaining, 'remains', 'remain')} {when}; those of {are} do not: of many "
-        "comparisons some are far apart by sampling variation alone."
+        f"{fail} of {are} {remain} not remain {_TOGETHER}: of many comparisons some are far apart "
+        "by sampling variation alone."
     )
 
 
@@ -529,6 +643,11 @@ def _cheapest(report: Report, words: Vocabulary) -> str | None:
     rule = [each.rule for each in report.by_rule].index(verdict.rule) + 1
     of = f"rule {rule}" if len(report.by_rule) > 1 else "the rule"
     people = words.group(verdict.feature, verdict.group)
+    contrast = estimate_of(report, verdict)
+    row = None if contrast is None else compared_rate(contrast.definition)
+    if isinstance(row, Rate) and row.among != ALL:  # only these are counted
+        among = RateWords(words.at(verdict.class_scope, verdict.threshold), row).among(people)
+        people = f"{people} of whom the {row.title} is" if among == people else among
     return (
         f"About {needed} {people} (the data have {has}), and in proportion as many of those they "
         f"are compared with, would probably decide {of} for them."
@@ -567,11 +686,19 @@ def _limits(report: Report, words: Vocabulary) -> Iterator[Sentence]:
             "Which class is the better one for people: nobody stated it.", ("spec.positive",)
         )
     strata = strata_named(spec.get("strata"))
-    besides = f" besides {called(strata)}" if strata else ""
+    beside = f"adjusted for {called(strata)} alone, and " if strata else ""
     yield Sentence(
-        f"Why: the audit looked at no causes{besides}. Whether a difference is unfair depends on "
+        f"Why: the audit {beside}looked at no causes. Whether a difference is unfair depends on "
         "context and law."
     )
+    if any(
+        each.decides and each.estimator is not Estimator.VALIDATED for each in report.estimators
+    ):
+        yield Sentence(
+            "Whether the probabilities are right, and what is assumed with them: only people's own "
+            "answers show it.",
+            ("estimators",),
+        )
     decided = spec.get("prediction") or spec.get("score")
     refused = words.event(TP + FP if words.favourable is Favourable.NEGATIVE else TN + FN)
     if decided and spec.get("label") and report.task is Task.BINARY and refused is not None:
@@ -598,7 +725,11 @@ def _is_positive_assumed(report: Report) -> bool:
 
 def _explaining_steps(spec: Mapping[str, Any], *, differs: bool) -> Iterator[Sentence]:
     """Yield what would show where a difference arises, or whether there is one."""
-    if differs and not (spec.get("probabilities") or spec.get("strata")):
+    if differs and (strata := strata_named(spec.get("strata"))) is not None:
+        yield Sentence(
+            f"Find how much of the difference {called(strata)} accounts for: fairgauge why."
+        )
+    elif differs and not spec.get("probabilities"):
         yield Sentence(
             "Find where the difference arises: compare people who are alike in another column of "
             "the data (strata)."
@@ -611,7 +742,10 @@ def _steps_of_estimated_groups(report: Report) -> Iterator[Sentence]:
         if each.code is not DiagnosticCode.GROUP_NOT_RECORDED:
             continue
         answers, known = each.get("answers"), each["known"]
-        if answers is not None and answers <= (known if each["random"] else 0):
+        answered = known if each["random"] else 0
+        of = [verdict for verdict in report.verdicts if verdict.feature == each.feature]
+        decided = of and all(verdict.outcome not in _UNDECIDED for verdict in of)
+        if answered and (decided if answers is None else answers <= answered):
             continue
         path = (f"diagnostics[{i}]",)
         if known and not each["random"]:
@@ -622,18 +756,49 @@ def _steps_of_estimated_groups(report: Report) -> Iterator[Sentence]:
                 path,
             )
         who, so_many = "randomly drawn people", ""
-        if answers is not None and answers < each["people"]:
-            who = f"about {rounded_up(answers):,} {who}"
+        if answers is not None:
+            included = (
+                f" in all, {answered:,} of whom were asked already," if answered else " in all"
+            )
+            who = f"about {rounded_up(answers):,} {who}{included}"
             so_many = (
                 f" The answers of so many show the difference of {called(each['shown'])} to within "
                 "5 of 100; smaller groups need more."
             )
+        plan = " How many decide each rule: fairgauge plan." if report.spec.get("rules") else ""
         yield Sentence(
             f"Ask {who} for their {called(each.feature or '')}, and name the column of their "
             f"answers (known, with known_drawn = random): it settles what probabilities "
-            f"cannot.{so_many}",
+            f"cannot.{so_many}{plan}",
             path,
         )
+
+
+def _later_steps(report: Report, *, remaining: bool) -> Iterator[Sentence]:
+    """Yield what comes after the audit; compare and monitor are for recorded groups."""
+    estimated = {each["name"] for each in report.spec.get("probabilities", ())}
+    if remaining and estimated:
+        yield Sentence("Decide who acts, then audit again by the same rules.")
+    elif remaining:
+        yield Sentence(
+            "Decide who acts, then measure again: fairgauge compare tests the next report against "
+            "this one."
+        )
+    elif report.verdict is Outcome.PASS:
+        if not estimated:
+            yield Sentence("Check the same rules over time: fairgauge monitor.")
+    elif not report.verdicts and _has_tables_to_publish(report.spec):
+        yield Sentence("Publish the tables as the preset calls for, and sign them.")
+    elif not report.verdicts:
+        yield Sentence(
+            "Decide which difference is tolerable, and state it as a rule (rules): the next report "
+            "then has a verdict."
+        )
+    elif any(
+        each.value is not None and not (each.feature in estimated and each.outcome in _UNDECIDED)
+        for each in report.verdicts
+    ):
+        yield Sentence("Plan how many rows would decide the rules: fairgauge plan.")
 
 
 def _missing_statements(report: Report) -> Iterator[Sentence]:
@@ -675,12 +840,16 @@ def _recoding_steps(report: Report) -> Iterator[Sentence]:
         )
 
 
+def _has_tables_to_publish(spec: Mapping[str, Any]) -> bool:
+    name = spec.get("preset")
+    return name in preset_names() and bool(preset(name).published_metrics)
+
+
 def _steps(
     report: Report, words: Vocabulary, disparities: list[StatedFinding]
 ) -> Iterator[Sentence]:
     """Yield what the result asks for next; the first three are shown."""
     spec = report.spec
-    estimated = {each["name"] for each in spec.get("probabilities", ())}
     remaining = any(
         before_counting(each) is Outcome.FAIL and each.remains is not False
         for each in report.verdicts
@@ -708,27 +877,14 @@ def _steps(
         yield Sentence(
             "Look for smaller groups, of several columns together, that fare worse: fairgauge find."
         )
+    if spec.get("preset") and spec.get("strata") and report.findings and report.task is Task.BINARY:
+        yield Sentence(
+            "Read files of comparable people, refused and accepted in one stratum: fairgauge why "
+            "with the same strata (--files)."
+        )
     if remaining and spec.get("score") and spec.get("label"):
         yield Sentence(
             "See what another threshold than "
             f"{cut_words(report)} would give and cost: fairgauge thresholds."
         )
-    if remaining:
-        yield Sentence(
-            "Decide who acts, then measure again: fairgauge compare tests the next report against "
-            "this one."
-        )
-    elif report.verdict is Outcome.PASS:
-        yield Sentence("Check the same rules over time: fairgauge monitor.")
-    elif not report.verdicts and spec.get("preset"):
-        yield Sentence("Publish the tables of this page as the preset calls for, and sign them.")
-    elif not report.verdicts:
-        yield Sentence(
-            "Decide which difference is tolerable, and state it as a rule (rules): the next report "
-            "then has a verdict."
-        )
-    elif any(
-        each.value is not None and not (each.feature in estimated and each.outcome in _UNDECIDED)
-        for each in report.verdicts
-    ):
-        yield Sentence("Plan how many rows would decide the rules: fairgauge plan.")
+    yield from _later_steps(report, remaining=remaining)

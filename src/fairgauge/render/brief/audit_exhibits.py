@@ -6,9 +6,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.cells import TN, TP
-from fairgauge.enums import ClassKind, Outcome, ReferenceKind
+from fairgauge.enums import AfterAdjusting, ClassKind, Outcome, ReferenceKind
 from fairgauge.question.rules import limits_of
-from fairgauge.render._document_tree import DotArray, DotArrays, GridCell, GridRule, Mark, RuleGrid
+from fairgauge.reasons import ReasonCode
+from fairgauge.render._document_tree import (
+    Chart,
+    ChartRow,
+    DotArray,
+    DotArrays,
+    GridCell,
+    GridRule,
+    Mark,
+    RuleGrid,
+    Unit,
+)
 from fairgauge.render.brief._compared_shares import ComparedShares, adverse_sign
 from fairgauge.render.brief._rules_in_words import (
     estimate_of,
@@ -35,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from fairgauge.render._document_tree import Block
+    from fairgauge.render.brief._stated_findings import StatedFinding
     from fairgauge.results.report import Report
     from fairgauge.results.verdicts import RuleResult, Verdict
 
@@ -197,10 +209,22 @@ def _notes(
     if levels:
         of_100 = [cell.counts for cell in cells if " v " in cell.counts and "/" not in cell.counts]
         counted = f" {of_100[0]}: of 100 in the group v of 100 others." if of_100 else ""
+        wider = ""
+        if any(each.simultaneous for each in report.estimates):
+            wider = "; those for all comparisons together are wider"
         yield (
             f"Green: allowed. Dot and line: value and {100 * min(levels):.4g}% CI of each "
-            f"comparison by itself.{counted}"
+            f"comparison by itself, which decides its rule{wider}.{counted}"
         )
+    outcomes = {cell.outcome for cell in cells}
+    codes = {each.reason.code for each in shown_verdicts if each.outcome is Outcome.INCONCLUSIVE}
+    also = "".join(f", or {text}" for code, text in _BESIDE_THE_LINE.items() if code in codes)
+    undecided = {
+        Outcome.INCONCLUSIVE: f"Inconclusive: the line reaches both sides of the limit{also}.",
+        Outcome.NOT_EVALUATED: "Not evaluated: the data do not suffice, wherever the line is.",
+    }
+    if meanings := [text for outcome, text in undecided.items() if outcome in outcomes]:
+        yield " ".join(meanings)
     letters = {letter for cell in cells for letter in cell.notes}
     if "a" in letters:
         yield "a fails alone, but not when all comparisons are judged together."
@@ -214,17 +238,68 @@ def _notes(
             yield f"{count:,} more {noun}{'s' if count > 1 else ''} under Rules."
 
 
+_BESIDE_THE_LINE = {
+    ReasonCode.UNSHOWN_PROBABILITIES: "the rule passes only if the probabilities are right",
+    ReasonCode.MISSING_GROUPS: "rows without a group could change what it shows",
+    ReasonCode.MISSING_OUTCOMES: "rows without an outcome could change what it shows",
+}
+"""Why a rule is inconclusive although the line is on one side of its limit."""
 _DOTS = 100
+
+
+def reversed_features(report: Report) -> set[str | None]:
+    """Return the features of which the brief states that a difference reverses within strata."""
+    led = led_by(disparities_of(report, Vocabulary.of_report(report)))
+    return {
+        each.finding.estimate.feature
+        for each in led
+        if each.after_adjusting is AfterAdjusting.REVERSES
+    }
 
 
 def audit_exhibits(report: Report) -> Iterator[Block]:
     """Yield an array of dots for each finding of the brief, and the grid of rules."""
     words = Vocabulary.of_report(report)
-    for each in led_by(disparities_of(report, words)):
+    led = led_by(disparities_of(report, words))
+    for each in led:
         if each.shares is not None and (arrays := dot_arrays(each.shares, each.sentence())):
             yield arrays
+    for each in led[:1]:
+        yield from _strata_chart(each)
     if (grid := rule_grid(report, words)) is not None:
         yield grid
+
+
+def _strata_chart(found: StatedFinding) -> Iterator[Chart]:
+    """Yield the shares of both groups in every stratum that a difference is adjusted for."""
+    shares, inside = found.shares, found.strata
+    if shares is None or shares.event is None or found.sentence_within() is None:
+        return
+    largest = sorted(inside, key=lambda each: -(each.n_group or 0) - (each.n_reference or 0))
+    largest = largest[:_MOST_ROWS]
+    rows = []
+    for each in [each for each in inside if each in largest]:
+        sides = [(each.rate_group, each.n_group), (each.rate_reference, each.n_reference)]
+        (mine, n), (theirs, of) = reversed(sides) if shares.turned else sides
+        if mine is None or theirs is None or n is None or of is None:
+            continue
+        rows.append(
+            ChartRow(
+                called(each.stratum),
+                Mark(mine),
+                f"{100 * mine:.0f} v {100 * theirs:.0f} of 100",
+                f"{n:,.0f} v {of:,.0f}",
+                before=Mark(theirs),
+            )
+        )
+    if rows:
+        one, other = (shares.rate.among(some(each)) for each in (shares.subject, shares.other))
+        yield Chart(
+            f"Within {found.column}: how many of 100 {shares.event.happened}",
+            tuple(rows),
+            Unit.PERCENT,
+            notes=(f"Filled: {one}; open: {other}. Below: how many of either there are.",),
+        )
 
 
 def dot_arrays(shares: ComparedShares, sentence: str) -> DotArrays | None:

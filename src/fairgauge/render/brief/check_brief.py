@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from fairgauge.enums import Outcome
 from fairgauge.render.words.check_sentences import (
     LIMITATIONS,
+    counted_as,
     decided_ratios,
     describe_arithmetic,
     describe_fault_in_place,
@@ -113,7 +114,7 @@ def _found(check: Check, lowest: _Lowest | None) -> Iterator[Sentence]:
         )
         yield Sentence(
             f"The lowest impact ratio{large if lower else ''}{where}: of equally many people, "
-            f"{per_hundred} of {called(group.name)} are selected for every 100 of "
+            f"{per_hundred} of {called(group.name)} {counted_as(table)} for every 100 of "
             f"{called(table.reference)}.",
             source,
         )

@@ -227,7 +227,8 @@ def _certainty(comparison: Comparison, found: list[FoundChange]) -> Iterator[Sen
             text = f"What is called significant is so with all {tested:,} changes judged together."
             yield Sentence(text, ("changes",))
     yield from _without_outcome(comparison)
-    yield Sentence(NO_CHANGE_SHOWN)
+    if any(not each.significant for each in comparison.changes):
+        yield Sentence(NO_CHANGE_SHOWN)
 
 
 def _without_outcome(comparison: Comparison) -> Iterator[Sentence]:

@@ -21,6 +21,7 @@ from fairgauge.render.words.display_names import called, capitalised, group_call
 from fairgauge.render.words.metric_words import metric_words
 from fairgauge.render.words.numbers import listing, plural
 from fairgauge.results.brief import Brief, Sentence
+from fairgauge.results.gap_decomposition import test_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,8 +35,12 @@ _MOST_GAPS = 2
 def decomposition_brief(found: Decomposition) -> Brief:
     """Return the brief of a decomposition, of its gravest gaps in detail."""
     ordered = found.gravest()
-    gaps = ordered[:_MOST_GAPS]
-    at, first = gaps[0]
+    once: dict[object, tuple[int, Gap]] = {}
+    for each in ordered:
+        once.setdefault(test_of(each[1]), each)
+    (at, first), *others = once.values()
+    shown = [each for each in others if each[1].verdict is not GapVerdict.NO_GAP]
+    gaps = [(at, first), *shown][:_MOST_GAPS]
     words = gap_words(found)
     return Brief(
         headline=_headline(ordered, words),
@@ -87,7 +92,7 @@ def _found(
         stated = in_words.sentences() if in_words.known else [f"{gap.estimate.says}."]
         for text in stated:
             yield Sentence(text, (f"gaps[{i}].estimate", f"gaps[{i}].parts", f"gaps[{i}].strata"))
-    if (more := len(found.gaps) - _MOST_GAPS) > 0:
+    if (more := len(found.gaps) - len(gaps)) > 0:
         yield Sentence(f"{more:,} more {plural(more, 'gap is', 'gaps are')} below.", ("gaps",))
 
 

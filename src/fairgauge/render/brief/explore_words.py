@@ -27,7 +27,9 @@ def in_words(data: Mapping[str, Any]) -> dict[str, Any]:
         {**each, "says": _says(each, words) if stated else each["says"]} for each in data["rates"]
     ]
     called = {
-        "outcomes": [given.label_positive or "positive", given.label_negative or "negative"],
+        "outcomes": [
+            given.label_positive or "observed positive", given.label_negative or "observed negative"
+        ],
         "decisions": [
             given.positive or "predicted positive", given.negative or "predicted negative"
         ],

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.cells import FP, TP
-from fairgauge.enums import CandidateVerdict, Performance, ScopeKind, Status, Task
+from fairgauge.enums import CandidateVerdict, ClassKind, Performance, ScopeKind, Status, Task
+from fairgauge.render._document_tree import Chart, ChartRow, Mark, Unit
 from fairgauge.render.brief._changed_shares import (
     FoundChange,
     Times,
     candidate_shares,
     each_once,
 )
+from fairgauge.render.brief._frequencies import range_words
 from fairgauge.render.brief._vocabulary import (
     ANY_DECISION,
     NO_CHANGE_SHOWN,
@@ -19,10 +21,12 @@ from fairgauge.render.brief._vocabulary import (
     Vocabulary,
     without_outcome,
 )
-from fairgauge.render.words.change_words import file_of
-from fairgauge.render.words.display_names import called
+from fairgauge.render.words.change_words import ARROW, file_of
+from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.metric_words import shown
 from fairgauge.render.words.model_sentences import (
     at_one_threshold,
+    better_words,
     describe_candidate,
     margin_sentence,
     needed_sentences,
@@ -37,6 +41,7 @@ if TYPE_CHECKING:
     from fairgauge.results.model_comparison import ModelComparison, Reclassified
 
 _MOST_FINDINGS, _MOST_OTHERS, _MOST_GROUPS, _MOST_STEPS, _MOST_CANDIDATES = 2, 2, 3, 3, 3
+_MOST_DRAWN = 6
 
 
 def models_brief(comparison: ModelComparison) -> Brief:
@@ -98,9 +103,9 @@ class _ModelsBrief:
                 for each in self.comparison.candidates
                 if each.verdict is CandidateVerdict.DOMINATES
             ]
-            named = listing(better) if better else f"None of {several:,} candidates"
-            verb = plural(len(better) or 1, "dominates", "dominate")
-            return Sentence(f"{named} {verb} {self.current}", source)
+            nobody = better_words(["none"], self.current).removeprefix("none is ")
+            text = f"None of {several:,} candidates is shown to be {nobody}"
+            return Sentence(better_words(better, self.current) if better else text, source)
         if self.best.performance is Performance.INFERIOR and not self.changes:
             return Sentence(f"{self.name} is worse than {self.current} beyond the margin", source)
         if self.changes:
@@ -146,8 +151,37 @@ class _ModelsBrief:
             yield Sentence(each.in_short(), each.source)
         if (more := len(rest) - _MOST_OTHERS) > 0:
             differences = plural(more, "difference", "differences")
-            yield Sentence(f"{more:,} more {differences} under All changes.", (self.place,))
+            where = "in the report as a web page (.html), under All changes"
+            yield Sentence(f"{more:,} more {differences} {where}.", (self.place,))
+        yield from self._accuracy()
         yield from self._decided_otherwise()
+        candidates = self.comparison.candidates
+        if others := [called(each.name) for each in candidates if each is not self.best]:
+            yield Sentence(
+                f"All this is of {self.name}; what changes under {listing(others, most=3)} is not "
+                "on this page, but in the report as a web page (.html).",
+                tuple(
+                    f"candidates[{i}]" for i, one in enumerate(candidates) if one is not self.best
+                ),
+            )
+
+    def _accuracy(self) -> Iterator[Sentence]:
+        """Yield how often either model is right, where no margin makes that part of the verdict."""
+        if self.best.margins:
+            return
+        for i, one in enumerate(self.best.rates):
+            place = (one.rate, one.feature, one.threshold, one.scope.kind, one.class_scope.kind)
+            if place != ("accuracy", None, None, ScopeKind.OVERALL, ClassKind.NONE):
+                continue
+            if one.old is None or one.new is None or one.interval is None:
+                continue
+            yield Sentence(
+                f"{capitalised(self.words.fits[0])} for {100 * one.old:.0f} of 100 "
+                f"{self.words.unit} {self.times.before} and {100 * one.new:.0f} {self.times.after}:"
+                f" for {range_words((one.interval.low, one.interval.high), 100)} "
+                f"({100 * one.interval.level:.4g}% CI).",
+                (f"{self.place}.rates[{i}]",),
+            )
 
     def _decided_otherwise(self) -> Iterator[Sentence]:
         """Yield for how many rows the decision changes, in all and by group of one feature."""
@@ -209,7 +243,8 @@ class _ModelsBrief:
         # what one of both models does not decide is stated with the rows
         for text in without_outcome("No change", {"": self.comparison.data.excluded}, ["label"]):
             yield Sentence(text, ("data.excluded",))
-        yield Sentence(NO_CHANGE_SHOWN)
+        if self.others:
+            yield Sentence(NO_CHANGE_SHOWN)
 
     def limits(self) -> Iterator[Sentence]:
         """Yield what the comparison does not show."""
@@ -240,6 +275,38 @@ class _ModelsBrief:
         if verdict in (CandidateVerdict.DOMINATES, CandidateVerdict.BETTER_WHERE_TESTED):
             yield Sentence(f"Audit {self.name} by itself: fairgauge audit.")
             yield Sentence("Follow it over time once it decides: fairgauge monitor.")
+
+
+def models_exhibits(comparison: ModelComparison) -> Iterator[Chart]:
+    """Yield the differences between groups under both models, those that the brief states first."""
+    made = _ModelsBrief(at_one_threshold(comparison))
+    rows = [
+        ChartRow(
+            f"{capitalised(one.words.pair(one.subject, one.other))}, {one.words.how_often}",
+            Mark(after),
+            f"{shown(before, Unit.POINTS, sign=True)} {ARROW} "
+            f"{shown(after, Unit.POINTS, sign=True)} pp",
+            before=Mark(before),
+        )
+        for each in [*made.changes, *made.others][:_MOST_DRAWN]
+        if (one := each.shares) is not None
+        for before, after in [one.gaps]
+    ]
+    if rows:
+        yield Chart(
+            "How far apart groups are, in percentage points",
+            tuple(rows),
+            Unit.POINTS,
+            neutral=0.0,
+            notes=(_drawn(made.times),),
+        )
+
+
+def _drawn(times: Times) -> str:
+    return (
+        f"Open: {times.before}; filled: {times.after}. 0 is no difference; below 0 it happens less "
+        "often to the first group."
+    )
 
 
 def _changed(one: Reclassified) -> float:

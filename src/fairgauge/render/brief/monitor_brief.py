@@ -22,11 +22,11 @@ from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.words.monitor_sentences import (
     describe_insufficient,
+    describe_lacking,
     describe_now,
     describe_outside,
     describe_parts,
     describe_promise,
-    describe_strongest,
     describe_waiting,
     look_first,
     within_period,
@@ -224,9 +224,8 @@ def _verdict(report: MonitorReport) -> Iterator[Sentence]:
         yield Sentence(f"{capitalised(describe_insufficient(report))}.", ("comparisons",))
     if report.state is MonitorState.WAITING:
         yield Sentence(f"{capitalised(describe_waiting(report))}.", ("comparisons",))
-    if undefined := len(report.undefined):
-        have = plural(undefined, "comparison has", "comparisons have")
-        yield Sentence(f"{undefined:,} {have} no value in the last period.", ("comparisons",))
+    if report.undefined:
+        yield Sentence(f"{describe_lacking(report)}.", ("comparisons",))
 
 
 def _looked_at(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
@@ -278,12 +277,6 @@ def _certainty(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Senten
         if text not in stated:
             yield Sentence(text, each.source)
         stated.add(text)
-    if not alarms:
-        with_evidence = [e for e in report.tested if e.threshold and e.evidence is not None]
-        if with_evidence:
-            strongest = max(with_evidence, key=lambda e: (e.evidence or 0.0) / (e.threshold or 1.0))
-            place = report.comparisons.index(strongest)
-            yield Sentence(describe_strongest(strongest), (f"comparisons[{place}].evidence",))
     needed = {str(need) for each in report.comparisons for need in each.definition.needs}
     excluded: Counter[str] = Counter()
     for period in report.rows:
@@ -333,5 +326,12 @@ def _steps(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Sentence]:
         yield Sentence(f"Read cases of {some(each.subject)} decided {each.when_words()}.")
         if each.alarm.currently is not Currently.TOLERATED:
             yield Sentence("Decide who acts; the next periods show whether it has passed.")
-    if not alarms:
+    if report.undefined:
+        first = min(each.undefined[0].period for each in report.undefined)
+        yield Sentence(
+            f"Look at the rows from {first} on of what has no value; if they are wrong, correct "
+            "them and add the periods again (--replace).",
+            ("comparisons",),
+        )
+    elif not alarms and not report.overdue:
         yield Sentence(f"Add the next {report.length}: fairgauge monitor.")

@@ -1,13 +1,15 @@
-"""The brief of a plan: how many rows an audit needs, or which difference a table can show."""
+"""The brief of a plan: rows that an audit needs, differences that a table shows, people to ask."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
+from fairgauge.enums import Estimator
+from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.render.brief._vocabulary import Vocabulary
-from fairgauge.render.words.display_names import called
-from fairgauge.render.words.metric_words import compared_rate
+from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.metric_words import compared_rate, signed, unit, with_unit
 from fairgauge.render.words.numbers import amount, count, listing, plural
 from fairgauge.results.brief import Brief, Sentence
 
@@ -69,6 +71,8 @@ def _headline(planned: Planned) -> Sentence:
         if math.isinf(most.total):
             return Sentence(f"No number of rows is enough {most.goal}", source)
         return Sentence(f"{most.total:,.0f} rows are probably enough for each goal", source)
+    if planned.self_reports:
+        return _answers_of_all(planned)
     if not planned.smallest:
         return Sentence("The table holds no comparison that could be planned for", ("smallest",))
     place, widest = _ordered(planned)[0]
@@ -93,10 +97,96 @@ def _looked_at(planned: Planned) -> Iterator[Sentence]:
     elif planned.needed:
         goals = len(planned.needed)
         yield Sentence(f"{goals:,} {plural(goals, 'goal', 'goals')}, before data are there.")
-    else:
+    if planned.self_reports:
+        features = listing(list(dict.fromkeys(called(e.feature) for e in planned.self_reports)))
+        yield Sentence(
+            f"The rules about {features}, of which the table has probabilities: how many of the "
+            "people have to be asked until each is decided.",
+            ("self_reports",),
+        )
+    if planned.smallest or not (planned.answers or planned.needed or planned.self_reports):
         size = len(planned.smallest)
         words = plural(size, "comparison", "comparisons")
         yield Sentence(f"{size:,} {words} of groups in the table that was given.", ("smallest",))
+
+
+_EXPECTS = {
+    Estimator.LIKELIHOOD: "if the outcome does not depend on the probabilities within a group",
+    Estimator.WEIGHTED: "if outcome and group are independent among people of equal probabilities",
+    Estimator.VALIDATED: "if others answer as those who were asked",
+}
+
+
+def _by_rule(planned: Planned) -> list[list[int]]:
+    """Return the places of the rows of each rule of a group: one for each assumption."""
+    by_rule: dict[tuple[object, ...], list[int]] = {}
+    for i, each in enumerate(planned.self_reports):
+        key = each.feature, each.group, each.rule, each.threshold, each.class_scope
+        by_rule.setdefault(key, []).append(i)
+    return list(by_rule.values())
+
+
+def _answers_of_all(planned: Planned) -> Sentence:
+    """Return how many answers decide how many rules, and if what is right."""
+    rows = planned.self_reports
+    expected = dict.fromkeys(each.expects for each in rows)
+    answered = max(each.answered for each in rows)
+    by_rule = [{rows[i].expects: rows[i].self_reports for i in at} for at in _by_rule(planned)]
+    needed = {
+        each: [of.get(each, max(of.values())) for of in by_rule]
+        for each in ([e for e in expected if e is not Estimator.VALIDATED] or expected)
+    }
+    if len(needed) > 1 and math.isfinite(most := max(map(max, needed.values()))):
+        text = f"The answers of {_people(most, answered)} would probably decide every rule"
+        return Sentence(f"{text}, whichever of both assumptions is right", ("self_reports",))
+    parts = [f"{_EXPECTS[each]}, {_decided(of, answered)}" for each, of in needed.items()]
+    return Sentence(capitalised("; ".join(parts)), ("self_reports",))
+
+
+def _decided(needed: list[float], answered: int) -> str:
+    """Return how many rules of groups so many answers decide."""
+    enough = [each for each in needed if math.isfinite(each)]
+    if not enough:
+        return "not even the answers of all people would decide a rule"
+    which = "every rule"
+    if len(enough) < len(needed):
+        which = f"{len(enough):,} of {len(needed):,} rules of groups, and those of all no more"
+    return f"the answers of {_people(max(enough), answered)} would probably decide {which}"
+
+
+def _people(needed: float, answered: int) -> str:
+    """Return how many people drawn at random have to be asked, with those who were already."""
+    if math.isinf(needed):
+        return "not even all people"
+    if not answered:
+        return f"{needed:,.0f} people"
+    more = f"{needed - answered:,.0f}" if needed > answered else "no"
+    return f"{needed:,.0f} people in all ({more} more)"
+
+
+def _people_to_ask(planned: Planned) -> Iterator[Sentence]:
+    """Yield how many people to ask for each group, and if what is right."""
+    words = Vocabulary({})
+    by_rule = _by_rule(planned)
+    for places in by_rule[:_MOST_GROUPS]:
+        several = [planned.self_reports[i] for i in places]
+        first = several[0]
+        group = words.group(first.feature, first.group)
+        parts = []
+        for each in several:
+            people = _people(each.self_reports, each.answered)
+            value = with_unit(each.expected, unit(each.definition), sign=signed(each.definition))
+            parts.append(f"{people} {_EXPECTS[each.expects]} ({value})")
+        at = "" if first.threshold is None else f", threshold {first.threshold:g}"
+        yield Sentence(
+            f"{group[:1].upper()}{group[1:]}, {called(first.rule)}{at}: {'; '.join(parts)}.",
+            tuple(f"self_reports[{i}]" for i in places),
+        )
+    if (more := len(by_rule) - _MOST_GROUPS) > 0:
+        yield Sentence(
+            f"{more:,} more {plural(more, 'rule', 'rules')} of groups: in the full record.",
+            ("self_reports",),
+        )
 
 
 def _of_hundred(each: Smallest) -> str:
@@ -115,6 +205,7 @@ def _found(planned: Planned) -> Iterator[Sentence]:
                 f"{needed.reference:,.0f} of others"
             )
         yield Sentence(f"{goal}: {rows}.", (f"needed[{i}]",))
+    yield from _people_to_ask(planned)
     words = Vocabulary({})
     for i, each in _ordered(planned)[:_MOST_GROUPS]:
         rate = (compared_rate(each.definition) or each.definition).title
@@ -136,6 +227,8 @@ def _certainty(planned: Planned) -> Iterator[Sentence]:
     if planned.answers is not None and not _is_practical(planned.answers):
         return
     reached = "find a difference of that size" if planned.smallest else "so planned reach the goal"
+    if planned.self_reports and not planned.smallest:
+        reached = "with so many answers decide the rule"
     yield Sentence(
         f"{planned.power:.0%} of audits {reached} (power), with "
         f"{100 * planned.confidence:.4g}% confidence intervals.",
@@ -148,8 +241,32 @@ def _limits(planned: Planned) -> Iterator[Sentence]:
         yield Sentence("Whether answers vary as assumed: the plan holds only if they do.")
     elif planned.needed:
         yield Sentence("Whether the rates are as assumed: the plan holds only if they are.")
-    else:
+    if planned.self_reports:
+        yield Sentence(
+            "Which assumption is right, and whether the probabilities are: where they show nothing "
+            "of the group, as many people have to be asked as stated under at_most.",
+            ("self_reports",),
+        )
+        yield from _unused_answers(planned)
+    if planned.smallest:
         yield Sentence("Which differences there are: a plan states what could be found.")
+
+
+def _unused_answers(planned: Planned) -> Iterator[Sentence]:
+    """Yield for which groups answers at hand are too few to take the place of an assumption."""
+    words = Vocabulary({})
+    few = {
+        words.group(each.feature, each.group): each.answered
+        for each in planned.self_reports
+        if each.answered and each.expects is not Estimator.VALIDATED
+    }
+    if few:
+        yield Sentence(
+            f"What the {max(few.values()):,} people who were asked already show of "
+            f"{listing(list(few))}: fewer than {FEWEST_ROWS} of them are of one of the sides that "
+            "are compared, so that their answers are not used for it.",
+            ("self_reports",),
+        )
 
 
 def _steps(planned: Planned) -> Iterator[Sentence]:
@@ -160,7 +277,15 @@ def _steps(planned: Planned) -> Iterator[Sentence]:
         yield Sentence("Collect the answers, then audit them: fairgauge pairs.")
     elif planned.needed:
         yield Sentence("Collect the rows, then audit them: fairgauge audit.", ("needed",))
-    else:
+    if planned.self_reports:
+        asked = any(each.answered for each in planned.self_reports)
+        who = "so many more, not asked before," if asked else "the people"
+        yield Sentence(
+            f"Draw {who} at random from all rows, ask them, name the column of their answers "
+            "(known, with known_drawn = random), and audit again: fairgauge audit.",
+            ("self_reports",),
+        )
+    if planned.smallest:
         yield Sentence(
             "State a limit that the table can decide, or collect more rows of the groups named "
             "first.",

@@ -5,21 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import SearchedReference
-from fairgauge.render.words.command_line import command_inside
+from fairgauge.render.words.command_line import command_against, command_inside
 from fairgauge.render.words.display_names import called
-from fairgauge.render.words.numbers import count, listing, numbered, percent, plural, points
+from fairgauge.render.words.numbers import listing, numbered, percent, plural, points
 from fairgauge.render.words.search_sentences import (
     audited_by,
     bad_words,
     claim,
-    counted,
+    decided,
     detectable,
-    detected,
     examined,
     guaranteed,
+    heading,
     nothing_shown,
     of_scores,
-    of_whom,
+    sized,
+    without_tolerance,
+    would_have_been_found,
 )
 from fairgauge.results.brief import Brief, Sentence
 
@@ -30,7 +32,9 @@ if TYPE_CHECKING:
 
 _MOST_FOUND = 3
 _MOST_NAMED = 2
+_MANY_MEMBERS = 9
 _USUAL_SHARE = 0.1
+_MOST_ROWS = 1e6
 
 
 def search_brief(found: SubgroupSearch) -> Brief:
@@ -38,12 +42,7 @@ def search_brief(found: SubgroupSearch) -> Brief:
     return Brief(
         headline=_headline(found),
         verdict=(),
-        looked_at=(
-            Sentence(
-                f"{numbered(found.overall.rows, of_whom(found))}: {examined(found)}",
-                ("overall", "examined", "question"),
-            ),
-        ),
+        looked_at=(Sentence(examined(found), ("overall", "examined", "question")),),
         found=tuple(_found(found)),
         certainty=tuple(_certainty(found)),
         limits=(
@@ -62,16 +61,11 @@ def _headline(found: SubgroupSearch) -> Sentence:
     if not found.examined:
         return Sentence("No subgroup has enough rows to be examined", ("examined",))
     if not found.worse:
-        by_share = detected(found)
-        would = by_share.get(_USUAL_SHARE) or next(iter(by_share.values()), None)
         none = f"No subgroup is shown to be {bad}"
+        would = would_have_been_found(found, _USUAL_SHARE)
         if would is None:
             return Sentence(none, ("worse",))
-        once = ", once chosen" if found.question.split is not None else ""
-        return Sentence(
-            f"{none}; {would} of the {counted(found)} would probably have been found{once}",
-            ("worse", "detectable"),
-        )
+        return Sentence(f"{none}; {would}", ("worse", "detectable"))
     members = [called(each.name) for each in found.worse if each.explained_by is None]
     if of_scores(found.question):
         more = f" and {len(members) - 1:,} more" if len(members) > 1 else ""
@@ -93,40 +87,56 @@ def _found(found: SubgroupSearch) -> Iterator[Sentence]:
     if not found.worse:
         yield Sentence(nothing_shown(found), ("worse",))
         return
-    yield Sentence(f"Of these subgroups {claim(found)}", ("worse", "summary"))
     members = [each for each in found.worse if each.explained_by is None]
     for each in members[:_MOST_FOUND]:
         rates = f"{percent(each.rate)} vs {percent(each.reference_rate)}, "
         yield Sentence(
-            f"{called(each.name)} (n = {count(each.n)}): "
+            f"{called(each.name)} ({sized(found, each)}): "
             f"{'' if of_scores(found.question) else rates}{points(each.difference)} pp, at least "
             f"{points(guaranteed(found, each))} pp.",
             (f"worse[{found.worse.index(each)}]",),
         )
     if (more := len(members) - _MOST_FOUND) > 0:
-        yield Sentence(f"{more:,} more {plural(more, 'is', 'are')} listed below.", ("summary",))
+        where = f"under “{heading(found.question)}”"
+        yield Sentence(f"{more:,} more {plural(more, 'is', 'are')} {where}.", ("summary",))
+    of = f"Of the {numbered(found.examined, 'parts' if of_scores(found.question) else 'subgroups')}"
+    yield Sentence(f"{of} {claim(found)}", ("examined", "worse", "summary"))
 
 
 def _certainty(found: SubgroupSearch) -> Iterator[Sentence]:
     if not found.examined:
         return
-    undecided, not_worse = found.undecided_count, found.not_worse_count
-    yield Sentence(
-        f"{numbered(undecided, 'subgroups')} {plural(undecided, 'is', 'are')} inconclusive; "
-        f"{count(not_worse)} "
-        f"{plural(not_worse, 'is', 'are')} shown not to be {bad_words(found.question)}.",
-        ("undecided_count", "not_worse_count"),
-    )
+    yield Sentence(decided(found), ("undecided_count", "not_worse_count"))
     yield Sentence(detectable(found), ("detectable",))
 
 
 def _steps(found: SubgroupSearch) -> Iterator[Sentence]:
     if found.worse:
         first = next(each for each in found.worse if each.explained_by is None)
-        if command_inside(found, first) is not None:
-            name = called(first.name)
-            yield Sentence(f"Audit {name} {audited_by(found, first)}: the command is below.")
+        if len(found.summary) > _MANY_MEMBERS:
+            yield Sentence(
+                "Search only features along which the rate ought to be the same: along one that a "
+                "model decides by it may differ by design.",
+                ("summary",),
+            )
+        name, where = called(first.name), f"under “{heading(found.question)}”"
+        if command_against(found, first) is not None:
+            yield Sentence(f"Compare {name} with all others in a report: the command is {where}.")
+        elif command_inside(found, first) is not None:
+            by = audited_by(found, first)
+            yield Sentence(f"Audit the rows of {name} {by}: the command is {where}.")
         if not of_scores(found.question):
             yield Sentence("Find where the difference arises: fairgauge why (strata).")
     elif found.undecided:
-        yield Sentence("Collect more rows of the subgroups that are inconclusive.", ("undecided",))
+        if not found.question.tolerance:
+            yield Sentence(without_tolerance(found.question), ("question",))
+        largest = found.undecided[0]
+        if largest.rows_needed is not None and largest.rows_needed <= _MOST_ROWS:
+            rows = float(f"{largest.rows_needed:.2g}")
+            yield Sentence(
+                f"Collect more rows: in a table of about {rows:,.0f}, and not "
+                f"{found.overall.rows:,}, the difference of {called(largest.name)} "
+                f"({points(largest.difference)} pp) would probably be shown, if it is as large as "
+                "it seems.",
+                ("undecided[0]",),
+            )

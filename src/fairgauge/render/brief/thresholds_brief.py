@@ -6,13 +6,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import Outcome
+from fairgauge.enums import Outcome, Status
 from fairgauge.question.rules import parse_rule
+from fairgauge.render._document_tree import Chart, ChartRow, Mark, Unit
 from fairgauge.render.brief._changed_shares import describe_change
 from fairgauge.render.brief._compared_shares import RateWords
 from fairgauge.render.brief._frequencies import Share, common_counts
 from fairgauge.render.brief._vocabulary import ANY_DECISION, UNFAIR, Vocabulary
-from fairgauge.render.words.change_words import describe_rate_shift
+from fairgauge.render.words.change_words import ARROW, describe_rate_shift
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import (
     compared_rate,
@@ -22,13 +23,15 @@ from fairgauge.render.words.metric_words import (
     signed,
     unit,
 )
-from fairgauge.render.words.numbers import count
+from fairgauge.render.words.numbers import count, plural
 from fairgauge.render.words.threshold_sentences import (
     WARNING,
     changes_decisions,
     choice_sentence,
+    closer_sentence,
     cut_of,
     decided,
+    grown_error,
     kept_words,
     question_sentence,
 )
@@ -38,6 +41,8 @@ from fairgauge.results.disparities import is_ratio
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.results.model_comparison import RateChange
     from fairgauge.results.threshold_choice import (
         FeatureThresholds,
         OperatingPoint,
@@ -45,7 +50,7 @@ if TYPE_CHECKING:
         ThresholdEffect,
     )
 
-_MOST_FEATURES, _MOST_STEPS = 3, 3
+_MOST_FEATURES, _MOST_STEPS, _MOST_DRAWN = 3, 3, 8
 _WORST = (Outcome.PASS, Outcome.INCONCLUSIVE, Outcome.FAIL)
 
 
@@ -62,6 +67,11 @@ def thresholds_brief(choice: ThresholdChoice) -> Brief:
         steps=tuple(made.steps())[:_MOST_STEPS],
         question="What it changes, and at which price",
     )
+
+
+def thresholds_exhibits(choice: ThresholdChoice) -> Iterator[Chart]:
+    """Yield the rate of the goal of every group of the feature that the brief is of."""
+    return _ThresholdsBrief(choice).groups_drawn()
 
 
 def _outcome(of: FeatureThresholds) -> Outcome:
@@ -106,7 +116,23 @@ class _ThresholdsBrief:
             Outcome.FAIL: f", and {kept} is not kept",
             Outcome.INCONCLUSIVE: f"; whether {kept} is kept is inconclusive",
         }[effect.kept_outcome]
+        if (grown := grown_error(choice, effect)) is not None:
+            price += f", {'but' if effect.outcome is Outcome.PASS else 'and'} {self._more(grown)}"
         return Sentence(f"{at} {goal}{price}", source)
+
+    def _more(self, grown: RateChange) -> str:
+        """Return which wrong decisions are more: "applicants who defaulted are approved more"..."""
+        rises = (grown.change or 0.0) > 0
+        rate = self._words_of(grown.definition)
+        if rate is None or rate.event is None:
+            return f"the {grown.definition.title} {'rises' if rises else 'falls'}"
+        often = "more often" if rises else "less often"
+        return f"{rate.among(self.words.noun)} {rate.event.happens} {often}"
+
+    def _words_of(self, row: Statistic) -> RateWords | None:
+        """Return the words of a rate, None where there are none."""
+        rate = RateWords(self.words, row) if isinstance(row, Rate) else None
+        return rate if rate is not None and rate.known else None
 
     def verdict(self) -> Iterator[Sentence]:
         """Yield what the half of the rows that measures shows, of each feature."""
@@ -117,6 +143,15 @@ class _ThresholdsBrief:
             text = decided(self.choice, each.common, f"threshold {cut_of(each.common):g}")
             of = f"{called(each.feature)}, at {cut_of(each.common):g}: " if several else ""
             yield Sentence(f"{of}{text}", (f"features[{i}].common",))
+            if (grown := grown_error(self.choice, each.common)) is not None:
+                counted = self._counted(grown, cut_of(each.common)) or (
+                    f"{capitalised(grown.definition.title)}: {describe_rate_shift(grown)}."
+                )
+                yield Sentence(
+                    f"Wrong decisions of one kind grow, and the goal does not ask about them. "
+                    f"{counted}",
+                    (f"features[{i}].common.rates",),
+                )
 
     def looked_at(self) -> Iterator[Sentence]:
         """Yield what was asked, and of which rows."""
@@ -137,6 +172,7 @@ class _ThresholdsBrief:
             return
         if not changes_decisions(choice, effect):
             yield Sentence(self._at(today), (f"{self.place}.frontier",))
+            yield from self._shares(effect)
             return
         of_today = [i for i, each in enumerate(effect.disparities) if each.group == today.group]
         for i in of_today[:1]:
@@ -145,11 +181,26 @@ class _ThresholdsBrief:
                 self._ratio_words(effect, i) or describe_change(self.words, one),
                 (f"{self.place}.common.disparities[{i}]",),
             )
-        yield Sentence(
-            self._price(effect)
-            or f"{capitalised(choice.kept_rate.title)}: {describe_rate_shift(effect.performance)}.",
-            (f"{self.place}.common.performance",),
-        )
+        yield from self._shares(effect)
+        performance = effect.performance
+        if self._counted(performance, cut_of(effect)) is None:
+            shift = describe_rate_shift(performance)
+            yield Sentence(
+                f"{capitalised(choice.kept_rate.title)}: {shift}.",
+                (f"{self.place}.common.performance",),
+            )
+
+    def _shares(self, effect: ThresholdEffect) -> Iterator[Sentence]:
+        """Yield the kept rate and the rates of decisions of all rows as counts of people."""
+        place = f"{self.place}.common"
+        of_all = [
+            (f"{place}.rates[{i}]", each)
+            for i, each in enumerate(effect.rates)
+            if each.feature is None and each.rate != effect.performance.rate
+        ]
+        for source, change in ((f"{place}.performance", effect.performance), *of_all):
+            if text := self._counted(change, cut_of(effect)):
+                yield Sentence(text, (source,))
 
     def _ratio_words(self, effect: ThresholdEffect, place: int) -> str | None:
         """Return a ratio before and after: "Women were approved 0.66 times as often as men"."""
@@ -168,13 +219,10 @@ class _ThresholdsBrief:
             f"{cut_of(effect):g}."
         )
 
-    def _price(self, effect: ThresholdEffect) -> str | None:
-        """Return the kept rate before and after as counts."""
-        row, change = self.choice.kept_rate, effect.performance
-        if not isinstance(row, Rate) or change.old is None or change.new is None:
-            return None
-        rate = RateWords(self.words, row)
-        if not rate.known:
+    def _counted(self, change: RateChange, cut: float) -> str | None:
+        """Return a rate of all rows before and after as counts; once where nothing changes."""
+        rate = self._words_of(change.definition)
+        if rate is None or change.old is None or change.new is None:
             return None
         shares = [Share(Fraction(change.old)), Share(Fraction(change.new))]
 
@@ -187,7 +235,42 @@ class _ThresholdsBrief:
             return None
         of, (old, new) = found
         stated = rate.counted(f"{of:,}", self.words.noun, f"{old:,}", f"at {self.choice.today:g}")
-        return f"{stated} and {new:,} at {cut_of(effect):g}."
+        if cut == self.choice.today:
+            return f"{stated}."
+        return f"{stated} and {new:,} at {cut:g}."
+
+    def groups_drawn(self) -> Iterator[Chart]:
+        """Yield how often it happens to each group, today and at the chosen threshold."""
+        effect = self.effect
+        row = compared_rate(parse_rule(self.choice.goal).row)
+        rate = None if row is None else self._words_of(row)
+        if effect is None or row is None or rate is None or rate.event is None:
+            return
+        cut, today = cut_of(effect), self.choice.today
+        of_groups = [
+            each
+            for each in effect.rates
+            if each.rate == row.name and each.feature is not None and each.status is Status.OK
+        ]
+        moves = changes_decisions(self.choice, effect)
+        rows = tuple(
+            ChartRow(
+                capitalised(rate.among(self.words.group(each.feature, each.group))),
+                Mark(each.new),
+                f" {ARROW} ".join(
+                    shown(value, Unit.PERCENT)
+                    for value in ((each.old, each.new) if moves else (each.new,))
+                ),
+                before=Mark(each.old) if moves else None,
+            )
+            for each in of_groups[:_MOST_DRAWN]
+        )
+        notes = [f"Open: at {today:g}; filled: at {cut:g}." if moves else f"At {cut:g}."]
+        if (more := len(of_groups) - len(rows)) > 0:
+            notes.append(f"{plural(more, 'One group', f'{more:,} groups')} more not drawn.")
+        if rows:
+            title = f"Of 100 in each group, how many {rate.event.happened}"
+            yield Chart(title, rows, Unit.PERCENT, None, notes=(" ".join(notes),))
 
     def _point(self, threshold: float) -> OperatingPoint:
         return min(self.of.frontier, key=lambda each: abs(each.threshold - threshold))
@@ -214,7 +297,10 @@ class _ThresholdsBrief:
         effect = self.effect
         if effect is None:
             return
-        yield Sentence(choice_sentence(self.choice, effect), (f"{self.place}.common.chosen_by",))
+        source = (f"{self.place}.common.chosen_by",)
+        yield Sentence(choice_sentence(self.choice, effect), source)
+        if text := closer_sentence(self.choice, self.of):
+            yield Sentence(text, (*source, f"{self.place}.frontier"))
         if changes_decisions(self.choice, effect):
             point = self._point(cut_of(effect))
             yield Sentence(self._at(point), (f"{self.place}.frontier",))

@@ -118,8 +118,20 @@ def grid_axes(grid: RuleGrid) -> list[GridAxis]:
 
 
 def _apart(places: list[Tick], least: float) -> list[Tick]:
-    """Return every second place of an axis, and so on, until labels do not touch."""
-    while any(after.at - before.at < least for before, after in pairwise(places)):
+    """Return every second place of an axis, and so on, until labels do not touch.
+
+    ``least`` is how near labels of three characters may be; at an edge they stand inside the chart.
+    """
+
+    def ends(tick: Tick) -> tuple[float, float]:
+        width = len(tick.label) * least / 5
+        before = {"start": 0.0, "middle": width / 2, "end": width}[tick.anchor]
+        return tick.at - before, tick.at - before + width
+
+    def touch(before: Tick, after: Tick) -> bool:
+        return ends(after)[0] - ends(before)[1] < least / 3
+
+    while any(touch(before, after) for before, after in pairwise(places)):
         neutral = next((i for i, tick in enumerate(places) if tick.label in ("0", "1")), 0)
         places = places[neutral % 2 :: 2]
     return places

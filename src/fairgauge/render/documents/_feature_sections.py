@@ -252,7 +252,8 @@ def strata_blocks(section: FeatureResults, i: int, column: str, elsewhere: str) 
         return
     yield Heading(f"Adjusted for {column} ({len(section.strata):,} strata)")
     single: list[Block] = []
-    pairs = [p for p in adjustments(section) if unit(p[0].definition) is not Unit.RATIO]
+    every = adjustments(section)
+    pairs = [p for p in every if unit(p[0].definition) is not Unit.RATIO] or every
     chosen: dict[str, tuple[Estimate, Estimate]] = {}
     for overall, _ in pairs:
         compared = compared_rate(overall.definition)

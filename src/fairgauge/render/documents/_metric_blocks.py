@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.catalogue import CENTRAL_RATES
+from fairgauge.catalogue.lookup import BUILT_IN
 from fairgauge.enums import (
     ClassKind,
     DiagnosticCode,
@@ -34,23 +35,23 @@ from fairgauge.render.words.glossary import anchor, metric_link
 from fairgauge.render.words.metric_words import (
     abbreviations,
     compared_rate,
+    estimate_value,
     holds_with_others,
     marked,
     metric_heading,
     metric_words,
     neutral,
-    published_ratio,
+    published_value,
     rate_heading,
     rate_text,
     rate_value,
     ratio_heading,
-    shown,
+    shown_ends,
     shown_range,
     signed,
     significant,
     unit,
     unit_name,
-    with_unit,
 )
 from fairgauge.render.words.reason_sentences import (
     INSUFFICIENT,
@@ -129,10 +130,12 @@ def finding_chart(finding: Finding, section: FeatureResults, counted: str) -> Ch
 
 
 def _meaning(rate: Statistic | None, counted: str) -> tuple[str, ...]:
-    """Return what a rate is, as a sentence."""
+    """Return what a rate is, as a sentence; that of a user is in the words of its user."""
     if rate is None or not rate.says:
         return ()
-    return (f"{capitalised(rate.title)}: {rate.says.replace('rows', counted)}.",)
+    ours = rate.name in {each.name for each in BUILT_IN.rates}
+    text = rate.says.replace("rows", counted) if ours else rate.says
+    return (f"{capitalised(rate.title)}: {text}.",)
 
 
 def adjustment_note(section: FeatureResults, metric: str) -> tuple[str, ...]:
@@ -200,7 +203,7 @@ def chart_row(each: Estimate, label: str, *, emphasis: bool = False) -> ChartRow
     kind_of, sign = unit(each.definition), signed(each.definition)
     ends = shown_range(each.low, each.high, kind_of, sign=sign)
     pp = unit_name(kind_of)
-    text = shown(each.value, kind_of, sign=sign) + pp
+    text = estimate_value(each) + pp
     return ChartRow(
         label,
         Mark(each.value, each.low, each.high, sparse=each.status is Status.TOO_FEW),
@@ -219,7 +222,7 @@ def adjusted_table(
             Cell(section.rate_row(rate).title),
             Cell(called(overall.group), name=True),
             *(
-                Cell(_marked_value(each), below=_range_of(each))
+                Cell(marked(estimate_value(each), each), below=_range_of(each))
                 for each in map(singled_out, (overall, adjusted))
             ),
         )
@@ -377,19 +380,9 @@ def _group_cells(
                 metric = f"{rate}.{by}"
                 each = None if total else section.find(metric, group.group)
                 own = not total and group.group == reference_group(section, metric)
-                write = _published_value if metric in terms else _marked_value
-                cells.append(Cell(write(each) if each else reference if own else ""))
+                write = published_value if metric in terms else estimate_value
+                cells.append(Cell(marked(write(each), each) if each else reference if own else ""))
     return tuple(cells)
-
-
-def _marked_value(each: Estimate) -> str:
-    text = shown(each.value, unit(each.definition), sign=signed(each.definition))
-    return marked(text, each)
-
-
-def _published_value(each: Estimate) -> str:
-    """Write a ratio with three decimals, as a preset has it published."""
-    return marked(published_ratio(each.value), each)
 
 
 def _decimals(section: FeatureResults, metric: str) -> int:
@@ -409,7 +402,7 @@ def _value_in_column(each: Estimate, decimals: int) -> str:
         or abs(value) >= 1_000
         or unit(each.definition) is not (Unit.NUMBER)
     ):
-        return _marked_value(each)
+        return marked(estimate_value(each), each)
     sign = "+" if signed(each.definition) and round(abs(value), decimals) else ""
     text = f"{value:{sign}.{decimals}f}" if sign else f"{abs(value):.{decimals}f}"
     return marked(numbers.minus(text), each)
@@ -501,7 +494,7 @@ def overview_row(
         found = singled_out(found)
         tone = Tone.SOFT if not significant(found) else Tone.PLAIN
         mark = Mark(found.value, found.low, found.high, sparse=found.status is Status.TOO_FEW)
-        cells.append(Cell(value, below=_marked_value(found), tone=tone, mark=mark))
+        cells.append(Cell(value, below=marked(estimate_value(found), found), tone=tone, mark=mark))
     return tuple(cells)
 
 
@@ -595,7 +588,8 @@ def listed_row(each: Estimate, *, strata: bool) -> tuple[Cell, ...]:
         if each.stratum is not None
         else ("" if each.scope.kind == "overall" else "adjusted")
     )
-    kind, sign = unit(each.definition), signed(each.definition)
+    kind = unit(each.definition)
+    low, high = shown_ends(each.low, each.high, kind, sign=signed(each.definition)) or ("", "")
     few = each.status is Status.TOO_FEW
     cells = [
         Cell(each.metric, link=metric_link(each.definition)),
@@ -603,9 +597,9 @@ def listed_row(each: Estimate, *, strata: bool) -> tuple[Cell, ...]:
         Cell(called(each.group) if each.group is not None else "", name=True),
         Cell(called(reference_name(each.reference)) if each.reference else ""),
         *([Cell(where, name=True)] if strata else []),
-        Cell(with_unit(each.value, kind, sign=sign)),
-        Cell(shown(each.low, kind, sign=sign) if each.low is not None else ""),
-        Cell(shown(each.high, kind, sign=sign) if each.high is not None else ""),
+        Cell(estimate_value(each) + ("" if each.value is None else unit_name(kind))),
+        Cell(low),
+        Cell(high),
         Cell(numbers.probability(p_value, "")),
         Cell(" / ".join(sizes)),
         Cell(insufficiency([each.reason]) if few else status_words(each.status)),

@@ -25,9 +25,10 @@ from fairgauge.render._document_tree import (
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.metric_words import (
     metric_words,
-    published_ratio,
+    published_range,
+    published_value,
     rate_heading,
-    shown,
+    shown_range,
     signed,
     unit,
 )
@@ -48,9 +49,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.question.presets import Preset
     from fairgauge.render._document_tree import Block
-    from fairgauge.results.estimates import Estimate, Group
+    from fairgauge.results.estimates import Estimate, Group, RateValue
     from fairgauge.results.report import Report
     from fairgauge.results.sections import FeatureResults
 
@@ -63,11 +64,9 @@ _PROTECTED = (
     "those of the people who were audited. Publish tables of the exact counts, and protect the "
     "counts that go with them."
 )
-_RATE, _RATIO = "selection_rate", "selection_rate.ratio"
+_RATE, _RATIO, _REJECTED = "selection_rate", "selection_rate.ratio", "rejection_share"
 _UNKNOWN = "Unknown"
 _NO_GROUP = (ReferenceRule.OTHERS, ReferenceRule.OVERALL)
-_OF_SELECTION = ("selection_rate.", "selection_odds.", "selection_smd")
-"""How the names of metrics begin that compare selections."""
 
 
 def terms_of(report: Report) -> Mapping[str, str]:
@@ -87,15 +86,7 @@ def terms_of(report: Report) -> Mapping[str, str]:
 def preset_blocks(name: str, report: Report, sections: Sequence[FeatureResults]) -> Iterator[Block]:
     """Yield what a report states of the preset that it was made with."""
     found = preset(name)
-    yield Facts(
-        (
-            ("preset", f"{found.name}: {found.title}"),
-            ("jurisdiction", found.jurisdiction),
-            ("status", f"{found.status} (as of {found.as_of.isoformat()})"),
-            *([("superseded by", found.superseded_by)] if found.superseded_by else []),
-            ("sources", "; ".join(found.sources)),
-        )
-    )
+    yield preset_facts(found)
     if preset_reference_replaced(report.spec):
         yield Paragraph(
             f"The reference of the preset ({reference_words(found.options['reference'])}) is "
@@ -105,19 +96,37 @@ def preset_blocks(name: str, report: Report, sections: Sequence[FeatureResults])
     yield Items(found.statements)
     yield Heading("A published report holds")
     yield Items(found.publishes)
-    stated = document(report)
-    absent = [key for key in found.document if key not in stated]
-    if absent:
+    yield from not_stated(report)
+    if tables := tables_to_publish(report, sections):
+        yield Heading("Tables to publish")
+        yield from tables
+    yield Paragraph(QUOTED)
+
+
+def preset_facts(found: Preset) -> Facts:
+    """Return where a preset holds, whether it does, and its sources."""
+    return Facts(
+        (
+            ("preset", f"{found.name}: {found.title}"),
+            ("jurisdiction", found.jurisdiction),
+            ("status", f"{found.status} (as of {found.as_of.isoformat()})"),
+            *([("superseded by", found.superseded_by)] if found.superseded_by else []),
+            ("sources", "; ".join(found.sources)),
+        )
+    )
+
+
+def not_stated(report: Report) -> Iterator[Block]:
+    """Yield what a published report states and this one does not; nothing without a preset."""
+    name, stated = report.spec.get("preset"), document(report)
+    asked = preset(name).document if name in preset_names() else ()
+    if absent := [key for key in asked if key not in stated]:
         words = listing([DATES.get(key, f"{key} of the data") for key in absent])
         flags = listing([f"--{key.replace('_', '-')}" for key in absent])
         yield Paragraph(
             f"This report does not state the {words}, which the sources of the preset ask of a "
             f"published one ({flags}, or [document] in a specification file)."
         )
-    if tables := tables_to_publish(report, sections):
-        yield Heading("Tables to publish")
-        yield from tables
-    yield Paragraph(QUOTED)
 
 
 def tables_to_publish(report: Report, sections: Sequence[FeatureResults]) -> list[Table]:
@@ -125,7 +134,7 @@ def tables_to_publish(report: Report, sections: Sequence[FeatureResults]) -> lis
     name = report.spec.get("preset")
     if name not in preset_names():
         return []
-    metrics = [each for each in preset(name).options["metrics"] if each.startswith(_OF_SELECTION)]
+    metrics = preset(name).published_metrics
     column = called(strata_named(report.spec.get("strata")) or "the strata")
     weight = report.spec.get("weight")
     every = (
@@ -168,26 +177,30 @@ def _table(
         heads = [f"estimated {rate.title}"]
     elif weight:
         heads = ["unweighted rows", f"sum of {weight}", f"weighted {rate.title}"]
+    rejected = any(each.startswith(f"{_REJECTED}.") for each in metrics)
+    heads += [terms.get(_REJECTED) or section.rate_row(_REJECTED).title] if rejected else []
     heads += [_heading(section.metric_row(each), terms) for each in metrics]
     heads += [
         _heading(section.metric_row(each), terms, f" adjusted for {column}") for each in adjusted
     ]
-    lacking = () if estimated else _rows_without_rate(groups, rate, report, weight)
+    lacking = () if estimated else _together(section, groups, report, weight)
     compared = [
         *({each.group: each for each in section.estimates if each.metric == m} for m in metrics),
         *(_adjusted(section, each) for each in adjusted),
     ]
     together = [_hold_together(each.values()) for each in compared]
     which = _which_intervals(heads[-len(compared) :], together)
-    unknown = [] if estimated or weight else _unknown_row(section, report, len(compared))
+    unknown = [] if estimated or weight else _unknown_row(section, report, rejected + len(compared))
+
+    def row(group: Group) -> tuple[Cell, ...]:
+        shown = {"estimated": estimated, "rejected": rejected}
+        return _row(group, section, metrics, adjusted, together, **shown)
+
     return Table(
         caption=f"Groups of {called(section.name)}",
         columns=(Column("group", numeric=False), *map(Column, heads)),
         rows=(
-            *(
-                _row(each, section, metrics, adjusted, together, estimated=estimated)
-                for each in groups
-            ),
+            *(row(each) for each in groups),
             *unknown,
         ),
         titled=True,
@@ -242,18 +255,32 @@ def _unknown_row(
             yield Cell(_UNKNOWN, name=True), number, *[Cell("-")] * (2 + compared)
 
 
-def _rows_without_rate(
-    groups: Sequence[Group], of: Statistic, report: Report, weight: str | None
+def _together(
+    section: FeatureResults, groups: Sequence[Group], report: Report, weight: str | None
 ) -> Iterator[str]:
-    """Yield how many rows or people are not counted: those that lack a decision, or its score."""
-    rates = [(group, group.rates[_RATE].denominator) for group in groups]
-    lacking = sum(group.n - rows for group, rows in rates if rows is not None)
-    if lacking:
-        which = "n of a group counts the"
-        if weight:
-            which = f"Unweighted rows, and the sum of {weight}, are of the"
-        more = f"{count(lacking)} more {plural(lacking, 'lacks', 'lack')} it"
-        yield f"{which} {counted_unit(report)} of which the {of.title} is known: {more}."
+    """Yield the people and selections of all groups, and how many lack a decision, or its score.
+
+    A check of the published tables holds their rows against these sums.
+    """
+    of = section.rate_row(_RATE)
+    counted = [(each, each.rates[_RATE]) for each in groups]
+    known = [(each, rate) for each, rate in counted if rate.denominator is not None]
+    people = sum(rate.denominator or 0 for _, rate in known)
+    lacking = sum(group.n for group, _ in known) - people
+    more = f"{count(lacking)} more {plural(lacking, 'lacks', 'lack')} it"
+    what = counted_unit(report)
+    if not weight:
+        selected = sum(rate.numerator or 0 for _, rate in known)
+        rest = f"; {more} ({count(people + lacking)} in all)" if lacking else ""
+        yield (
+            f"Groups of {called(section.name)} together: {count(people)} {what} with a known "
+            f"{of.title} (n), {count(selected)} {rate_heading(of)}{rest}."
+        )
+    elif lacking:
+        yield (
+            f"Unweighted rows, and the sum of {weight}, are of the {what} of which the {of.title} "
+            f"is known: {more}."
+        )
 
 
 def _heading(metric: Metric, terms: Mapping[str, str], adjusted: str = "") -> str:
@@ -269,14 +296,12 @@ def _row(
     together: Sequence[bool | None],
     *,
     estimated: bool,
+    rejected: bool,
 ) -> tuple[Cell, ...]:
     rate = group.rates[_RATE]
-    value = "-" if rate.value is None else percent(rate.value)
+    value = percent(rate.value)
     if estimated:
-        ends = rate.interval and " to ".join(map(percent, rate.interval))
-        reason = rate.reason and describe_reason(rate.reason)
-        below = f"({reason or ends})" if reason or ends else ""
-        numbers: tuple[Cell, ...] = (Cell(value, below=below),)
+        numbers: tuple[Cell, ...] = (_estimated(rate),)
     elif rate.weighted_denominator is None:
         numbers = (Cell(count(rate.denominator)), Cell(count(rate.numerator)), Cell(value))
     else:
@@ -285,6 +310,9 @@ def _row(
             Cell(f"{rate.weighted_denominator:,.1f}"),
             Cell(value),
         )
+    if rejected:
+        share = group.rates[_REJECTED]
+        numbers += (_estimated(share) if estimated else Cell(percent(share.value)),)
     compared = [(metric, section.any_of(metric, group.group)) for metric in metrics]
     compared += [(each, _adjusted(section, each).get(group.group)) for each in adjusted]
     cells = (
@@ -294,6 +322,13 @@ def _row(
         for (metric, each), held in zip(compared, together, strict=True)
     )
     return (Cell(called(group.group), name=True), *numbers, *cells)
+
+
+def _estimated(rate: RateValue) -> Cell:
+    """Return a rate of a group that is known by probabilities, with its interval."""
+    ends = rate.interval and " to ".join(map(percent, rate.interval))
+    reason = rate.reason and describe_reason(rate.reason)
+    return Cell(percent(rate.value), below=f"({reason or ends})" if reason or ends else "")
 
 
 def _adjusted(section: FeatureResults, metric: str) -> dict[str | None, Estimate]:
@@ -314,11 +349,8 @@ def _compared(estimate: Estimate | None, *, together: bool) -> Cell:
     if estimate.status is Status.TOO_FEW and estimate.reason is not None:
         below = f"({describe_reason(estimate.reason)})"
     elif interval := estimate.simultaneous if together else estimate.interval:
-        ends = (_number(end, kind, sign=sign) for end in interval)
-        below = f"({' to '.join(ends)})"
-    return Cell(_number(estimate.value, kind, sign=sign), below=below)
-
-
-def _number(value: float, kind: Unit, *, sign: bool) -> str:
-    """Return a number; ratios with three decimals."""
-    return published_ratio(value) if kind is Unit.RATIO else shown(value, kind, sign=sign)
+        low, high = interval
+        ratio = kind is Unit.RATIO
+        ends = published_range(low, high) if ratio else shown_range(low, high, kind, sign=sign)
+        below = f"({ends})"
+    return Cell(published_value(estimate), below=below)

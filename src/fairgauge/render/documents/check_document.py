@@ -35,6 +35,7 @@ from fairgauge.render.words.check_sentences import (
     what_holds_together,
 )
 from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.metric_words import published_range
 from fairgauge.render.words.numbers import listing, plural
 from fairgauge.render.words.reason_sentences import INSUFFICIENT
 from fairgauge.render.words.verdict_sentences import outcome_word
@@ -59,7 +60,7 @@ _MOST_BARS = 40
 METHOD = (
     "Printed numbers are held against the numbers they are made of, to the precision of their "
     "last printed place; a number that is cut off instead of rounded is no error. Ratios compare "
-    "each category's selection rate with the highest one among categories that are large enough, "
+    "each category's rate with the highest one among categories that are large enough, "
     "or with that of the category that was named. Their confidence intervals are MOVER's of "
     "Wilson's limits and take the reference as given; with a limit they allow for the choice of "
     "the reference by the data (multiple comparisons with the best); a reference that was named "
@@ -250,7 +251,7 @@ def _table(table: CheckedTable, check: Check) -> Iterator[Block]:
     if rated:
         shown = [group for group in table.groups if group.is_reference or group in rated]
         yield Chart(
-            "Impact ratio: selection rate divided by that of the reference",
+            "Impact ratio: rate divided by that of the reference",
             tuple(_chart_row(group) for group in shown),
             Unit.RATIO,
             neutral=1.0,
@@ -287,7 +288,7 @@ def _facts(table: CheckedTable, check: Check) -> Iterator[tuple[str, str]]:
 
 def _other_reference(other: AlternativeReference, table: CheckedTable, check: Check) -> str:
     """Return which other category could be the reference, and what that would come to."""
-    rate = "the same selection rate" if other.same_rate else "a higher selection rate"
+    rate = "the same rate" if other.same_rate else "a higher rate"
     printed = other.name == table.printed_reference
     start = f"{called(other.name)}: {'the reference of the printed ratios' if printed else rate}"
     if check.limit is None:
@@ -307,11 +308,9 @@ def _other_reference(other: AlternativeReference, table: CheckedTable, check: Ch
 def _chosen(table: CheckedTable, smallest: SmallestReference) -> str:
     """Return how the reference was chosen: without the number of people, of all printed rates."""
     if all(group.n is None for group in table.groups):
-        return "the highest selection rate that is printed"
+        return "the highest rate that is printed"
     share = f"{100 * smallest.share:g}% of the people and at least " if smallest.share else ""
-    return (
-        f"the highest selection rate among categories with at least {share}{smallest.people} people"
-    )
+    return f"the highest rate among categories with at least {share}{smallest.people} people"
 
 
 def _open_reference(table: CheckedTable) -> str:
@@ -331,7 +330,7 @@ def _chart_row(group: CheckedGroup) -> ChartRow:
     unknown = verdict is not None and verdict.reason.code is ReasonCode.MISSING_GROUPS
     text = "reference" if group.is_reference else f"{group.ratio:.3f}"
     if low is not None and high is not None:
-        text += f" ({low:.3f} to {high:.3f})"
+        text += f" ({published_range(low, high)})"
     return ChartRow(
         called(group.name),
         Mark(group.ratio, low, high, sparse=sparse),
@@ -362,7 +361,7 @@ def _cells(group: CheckedGroup, *, possible: bool) -> list[str]:
         "" if group.rate is None else f"{100 * group.rate:.2f}%",
         group.printed or "",
         "" if group.ratio is None else f"{group.ratio:.3f}",
-        "" if interval is None else f"{interval.low:.3f} to {interval.high:.3f}",
+        "" if interval is None else published_range(*interval),
         _p(group.p_value),
         {True: "yes", False: "no", None: ""}[group.flips],
     ]

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fairgauge.catalogue.moments import Mean, RegressionTerm
 from fairgauge.enums import GapPartKind, GapVerdict, StratumWeights
+from fairgauge.question.presets import preset, preset_names
 from fairgauge.render._document_tree import (
     Cell,
     Chart,
     ChartRow,
     Column,
     Facts,
+    Items,
     Mark,
     Paragraph,
     Section,
@@ -19,6 +22,7 @@ from fairgauge.render._document_tree import (
     Unit,
 )
 from fairgauge.render.documents._document_parts import document_of, listed
+from fairgauge.render.documents._preset_blocks import QUOTED, preset_facts
 from fairgauge.render.documents.report_notes import opening_warnings
 from fairgauge.render.words import numbers
 from fairgauge.render.words.decomposition_sentences import (
@@ -52,6 +56,7 @@ from fairgauge.render.words.metric_words import (
 )
 from fairgauge.render.words.numbers import count
 from fairgauge.render.writers.flat_rows import FlatTable
+from fairgauge.results.gap_decomposition import test_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -67,13 +72,15 @@ if TYPE_CHECKING:
     )
 
 _MOST_STRATA = 12
-_MOST_DOTS = 40
+_MOST_DOTS, _MOST_DRAWN = 40, 8
+_COLUMN_OF = {RegressionTerm.LABEL: "label", RegressionTerm.PREDICTION: "prediction"}
 _TONES = {GapVerdict.REMAINS: Tone.BAD, GapVerdict.INCONCLUSIVE: Tone.UNSURE}
 """That a gap is accounted for is no good news by itself."""
 _CONTRIBUTIONS = (
     "Contributions of the strata add up to composition and to within; composition is measured from "
     "the mean of all strata."
 )
+_WITH_DIFFERENCE = "Strata, their tests and the regression are those of the difference of the rate."
 _OUTLYING = "* unlike all others together, statistically significantly (adjusted, Holm)."
 METHOD = (
     "Composition weights the difference of the sides' shares of each stratum by the mean of their "
@@ -100,15 +107,21 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> Docume
             f" The verdicts hold for all {len(found.gaps):,} gaps together (Holm); the intervals, "
             "and the tests of whether a difference varies, are of each gap by itself."
         )
+    differences = {test_of(gap) for gap in found.gaps if gap.scale == "difference"}
     sections = [
         listed(
             f"gap-{i}" if several else "gap",
-            _title(gap),
-            *_gap(gap, full=full),
-            short=_short(gap, metrics=several_metrics) if several else "Gap",
+            _title(gap, found),
+            *_about(gap, found),
+            *_gap(gap, full=full, parts=gap.scale == "ratio" and test_of(gap) in differences),
+            short=_short(gap, found, metrics=several_metrics) if several else "Gap",
         )
-        for i, gap in enumerate(found.gaps)
+        for i, gap in found.gravest()
     ]
+    if (name := found.spec.get("preset")) in preset_names():
+        of_preset = preset(name)
+        blocks = (preset_facts(of_preset), Items(of_preset.statements), Paragraph(QUOTED))
+        sections.append(listed("preset", "Preset", *blocks))
     notes: list[Block] = [Paragraph(METHOD, Tone.SOFT)]
     if found.excluded:
         pairs = ((reason, numbers.numbered(rows)) for reason, rows in found.excluded.items())
@@ -116,7 +129,7 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> Docume
     sections.append(Section("notes", "Method and excluded rows", tuple(notes)))
     by_verdict: dict[str, list[str]] = {}
     for _, gap in found.gravest():
-        short = _short(gap, metrics=several_metrics)
+        short = _short(gap, found, metrics=several_metrics)
         by_verdict.setdefault(verdict_words(gap).upper(), []).append(short)
     verdict = "; ".join(
         f"{words}: {numbers.listing(names)}" if several else words
@@ -133,35 +146,61 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> Docume
         sections=sections,
         file_name="why",
         warnings=opening_warnings(found.diagnostics),
+        exhibits=_pictures(found.gravest()[0][1]),
     )
 
 
-def _short(gap: Gap, *, metrics: bool) -> str:
+def _short(gap: Gap, found: Decomposition, *, metrics: bool) -> str:
     """Return the group of a gap, with its metric where there are several."""
     group = called(gap.estimate.group)
-    return f"{group}, {metric_words(gap.estimate.definition)}" if metrics else group
+    return f"{group}, {_metric(gap, found)}" if metrics else group
 
 
-def _title(gap: Gap) -> str:
+def _title(gap: Gap, found: Decomposition) -> str:
     group = group_called(gap.estimate.group, gap.estimate.feature)
-    return capitalised(f"{group}: {metric_words(gap.estimate.definition)}")
+    return capitalised(f"{group}: {_metric(gap, found)}")
 
 
-def _gap(gap: Gap, *, full: bool) -> Iterator[Block]:
-    yield Paragraph(f"{gap.estimate.says}.")
+def _metric(gap: Gap, found: Decomposition) -> str:
+    """Return what the metric of a gap is called, a mean by its column."""
+    row, words = compared_rate(gap.estimate.definition), metric_words(gap.estimate.definition)
+    return (
+        words.replace(row.title, f"mean {called(column)}", 1)
+        if (row and (column := _averaged(gap, found)))
+        else words
+    )
+
+
+def _averaged(gap: Gap, found: Decomposition) -> str | None:
+    """Return the column of which a gap is one of means; None of rates."""
+    row = compared_rate(gap.estimate.definition)
+    return found.spec.get(_COLUMN_OF.get(row.of, "")) if isinstance(row, Mean) else None
+
+
+def _about(gap: Gap, found: Decomposition) -> Iterator[Block]:
+    """Yield the gap over all strata, and of which column a mean is."""
+    row, column = compared_rate(gap.estimate.definition), _averaged(gap, found)
+    of = f" {capitalised(row.title)}: the mean of {called(column)}." if row and column else ""
+    yield Paragraph(f"{gap.estimate.says}.{of}")
+
+
+def _gap(gap: Gap, *, full: bool, parts: bool) -> Iterator[Block]:
+    """Yield what becomes of a gap: of a ratio beside the difference of its rate, the parts."""
     yield Paragraph(describe_gap_verdict(gap), _TONES.get(gap.verdict, Tone.PLAIN))
     yield _parts(gap)
+    of_difference = (describe_adjusted(gap), describe_heterogeneity(gap), describe_trend(gap))
     texts = (
         describe_detectable(gap),
         describe_intervals(gap),
-        describe_adjusted(gap),
-        describe_heterogeneity(gap),
-        describe_trend(gap),
+        *((_WITH_DIFFERENCE,) if parts else of_difference),
     )
     for text in filter(None, texts):
         yield Paragraph(text)
     if full:
         yield _waterfall(gap)
+    if parts:
+        return
+    if full:
         yield from _dots(gap)
     if full or not gap.by_column:  # cells of several columns hold few rows each
         yield from _strata(gap, gap.strata if full else gap.strata[:_MOST_STRATA])
@@ -198,6 +237,14 @@ def _shown_parts(gap: Gap) -> Iterator[GapPart]:
             yield part
 
 
+def _pictures(gap: Gap) -> Iterator[Chart]:
+    """Yield what is drawn on the first page: the parts, and the strata that are furthest out."""
+    yield _waterfall(gap)
+    charts = list(_dots(gap, _MOST_DRAWN))
+    named = [each for each in charts if any(row.badge for row in each.rows)]
+    yield from (named or charts)[:1]
+
+
 def _waterfall(gap: Gap) -> Chart:
     """Return the parts that add up (multiply) to the gap, each from where those before it end."""
     metric, ratio = gap.estimate.definition, gap.scale == "ratio"
@@ -229,7 +276,7 @@ def _waterfall(gap: Gap) -> Chart:
     )
 
 
-def _dots(gap: Gap) -> Iterator[Chart]:
+def _dots(gap: Gap, most: int = _MOST_DOTS) -> Iterator[Chart]:
     """Yield the difference in every stratum, of several columns at every level of each."""
     kind = stratum_unit(gap)
     charts: list[tuple[str, list[tuple[str, StratumGap | LevelGap]]]] = [
@@ -239,7 +286,7 @@ def _dots(gap: Gap) -> Iterator[Chart]:
     for caption, found in charts:
         known = [(name, each) for name, each in found if each.difference is not None]
         known.sort(key=lambda one: one[1].difference or 0.0)
-        ends = known if len(known) <= _MOST_DOTS else _furthest(known)
+        ends = known if len(known) <= most else _furthest(known, most)
         more = len(known) - len(ends)
         notes = [f"Of {len(known):,}, the {len(ends)} furthest from the others."] if more else []
         if ends:
@@ -265,7 +312,7 @@ def _average(gap: Gap) -> Iterator[ChartRow]:
 
 
 def _furthest(
-    found: Sequence[tuple[str, StratumGap | LevelGap]],
+    found: Sequence[tuple[str, StratumGap | LevelGap]], most: int
 ) -> list[tuple[str, StratumGap | LevelGap]]:
     """Return those that are furthest from the others, in the order in which they stand."""
 
@@ -273,7 +320,7 @@ def _furthest(
         each = found[i][1]
         return not each.outlying, 1.0 if each.p_value is None else each.p_value
 
-    return [found[i] for i in sorted(sorted(range(len(found)), key=distance)[:_MOST_DOTS])]
+    return [found[i] for i in sorted(sorted(range(len(found)), key=distance)[:most])]
 
 
 def _adjusted_title(gap: Gap, column: ColumnGap) -> str:

@@ -27,6 +27,7 @@ from fairgauge.render._document_tree import (
     Tone,
     Unit,
 )
+from fairgauge.render.brief.models_brief import models_exhibits
 from fairgauge.render.documents._document_parts import document_of, listed, more_in_json
 from fairgauge.render.words import numbers
 from fairgauge.render.words.change_words import (
@@ -139,6 +140,7 @@ def models_document(comparison: ModelComparison, *, full: bool = True) -> Docume
         ),
         tone=_tone(comparison),
         sections=sections,
+        exhibits=models_exhibits(comparison),
         file_name="comparison",
     )
 
@@ -222,11 +224,22 @@ def _margins_of_groups(each: Candidate) -> Iterator[str]:
             [margin_of(one) for one in each.disparities if one.outcome is not None]
             + [margin_of(test) for test in each.groups]
         )
+        held = dict.fromkeys(test.change.definition.title for test in each.groups)
+        own = f", and every group's own {numbers.listing(list(held))} to be at most that much worse"
         yield (
             "Every disparity is shown to be at most "
-            f"{numbers.listing(list(margins))} further from no difference, and every group's own "
-            "rates to be at most that much worse."
+            f"{numbers.listing(list(margins))} further from no difference{own if held else ''}."
         )
+        other = dict.fromkeys(
+            one.definition.title
+            for one in each.rates
+            if one.feature is not None and one.definition.title not in held
+        )
+        if other:
+            yield (
+                "Not tested by that margin, and possibly worse by more: a group's own "
+                f"{numbers.listing(list(other), 'or')}."
+            )
         return
     if each.verdict is CandidateVerdict.BETTER_WHERE_TESTED:
         yield from _untested(each)

@@ -27,9 +27,12 @@ from fairgauge.render.words.metric_words import metric_words, shown, shown_range
 from fairgauge.render.words.monitor_sentences import (
     describe_baseline,
     describe_insufficient,
+    describe_lacking,
     describe_sparse_group,
     describe_undefined,
     describe_waiting,
+    name_of,
+    sides_of,
     tolerated_words,
     within_period,
     without_baseline,
@@ -93,6 +96,7 @@ def monitor_document(report: MonitorReport, *, full: bool = True) -> DocumentTre
         verdict=_verdict(report),
         tone=_tone(report),
         sections=sections,
+        exhibits=_first_drawn(report),
         subject=numbers.listing(list(map(name_of, report.alarms)), most=_MOST_NAMED),
         file_name="monitor",
     )
@@ -120,13 +124,11 @@ def _verdict(report: MonitorReport) -> str:
     undecided = {
         MonitorState.INSUFFICIENT: describe_insufficient,
         MonitorState.WAITING: describe_waiting,
+        MonitorState.UNDEFINED: describe_lacking,
     }
     if report.state in undecided:
         return f"{state}: {undecided[report.state](report)}"
     count = len(report.undefined)
-    if report.state is MonitorState.UNDEFINED:
-        words = numbers.plural(count, "comparison has", "comparisons have")
-        return f"{state}: {count:,} {words} no value in the last period"
     if report.state is MonitorState.NO_ALARM and count:
         words = numbers.plural(count, "comparison is", "comparisons are")
         return f"{state}; {count:,} {words} undefined in the last period"
@@ -204,13 +206,6 @@ def _row(each: MonitoredComparison) -> tuple[Cell, ...]:
     )
 
 
-def name_of(each: MonitoredComparison) -> str:
-    """Return the name of a comparison: its metric and whose it is."""
-    sides = called(each.group) + (f" vs {called(each.reference)}" if each.reference else "")
-    class_ = "" if each.class_ is None else f", class {called(each.class_)}"
-    return f"{metric_words(each.definition)}, {called(each.feature)}: {sides}{class_}"
-
-
 _MOST_EVIDENCE = 1_000_000
 """Beyond it nobody reads a number: an alarm needs some thousands."""
 
@@ -225,16 +220,26 @@ def evidence_text(value: float | None) -> str:
 
 
 def _series(report: MonitorReport) -> Iterator[Section]:
-    """Yield the charts of every comparison, those with an alarm first."""
-    ordered = sorted(report.tested, key=lambda each: each.state is not MonitorState.ALARM)
+    """Yield the charts of every comparison, but what the first page has of the gravest."""
+    ordered = _alarms_first(report)
     parts = tuple(
-        Section(f"series-{i}", name_of(each), tuple(_charts(each, report.absent)),
+        Section(f"series-{i}", name_of(each), tuple(_charts(each, report.absent))[not i:],
                 folded=each.alarm is None and len(ordered) > 1)
         for i, each in enumerate(ordered[:_MOST_CHARTS])
         if each.points
     )  # fmt: skip
     if parts:
         yield listed("series", "Over time", *parts)
+
+
+def _alarms_first(report: MonitorReport) -> list[MonitoredComparison]:
+    return sorted(report.tested, key=lambda each: each.state is not MonitorState.ALARM)
+
+
+def _first_drawn(report: MonitorReport) -> list[Block]:
+    """Return the comparison that the headline is about, over time."""
+    found = (list(_charts(each, report.absent)) for each in _alarms_first(report)[:1])
+    return [blocks[0] for blocks in found]
 
 
 def _charts(each: MonitoredComparison, absent: Sequence[str]) -> Iterator[Block]:
@@ -260,7 +265,8 @@ def _charts(each: MonitoredComparison, absent: Sequence[str]) -> Iterator[Block]
         notes.append("The red line is the alarm; the shade begins with the change.")
     points = " (pp)" if kind is Unit.POINTS else ""
     yield TimeChart(
-        f"{metric_words(each.definition)}{points}, tolerated {tolerated_words(each)}",
+        f"{metric_words(each.definition)}{points}, {sides_of(each)}, tolerated "
+        f"{tolerated_words(each)}",
         times,
         marks,
         kind,

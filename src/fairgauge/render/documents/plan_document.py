@@ -1,4 +1,4 @@
-"""The document of a plan, and its tables: the rows needed, or the smallest disparity to be seen."""
+"""The document of a plan, and its tables: rows needed, smallest disparities, people to ask."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING
 
 from fairgauge.render._document_tree import Cell, Column, Paragraph, Table
 from fairgauge.render.documents._document_parts import document_of, listed
-from fairgauge.render.words.display_names import group_called
-from fairgauge.render.words.metric_words import compared_rate
+from fairgauge.render.words.display_names import called, group_called
+from fairgauge.render.words.metric_words import compared_rate, signed, unit, with_unit
 from fairgauge.render.writers.flat_rows import FlatTable, table_of_records
-from fairgauge.results.planned import Needed, Smallest
+from fairgauge.results.planned import Needed, SelfReports, Smallest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fairgauge.render._document_tree import Block, DocumentTree
     from fairgauge.results.planned import Planned, PlannedPairs
+
+
+_SECTIONS = (("plan", "Plan"), ("self-reports", "People to ask"))
 
 
 def plan_document(planned: Planned, *, full: bool = True) -> DocumentTree:
@@ -33,12 +36,19 @@ def plan_document(planned: Planned, *, full: bool = True) -> DocumentTree:
             ],
             file_name="plan",
         )
-    table = _rows_needed(planned) if planned.needed else _smallest_disparities(planned)
+    tables = [_people_to_ask(planned)] if planned.self_reports else []
+    if planned.smallest or not tables:
+        tables.insert(
+            0, _rows_needed(planned) if planned.needed else _smallest_disparities(planned)
+        )
     return document_of(
         planned,
         title="Plan of an audit",
         beside=by,
-        sections=[listed("plan", table.caption, table, short="Plan")],
+        sections=[
+            listed(id_, table.caption, table, short=short)
+            for (id_, short), table in zip(_SECTIONS, tables, strict=False)
+        ],
         file_name="plan",
     )
 
@@ -103,6 +113,35 @@ def _disparity(smallest: Smallest) -> tuple[Cell, ...]:
     )
 
 
+def _people_to_ask(planned: Planned) -> Table:
+    columns = (
+        Column("group", numeric=False),
+        Column("rule", numeric=False),
+        Column("if right", numeric=False),
+        Column("expected"),
+        Column("people"),
+        Column("at most"),
+    )
+    rows = tuple(map(_asked, planned.self_reports))
+    answered = max(each.answered for each in planned.self_reports)
+    of_these = f", {answered:,} included who were asked already" if answered else ""
+    return Table(f"People to ask for their group, drawn at random{of_these}", columns, rows)
+
+
+def _asked(each: SelfReports) -> tuple[Cell, ...]:
+    kind, sign = unit(each.definition), signed(each.definition)
+    of = group_called(each.group, each.feature)
+    at = "" if each.threshold is None else f", threshold {each.threshold:g}"
+    return (
+        Cell(of, name=True),
+        Cell(f"{called(each.rule)}{at}"),
+        Cell(str(each.expects)),
+        Cell(with_unit(each.expected, kind, sign=sign)),
+        *(Cell("more than all" if math.isinf(n) else f"{n:,.0f}")
+          for n in (each.self_reports, each.at_most)),
+    )  # fmt: skip
+
+
 def goals_of(planned: Planned) -> FlatTable:
     """Return a row for every goal, with the rows of both sides."""
     return table_of_records(Needed, planned.needed)
@@ -111,3 +150,8 @@ def goals_of(planned: Planned) -> FlatTable:
 def disparities_of(planned: Planned) -> FlatTable:
     """Return a row for the smallest disparity of every group and rate."""
     return table_of_records(Smallest, planned.smallest)
+
+
+def self_reports_of(planned: Planned) -> FlatTable:
+    """Return a row for the people to ask until a rule about a group is decided."""
+    return table_of_records(SelfReports, planned.self_reports)

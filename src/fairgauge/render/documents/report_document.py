@@ -27,7 +27,7 @@ from fairgauge.render._document_tree import (
     Table,
     Tone,
 )
-from fairgauge.render.brief.audit_exhibits import audit_exhibits
+from fairgauge.render.brief.audit_exhibits import audit_exhibits, reversed_features
 from fairgauge.render.documents._appendix_sections import (
     data_blocks,
     glossary_sections,
@@ -57,7 +57,12 @@ from fairgauge.render.documents._metric_blocks import (
     mirror_notes,
     reference_of,
 )
-from fairgauge.render.documents._preset_blocks import preset_blocks, tables_to_publish, terms_of
+from fairgauge.render.documents._preset_blocks import (
+    not_stated,
+    preset_blocks,
+    tables_to_publish,
+    terms_of,
+)
 from fairgauge.render.documents._rule_blocks import (
     counting_words,
     outcome_words,
@@ -102,6 +107,7 @@ from fairgauge.results.sections import (
     on_one_screen,
     section_of,
     sections_of,
+    size_beside_rates,
 )
 
 if TYPE_CHECKING:
@@ -168,9 +174,10 @@ def report_document(report: Report, *, full: bool = False) -> DocumentTree:
         tone=TONES.get(report.verdict, Tone.SOFT),
         sections=builder.sections(),
         not_shown=() if full else builder.not_shown(),
-        warnings=opening_warnings(_warnings(report)),
+        warnings=opening_warnings(warnings := _warnings(report)),
+        warned=len(warnings),
         to_publish=builder.tables_to_publish,
-        exhibits=(*audit_exhibits(report), *builder.published()),
+        exhibits=(*audit_exhibits(report), *builder.first_tables()),
         filed=builder.filed() if full else (),
     )
 
@@ -223,14 +230,25 @@ def _only_small_groups(report: Report) -> list[str]:
 
 
 def _warnings(report: Report) -> list[Diagnostic]:
-    """Return the warnings that open the document: protected counts are stated in the question."""
-    return [each for each in report_warnings(report) if each.code is not DiagnosticCode.PROTECTED]
+    """Return the warnings that open the document.
+
+    Protected counts are stated in the question, and reversals of what the brief is of in its
+    headline.
+    """
+    reversed_in = reversed_features(report)
+    return [
+        each
+        for each in report_warnings(report)
+        if each.code is not DiagnosticCode.PROTECTED
+        and not (each.code is DiagnosticCode.SIMPSON and each.feature in reversed_in)
+    ]
 
 
 class _Summary:
     """The parts that fit one screen."""
 
     most_findings = 2
+    others_are = "are in the whole report"
 
     def __init__(self, report: Report, results: list[FeatureResults]) -> None:
         self.report = report
@@ -274,12 +292,28 @@ class _Summary:
             found.append(each)
         return found
 
+    def first_tables(self) -> Iterator[Block]:
+        """Yield the tables to publish on the first page, and which others follow it."""
+        shown = self.published()
+        yield from shown
+        if others := [each.caption for each in self.tables_to_publish[len(shown) :]]:
+            more = "More tables" if shown else "Tables"
+            yield Paragraph(
+                f"{more} to publish {self.others_are}: {numbers.listing(others)}.", Tone.SOFT
+            )
+
     def filed(self) -> Iterator[Block]:
         """Yield what an auditor files: tables to publish, rules, methods, command, signatures."""
         yield from self.tables_to_publish[len(self.published()) :]
+        yield from not_stated(self.report)
         if self.report.verdicts:
             yield Heading("Rules")
             yield Facts(tuple(self._rule_lines()))
+            if any(each.simultaneous for each in self.report.estimates):
+                yield Paragraph(
+                    "Each CI is of its comparison by itself, which decides its rule; those under "
+                    "“How certain this is” are for all comparisons together, and wider."
+                )
             yield from self._remaining()
         if found := described_methods(self.report):
             used = ((each.name, numbers.listing(each.used_for)) for each in found)
@@ -381,12 +415,13 @@ class _Summary:
                                 continue  # too few others, which are groups of their own
                             group = small_one[0]
                         name = group_called(group.group, section.feature)
+                        n = size_beside_rates(group, self.report.catalogue)
                         reasons = (e.reason for e in own if e.reason and e.reason.side == side)
                         small = next((r for r in reasons if r.code is ReasonCode.SMALL_GROUP), None)
                         if small is None:
-                            sparse[name] = f"{name}, {_size(own, group.n)}"
+                            sparse[name] = f"{name}, {_size(own, n)}"
                             lacking += [e.reason for e in own]
-                            minimums.add(_least_rows(own, group.n))
+                            minimums.add(_least_rows(own, n))
                         else:
                             minimum = insufficiency([small])
                             size = f"{name}, n = {numbers.count(small['n'])}{_above(own)}"
@@ -465,6 +500,7 @@ class _Full(_Summary):
     """The whole record."""
 
     most_findings = 5
+    others_are = "follow"
 
     def sections(self) -> Iterator[Section]:
         """Yield the rules, findings, overview, features, scores, data, methods and every number."""

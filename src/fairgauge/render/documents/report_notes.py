@@ -40,15 +40,27 @@ _GRAVEST_FIRST = (
     DiagnosticCode.REVERSED_SCORES,
     DiagnosticCode.PREDICTION_IS_LABEL,
     DiagnosticCode.SENSITIVE_IS_OUTCOME,
+    DiagnosticCode.UNFAVOURABLE_POSITIVE,
+    DiagnosticCode.SAME_NAMES,
+    DiagnosticCode.NOT_RECODED,
+    DiagnosticCode.COPIED_FILES,
     DiagnosticCode.ASSUMED_POSITIVE,
     DiagnosticCode.UNDECIDED_OUTCOMES,
+    DiagnosticCode.APPROVED_AS_REFUSED,
     DiagnosticCode.PREDICTION_NOT_A_LABEL,
     DiagnosticCode.TASK,
+    DiagnosticCode.NEVER_REPEATS,
+    DiagnosticCode.REPEATED_ID,
+    DiagnosticCode.RECODING,
+    DiagnosticCode.MISSING_MARKER,
     DiagnosticCode.LIMITS_OUTSIDE_RANGE,
     DiagnosticCode.UNMATCHED,
     DiagnosticCode.PROTECTED,
 )
-"""Warnings about the whole audit, then about its rules; the others are about details."""
+"""Warnings about the whole audit, of outcomes before those of groups, then about its rules; the
+others are about details."""
+_PASTED = (DiagnosticCode.RECODING, DiagnosticCode.UNDECIDED_OUTCOMES)
+"""What holds text to be pasted, which is whole however long it is."""
 _ADJUSTED = {
     DiagnosticCode.DISAPPEARS: "is not shown when",
     DiagnosticCode.NOT_SIGNIFICANT_ADJUSTED: "is no longer statistically significant when",
@@ -91,7 +103,7 @@ def report_notes(report: Report) -> list[str]:
         if each.code is not DiagnosticCode.EXCLUDED
         and not (each.code is DiagnosticCode.HOMOGENEITY and each.feature in elsewhere)
     ]
-    kept.sort(key=lambda each: each.level is not Level.WARNING)
+    kept.sort(key=_gravity)
     found = []
     column = called(strata_named(report.spec.get("strata")) or "the strata")
     for (feature, code), differing in _no_longer_significant(kept).items():
@@ -114,14 +126,21 @@ def report_notes(report: Report) -> list[str]:
 
 def report_warnings(report: Report) -> list[Diagnostic]:
     """Return the warnings of a report, those about the whole audit first."""
-    kept = [each for each in report.diagnostics if each.level is Level.WARNING]
-    gravity = {code: place for place, code in enumerate(_GRAVEST_FIRST)}
-    return sorted(kept, key=lambda each: gravity.get(each.code, len(gravity)))
+    kept = (each for each in report.diagnostics if each.level is Level.WARNING)
+    return sorted(kept, key=_gravity)
+
+
+def _gravity(each: Diagnostic) -> tuple[bool, int, bool]:
+    """Return the place of a note: warnings first, those that change all numbers before others."""
+    of_groups = each.code is DiagnosticCode.SAME_NAMES and each.feature is not None
+    code = DiagnosticCode.MISSING_MARKER if of_groups else each.code
+    place = _GRAVEST_FIRST.index(code) if code in _GRAVEST_FIRST else len(_GRAVEST_FIRST)
+    return each.level is not Level.WARNING, place, each.feature is not None
 
 
 def opening_warnings(warnings: Sequence[Diagnostic]) -> list[str]:
     """Return the gravest of some warnings, which stand before the verdict, and count the others."""
-    opening = [*map(_line, warnings[:_MOST_WARNINGS])]
+    opening = [*map(_line, sorted(warnings, key=_gravity)[:_MOST_WARNINGS])]
     more = len(warnings) - _MOST_WARNINGS
     if more > 0:
         opening.append(f"{more:,} more {numbers.plural(more, 'warning', 'warnings')} in the notes.")
@@ -138,7 +157,9 @@ def _line(diagnostic: Diagnostic) -> str:
     """Return a diagnostic as it stands in a list of notes, with its level and its feature."""
     warning = "Warning: " if diagnostic.level is Level.WARNING else ""
     where = f"{called(diagnostic.feature)}: " if diagnostic.feature else ""
-    message = shorten(printable(describe_diagnostic(diagnostic)), _LONGEST_TEXT)
+    message = printable(describe_diagnostic(diagnostic))
+    if diagnostic.code not in _PASTED:
+        message = shorten(message, _LONGEST_TEXT)
     return f"{capitalised(f'{warning}{where}{message}')}."
 
 
@@ -189,12 +210,16 @@ def exclusions(
     ``of_one`` names the feature of the reasons that exclude rows from one of several;
     ``incomplete`` is how many rows are not complete.
     """
-    from_one = [(of_one[why], numbered(n, unit)) for why, n in excluded if why in of_one]
+    from_one: dict[str, int] = {}
+    for why, n in excluded:
+        if why in of_one:
+            from_one[of_one[why]] = from_one.get(of_one[why], 0) + n
     others = [f"{numbered(n, unit)} ({why})" for why, n in excluded if why not in of_one]
     texts = [f"Excluded: {'; '.join(others)}."] if others else []
     if not from_one and sum(rows for _, rows in excluded) > incomplete:
         each = "person" if unit == "people" else "row"
         texts.append(f"A {each} that lacks several of these is counted in each.")
     if from_one:
-        texts.append(f"Excluded {'; '.join(f'from {name}: {rows}' for name, rows in from_one)}.")
+        listed = (f"from {name}: {numbered(n, unit)}" for name, n in from_one.items())
+        texts.append(f"Excluded {'; '.join(listed)}.")
     return " ".join(texts)

@@ -26,20 +26,23 @@ from fairgauge.render._document_tree import (
 from fairgauge.render.documents._document_parts import document_of, listed, more_in_json
 from fairgauge.render.documents.report_notes import opening_warnings
 from fairgauge.render.words import numbers
-from fairgauge.render.words.command_line import command_inside
-from fairgauge.render.words.display_names import called, capitalised, printable
+from fairgauge.render.words.command_line import NO_FILE, command_against, command_inside
+from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.search_sentences import (
     HIGH_OR_LOW,
     audited_by,
     bad_words,
     claim,
     counted,
+    decided,
     detectable,
     examined,
     guaranteed,
+    heading,
     in_points,
     of_scores,
     of_whom,
+    sized,
 )
 from fairgauge.render.writers.flat_rows import FlatTable
 from fairgauge.results.codec import to_dict
@@ -106,7 +109,7 @@ def search_document(found: SubgroupSearch, *, full: bool = True) -> DocumentTree
         verdict=_verdict(found),
         tone=Tone.BAD if found.worse else Tone.PLAIN,
         sections=[
-            *([listed("worse", _heading(question), *_summary(found))] if found.worse else []),
+            *([listed("worse", heading(question), *_summary(found))] if found.worse else []),
             listed("bounds", "What else is shown", *_bounds(found)),
             *(_record(found) if full else ()),
             listed("notes", "Notes", *_notes(found, full=full)),
@@ -123,10 +126,6 @@ def _title(question: SearchQuestion) -> str:
     return f"Where are the scores too {HIGH_OR_LOW[question.worse]}?"
 
 
-def _heading(question: SearchQuestion) -> str:
-    return f"Where they are {bad_words(question)}" if of_scores(question) else "Where it is worse"
-
-
 def _verdict(found: SubgroupSearch) -> str:
     if not found.examined:
         return "No subgroup could be examined"
@@ -140,14 +139,25 @@ def _summary(found: SubgroupSearch) -> Iterator[Block]:
     yield Paragraph(claim(found))
     members = [each for each in found.worse if each.explained_by is None]
     yield _table(found, "What accounts for all", members)
+    first = called(members[0].name)
+    if (against := command_against(found, members[0])) is not None:
+        yield Paragraph(f"To compare {first} with all others in a report:")
+        yield Code(against)
     inside = command_inside(found, members[0])
     if inside is not None:
-        yield Paragraph(f"To audit {called(members[0].name)} {audited_by(found, members[0])}:")
-        yield Code(printable(inside))
+        yield Paragraph(
+            f"To audit the {numbers.numbered(members[0].rows, of_whom(found))} of {first} "
+            f"{audited_by(found, members[0])}, which compares groups inside it, and not it with "
+            "other rows:"
+        )
+        yield Code(inside)
+        if f" {NO_FILE} " in inside:
+            where = f"where=found.where(found.worse[{found.worse.index(members[0])}])"
+            yield Paragraph(f"In Python: the same data and columns with {where}.")
     worst = next((e for e in found.worse if e.name == found.largest.guaranteed), members[0])
     if worst.explained_by is not None:
         yield Paragraph(
-            f"Worst guaranteed: {called(worst.name)} (n = {numbers.count(worst.n)}): "
+            f"Worst guaranteed: {called(worst.name)} ({sized(found, worst)}): "
             f"{numbers.points(worst.difference)} pp, at least "
             f"{numbers.points(guaranteed(found, worst))} pp."
         )
@@ -156,15 +166,10 @@ def _summary(found: SubgroupSearch) -> Iterator[Block]:
 def _bounds(found: SubgroupSearch) -> Iterator[Block]:
     if not found.examined:
         return
-    not_worse, undecided = found.not_worse_count, found.undecided_count
-    bad = bad_words(found.question)
-    yield Paragraph(
-        f"{not_worse:,} {numbers.plural(not_worse, 'is', 'are')} shown not to be {bad}; "
-        f"{undecided:,} inconclusive."
-    )
+    yield Paragraph(decided(found))
     largest = found.largest
     if largest.by_at_most is not None:
-        off = "off" if found.question.worse is Worse.EITHER else bad
+        off = "off" if found.question.worse is Worse.EITHER else bad_words(found.question)
         text = (
             f"With {_level(found.question)} confidence no subgroup examined is {off} by more than "
             f"{in_points(largest.by_at_most)}"
@@ -246,7 +251,7 @@ def _table(
     question = found.question
     columns = [
         Column("subgroup", numeric=False),
-        Column("n"),
+        Column(counted(found)),
         Column("score" if of_scores(question) else "rate"),
         Column(str(question.reference)),
         Column("difference, pp"),

@@ -21,6 +21,7 @@ from fairgauge.render._document_tree import (
     Tone,
     Unit,
 )
+from fairgauge.render.brief.thresholds_brief import thresholds_exhibits
 from fairgauge.render.documents._document_parts import TONES, document_of, listed
 from fairgauge.render.documents.report_notes import opening_warnings
 from fairgauge.render.words import numbers
@@ -45,6 +46,7 @@ from fairgauge.render.words.threshold_sentences import (
     changes_decisions,
     cut_of,
     decided,
+    grown_error,
     kept_words,
 )
 from fairgauge.render.words.verdict_sentences import outcome_word
@@ -64,6 +66,8 @@ if TYPE_CHECKING:
     )
 
 _MOST_POINTS = 25
+_BETWEEN = 3
+"""In how many steps the table goes from today's threshold to the chosen one."""
 _ANSWERS = {Outcome.PASS: "yes", Outcome.FAIL: "no", Outcome.INCONCLUSIVE: "inconclusive"}
 METHOD = (
     "One random half of the rows of every group chooses the thresholds. Numbers and outcomes are "
@@ -83,9 +87,8 @@ def thresholds_document(choice: ThresholdChoice, *, full: bool = True) -> Docume
         for i, each in enumerate(choice.features)
         for section in _of_feature(choice, each, i)
     ]
-    charts = tuple(_chart(choice, each) for each in choice.features)
-    title = "Charts" if len(charts) > 1 else "Chart"
-    sections.append(listed("all", title, *charts))
+    every = [block for each in choice.features for block in _every(choice, each)]
+    sections.append(listed("all", "More thresholds", *every))
     sections.append(Section("notes", "Notes", (Paragraph(METHOD, Tone.SOFT),)))
     verdicts = [_verdict(choice, each) for each in choice.features]
     worst = max((tone for _, tone in verdicts), key=(Tone.GOOD, Tone.UNSURE, Tone.BAD).index)
@@ -101,6 +104,7 @@ def thresholds_document(choice: ThresholdChoice, *, full: bool = True) -> Docume
         verdict=verdict,
         tone=worst,
         sections=sections,
+        exhibits=thresholds_exhibits(choice),
         file_name="thresholds",
         warnings=opening_warnings(choice.diagnostics),
     )
@@ -111,7 +115,10 @@ def _verdict(choice: ThresholdChoice, of: FeatureThresholds) -> tuple[str, Tone]
         kept = choice.kept_rate.title.upper()
         return f"NO COMMON THRESHOLD MEETS THE GOAL AND KEEPS {kept}", Tone.BAD
     outcome = of.common.outcome
-    return f"{outcome_word(outcome).upper()} AT {cut_of(of.common):g}", TONES[outcome]
+    tone = TONES[outcome]
+    if tone is Tone.GOOD and grown_error(choice, of.common) is not None:
+        tone = Tone.UNSURE
+    return f"{outcome_word(outcome).upper()} AT {cut_of(of.common):g}", tone
 
 
 def _of_feature(choice: ThresholdChoice, of: FeatureThresholds, place: int) -> Iterator[Section]:
@@ -161,6 +168,12 @@ def _effect(choice: ThresholdChoice, effect: ThresholdEffect) -> Iterator[Block]
     kept = _share(choice.kept_rate, effect.performance.new, None)
     shift = describe_rate_shift(effect.performance) if changes else kept
     sentences = [f"{capitalised(choice.kept_rate.title)}: {shift}."]
+    sentences += [
+        f"{capitalised(each.definition.title)}: "
+        f"{describe_rate_shift(each) if changes else _share(each.definition, each.new, None)}."
+        for each in effect.rates
+        if each.feature is None and each.rate != choice.kept
+    ]
     alike: dict[tuple[str, str], list[str]] = {}  # of two groups the worst odds are the same
     for each in effect.disparities:
         value = describe_disparity(each.definition, each.new)
@@ -174,9 +187,31 @@ def _effect(choice: ThresholdChoice, effect: ThresholdEffect) -> Iterator[Block]
 
 
 def _frontier(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:
-    """Yield a table of some thresholds, each with the group that decides it."""
-    goal = parse_rule(choice.goal)
+    """Yield the thresholds from today's to the chosen one, and how to read them."""
+    yield Paragraph(
+        "In the half of the rows that measures. The group decides whether the goal is met, by its "
+        "whole confidence interval; of several, the furthest from the goal."
+    )
+    caption = "From today's threshold to the chosen one"
+    if of.common is None or not changes_decisions(choice, of.common):
+        caption = "Today's threshold, and beside it"
+    yield _by_threshold(choice, of, caption, _near(choice, of))
+
+
+def _every(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:
+    """Yield thresholds over the whole range, as a table and drawn."""
     points = _some(choice, of)
+    named = f", {called(of.feature)}" if len(choice.features) > 1 else ""
+    caption = f"{len(points):,} of {numbers.count(len(of.frontier))} thresholds{named}"
+    yield _by_threshold(choice, of, caption, points)
+    yield _chart(choice, of)
+
+
+def _by_threshold(
+    choice: ThresholdChoice, of: FeatureThresholds, caption: str, points: list[OperatingPoint]
+) -> Table:
+    """Return a table of thresholds, each with the group that decides it."""
+    goal = parse_rule(choice.goal)
     marked = _marked(choice, of)
     rows = []
     for each in points:
@@ -197,12 +232,7 @@ def _frontier(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]
         Column("deciding group", numeric=False),
         Column("meets the goal", numeric=False),
     )
-    yield Paragraph(
-        f"{numbers.count(len(points))} of {numbers.count(len(of.frontier))} thresholds, in the "
-        "other half of the rows. The group decides whether the goal is met, by its whole "
-        "confidence interval; of several, the furthest from the goal."
-    )
-    yield Table("By threshold", columns, tuple(rows))
+    return Table(caption, columns, tuple(rows), titled=True)
 
 
 def _deciding(point: OperatingPoint) -> str:
@@ -242,11 +272,27 @@ def _some(choice: ThresholdChoice, of: FeatureThresholds) -> list[OperatingPoint
     """Return a part of the frontier, evenly spaced, with today's threshold and the chosen one."""
     points = of.frontier
     step = max(1, len(points) // _MOST_POINTS)
-    wanted = set(range(0, len(points), step))
-    cuts = [choice.today, *([] if of.common is None else [cut_of(of.common)])]
-    for cut in cuts:
-        wanted.add(min(range(len(points)), key=lambda i: abs(points[i].threshold - cut)))
+    wanted = {*range(0, len(points), step), *_places(choice, of)}
     return [points[i] for i in sorted(wanted)]
+
+
+def _near(choice: ThresholdChoice, of: FeatureThresholds) -> list[OperatingPoint]:
+    """Return today's threshold, the chosen one and some between; beside it where both are one."""
+    places = _places(choice, of)
+    first, last, every = min(places), max(places), len(of.frontier)
+    if first == last:
+        step = max(1, every // _MOST_POINTS)
+        return [of.frontier[i] for i in sorted({max(0, first - step), first,
+                                                min(every - 1, last + step)})]  # fmt: skip
+    between = (first + round(part * (last - first) / _BETWEEN) for part in range(_BETWEEN + 1))
+    return [of.frontier[i] for i in sorted({*places, *between})]
+
+
+def _places(choice: ThresholdChoice, of: FeatureThresholds) -> list[int]:
+    """Return where today's threshold is in the frontier, and the chosen one."""
+    cuts = [choice.today, *([] if of.common is None else [cut_of(of.common)])]
+    of_all = range(len(of.frontier))
+    return [min(of_all, key=lambda i: abs(of.frontier[i].threshold - cut)) for cut in cuts]
 
 
 def _reweighing(of: FeatureThresholds) -> Iterator[Block]:

@@ -14,7 +14,11 @@ const arithmetic = (clarify) => {
   const valueOf = (rate, cells) =>
     rate.of.map(([over, under]) => divide(dot(over, cells), dot(under, cells)))
       .reduce((a, b) => a + b) / rate.of.length;
-  return { divide, subtract, valueOf };
+  const contrast = (rate, by, ...sides) => {
+    const values = sides.map((cells) => valueOf(rate, cells));
+    return by === "ratio" ? divide(...values) : subtract(...values);
+  };
+  return { valueOf, contrast };
 };
 
 // tables of counts: a row for each combination of groups, by label (positive, negative, missing) and

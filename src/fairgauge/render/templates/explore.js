@@ -58,7 +58,7 @@
       const own = by.map((each) => codes[rows[0] * width + each.at]);
       return member(rows, { number, codes: own, key: own.join(), name: nameOf(s.by, own) });
     }).filter(({ n }) => n > 0);
-    return { table, groups, whole: member(whole, { key: "all" }), of: new Map(groups.map((group) => [group.key, group])),
+    return { table, groups, views: new Map(), whole: member(whole, { key: "all" }), of: new Map(groups.map((group) => [group.key, group])),
       chosen: chosen.get([s.model, s.by, s.filter].join("|")) };
   };
   const nameOf = (by, codes) => by.map((i, k) => columns[i].groups[codes[k]]).join(" & ");
@@ -87,12 +87,18 @@
     const cells = (key) => of.of.has(key) && once(key, () => counted(of.of.get(key)));
     const whole = () => once("all", () => counted(of.whole));
     const without = (all, own) => known_(less(all, own), (all.ends || []).map((end, i) => less(end, own.ends[i])));
-    return { groups: of.groups, chosen: of.chosen, threshold, cells, whole,
+    return { groups: of.groups, chosen: of.chosen, threshold, once, cells, whole,
       others: (group) => once(`not ${group.key}`, () => without(whole(), cells(group.key))) };
   };
   const groupsAt = (s, threshold) => {
     const table = tableOf(s, threshold);
-    return table ? viewAt(members(s, table), threshold) : null;
+    if (!table) return null;
+    const of = members(s, table);
+    if (!of.views.has(threshold)) {
+      if (of.views.size > 7) of.views.clear();
+      of.views.set(threshold, viewAt(of, threshold));
+    }
+    return of.views.get(threshold);
   };
 
   // the side that a rate of a group is compared with
@@ -106,8 +112,10 @@
   const adequate = (s) => (s.together ? { ...data.fewest, rows: data.together.rows, expected: data.together.outcomes, outcomes: data.together.outcomes } : data.fewest);
   const critical = (s) => (s.together ? data.together.z : data.z);
 
-  // what is stated of a rate of a group: the rate, and its comparisons
-  const measured = (s, view, group, rate, shows = ["rate", "difference", "ratio"]) => {
+  // what is stated of a rate of a group: the rate, and its comparisons; each is computed once in a view
+  const measured = (s, view, group, rate, shows = ["rate", "difference", "ratio"]) =>
+    view.once([s.reference, s.together, group.key, rate.name, shows].join("|"), () => measure(s, view, group, rate, shows));
+  const measure = (s, view, group, rate, shows) => {
     const z = critical(s), fewest = adequate(s), cells = view.cells(group.key);
     const reference = comparedWith(s, view, group, rate), found = { reference };
     if (shows.includes("rate")) found.rate = rateOf(rate, cells, z, fewest);
@@ -145,7 +153,7 @@
   const bounds = (result, show, rate) => (result.bounds ? `bounds ${result.bounds.map((end) => number(end, show, rate)).join(" to ")}, ` : "");
   const ends = (result, show, rate) => (Number.isNaN(result.low) ? "no confidence interval"
     : `${number(result.low, show, rate)} to ${number(result.high, show, rate)}`);
-  const count = (n) => n.toLocaleString("en");
+  const count = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
   const people = (n) => `n = ${count(n)}`;
   const scoreOf = (i) => (thresholds[i] === null ? "" : String(Number(thresholds[i].toPrecision(6))));
   const referenceName = (s) => {
@@ -153,6 +161,8 @@
     const fixed_ = { others: "all others", overall: "all rows" }[s.reference];
     return fixed_ || `${data.rules[s.reference]}, ${shown.view.groups.find(({ key }) => key === referenceOf(s, shown.view, rates[s.rate])).name}`;
   };
+  const level = `${Number((100 * data.confidence).toPrecision(6))}%`;
+  const taken = (s) => (s.together ? "for everything that this page can show, taken together" : "each taken alone");
   const filterWords = (s) => s.filter
     .flatMap((code, i) => (code < 0 ? [] : [`${columns[i].name}: ${columns[i].groups[code]}`])).join(", ");
   const at = (rate) => (rate.moves && data.scored ? ` at threshold ${scoreOf(state.threshold)}` : "");
@@ -199,11 +209,10 @@
     }
     const rows = groups.map((group) => ({ group, found: rates.map((rate, i) =>
       measured(state, view, group, rate, i === state.rate ? [state.show, sentenceOf()] : [state.show])) }));
-    if (!groups.some((g) => g.key === state.group)) {
-      const first = rows.find(({ found }) => found[state.rate].reference) || rows[0];
-      state.group = first ? first.group.key : null;
-    }
-    return { view, groups, rows, hidden: view.groups.length - groups.length };
+    if (!groups.some((g) => g.key === state.group)) state.group = null;
+    const picked_ = rows.find(({ group }) => group.key === state.group);  // else the first is detailed
+    const detailed = picked_ || rows.find(({ found }) => found[state.rate].reference) || rows[0];
+    return { view, groups, rows, detailed, hidden: view.groups.length - groups.length };
   };
 
   const shownIn = (found) => (state.show === "rate" ? found.rate : found[state.show]);
@@ -229,7 +238,7 @@
   let picked = null;
   const drawCell = (cell, { group, found }, i, axis) => {
     const rate = rates[i], result = shownIn(found[i]), { button, strip, value, without } = cell;
-    const isPicked = group.key === state.group && i === state.rate;
+    const isPicked = group === shown.detailed.group && i === state.rate;
     if (isPicked) picked = button;
     let state_ = i === state.rate ? "on" : "", words;
     if (!result || Number.isNaN(result.value)) {
@@ -254,9 +263,11 @@
       const at = (end) => clamp(axis.at(end)), other = state.show === "rate" && found[i].other;
       const known = !Number.isNaN(result.low), low = known ? at(result.low) : 0, width = known ? at(result.high) - low : 0;
       const [zone, within] = zoneOf(limits, axis), tenths = (n) => Math.round(n * 10) / 10;
-      const places = [at(result.value), other ? at(other.value) : -999, width < 100 ? low / (1 - width / 100) : 0,
-        state.show === "rate" ? -999 : 50, zone].map((place) => `${tenths(place)}% 50%`);
-      const drawn = `background-position:${places};background-size:2.5px 8px,2px 10px,${tenths(width)}% ${isClear ? 4 : 2}px,1px 12px,${tenths(within)}% 12px`;
+      const marks = [["first", at(result.value), "2.5px 8px"], ["bar", width < 100 ? low / (1 - width / 100) : 0, `${tenths(width)}% ${isClear ? 4 : 2}px`]];
+      if (other) marks.push(["second", at(other.value), "2px 10px"]);
+      if (state.show !== "rate") marks.push(["edge", 50, "1px 12px"]);
+      if (limits.length) marks.push(["within", zone, `${tenths(within)}% 12px`]);
+      const drawn = `background:${marks.map(([colour, place, size]) => `linear-gradient(var(--${colour}) 0 0) ${tenths(place)}% 50%/${size} no-repeat`)}`;
       if (cell.drawn !== drawn) strip.style.cssText = cell.drawn = drawn;
     }
     set(cell.td, "className", state_);
@@ -309,7 +320,10 @@
     columnOn = state.rate;
   };
   const drawGrid = () => {
-    const { rows } = shown, body = one("grid").tBodies[0];
+    const { rows } = shown, body = one("grid").tBodies[0], box = body.getBoundingClientRect();
+    const height = body.rows.length ? box.height / body.rows.length : innerHeight / LINES, top = body.rows.length ? box.top : 0;
+    const first = Math.max(0, Math.floor(-top / height)), last = Math.max(first + 8, Math.ceil((innerHeight - top) / height));
+    const inSight = (k) => k >= first && k < last;
     // axes are the same whichever model is chosen
     const byOthers = models.flatMap((_, model) => {
       const view = model === state.model ? null : viewOf(model);
@@ -329,10 +343,6 @@
     }
     drawHead(axes);
     unmark();
-    const height = body.rows.length ? body.offsetHeight / body.rows.length : innerHeight / LINES;
-    const top = body.rows.length ? body.getBoundingClientRect().top : 0;
-    const first = Math.max(0, Math.floor(-top / height)), last = Math.max(first + 8, Math.ceil((innerHeight - top) / height));
-    const inSight = (k) => k >= first && k < last;
     while (body.rows.length > sorted.length) body.lastChild.remove();
     const drawLine = (k) => {
       while (lines.length <= k) lines.push(lineOf());
@@ -349,26 +359,32 @@
     return [near.map((k) => () => drawRest(k)), far.map((k) => () => { drawLine(k); drawRest(k); })];
   };
 
+  // which groups differ, and how that was judged: few by name, many counted
+  const summary = () => {
+    const by = sentenceOf(), kinds = new Map();
+    for (const { group, found } of shown.rows) {
+      const result = found[state.rate][by];
+      if (!result || Number.isNaN(result.low)) continue;
+      const kind = result.few ? "insufficient data for" : !excludes(by, result) ? "not significantly different for"
+        : `significantly ${result.high < neutral[by] ? "lower" : "higher"} for`;
+      kinds.set(kind, [...(kinds.get(kind) || []), group.name]);
+    }
+    const parts = [...kinds].sort().reverse().map(([kind, names]) => [`${kind} `, ...(names.length > 3 ? [`${names.length} groups`]
+      : names.flatMap((name, i) => [i === 0 ? "" : i < names.length - 1 ? ", " : " and ", bdi(name)]))]);
+    return parts.length === 0 ? ["no group can be compared."]
+      : [...parts.flatMap((part, i) => [i ? "; " : "", ...part]), ` (${level} confidence intervals, ${taken(state)}).`];
+  };
   const drawSentence = () => {
-    const rate = rates[state.rate], by = sentenceOf();
-    const results = shown.rows.map(({ found }) => found[state.rate][by]).filter((r) => r && !Number.isNaN(r.low));
-    const enough = results.filter((r) => !r.few), clear = enough.filter((r) => excludes(by, r)).length;
-    const few = results.length - enough.length;
-    const where = filterWords(state);
-    const each = state.together ? "everything that this file can show taken together" : "each taken alone";
-    const none = by === "ratio" ? "a ratio of 1 to" : "no difference from";
+    const rate = rates[state.rate], where = filterWords(state);
     one("sentence").replaceChildren(
-      make("b", {}, capital(rate.title), bdi(byModel(state)), at(rate), where ? " (" : "", where ? bdi(where) : "", where ? ")" : ""), ": ",
-      results.length === 0 ? "no group can be compared."
-        : `${clear} of ${enough.length} ${enough.length === 1 ? "interval excludes" : "intervals exclude"} ${none} `,
-      ...(results.length === 0 ? [] : [bdi(referenceName(state)), `, ${each}${few ? `; insufficient data for ${few} more` : ""}.`]));
+      make("b", {}, capital(rate.title), bdi(byModel(state)), at(rate), where ? " (" : "", where ? bdi(where) : "", where ? ")" : ""),
+      ", compared with ", bdi(referenceName(state)), ": ", ...summary());
     const what = { rate: "Rates of the groups; the second mark is what they are compared with.",
       difference: "Rate of the group minus that of what it is compared with.",
       ratio: "Rate of the group divided by that of what it is compared with, on a logarithmic axis." };
-    const level = `${Number((100 * data.confidence).toPrecision(6))}%`;
     const legend = `${what[state.show]} Bars: ${level} confidence intervals, ${state.together
       ? `simultaneous for ${count(data.together.count)} intervals (critical value ${fixed(data.together.z, 2)} instead of ${fixed(data.z, 2)})`
-      : "each taken alone"}. ${state.show === "rate" ? "" : "Bold and full: the interval excludes no difference. "}Pale: insufficient data (fewer than ${adequate(state).rows} rows, or fewer than ${adequate(state).expected} expected of an outcome). ${state.reference === "best" ? "The best group is that of each rate; intervals of differences and ratios allow for its choice by the data. " : ""}${data.limits.some(({ show }) => show === state.show) ? `Green: within the limits of a rule. Its verdict is of the audited view${isAudited() ? "" : ", and this is another"}. ` : ""}A heading sorts the groups by its rate.${shown.hidden ? ` The ${MOST_GROUPS} largest groups are shown; ${count(shown.hidden)} smaller ones are counted in all others and in all rows.` : ""}`;
+      : "each taken alone"}. ${state.show === "rate" ? "" : `Bold and full: statistically significant, because the interval does not include ${neutral[state.show]}. `}Pale: insufficient data (fewer than ${adequate(state).rows} rows, or fewer than ${adequate(state).expected} expected of an outcome). ${state.reference === "best" ? "The best group is that of each rate; intervals of differences and ratios allow for its choice by the data. " : ""}${data.limits.some(({ show }) => show === state.show) ? `Green: within the limits of a rule. Its verdict is of the audited view${isAudited() ? "" : ", and this is another"}. ` : ""}A heading sorts the groups by its rate.${shown.hidden ? ` The ${MOST_GROUPS} largest groups are shown; ${count(shown.hidden)} smaller ones are counted in all others and in all rows.` : ""}`;
     set(one("legend"), "textContent", legend);
   };
 
@@ -404,18 +420,18 @@
   };
   let detailed = [];  // whose intervals the detail states
   const drawDetail = () => {
-    const box = one("detail"), group_ = shown.groups.find((group) => group.key === state.group);
-    const row = group_ && { group: group_ };
+    const box = one("detail"), row = shown.detailed;
     detailed = [];
     if (!row) { box.replaceChildren(make("p", { textContent: "No group." })); return; }
     const rate = rates[state.rate], found = measured(state, shown.view, row.group, rate), against_ = referenceName(state);
     const [over, under] = rate.of.length === 1 ? rate.of[0].map((sum) => dot(sum, shown.view.cells(row.group.key))) : [];
-    const children = [make("h2", {}, bdi(row.group.name)), make("p", { textContent: `${capital(rate.title)}: ${rate.says}.` })];
+    const back = make("button", { type: "button", id: "back", textContent: "Back to the overview" });
+    back.addEventListener("click", () => picked.focus());
+    const children = [make("h2", {}, bdi(row.group.name)), back, make("p", { textContent: `${capital(rate.title)}: ${rate.says}.` })];
     const list = make("dl");
     const item = (term, text) => list.append(make("dt", {}, ...[term].flat()), make("dd", { textContent: text }));
-    const level = `${Number((100 * data.confidence).toPrecision(6))}% CI`;
     const stated = (result, show) => `${number(result.value, show, rate)}${unit(show, rate)}`
-      + (Number.isNaN(result.value) ? "" : ` (${bounds(result, show, rate)}${Number.isNaN(result.low) ? "" : `${level} `}${ends(result, show, rate)})`)
+      + (Number.isNaN(result.value) ? "" : ` (${bounds(result, show, rate)}${Number.isNaN(result.low) ? "" : `${level} CI `}${ends(result, show, rate)})`)
       + (result.few ? ", insufficient data" : "");
     detailed.push({ model: state.model, group: row.group, found, shows: ["rate", "other", "difference", "ratio"] });
     item("rate", stated(found.rate, "rate"));
@@ -517,16 +533,16 @@
   // ---- what was looked at, a specification of it, and a link
   let trail = [], emptied = 0;
   const groupCodes = () => (shown.groups.find(({ key }) => key === state.group) || { codes: [] }).codes;
-  const address = () => encodeURIComponent(JSON.stringify([1, rates[state.rate].name, state.show, state.by.map((i) => columns[i].name),
+  const address = (...more) => encodeURIComponent(JSON.stringify([1, rates[state.rate].name, state.show, state.by.map((i) => columns[i].name),
     Array.isArray(state.reference) ? state.by.map((i, k) => columns[i].groups[state.reference[k]]) : state.reference,
     thresholds[state.threshold], state.filter.flatMap((code, i) => (code < 0 ? [] : [[columns[i].name, columns[i].groups[code]]])),
-    state.together, groupCodes().map((code, k) => columns[state.by[k]].groups[code]), models[state.model].name]));
+    state.together, groupCodes().map((code, k) => columns[state.by[k]].groups[code]), models[state.model].name, ...more]));
   // every part is checked against what the file holds; a damaged address changes nothing
   const read = (text) => {
     let parts;
     try { parts = JSON.parse(decodeURIComponent(text)); } catch { return; }
     if (!Array.isArray(parts) || parts[0] !== 1) return;
-    const [, rate, show, by, reference, threshold, filter, together, group, model] = parts;
+    const [, rate, show, by, reference, threshold, filter, together, group, model, number] = parts;
     const found = structuredClone(start);
     const column = (name) => columns.findIndex((c) => c.name === name);
     const codes = (names) => (Array.isArray(names) ? found.by.map((i, k) => columns[i].groups.indexOf(names[k])) : [-1]);
@@ -544,18 +560,23 @@
     }
     found.together = together === true;
     found.group = codes(group).includes(-1) ? null : codes(group).join();
-    if (groupsAt(found, found.threshold)) state = found;
+    if (!groupsAt(found, found.threshold)) return;
+    state = found;
+    if (Number.isSafeInteger(number) && number > 0) { linked = number; elsewhere += number; }
   };
   const inWords = () => {
-    const row = shown.rows.find(({ group }) => group.key === state.group), rate = rates[state.rate];
-    if (!row) return "";
-    const result = shownIn(row.found[state.rate]), where = filterWords(state);
-    const with_ = state.show === "rate" ? "" : ` compared with ${referenceName(state)}`;
-    const value = result ? `${number(result.value, state.show, rate)}${unit(state.show, rate)} (${ends(result, state.show, rate)})` : "the reference";
-    return `${rate.title} ${state.show === "rate" ? "" : `${state.show} `}of ${row.group.name}${byModel(state)}${with_}${where ? `, ${where} only` : ""}${at(rate)}: ${value}`;
+    const rate = rates[state.rate], where = filterWords(state), row = state.group && shown.detailed;
+    const result = row && shownIn(row.found[state.rate]);
+    const with_ = state.show === "rate" && row ? "" : ` compared with ${referenceName(state)}`;
+    const of = row ? row.group.name : `all groups by ${state.by.map((i) => columns[i].name).join(" & ")}`;
+    const value = !row ? summary().map((part) => part.textContent ?? part).join("").replace(/\.$/, "")
+      : !result ? "the reference" : `${number(result.value, state.show, rate)}${unit(state.show, rate)}`
+        + ` (${bounds(result, state.show, rate)}${Number.isNaN(result.low) ? "" : `${level} CI `}${ends(result, state.show, rate)}${Number.isNaN(result.low) ? "" : `, ${taken(state)}`})`;
+    return `${rate.title} ${state.show === "rate" && row ? "" : `${sentenceOf()} `}of ${of}${byModel(state)}${with_}${where ? `, ${where} only` : ""}${at(rate)}: ${value}`;
   };
   // every interval of a settled view is looked at, whichever cell is picked
   const seen = new Set();
+  let elsewhere = 0, linked = 0;  // intervals that the page of a link had shown; its view was among them
   const recordShown = () => {
     const see = (i, result, place, sides, model = state.model) => {
       if (!result || Number.isNaN(result.low)) return;
@@ -579,22 +600,30 @@
       drawn.lines.flat().forEach(([place, result, key]) => see(state.rate, result, place, ["rate", key]));
     }
   };
-  const record = () => {
+  const record = (asked) => {
+    const before = seen.size;
     recordShown();
-    const s = structuredClone(state), key = JSON.stringify([s.model, s.rate, s.by, s.reference, s.threshold, s.filter, s.group]);
-    const entry = { key, address: address(), words: inWords(), state: s };
-    const before = trail.findIndex((each) => each.key === key);
-    if (before < 0) trail.push(entry); else trail[before] = entry;
+    elsewhere -= Math.min(linked, seen.size - before);
+    linked = 0;
+    // where no number was picked, a view is listed once it is exported; an entry stays as it was shown
+    const key = address();
+    if ((asked || state.group !== null) && !trail.some((each) => each.key === key)) trail.push({ key, words: inWords(), state: structuredClone(state) });
     drawTrail();
+    if (written) one("text").value = written();
   };
-  const shownSoFar = () => `This page has shown ${count(seen.size)} ${seen.size === 1 ? "interval" : "intervals"} of at most ${count(data.together.count)} that it can show.`;
+  let written = null;
+  const shownSoFar = () => {
+    const here = seen.size + elsewhere;
+    return `${elsewhere ? "This page and the one that its link was copied from have together shown at most" : "This page has shown"} ${count(here)} ${here === 1 ? "interval" : "intervals"}, of at most ${count(data.together.count)} that it can show.`;
+  };
   const drawTrail = () => {
-    one("seen").textContent = `${shownSoFar()} Ordinary intervals are each on their own: the more of them are looked at, the more miss the truth by sampling variation. Picked so far:`;
+    one("seen").textContent = `${shownSoFar()} Whatever was on the screen counts, picked or not: of intervals that are each taken alone, the more are looked at, the more are expected to miss the truth by sampling variation. ${trail.length ? "What you picked:" : "Nothing is picked yet: each number of the table that you pick adds a line here."}`;
     one("trail").replaceChildren(...trail.map((entry) => {
       const button = make("button", { type: "button" }, bdi(entry.words));
-      button.addEventListener("click", () => { read(entry.address); update(); });
+      button.addEventListener("click", () => { read(entry.key); update(); });
       return make("li", {}, button);
     }));
+    one("trail").setAttribute("aria-busy", "false");
   };
   // text of the data in a comment or a string of TOML stays on its line
   const quoted = (text) => JSON.stringify(text).replace(/[\u007f-\u009f\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
@@ -604,7 +633,8 @@
     const own = trail.filter((entry) => asked(entry.state) === asked(state)), views = own.map((entry) => entry.state);
     const different = trail.filter((entry) => !own.includes(entry));
     const unique = (values) => [...new Set(values)];
-    const used = unique(views.flatMap((s) => s.by)).sort((a, b) => a - b);
+    // columns that made groups alone, and those whose groups the question defines
+    const used = unique(views.flatMap((s) => s.by.filter((i) => s.by.length === 1 || columns[i].written.startsWith("{")))).sort((a, b) => a - b);
     const crossed = unique(views.filter((s) => s.by.length > 1).map((s) => `[${s.by.map((i) => quoted(columns[i].name)).join(", ")}]`));
     const names = unique(views.flatMap((s) => Object.values(rates[s.rate].contrasts).map((c) => c.name)));
     const cuts = unique(views.map((s) => thresholds[s.threshold])).sort((a, b) => a - b);
@@ -614,21 +644,24 @@
     return [
       "# A specification for fairgauge audit, of what was looked at with fairgauge explore:",
       `# ${shownSoFar()} State this number where you report one of them.`,
-      `# ${own.length} of ${trail.length} views in which a cell was picked${emptied ? `, after ${emptied} that were removed from the list` : ""}:`,
+      `# ${own.length} of ${trail.length} views that were picked${emptied ? `, after ${emptied} that were removed from the list` : ""}:`,
       ...own.map((entry) => comment(entry.words)),
+      "# A report of the audit states intervals that hold for all its comparisons together: at least as wide as those taken alone, which",
+      '# are "low" and "high" of the estimates in its .json file; mostly narrower than those for everything that this page can show.',
       ...(different.length ? [`# Others, which have another ${models.length > 1 ? "model, " : ""}reference or filter and so need a specification of their own:`, ...different.map((entry) => comment(entry.words))] : []),
-      "", ...models[state.model].lines, `sensitive = [${used.map((i) => columns[i].written).join(", ")}]`,
+      "", ...models[state.model].lines, ...(used.length ? [`sensitive = [${used.map((i) => columns[i].written).join(", ")}]`] : []),
       ...(crossed.length ? [`intersections = [${crossed.join(", ")}]`] : []),
       ...(data.scored ? [`threshold = [${cuts.join(", ")}]`] : []),
       `metrics = [${names.map(quoted).join(", ")}]`, `reference = ${reference}`, 'multiplicity = "familywise"',
       ...(where.length ? [`where = [${where.join(", ")}]`] : []), "",
     ].join("\n");
   };
-  const settle = () => {
+  const link = () => `${location.href.split("#")[0]}#${address(seen.size + elsewhere)}`;
+  const settle = (asked = false) => {
     clearTimeout(waiting);
     flush();
-    record();
-    try { history.replaceState(null, "", `#${address()}`); } catch { /* a sandboxed frame has no address */ }
+    record(asked);
+    try { history.replaceState(null, "", `#${address(seen.size + elsewhere)}`); } catch { /* a sandboxed frame has no address */ }
   };
 
   // ---- controls
@@ -651,7 +684,7 @@
     one("why").replaceChildren(...reasons.map((text, i) => make("li", { id: `why-${i}` }, bdi(text))));
   };
   const crossed = (s) => needed(s).map((i) => columns[i].name).join("*");
-  const apart = (s) => `Counted without ${crossed(s)}; fairgauge count --intersect '${crossed(s)}'`;
+  const apart = (s) => `${crossed(s).replaceAll("*", " and ")} were not counted together; fairgauge count --intersect '${crossed(s)}' does`;
   const withFilter = (i, code) => ({ ...state, filter: state.filter.map((c, k) => (k === i ? code : c)) });
   // the view with a column among those that make groups; alone where they were counted apart
   const adding = (i) => {
@@ -669,15 +702,19 @@
       input.checked = state.by.includes(i);
       input.disabled = input.checked && others.length === 0;
       const { both, found } = adding(i);
-      explain(input, input.disabled ? `Groups are by ${columns[i].name}: one column must make them`
-        : input.checked || found.by.length === both.by.length ? "" : `${apart(both)}. ${columns[i].name} takes the place of the others`);
+      explain(input, input.disabled ? `${columns[i].name} stays: at least one column has to make the groups`
+        : input.checked || found.by.length === both.by.length ? "" : `${apart(both)}. Until then ${columns[i].name} takes the place of the others`);
     }
+    const further = columns.map((_, i) => i).filter((i) => !state.by.includes(i));
+    const crosses = further.some((i) => adding(i).found.by.length > 1);
+    set(one("by-note"), "textContent", state.by.length > 1 || !further.length ? ""
+      : crosses ? "Tick another column too, to cross its groups with these." : "Tick another column to see its groups instead.");
     for (const select of document.querySelectorAll("#filters select")) {
       const i = Number(select.dataset.column);
       select.value = String(state.filter[i]);
       const makes = state.by.includes(i), filtered = withFilter(i, 0);
       select.disabled = makes || (state.filter[i] < 0 && !fitting(filtered).length);
-      explain(select, !select.disabled ? "" : makes ? `${columns[i].name} makes the groups` : apart(filtered));
+      explain(select, !select.disabled ? "" : makes ? `No choice of one ${columns[i].name}: it makes the groups` : apart(filtered));
     }
     const names = shown.groups.map((g) => [g.key, g.name]), listed = JSON.stringify(names);
     if (referencesListed !== listed) options(one("reference"), [["others", "all others"], ...(data.protected ? [] : [["overall", "all rows"]]), ...Object.entries(data.rules), ...names]);
@@ -690,7 +727,7 @@
     if (!data.decision) because("No rates of decisions: labels alone were counted; fairgauge count --prediction COLUMN");
     if (data.protected) because("Neither all rows nor the largest or the best group: protected counts have bounds for groups that share no row and are known");
     else if (!data.references.length) because("Neither the largest nor the best group: with min_share, or in too many views, they are of an audit; fairgauge audit --reference best");
-    if (models.length < 2 && data.decision) because("No choice of a model: one was counted; fairgauge count --candidate COLUMN");
+    if (models.length < 2 && data.decision) because("No choice of a model: one was counted; fairgauge count --candidate COLUMN counts more");
     one("threshold").disabled = one("threshold-number").disabled = places.length < 2;
     one("threshold").value = String(state.threshold);
     one("threshold").setAttribute("aria-valuetext", scoreOf(state.threshold));
@@ -709,9 +746,13 @@
     drawSentence();
     sync();
     if (inGrid && picked && document.activeElement !== picked) picked.focus({ preventScroll: true });
+    set(one("done"), "textContent", "");
+    set(one("threshold-moved"), "textContent", asked === state.threshold ? ""
+      : `By these columns, scores were not counted at ${scoreOf(asked)}: the threshold is ${scoreOf(state.threshold)}, the nearest that was.`);
     later([drawDetail, ...inSight, ...outOfSight, drawMatrices]);
     clearTimeout(waiting);
-    waiting = setTimeout(settle, 350);
+    one("trail").setAttribute("aria-busy", "true");
+    waiting = setTimeout(() => settle(), 350);
   };
   const build = () => {
     rates.forEach((rate, i) => one("metric").append(make("option", { value: String(i), textContent: rate.title })));
@@ -752,6 +793,13 @@
       state.group = button.closest("tr").dataset.group;
       state.rate = Number(button.dataset.rate);
       update(true);
+      // in one column the detail may be out of sight: it comes into view where a pointer picked
+      const box = one("detail");
+      if (e.detail && box.getBoundingClientRect().top > innerHeight - 120) {
+        flush();
+        box.focus({ preventScroll: true });
+        box.scrollIntoView();
+      }
     });
     one("grid").classList.toggle("many", rates.length > 8);
     one("threshold").max = String(thresholds.length - 1);
@@ -763,22 +811,24 @@
       moved = requestAnimationFrame(() => update());
     });
     one("threshold-number").addEventListener("change", (e) => {
-      const asked = Number(e.target.value);
-      if (e.target.value !== "" && !Number.isNaN(asked)) {
-        state.threshold = nearest(state, (i) => Math.abs(thresholds[i] - asked));
-      }
+      const typed = e.target.value, asked = Number(typed), known = typed !== "" && !Number.isNaN(asked);
+      if (known) state.threshold = nearest(state, (i) => Math.abs(thresholds[i] - asked));
       update();
+      const kept = `the threshold is ${scoreOf(state.threshold)}`;
+      if (!known) one("threshold-moved").textContent = `No number was typed: ${kept}, as before.`;
+      else if (Number(scoreOf(state.threshold)) !== asked) one("threshold-moved").textContent = `Scores were not counted at ${typed}: ${kept}, the nearest that was.`;
     });
     one("together").addEventListener("change", (e) => { state.together = e.target.checked; update(); });
     one("grid").addEventListener("keydown", (e) => {
-      const step = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] }[e.key];
+      const step = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0], Home: [0], End: [0] }[e.key];
       const cell = e.target.closest("td");
       if (!cell) return;
       if (e.key === "Enter" && e.target.getAttribute("aria-pressed") === "true") { e.preventDefault(); one("detail").focus(); }
       if (!step) return;
       const line = one("grid").tBodies[0].rows[cell.parentElement.sectionRowIndex + step[0]];
-      const next = line && line.cells[cell.cellIndex + step[1]] && line.cells[cell.cellIndex + step[1]].querySelector("button");
-      if (!next || next.offsetParent === null) return;
+      const buttons = line ? [...line.querySelectorAll("td button")] : [], seen_ = buttons.filter((each) => each.offsetParent !== null);
+      const next = e.key === "Home" ? seen_[0] : e.key === "End" ? seen_[seen_.length - 1] : buttons[cell.cellIndex - 1 + step[1]];
+      if (!next || next === e.target || next.offsetParent === null) return;
       e.preventDefault();
       e.target.tabIndex = -1;
       next.tabIndex = 0;
@@ -787,17 +837,19 @@
     one("detail").addEventListener("keydown", (e) => {
       if (e.key === "Escape") picked.focus();
     });
-    one("export").addEventListener("click", () => { settle(); one("text").hidden = false; one("text").value = specification(); one("text").focus(); });
+    const write = (text) => { written = text; settle(true); one("text").hidden = false; one("text").focus(); };
+    one("export").addEventListener("click", () => write(specification));
     one("save").addEventListener("click", () => {
-      settle();
-      const link = make("a", { href: URL.createObjectURL(new Blob([specification()], { type: "text/plain" })), download: "audit.toml" });
-      link.click();
-      URL.revokeObjectURL(link.href);
+      settle(true);
+      const file = make("a", { href: URL.createObjectURL(new Blob([specification()], { type: "text/plain" })), download: "audit.toml" });
+      file.click();
+      URL.revokeObjectURL(file.href);
     });
     one("link").addEventListener("click", async () => {
-      const text = `${location.href.split("#")[0]}#${address()}`;
-      try { await navigator.clipboard.writeText(text); one("done").textContent = "The link is copied."; } catch { one("text").hidden = false; one("text").value = text; one("text").focus(); }
+      settle();
+      try { await navigator.clipboard.writeText(link()); one("done").textContent = "The link is copied."; } catch { write(link); }
     });
+    one("link").hidden = location.protocol === "about:";  // a frame of a notebook has no address
     one("again").addEventListener("click", () => { emptied += trail.length; trail = []; state = structuredClone(start); update(); });
     addEventListener("hashchange", () => { read(location.hash.slice(1)); update(); });
   };
@@ -827,7 +879,7 @@
     : `${count(compared)} numbers of the audit were computed again in this browser and agree with it.`;
   if (worst > 1e-9) return;
   build();
-  read(location.hash.slice(1));
   one("page").hidden = false;
+  read(location.hash.slice(1));
   update();
 })();

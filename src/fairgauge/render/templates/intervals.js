@@ -58,8 +58,7 @@ const plain = arithmetic(false);
 
 // a group with its reference; where that is all rows, limits are made against the others of them
 const compareRates = (rate, by, cells, reference, others, z, fewest) => {
-  const values = [plain.valueOf(rate, cells), plain.valueOf(rate, reference)];
-  const value = by === "ratio" ? plain.divide(...values) : plain.subtract(...values);
+  const value = plain.contrast(rate, by, cells, reference);
   if (cells.ends) {
     const [ours, theirs] = [cells, reference].map((side) => cornersOf(rate, side.ends));
     const every = ours.map((a) => theirs.map((b) => compareRates(rate, by, a, b, null, z, fewest)));

@@ -6,7 +6,7 @@
   const nearest = (score) =>
     Math.min(steps, Math.max(0, Math.round(((score - low) / (high - low)) * steps)));
   const start = nearest(data.start);
-  const { divide, subtract, valueOf } = arithmetic(data.clarify);
+  const { valueOf, contrast } = arithmetic(data.clarify);
   const tables = tablesOf(data);
   const sums = tables.map((table) => table.codes.map((_, i) => added(table, [i], table.flat)));
 
@@ -28,9 +28,8 @@
   const compare = (metric, reference, view, i) => {
     const side = against(reference, { key: i }, view);
     if (!side || total(view.cells(i)) === 0 || total(side.cells) === 0) return NaN;
-    const sides = [view.cells(i), side.cells].map((cells) => valueOf(data.rates[metric.rate], cells));
-    if (metric.turned) sides.reverse();
-    return metric.by === "ratio" ? divide(...sides) : subtract(...sides);
+    const sides = [view.cells(i), side.cells];
+    return contrast(data.rates[metric.rate], metric.by, ...(metric.turned ? sides.reverse() : sides));
   };
 
   // numbers as the page shows them

@@ -79,10 +79,10 @@ def _without_intervals(check: Check) -> str:
     if all(group.n is None for group in groups):
         return "the number of people is not printed"
     if all(group.rate is None for group in groups):
-        return "no selection rate is printed or follows from the counts"
+        return "no rate is printed or follows from the counts"
     if not any(group.rate for group in groups):
-        return "nobody is selected"
-    return "fewer than two categories have a number of people and a selection rate"
+        return "every rate is 0"
+    return "fewer than two categories have a number of people and a rate"
 
 
 def unread_sentences(check: Check) -> Iterator[str]:
@@ -147,16 +147,31 @@ def what_holds_together(interval: Interval) -> str:
     return "for this ratio alone"
 
 
+def counted_as(table: CheckedTable) -> str:
+    """Return what the people of a rate did, after the headers of its table: selected, or scored."""
+    headers = " ".join(table.columns.get(role, "") for role in ("rate", "selected"))
+    return "score above the threshold" if _SCORED.search(headers) else "are selected"
+
+
+_SCORED = re.compile(r"scor|\babove\b|median", re.IGNORECASE)
 Parameters: TypeAlias = "dict[str, Any]"
 """What a fault is about; its code decides which values there are, and of which types."""
 _DIGITS = 3
 """Digits of a number that has no thousands."""
 _COLUMNS = {
     "n": "number of people",
-    "selected": "number selected",
+    "selected": "number selected (or scored high)",
     "not_selected": "number not selected",
-    "rate": "selection rate",
+    "rate": "rate",
     "ratio": "impact ratio",
+}
+
+
+_STATED = {
+    "n": "people in all groups together",
+    "selected": "selected people in all groups together",
+    "all": "people in all groups, with those who lack the rate",
+    "unknown": "people of unknown category",
 }
 
 
@@ -190,21 +205,32 @@ def _parts(p: Parameters) -> str:
 def _mixed_units(p: Parameters) -> str:
     right = f"{_number(100 * p['share'])}{'%' if p['sign'] else ''}"
     return (
-        f"the selection rate {p['printed']} is not in the unit of its column (share or per cent); "
+        f"the rate {p['printed']} is not in the unit of its column (share or per cent); "
         f"it should be {right if p['percent'] else _number(p['share'])}"
     )
 
 
 def _total(p: Parameters) -> str:
+    return f"the total {_column(p)} is printed as {p['printed']}; its rows add up to {_sum(p)}"
+
+
+def _sum(p: Parameters) -> str:
     low, high = (_count(p[end], p["printed"]) for end in ("total", "most"))
-    total = low if low == high else f"between {low} and {high}"
-    return f"the total {_column(p)} is printed as {p['printed']}; its rows add up to {total}"
+    return low if low == high else f"between {low} and {high}"
+
+
+def _margin(p: Parameters) -> str:
+    unknown = f", {p['unknown']:,.10g} of unknown category aside" if p["unknown"] else ""
+    return (
+        f"the {_column(p)} is printed as {p['printed']}; its rows in the table "
+        f"{quote(p['other'])} add up to {_sum(p)}{unknown}"
+    )
 
 
 def _total_rate(p: Parameters) -> str:
     low, high = (_rate(p[end], p) for end in ("low", "high"))
     rate = low if low == high else f"between {low} and {high}"
-    return f"the total selection rate is printed as {p['printed']}; that of its rows is {rate}"
+    return f"the total rate is printed as {p['printed']}; that of its rows is {rate}"
 
 
 def _total_not_checked(p: Parameters) -> str:
@@ -225,12 +251,12 @@ def _no_common_reference(p: Parameters) -> str:
     if not others:
         return (
             f"no reference gives the impact ratio {ratio} of {quote(name)}: it would need a "
-            f"selection rate of about {rate}"
+            f"rate of about {rate}"
         )
     ((name_2, ratio_2, rate_2),) = others
     return (
         f"no single reference gives all impact ratios: {ratio} of {quote(name)} needs one with a "
-        f"selection rate of about {rate}, {ratio_2} of {quote(name_2)} one of about {rate_2}"
+        f"rate of about {rate}, {ratio_2} of {quote(name_2)} one of about {rate_2}"
     )
 
 
@@ -244,7 +270,7 @@ def _count_recoverable(p: Parameters) -> str:
 
 def _tied(p: Parameters) -> str:
     names = listing([quote(each) for each in (p["chosen"], *p["others"])])
-    rate = f"{'printed ' if p['printed'] else ''}selection rate, {_number(p['rate'])}"
+    rate = f"{'printed ' if p['printed'] else ''}rate, {_number(p['rate'])}"
     why = "which has the most people" if p["by_people"] else "the first of them by name"
     why = "which has a printed ratio of 1" if p["by_ratio"] else why
     return f"{names} have the same highest {rate}; ratios compare with {quote(p['chosen'])}, {why}"
@@ -297,24 +323,22 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
     FaultCode.NOT_WHOLE: _not_whole,
     FaultCode.NEGATIVE: lambda p: f"the {_column(p)} is {p['printed']}, which is negative",
     FaultCode.SELECTED_EXCEEDS_N: lambda p: (
-        f"{p['selected']} of {p['n']} people are selected, more than there are"
+        f"{p['selected']} of {p['n']} people are counted in the rate, more than there are"
     ),
     FaultCode.PARTS_EXCEED_N: lambda p: f"{_parts(p)}the number of people is printed as {p['n']}",
     FaultCode.PARTS_BELOW_N: lambda p: (
         f"{_parts(p)}what became of the others of {p['n']} is not read from the table"
     ),
-    FaultCode.RATE_OUT_OF_RANGE: lambda p: (
-        f"the selection rate {p['printed']} is not between 0 and 1"
-    ),
+    FaultCode.RATE_OUT_OF_RANGE: lambda p: f"the rate {p['printed']} is not between 0 and 1",
     FaultCode.RATE_IMPOSSIBLE: lambda p: (
-        f"the selection rate {p['printed']} is that of no whole number of {p['n']} people"
+        f"the rate {p['printed']} is that of no whole number of {p['n']} people"
     ),
     FaultCode.RATE_MISMATCH: lambda p: (
-        f"the selection rate is printed as {p['printed']}; {p['selected']} of {p['n']} is "
+        f"the rate is printed as {p['printed']}; {p['selected']} of {p['n']} is "
         f"{_rate(p['share'], p)}"
     ),
     FaultCode.RATE_OF_OTHER_ROW: lambda p: (
-        f"the selection rate is printed as {p['printed']}, which is the rate of "
+        f"the rate is printed as {p['printed']}, which is the rate of "
         f"{quote(p['other'])}; its own is {_rate(p['share'], p)}"
     ),
     FaultCode.MIXED_UNITS: _mixed_units,
@@ -337,14 +361,23 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
     FaultCode.TOTAL_MISMATCH: _total,
     FaultCode.TOTAL_RATE_MISMATCH: _total_rate,
     FaultCode.TOTAL_NOT_CHECKED: _total_not_checked,
-    FaultCode.MARGIN_MISMATCH: lambda p: (
-        f"the {_column(p)} is printed as {p['printed']}; its rows in the table "
-        f"{quote(p['other'])} add up to {_count(p['total'], p['printed'])}"
+    FaultCode.MARGIN_MISMATCH: _margin,
+    FaultCode.PEOPLE_DIFFER: lambda p: (
+        f"its categories and the people of unknown category are {p['people']:,.10g} people, those "
+        f"of the table {quote(p['other'])} {p['others']:,.10g}"
+    ),
+    FaultCode.SENTENCE_MISMATCH: lambda p: (
+        f"a sentence of the report states {p['stated']:,} {_STATED[p['what']]}; by the rows of the "
+        f"table it is {p['rows']:,.10g}"
+    ),
+    FaultCode.COPY_DIFFERS: lambda p: (
+        f"two copies of the table in the report differ in {quote(p['column'])}: "
+        f"{quote(p['printed'])} among the tables to publish, {quote(p['other'])} on the first page"
     ),
     FaultCode.NO_COMMON_REFERENCE: _no_common_reference,
     FaultCode.NO_REFERENCE: _no_reference,
     FaultCode.REFERENCE_NOT_HIGHEST: lambda p: (
-        f"the reference of the ratios has a selection rate of {_number(p['rate'])}, but "
+        f"the reference of the ratios has a rate of {_number(p['rate'])}, but "
         f"{quote(p['other'])} has the highest, {_number(p['highest'])}"
     ),
     FaultCode.REFERENCE_IS_SMALL: lambda p: (
@@ -353,8 +386,7 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
     ),
     FaultCode.REFERENCE_TIED: _tied,
     FaultCode.SEVERAL_REFERENCES: lambda p: (
-        f"the ratio is printed as 1, as is that of {quote(p['other'])}, which has another "
-        "selection rate"
+        f"the ratio is printed as 1, as is that of {quote(p['other'])}, which has another rate"
     ),
     FaultCode.RATIO_MISSING: lambda p: (
         f"no impact ratio is printed for {p['n']:,.10g} people, {_of_all(p)}"
@@ -379,14 +411,14 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
 _KINDS: dict[FaultCode, str] = {
     FaultCode.NOT_WHOLE: "count that is not a whole number",
     FaultCode.NEGATIVE: "negative count",
-    FaultCode.SELECTED_EXCEEDS_N: "more people selected than there are",
+    FaultCode.SELECTED_EXCEEDS_N: "more people counted in a rate than there are",
     FaultCode.PARTS_EXCEED_N: "more people selected and not selected than there are",
     FaultCode.PARTS_BELOW_N: "people neither selected nor not selected",
-    FaultCode.RATE_OUT_OF_RANGE: "selection rate above 1 or below 0",
-    FaultCode.RATE_IMPOSSIBLE: "selection rate of no whole number of people",
-    FaultCode.RATE_MISMATCH: "selection rate that does not follow from the counts",
-    FaultCode.RATE_OF_OTHER_ROW: "selection rate of another row",
-    FaultCode.MIXED_UNITS: "selection rate in another unit than its column",
+    FaultCode.RATE_OUT_OF_RANGE: "rate above 1 or below 0",
+    FaultCode.RATE_IMPOSSIBLE: "rate of no whole number of people",
+    FaultCode.RATE_MISMATCH: "rate that does not follow from the counts",
+    FaultCode.RATE_OF_OTHER_ROW: "rate of another row",
+    FaultCode.MIXED_UNITS: "rate in another unit than its column",
     FaultCode.RATIO_MISMATCH: "impact ratio that does not follow from the rates",
     FaultCode.RATIO_INVERTED: "inverted impact ratio",
     FaultCode.RATIO_OF_ANOTHER_REFERENCE: "impact ratio to another reference",
@@ -396,6 +428,9 @@ _KINDS: dict[FaultCode, str] = {
     FaultCode.TOTAL_RATE_MISMATCH: "total rate that is not that of its rows",
     FaultCode.TOTAL_NOT_CHECKED: "total that was not checked",
     FaultCode.MARGIN_MISMATCH: "count that is not the sum of its intersections",
+    FaultCode.PEOPLE_DIFFER: "people that are not those of the intersections",
+    FaultCode.SENTENCE_MISMATCH: "number in a sentence that is not that of the rows",
+    FaultCode.COPY_DIFFERS: "cell that another copy of the table has otherwise",
     FaultCode.NO_COMMON_REFERENCE: "impact ratios of no single reference",
     FaultCode.NO_REFERENCE: "no category with a ratio of 1",
     FaultCode.REFERENCE_NOT_HIGHEST: "reference without the highest rate",

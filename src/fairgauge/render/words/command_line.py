@@ -7,7 +7,10 @@ import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from fairgauge.enums import DiagnosticCode, SearchedReference
+from fairgauge.errors import SpecError
 from fairgauge.question.options import OF_ROWS, OPTIONS, Spec
+from fairgauge.render.words.display_names import printable
 from fairgauge.values import canonical, name_of
 
 if TYPE_CHECKING:
@@ -16,9 +19,11 @@ if TYPE_CHECKING:
     from fairgauge.errors import Problem
     from fairgauge.question.options import Option
     from fairgauge.results.report import Report
-    from fairgauge.results.subgroup_search import SearchedFeature, Subgroup, SubgroupSearch
+    from fairgauge.results.subgroup_search import Subgroup, SubgroupSearch
 
 _FILE = re.compile(r"[./]")
+NO_FILE = "DATA"
+"""What stands in a command for data that are not in a file."""
 
 
 def command(report: Report) -> str | None:
@@ -37,42 +42,76 @@ def command_with_file(report: Report, name: str) -> str:
 def command_inside(found: SubgroupSearch, subgroup: Subgroup) -> str | None:
     """Return the command line that audits the rows of a subgroup by the other features.
 
-    None where only a specification file asks all of it, or a condition is on all other values.
+    None where only a specification file asks all of it, where no condition chooses the rows, and
+    where no page shows the line as it is: invisible characters, or text from right to left.
     """
-    by_name = {feature.name: feature for feature in found.question.features}
-    conditions = [(by_name[name], value) for name, value in subgroup.conditions.items()]
-    where = {
-        _column(feature, value): feature.conditions.get(value, _POOLED)
-        for feature, value in conditions
-    }
-    if _POOLED in where.values() or set(where) & set(found.spec.get("where") or {}):
+    try:
+        where = found.where(subgroup)
+    except SpecError:
         return None
+    if set(where) & set(found.spec.get("where") or {}):
+        return None
+    every, stated = _columns(found), {
+        column
+        for feature in found.question.features
+        if feature.name in subgroup.conditions
+        for column in feature.columns or (feature.name,)
+    }  # fmt: skip
+    features = [each for each in every if each["column"] not in stated]
+    where = {**(found.spec.get("where") or {}), **where}
+    return _command_of(found, {"sensitive": features or every, "where": where})
+
+
+def command_against(found: SubgroupSearch, subgroup: Subgroup) -> str | None:
+    """Return the command line that compares a subgroup with all others by the rate of the search.
+
+    Its columns make the groups. None where no group of them is the subgroup, where an audit cannot
+    compare the rate by a name, and where `command_inside` has none for its reasons.
+    """
+    made = [each for each in found.question.features if each.name in subgroup.conditions]
+    named = all(subgroup.conditions[each.name] in each.conditions for each in made)
+    if found.own or found.question.reference is SearchedReference.LABELS or not named:
+        return None
+    columns = [*found.where(subgroup)]
+    if len(columns) > len(made):  # of one-hot columns, the rows with a 1 in none of them
+        return None
+    return _command_of(
+        found,
+        {
+            "sensitive": [each for each in _columns(found) if each["column"] in columns],
+            "intersections": [columns] if len(columns) > 1 else [],
+            "metrics": [f"{found.question.rate}.difference"],
+            "reference": str(found.question.reference),
+        },
+    )
+
+
+def _columns(found: SubgroupSearch) -> list[dict[str, Any]]:
+    """Return the features as an audit asks for them: it cuts no numbers by itself."""
     cuts = {feature.name: [*feature.cuts] for feature in found.question.features if feature.cuts}
-    every = [
+    return [
         {**each, "cuts": cuts[each["column"]]} if each["column"] in cuts else each
         for each in found.spec["sensitive"]
-    ]  # a search cuts numbers without cuts itself, an audit has a group for each
-    stated = {column for feature, _ in conditions for column in feature.columns or (feature.name,)}
-    features = [each for each in every if each["column"] not in stated]
-    asked = {name: found.spec.get(name) for name in OF_ROWS}
-    asked |= {"sensitive": features or every}
-    flags = flags_of(asked | {"where": {**(found.spec.get("where") or {}), **where}})
-    return None if flags is None else shlex.join(["fairgauge", "audit", _data(found), *flags])
+    ]
 
 
-def _column(feature: SearchedFeature, value: str) -> str:
-    """Return the column whose values choose the rows of a value of a feature."""
-    at = feature.values.index(value)
-    return feature.columns[at] if at < len(feature.columns) else feature.name
-
-
-_POOLED = "pooled"
+def _command_of(found: SubgroupSearch, asked: Mapping[str, Any]) -> str | None:
+    """Return the command line that asks the rows of a search, with the value it assumed stated."""
+    rows = {name: found.spec.get(name) for name in (*OF_ROWS, "missing")}
+    for each in found.diagnostics:
+        if each.code is DiagnosticCode.ASSUMED_POSITIVE:
+            rows["positive"] = [each["value"]]
+    flags = flags_of({**rows, **asked})
+    if flags is None:
+        return None
+    line = shlex.join(["fairgauge", "audit", _data(found), *flags])
+    return line if printable(line) == line else None
 
 
 def _data(result: Report | SubgroupSearch) -> str:
     """Return the data as an argument: the file, and a word to replace where there was none."""
     source = result.data.source
-    return source if _FILE.search(source) and " " not in source else "DATA"
+    return source if _FILE.search(source) and " " not in source else NO_FILE
 
 
 def flags_of(spec: Mapping[str, Any]) -> list[str] | None:

@@ -36,10 +36,13 @@ if TYPE_CHECKING:
         GapPart,
         Heterogeneity,
         LevelGap,
+        OtherIntervals,
         StratumGap,
     )
 
 _MOST_NAMED, _MOST_IN_HEADLINE = 5, 2
+_RATIO = "ratio "
+"""What stands before the values of a ratio, where a sentence is of the difference."""
 
 CAVEAT = (
     "That composition accounts for a gap does not show that it is justified: whether the strata "
@@ -58,14 +61,23 @@ _VERDICTS = {
 }
 
 _REASONS = {
-    WhyInconclusive.VARIES: ": the difference varies over strata",
-    WhyInconclusive.OFFSET: ": no gap over all strata, but a difference within them",
+    WhyInconclusive.VARIES: "the difference varies over strata",
+    WhyInconclusive.OFFSET: "no gap over all strata, but a difference within them",
+    WhyInconclusive.NOT_COMPARABLE: (
+        "not comparable, more than half of one side is in strata that the other does not have"
+    ),
+    WhyInconclusive.TOO_FEW: "insufficient data",
+    WhyInconclusive.DEPENDS_ON_WEIGHTS: "a difference is shown at one composition alone",
+    WhyInconclusive.SEVERAL_GAPS: "not decided together with all gaps",
+    WhyInconclusive.BEYOND_MARGIN: "a confidence interval reaches the margin",
+    WhyInconclusive.IMPRECISE: "a confidence interval includes no difference and the whole gap",
 }
 
 
-def verdict_words(gap: Gap) -> str:
-    """Return what the verdict of a gap is called."""
-    return f"{_VERDICTS[gap.verdict]}{_REASONS.get(gap.reason, '') if gap.reason else ''}"
+def verdict_words(gap: Gap | OtherIntervals) -> str:
+    """Return what the verdict of a gap is called, and why it is inconclusive."""
+    reason = f": {_REASONS[gap.reason]}" if gap.reason else ""
+    return f"{_VERDICTS[gap.verdict]}{reason}"
 
 
 def rows_words(found: Decomposition) -> str:
@@ -89,13 +101,33 @@ def describe_gap(gap: Gap) -> str:
 
 
 def describe_gap_verdict(gap: Gap) -> str:
-    """Return what becomes of a gap within strata as a sentence."""
+    """Return what becomes of a gap within strata, and how much of it could be compared."""
+    return f"{_what_becomes(gap)}{_outside(gap)}"
+
+
+def _outside(gap: Gap) -> str:
+    """Return how much is in strata of one side alone, of which nothing within strata is."""
+    support = gap.support
+    sides = (
+        (gap.estimate.group, support.share_group),
+        (reference_name(gap.estimate.reference), support.share_reference),
+    )
+    outside = [f"{percent(1 - share)} of {called(side)}" for side, share in sides if share < 1]
+    if not outside or not support.strata_used:
+        return ""
+    return (
+        f" Both sides are in {support.strata_used:,} of {support.strata:,} strata; "
+        f"{listing(outside)} {'are' if len(outside) > 1 else 'is'} in the others, and not compared."
+    )
+
+
+def _what_becomes(gap: Gap) -> str:
     within, ends = f"within {strata_words(gap)}", _within(gap)
     if gap.verdict is GapVerdict.NO_GAP:
         averages = (
             ""
             if gap.largest_remaining is None
-            else f" On average {within} the difference is {ends}."
+            else f" On average {within} the {gap.scale} is {ends.removeprefix(_RATIO)}."
         )
         offset = (
             " This does not show that there is no difference in any stratum: differences of both "
@@ -154,7 +186,7 @@ def describe_intervals(gap: Gap) -> str:
         "the verdict would be the same"
         if not verdicts
         else "; ".join(
-            f"with {each.intervals} the verdict would be {each.verdict}"
+            f"with {each.intervals} the verdict would be “{verdict_words(each)}”"
             for each in gap.other_intervals
             if each.verdict != gap.verdict
         )
@@ -162,7 +194,7 @@ def describe_intervals(gap: Gap) -> str:
     own = with_unit(gap.part(GapPartKind.WITHIN).value, kind, sign=sign)
     return (
         f"Numbers are cut into 10 intervals of about equally many rows; within {strata_words(gap)} "
-        f"the difference is then {own} on average. Cut otherwise it would be {sizes}: {same}."
+        f"the {gap.scale} is then {own} on average. Cut otherwise it would be {sizes}: {same}."
     )
 
 
@@ -178,7 +210,13 @@ def describe_heterogeneity(gap: Gap, *, brief: bool = False) -> str:
     kind = stratum_unit(gap)
     strata = [(stratum_name(each), each) for each in gap.strata]
     power = not (brief and gap.by_column)
-    texts = [_variation("over strata", gap.heterogeneity, strata, kind, alpha, "stratum" * power)]
+    by_column = [each.heterogeneity for each in gap.by_column if each.heterogeneity is not None]
+    but = gap.heterogeneity.p_adjusted >= alpha and any(
+        each.p_adjusted < alpha for each in by_column
+    )
+    what = "stratum" * power
+    texts = [_variation("over strata", gap.heterogeneity, strata, kind, alpha, what, but=but)]
+    texts += [_BY_COLUMN] if but else []
     for each in gap.by_column:
         if each.heterogeneity is not None:
             others = listing([called(name) for name in gap.columns if name != each.column])
@@ -192,6 +230,12 @@ def describe_heterogeneity(gap: Gap, *, brief: bool = False) -> str:
             )
             texts.append(f"Adjusted for {others}: {text[0].lower()}{text[1:]}")
     return " ".join(texts)
+
+
+_BY_COLUMN = (
+    "By a single column there is: a test of a few levels can show what a test of many strata does "
+    "not."
+)
 
 
 def describe_trend(gap: Gap) -> str:
@@ -220,10 +264,13 @@ def _variation(
     kind: Unit,
     alpha: float,
     what: str,
+    *,
+    but: bool = False,
 ) -> str:
     """Return whether the difference varies over strata or levels, and those that are named.
 
-    ``what`` they are called where it is stated what would have been named.
+    ``what`` they are called where it is stated what would have been named; ``but`` whether another
+    test of the same difference does show variation.
     """
     p = probability(found.p_adjusted, "p" if found.p_adjusted == found.p_value else "adjusted p")
     outlying = [(name, one) for name, one in each if one.outlying]
@@ -233,7 +280,8 @@ def _variation(
     elif outlying:
         text = f"All together show no statistically significant variation {over} ({p})."
     else:
-        text = f"No statistically significant variation of the difference {over} ({p})."
+        together = ", all tested together" if but else ""
+        text = f"No statistically significant variation of the difference {over}{together} ({p})."
     if outlying:
         named = "; ".join(_outlying(name, one, kind) for name, one in outlying[:_MOST_NAMED])
         more = len(outlying) - _MOST_NAMED
@@ -299,10 +347,18 @@ def describe_adjusted(gap: Gap) -> str:
     return f"{text}; the effects {differ} statistically significantly between the sides ({p})."
 
 
+_NO_NUMBERS = (
+    " With the numbers of the 10 intervals as they are there is no regression: it is made of rows "
+    "without weights and clusters, of one outcome of each row (no score with a threshold), of "
+    "finite numbers, and where it converges. Take what remains within the intervals, which allows "
+    "for weights and clusters."
+)
+
+
 def _as_numbers(gap: Gap, found: AdjustedGap | None, how: str) -> str:
-    """Return the difference adjusted for numbers as they are, where it is."""
+    """Return the difference adjusted for numbers as they are, or why it is not."""
     if found is None:
-        return ""
+        return _NO_NUMBERS if gap.other_intervals else ""
     kind, odds = unit(gap.estimate.definition), ""
     if found.odds_ratio is not None:
         ends = ci_words(found.odds_ratio_interval, Unit.RATIO)
@@ -321,17 +377,20 @@ def stratum_name(stratum: StratumGap) -> str:
 
 
 def outlying_places(gap: Gap) -> list[tuple[str, StratumGap | LevelGap]]:
-    """Return strata that are unlike all others, with their columns, or levels of a column."""
-    strata: list[tuple[str, StratumGap | LevelGap]] = [
-        (", ".join(f"{called(by)} {called(value)}" for by, value in each.stratum.items()), each)
-        for each in gap.strata
-    ]
-    levels = [
-        (f"{called(column.column)} {called(level.level)}", level)
+    """Return what is unlike all others: levels of a column, and strata of no such level."""
+    levels = {
+        (column.column, level.level): level
         for column in gap.by_column
         for level in column.levels
+        if level.outlying
+    }
+    strata = [
+        (", ".join(f"{called(by)} {called(value)}" for by, value in each.stratum.items()), each)
+        for each in gap.strata
+        if each.outlying and not levels.keys() & each.stratum.items()
     ]
-    return [(name, each) for name, each in (*levels, *strata) if each.outlying]
+    named = [(f"{called(by)} {called(value)}", level) for (by, value), level in levels.items()]
+    return [*named, *strata]
 
 
 def describe_outlying(gap: Gap) -> str:
@@ -362,8 +421,8 @@ def _why_inconclusive(gap: Gap) -> str:
     ends = _within(gap)
     if gap.reason is WhyInconclusive.NOT_COMPARABLE:
         return (
-            f"strata that both sides have hold {percent(gap.support.share_group)} of the group's "
-            f"rows and {percent(gap.support.share_reference)} of those it is compared with."
+            "more than half of one side is in strata that the other does not have, so that the "
+            "sides are not comparable."
         )
     if gap.reason is WhyInconclusive.TOO_FEW:
         return "the data are insufficient."
@@ -495,7 +554,7 @@ def _within(gap: Gap) -> str:
     ):
         value, ends = value_words(gap, gap.part(GapPartKind.WITHIN, weights))
         texts.append(f"{value} at the composition of {whose} ({ends})")
-    return " and ".join(texts)
+    return (_RATIO if gap.scale == "ratio" else "") + " and ".join(texts)
 
 
 def _at_most(gap: Gap) -> str:

@@ -47,6 +47,13 @@ def remaining_sentence(d: Diagnostic) -> str:
     return f"{remaining:,} of {fails:,} {plural(fails, 'fail', 'fails')} {verb} {when}"
 
 
+def _task(d: Diagnostic) -> str:
+    roles = d.get("roles") or ("label", "prediction")
+    are = plural(len(roles), "is", "are")
+    task = _TASKS[d["task"]]
+    return f"{numbers.listing(roles)} {are} treated as {task}; set task to change this"
+
+
 def _excluded(d: Diagnostic) -> str:
     rows = d["rows"]
     unit = d.get("unit") or "rows"
@@ -84,7 +91,7 @@ def _missing_groups(d: Diagnostic) -> str:
             "groups they are in"
         )
     return (
-        f"{number / total:.1%} of the {noun} ({number:,} of {total:,}) have no recorded "
+        f"{number / total:.1%} of the {noun} ({number:,} of {total:,}) have no known "
         f"{d.feature}{rules}"
     )
 
@@ -93,8 +100,11 @@ def _missing_outcomes(d: Diagnostic) -> str:
     noun = d.get("unit") or "rows"
     ends = [f"{d[f'{end}_share']:.1%} of {d[end]}" for end in ("most", "least")]
     between = f"{ends[0]}, {ends[1]}" if d["groups"] == len(ends) else f"from {' to '.join(ends)}"
-    chance = "" if d["differs"] else ", which may be chance"
-    shares = f" ({between}{chance})" if d["groups"] > 1 else ""
+    large = ", of the groups that are large enough" * bool(d.get("of_groups"))
+    shares = ""
+    if d["groups"] > 1:
+        p = "p < 0.001" if d["p"] < 0.001 else f"p = {d['p']:.3f}"
+        shares = f" ({between}{large}; chi-square test of equal shares: {p})"
     rules = (
         "; a rule on such a rate, or on a difference or ratio of two, passes only if it would "
         "whatever is missing" * bool(d["ruled"])
@@ -233,18 +243,31 @@ def _prediction_not_a_label(d: Diagnostic) -> str:
 
 
 def _undecided_outcomes(d: Diagnostic) -> str:
-    rows, values = d["rows"], d["values"]
     suggests = "which their names suggest were not decided"
     if d["codes"]:
         suggests = "which in HMDA data were withdrawn, incomplete or purchased, and not decided"
-    have = "some rows have"  # of people, whose rows are not counted by decision
-    if rows is not None:
-        have = f"{rows:,} {plural(rows, 'row has', 'rows have')}"
     return (
-        f"{have} {quote(d['column'])} = {alternatives(values)}, {suggests}; they count as not "
+        f"{_have_outcome(d)}, {suggests}; they count as not "
         "favourable. To count decided rows "
         f'alone: --where {quote(d["condition"])} (where="...")'
     )
+
+
+def _approved_as_refused(d: Diagnostic) -> str:
+    listed = ",".join(d["positive"])
+    return (
+        f"{_have_outcome(d)}, which in HMDA data were approved, though the applicant did not "
+        "accept; they count as not favourable. To count them as approved: --positive "
+        f"{listed} (positive=[{', '.join(d['positive'])}])"
+    )
+
+
+def _have_outcome(d: Diagnostic) -> str:
+    rows = d["rows"]
+    have = "some rows have"  # of people, whose rows are not counted by decision
+    if rows is not None:
+        have = f"{rows:,} {plural(rows, 'row has', 'rows have')}"
+    return f"{have} {quote(d['column'])} = {alternatives(d['values'])}"
 
 
 def _prediction_is_label(d: Diagnostic) -> str:
@@ -299,6 +322,21 @@ def _people(d: Diagnostic) -> str:
     return f"{numbered(d['rows'])} of {_persons(d['people'])} in {quote(d['column'])}: {counted}"
 
 
+def _few_published(d: Diagnostic) -> str:
+    places: dict[str, list[str]] = {}
+    for group, feature in zip(d["groups"], d["features"], strict=True):
+        places.setdefault(feature, []).append(called(group))
+    named = "; ".join(
+        f"{called(feature)}: {numbers.listing(groups, most=3)}"
+        for feature, groups in places.items()
+    )
+    unit = d.get("unit") or "rows"
+    return (
+        f"the tables to publish have groups of fewer than {d['fewer']} {unit} ({named}): their "
+        "rates can show what was decided about single people; look at them before you publish"
+    )
+
+
 def _numbered(d: Diagnostic, number: int) -> str:
     """Return a number of what was counted: rows, or people."""
     return numbered(number, d.get("unit") or "rows")
@@ -312,7 +350,8 @@ def _people_unclear(d: Diagnostic) -> str:
     verb = plural(d["people"], "has", "have")
     return (
         f"{_persons(d['people'])} {verb} rows with different values of {d['column']}, which is "
-        "therefore unknown of them"
+        "therefore unknown of them; if some of the values are spellings of one category, recode "
+        "them (recode, --recode)"
     )
 
 
@@ -322,7 +361,10 @@ def _not_recoded(d: Diagnostic) -> str:
         for value, rows in zip(d["values"], d["rows"], strict=True)
     ]
     are = plural(len(values), "is in no category: it is", "are in no category: they are")
-    return f"{listing(values)} {are} counted without being recoded"
+    text = f"{numbers.listing(values)} {are} counted without being recoded"
+    if not d.get("alike"):
+        return text
+    return f"{text}, though a value that differs in case or blanks alone is recoded (recode)"
 
 
 def _same_names(d: Diagnostic) -> str:
@@ -413,8 +455,10 @@ _ASSUMED = {
 def _group_not_recorded(d: Diagnostic) -> str:
     worth = ""
     if d.get("effective") is not None:
+        condition = "" if d["random"] else " if the probabilities are right"
+        least = _at_least_one(d["effective"])
         worth = (
-            f", as precisely as from {_at_least_one(d['effective'])} people of known group "
+            f",{condition} as precisely as from {least} people of known group "
             f"({d['group']}) to {d['most_effective']:,} ({d['best_known']})"
         )
     if d["random"]:
@@ -422,8 +466,8 @@ def _group_not_recorded(d: Diagnostic) -> str:
         right = f"corrected by {known} of known group, stated to be a random sample of all"
     else:
         asked, shows = "people drawn at random", "it"
-        if d.get("answers") is not None and d["answers"] < d["people"]:
-            asked = f"about {rounded_up(d['answers']):,} {asked}"
+        if d.get("answers") is not None:
+            asked = f"about {rounded_up(d['answers']):,} {asked} in all"
             shows = f"the difference of {d['shown']} to within 5 of 100"
         right = (
             f"{_ASSUMED[d['assume']]}, which no data can show; the answers of {asked} would "
@@ -444,8 +488,9 @@ def _calibration(d: Diagnostic) -> str:
     if d["rejected"]:
         return (
             f"the probabilities of {d.feature} disagree with the groups of the {known} who "
-            f"reported theirs (p = {amount(d['p'], 2)}): they are wrong, or those who report "
-            "differ from others"
+            f"reported theirs, unlikely by sampling variation alone (p = {amount(d['p'], 2)}, "
+            f"tested at {d['level']:.0%}): they may be wrong, or those who report may differ from "
+            "others"
         )
     return (
         f"the probabilities of {d.feature} are not contradicted by the groups of the {known} who "
@@ -462,9 +507,7 @@ def _rounded_probabilities(d: Diagnostic) -> str:
 
 
 _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
-    DiagnosticCode.TASK: lambda d: (
-        f"label and prediction are treated as {_TASKS[d['task']]}; set task to change this"
-    ),
+    DiagnosticCode.TASK: _task,
     DiagnosticCode.EXCLUDED: _excluded,
     DiagnosticCode.PROTECTED: lambda d: (
         f"the counts are protected: they are rounded at random to multiples of {d['min_cell']:,}, "
@@ -479,6 +522,11 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         "not hold, and bounds without any assumption decide"
     ),
     DiagnosticCode.ROUNDED_PROBABILITIES: _rounded_probabilities,
+    DiagnosticCode.COARSER_GRID: lambda d: (
+        f"the probabilities of {d.feature} are counted in wider cells for "
+        f"{numbered(d['people'], 'people')}, so that counts can be shared (min_cell): estimates "
+        "are as right as before, and less precise"
+    ),
     DiagnosticCode.PLACE_PROXY: lambda d: (
         f"all people of one {d['on']} have the same probabilities. If it is a place, and outcomes "
         "differ between places for other reasons than the groups, these differences are taken for "
@@ -539,7 +587,19 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     ),
     DiagnosticCode.COUNTED_AS: _counted_as,
     DiagnosticCode.ASSUMED_POSITIVE: _assumed_positive,
+    DiagnosticCode.UNFAVOURABLE_POSITIVE: lambda d: (
+        f"what is stated as favourable, {quote(d['column'])} = {alternatives(d['values'])}, has "
+        "the name of the opposite: rates are then the shares of that. State "
+        f"{alternatives(d['others'])} as positive (--positive), or that the positive outcome is "
+        "the worse one for a person: words favourable = negative (--word favourable=negative)"
+    ),
+    DiagnosticCode.FEW_PUBLISHED: _few_published,
+    DiagnosticCode.NEVER_REPEATS: lambda d: (
+        f"{quote(d['column'])}, the column of the {d['role']}s, has another value in every row: "
+        f"each row counts as it would without it; check that it is the column of {d['role']}s"
+    ),
     DiagnosticCode.UNDECIDED_OUTCOMES: _undecided_outcomes,
+    DiagnosticCode.APPROVED_AS_REFUSED: _approved_as_refused,
     DiagnosticCode.PREDICTION_IS_LABEL: _prediction_is_label,
     DiagnosticCode.SENSITIVE_IS_OUTCOME: _sensitive_is_outcome,
     DiagnosticCode.PREDICTION_NOT_A_LABEL: _prediction_not_a_label,
@@ -563,7 +623,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         f"recode them: in a specification file, below [recode], or as --recode: {d['line']}"
     ),
     DiagnosticCode.COPIED_FILES: lambda d: (
-        f"the files {listing(d['files'])} are byte for byte the same, so "
+        f"the files {listing(d['files'])} hold the same lines, so "
         f"that each of their rows counts {len(d['files']):,} times; if they are copies, name one"
     ),
     DiagnosticCode.UNMATCHED: _unmatched,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import singledispatch
+from functools import partial, singledispatch
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.across import Across, DifferentialFairness, Joint, Spread
@@ -19,7 +19,9 @@ from fairgauge.catalogue.inequality import Inequality, InequalityPart
 from fairgauge.catalogue.pooling import ConditionalDisparity
 from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.enums import ClassKind, IntervalMethod, ReferenceKind, ScopeKind, Status
-from fairgauge.render.words.numbers import amount, minus, percent, points, ratio_amount
+from fairgauge.render._document_tree import Unit
+from fairgauge.render.words.metric_words import excluded, shown_range
+from fairgauge.render.words.numbers import amount, percent, points, ratio_amount
 from fairgauge.render.words.reason_sentences import describe_reason, why_insufficient
 
 if TYPE_CHECKING:
@@ -90,18 +92,19 @@ def _ends(metric: Metric, low: float, high: float) -> str:
         if metric.order == "reference - group":
             low, high = 0.0 - high, 0.0 - low
         if metric.of.is_share:
-            return f"{_range(low, high, points)} pp"
+            return f"{shown_range(low, high, Unit.POINTS, sign=True)} pp"
         return _range(low, high, _signed)
-    if _in_points(metric):
-        return f"{_range(low, high, _unsigned_points)} pp"
-    if _in_signed_points(metric):
-        return f"{_range(low, high, points)} pp"
+    if _in_points(metric) or _in_signed_points(metric):
+        signed = _in_signed_points(metric)
+        return f"{shown_range(low, high, Unit.POINTS, sign=signed)} pp"
     if isinstance(metric, RowMetric) and metric.kind == "consistency":
         return _range(1 - high, 1 - low, percent)
     if isinstance(metric, Spread) and metric.by in ("minimum", "maximum") and metric.of.is_share:
         return _range(low, high, percent)
-    of_ratio = isinstance(metric, Contrast)
-    return _range(low, high, ratio_amount if of_ratio else amount)
+    if not isinstance(metric, Contrast):
+        return _range(low, high, amount)
+    beside = excluded(low, high, Unit.RATIO)
+    return _range(low, high, partial(ratio_amount, limits=beside))
 
 
 def qualification(estimate: Estimate) -> str:
@@ -149,7 +152,8 @@ def describe_pair(pair: GroupPair) -> str:
     low, high = pair.difference_interval
     rates = _contrast_text(pair.definition, pair.rate_group, pair.rate_other, pair.other)
     text = f"{pair.group}: {rates}"
-    interval = f"{_level(pair.difference_interval)} {_range(low, high, points)} pp"
+    ends = shown_range(low, high, Unit.POINTS, sign=True)
+    interval = f"{_level(pair.difference_interval)} {ends} pp"
     return f"{text} ({interval}, simultaneous over {pair.pairs:,} pairs)"
 
 
@@ -387,7 +391,3 @@ def _rate(rate: Statistic, value: float) -> str:
 
 def _signed(value: float) -> str:
     return amount(value, signed=True)
-
-
-def _unsigned_points(value: float) -> str:
-    return minus(f"{100 * value:.1f}")

@@ -167,8 +167,7 @@ def uncertainty(
         text = shown(gap(contrast), kind, sign=True, limits=own)
         text += unit_name(kind)
     if contrast.interval is not None:
-        none = _no_difference(contrast, 1.0 if kind is Unit.RATIO else 0.0)
-        ends = shown_range(low, high, kind, sign=kind is not Unit.RATIO, limits=(*own, *none))
+        ends = shown_range(low, high, kind, sign=kind is not Unit.RATIO, limits=own)
         single = "single " if contrast.bounds is not None else ""
         of_all = "simultaneous " if is_simultaneous(contrast) else single
         kind_of = "" if brief else f"{of_all}{100 * contrast.interval.level:.4g}% "
@@ -178,15 +177,8 @@ def uncertainty(
     if ratio is not None and ratio.value is not None:
         text += f"; ratio {shown(ratio.value, Unit.RATIO, limits=of_ratio)}"
         if ratio.interval is not None:
-            beside = (*of_ratio, *_no_difference(ratio, 1.0))
-            text += f", CI {shown_range(ratio.low, ratio.high, Unit.RATIO, limits=beside)}"
+            text += f", CI {shown_range(ratio.low, ratio.high, Unit.RATIO, limits=of_ratio)}"
     return text
-
-
-def _no_difference(each: Estimate, none: float) -> tuple[float, ...]:
-    """Return the value onto which no end of the interval of a significant estimate is rounded."""
-    excluded = each.interval is not None and none not in each.interval
-    return (none,) if significant(each) and excluded else ()
 
 
 def _unit_of_difference(each: Estimate) -> Unit:

@@ -33,7 +33,12 @@ def _rows(each: HistoryFinding) -> str:
 
 
 def _value(each: HistoryFinding) -> str:
-    return f"{called(each.value or '')} in {called(each.column or '')}"
+    return f"{_quoted(each.value)} in {called(each.column or '')}"
+
+
+def _quoted(value: str | None) -> str:
+    """Return a value with its blanks visible."""
+    return f'"{called(value or "")}"'
 
 
 def _gap(each: HistoryFinding) -> str:
@@ -46,6 +51,25 @@ def _doubled(each: HistoryFinding) -> str:
     return (
         f"the numbers of rows of all cells are multiples of {times} ({_rows(each)}), as if every "
         f"row stood {times} times. If it does, {_AGAIN}."
+    )
+
+
+def _new_value(each: HistoryFinding) -> str:
+    text = f"{_rows(each)} with {_value(each)}, which no earlier period has"
+    if each.other is None:
+        return f"{text}. If it is a mistake, {_AGAIN}."
+    return (
+        f"{text}, while {_quoted(each.other)} has {numbers.percent(each.share or 0)} of all rows, "
+        f"where {numbers.percent(each.expected or 0)} were usual. If they are the same, {_AGAIN}; "
+        "each is a group or an outcome of its own."
+    )
+
+
+def _missing(each: HistoryFinding) -> str:
+    group = "" if each.value is None else f" with {_quoted(each.value)} in {called(each.other)}"
+    return (
+        f"{numbers.percent(each.share or 0)} of {_rows(each)}{group} have no value in "
+        f"{called(each.column or '')}, where {numbers.percent(each.expected or 0)} are usual"
     )
 
 
@@ -70,25 +94,30 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
         f"are absent or repeated, {_AGAIN}."
     ),
     HistoryProblem.SPELLING: lambda each: (
-        f"{_rows(each)} with {_value(each)}, which reads like {called(each.other or '')}. If they "
+        f"{_rows(each)} with {_value(each)}, which reads like {_quoted(each.other)}. If they "
         f"are the same, {_AGAIN}; each spelling is a group or an outcome of its own."
     ),
-    HistoryProblem.NEW_VALUE: lambda each: (
-        f"{_rows(each)} with {_value(each)}, which no earlier period has. If it is a mistake, "
-        f"{_AGAIN}."
-    ),
+    HistoryProblem.NEW_VALUE: _new_value,
     HistoryProblem.VANISHED_VALUE: lambda each: (
         f"no row with {_value(each)}; at least {each.expected or 0:,.0f} are usual among "
         f"{_rows(each)}. If they are absent by mistake, {_AGAIN}."
     ),
     HistoryProblem.NO_POSITIVE: lambda each: (
         f"no row has the positive value in {called(each.column or '')}, and some have "
-        f"{called(each.value or '')}, which neither the first period nor the label has. If this is "
+        f"{_quoted(each.value)}, which neither the first period nor the label has. If this is "
         f"the positive value in another way, {_AGAIN}."
     ),
     HistoryProblem.MISSING_VALUES: lambda each: (
-        f"{numbers.percent(each.share or 0)} of {_rows(each)} have no value in "
-        f"{called(each.column or '')}, where {numbers.percent(each.expected or 0)} are usual. Find "
-        "out why: rows without a value are in no rate that needs it."
+        f"{_missing(each)}. Find out why: rows without a value are in no rate that needs it."
+    ),
+    HistoryProblem.MISSING_LABELS: lambda each: (
+        f"{_missing(each)}, and labels are due. Add the periods again with their labels "
+        "(--replace), or find out why they are missing: the rates are of rows with a label alone."
+    ),
+    HistoryProblem.SMALL_GROUP: lambda each: (
+        f"{_rows(each)} with {_value(each)}, too few to decide every rule: that takes "
+        f"{each.expected or 0:,.0f} rows that a rule counts, of some metrics in one period. "
+        "Monitor longer periods, join the group with another (recode), or exclude it "
+        "(exclude_groups)."
     ),
 }

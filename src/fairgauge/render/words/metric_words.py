@@ -241,15 +241,40 @@ def _usual_decimals(value: float, kind: Unit) -> int:
     return 3 if 0.0005 <= abs(value) < 1 else max(0, 2 - first)
 
 
-def published_ratio(value: float | None) -> str:
-    """Write a ratio with three decimals, as ratios are published.
+def published_ratio(value: float | None, limits: Collection[float] = ()) -> str:
+    """Write a ratio with three decimals, as ratios are published; more beside ``limits``.
 
-    >>> published_ratio(0.7992), published_ratio(None)
-    ('0.799', '-')
+    >>> published_ratio(0.7992), published_ratio(None), published_ratio(0.99987, [1.0])
+    ('0.799', '-', '0.9999')
     """
     if value is None or not math.isfinite(value):
         return shown(value, Unit.RATIO)
-    return f"{value:.3f}"
+    return f"{value:.{numbers.decimals_beside(value, limits, 3)}f}"
+
+
+def published_value(each: Estimate) -> str:
+    """Write the value of an estimate; ratios with three decimals."""
+    if unit(each.definition) is not Unit.RATIO:
+        return estimate_value(each)
+    return published_ratio(each.value, excluded(each.low, each.high, Unit.RATIO))
+
+
+def published_range(low: float, high: float, limits: Collection[float] = ()) -> str:
+    """Write a confidence interval of a ratio as ratios are published.
+
+    >>> published_range(0.8, 0.99987)
+    '0.800 to 0.9999'
+    """
+    beside = (*limits, *excluded(low, high, Unit.RATIO))
+    return " to ".join(published_ratio(end, beside) for end in (low, high))
+
+
+def excluded(low: float | None, high: float | None, kind: Unit) -> tuple[float, ...]:
+    """Return "no difference" where an interval excludes it: then no end is rounded onto it."""
+    none = 1.0 if kind is Unit.RATIO else 0.0
+    if low is None or high is None or kind is Unit.PERCENT or low <= none <= high:
+        return ()
+    return (none,)
 
 
 def shown_range(
@@ -260,11 +285,36 @@ def shown_range(
     sign: bool = False,
     limits: Collection[float] = (),
 ) -> str:
-    """Write a confidence interval in the unit of its value; nothing where there is none."""
+    """Write a confidence interval in the unit of its value; nothing where there is none.
+
+    One that excludes "no difference" is written so that it does.
+
+    >>> shown_range(0.8, 0.9987, Unit.RATIO), shown_range(0.8, 1.0013, Unit.RATIO)
+    ('0.80 to 0.999', '0.80 to 1.00')
+    """
+    return " to ".join(shown_ends(low, high, kind, sign=sign, limits=limits))
+
+
+def shown_ends(
+    low: float | None,
+    high: float | None,
+    kind: Unit,
+    *,
+    sign: bool = False,
+    limits: Collection[float] = (),
+) -> tuple[str, ...]:
+    """Write the ends of a confidence interval as :func:`shown_range` does."""
     if low is None or high is None:
-        return ""
-    ends = (shown(end, kind, sign=sign, limits=limits) for end in (low, high))
-    return " to ".join(ends)
+        return ()
+    beside = (*limits, *excluded(low, high, kind))
+    return tuple(shown(end, kind, sign=sign, limits=beside) for end in (low, high))
+
+
+def estimate_value(each: Estimate) -> str:
+    """Write the value of an estimate; with an interval without "no difference" it is another."""
+    kind = unit(each.definition)
+    beside = excluded(each.low, each.high, kind)
+    return shown(each.value, kind, sign=signed(each.definition), limits=beside)
 
 
 def unit_name(kind: Unit) -> str:
@@ -292,7 +342,7 @@ def ci_words(interval: Interval | None, kind: Unit, *, sign: bool = False) -> st
 def value_text(each: Estimate, *, interval: bool = True) -> str:
     """Write an estimate: ``−17.0 pp (95% CI −19.6 to −14.3)``."""
     kind, sign = unit(each.definition), signed(each.definition)
-    text = shown(each.value, kind, sign=sign) + unit_name(kind)
+    text = estimate_value(each) + unit_name(kind)
     ends = ci_words(each.interval, kind, sign=sign) if interval else ""
     return f"{text} ({ends})" if ends else text
 

@@ -29,7 +29,9 @@ _MARGINS = {
     Performance.CANNOT_TELL: "Inconclusive, by the margin",
     Performance.NO_MARGIN: "Tested for a change, but by no margin, as none is stated",
 }
-_NOT_TESTED = "whether it is as accurate is not tested, because no margin is stated"
+_NOT_TESTED = (
+    "whether it is as accurate is not judged, because no margin is stated by which it may be less"
+)
 
 
 def at_one_threshold(comparison: ModelComparison) -> ModelComparison:
@@ -58,13 +60,13 @@ def at_one_threshold(comparison: ModelComparison) -> ModelComparison:
 def describe_candidate(each: Candidate, current: str) -> str:
     """Return the verdict on a candidate as a sentence."""
     subject = {
-        CandidateVerdict.DOMINATES: f"{called(each.name)} dominates {current}",
+        CandidateVerdict.DOMINATES: f"{better_words([called(each.name)], current)} (it dominates)",
         CandidateVerdict.BETTER_WHERE_TESTED: f"{called(each.name)} is better than {current} in "
         "what could be tested",
         CandidateVerdict.TRADE_OFF: f"{called(each.name)} is a trade-off against {current}",
         CandidateVerdict.WORSE: f"{called(each.name)} is worse than {current}",
-        CandidateVerdict.CANNOT_TELL: f"Whether {called(each.name)} dominates {current} is "
-        "inconclusive",
+        CandidateVerdict.CANNOT_TELL: f"Whether {called(each.name)} is better than {current} "
+        "(dominates it) is inconclusive",
         CandidateVerdict.NONE: f"{called(each.name)} against {current}",
     }[each.verdict]
     fairness, performance = _fairness(each), _performance(each)
@@ -75,6 +77,12 @@ def describe_candidate(each: Candidate, current: str) -> str:
     if each.performance is Performance.NO_MARGIN:
         joined = f"{fairness}; {performance}"
     return " ".join([f"{subject}: {joined}.", *_of_margins(each, Performance.INFERIOR)])
+
+
+def better_words(names: list[str], current: str) -> str:
+    """Return what it is to dominate: "new is better than old, and in nothing tested worse ..."."""
+    who = f"{numbers.listing(names)} {numbers.plural(len(names), 'is', 'are')}"
+    return f"{who} better than {current}, and in nothing tested worse by more than its margin"
 
 
 def _performance(each: Candidate) -> str:
@@ -145,23 +153,29 @@ def _fairness(each: Candidate) -> str:
     went = [one.direction for one in asked if one.significant]
     closer, further = went.count(Direction.CLOSER), went.count(Direction.FURTHER)
     changed = [one for one in asked if one.changed]
-    of = f"{len(asked):,} {numbers.plural(len(asked), 'disparity', 'disparities')}"
     if not went and changed:
         crossed = sum(one.other_side for one in changed)
         sides = f" ({crossed:,} to the other side)" if crossed else ""
         return (
-            f"{len(changed):,} of {of} changed significantly{sides}, none to significantly closer "
-            "to no difference or further from it"
+            f"{_of_all(len(changed), len(asked))} changed significantly{sides}, none of them "
+            "shown to be smaller or larger"
         )
     if not went:
-        return "no disparity changes statistically significantly"
+        return "no difference between groups changes statistically significantly"
     if not closer:
-        return f"{further:,} of {of} moved significantly further from no difference"
-    others = f"{further:,}" if further else "none"
-    return (
-        f"{closer:,} of {of} moved significantly closer to no difference, {others} significantly "
-        "further"
-    )
+        return f"{_of_all(further, len(asked))} became significantly larger"
+    smaller = f"{_of_all(closer, len(asked))} became significantly smaller"
+    if closer == len(asked):
+        return smaller
+    return f"{smaller}, {f'{further:,}' if further else 'none'} significantly larger"
+
+
+def _of_all(some: int, every: int) -> str:
+    """Return how many of all differences: "all 3 differences between groups"."""
+    if every == 1:
+        return "the one difference between groups"
+    which = f"all {every:,}" if some == every else f"{some:,} of {every:,}"
+    return f"{which} differences between groups"
 
 
 def margin_sentence(test: MarginTest, candidates: int) -> str:

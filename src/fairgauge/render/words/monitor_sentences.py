@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.words import numbers
-from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.display_names import called, capitalised, group_called
 from fairgauge.render.words.metric_words import (
     compared_rate,
     metric_words,
@@ -23,6 +23,7 @@ from fairgauge.results.monitor_results import (
     SMALLEST_GROUP,
     Currently,
     Detector,
+    HistoryProblem,
     MonitorState,
     is_passing,
 )
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
         SparseGroup,
     )
 
-_BOTH = 2
+_BOTH, _MOST_NAMED = 2, 3
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _SMALL = 0.0005
 _HARDLY = 0.1
@@ -55,7 +56,7 @@ def describe_comparison(each: MonitoredComparison) -> str:
     """Describe what a rule came to for a group: its alarm, or how far the evidence is from one."""
     if each.alarm is not None:
         return " ".join(filter(None, _alarm(each, each.alarm)))
-    subject = f"{capitalised(metric_words(each.definition))} of {_sides(each)}"
+    subject = f"{capitalised(metric_words(each.definition))} of {sides_of(each)}"
     if each.lacks_baseline:
         return f"{subject}: {without_baseline(each)}"
     if each.state is MonitorState.INSUFFICIENT:
@@ -88,14 +89,23 @@ def describe_insufficient(report: MonitorReport) -> str:
     if few:
         have = numbers.plural(few, "has", "have")
         smallest = report.spec["min_n"] or SMALLEST_GROUP
-        parts.append(f"{_share_of(few, every)} {have} fewer rows than min_n ({smallest:,})")
+        small = _names([each for each in insufficient if not each.lacks_baseline])
+        parts.append(
+            f"{_share_of(few, every)} {have} fewer rows than min_n ({smallest:,}): {small}"
+        )
     if without:
         have = numbers.plural(without, "has", "have")
-        parts.append(f"{_share_of(without, every)} {have} no such group in the baseline")
+        named = _names([each for each in insufficient if each.lacks_baseline])
+        parts.append(f"{_share_of(without, every)} {have} no such group in the baseline: {named}")
     if report.unmatched:
         count = len(report.unmatched)
         rules = numbers.plural(count, "rule names", "rules name")
-        parts.append(f"{count:,} {rules} a group that no period has")
+        named = numbers.listing([called(each.group) for each in report.unmatched])
+        parts.append(f"{count:,} {rules} a group that no period has: {named}")
+    too_small = [e for e in report.findings if e.problem is HistoryProblem.SMALL_GROUP]
+    if too_small and not few:
+        named_groups = dict.fromkeys(group_called(each.value, each.column) for each in too_small)
+        parts.append(f"a rule has insufficient data on {numbers.listing(list(named_groups))}")
     return "; ".join(parts) or "no period has a group that a rule is for"
 
 
@@ -115,6 +125,28 @@ def describe_waiting(report: MonitorReport) -> str:
         f"{_share_of(len(waiting), report.tested)} {wait} no period with all labels; "
         f"{periods} {numbers.plural(len(report.waiting), 'waits', 'wait')}"
     )
+
+
+def name_of(each: MonitoredComparison) -> str:
+    """Return the name of a comparison: its metric and whose it is."""
+    return f"{metric_words(each.definition)}, {called(each.feature)}: {sides_of(each)}"
+
+
+def _names(comparisons: Sequence[MonitoredComparison]) -> str:
+    return "; ".join(
+        [*map(name_of, comparisons[:_MOST_NAMED])]
+        + [f"{len(comparisons) - _MOST_NAMED:,} more"] * (len(comparisons) > _MOST_NAMED)
+    )
+
+
+def describe_lacking(report: MonitorReport) -> str:
+    """Describe which comparisons have no value in the last period, and why where all share it."""
+    lacking = report.undefined
+    have = numbers.plural(len(lacking), "comparison has", "comparisons have")
+    reasons = dict.fromkeys(each.undefined[-1].reason for each in lacking)
+    (why,) = reasons if len(reasons) == 1 else (None,)
+    because = "" if why is None else f", because {describe_reason(why)}"
+    return f"{len(lacking):,} {have} no value in the last period{because}: {_names(lacking)}"
 
 
 def _share_of(count: int, every: Sequence[MonitoredComparison]) -> str:
@@ -243,7 +275,8 @@ def within_period(name: str) -> str:
     return f"on {name}" if _DAY.fullmatch(name) else f"in {name}"
 
 
-def _sides(each: MonitoredComparison) -> str:
+def sides_of(each: MonitoredComparison) -> str:
+    """Return which group is compared with which, and of which class of several."""
     sides = called(each.group) + (f" vs {called(each.reference)}" if each.reference else "")
     return sides if each.class_ is None else f"{sides} (class {called(each.class_)})"
 
@@ -265,16 +298,7 @@ def _alarm(each: MonitoredComparison, alarm: Alarm) -> list[str]:
 
 def describe_outside(each: MonitoredComparison) -> str:
     """Return what was where it is not tolerated, as a clause."""
-    return f"the {metric_words(each.definition)} of {_sides(each)} was {_outside(each)}"
-
-
-def describe_strongest(each: MonitoredComparison) -> str:
-    """Return how far the strongest evidence of several comparisons is from an alarm."""
-    return (
-        f"The strongest evidence so far is that the {metric_words(each.definition)} of "
-        f"{_sides(each)} is {_outside(each)}: {_evidence(each.evidence or 0.0)}, of the "
-        f"{_evidence(each.threshold or 0.0)} that an alarm needs."
-    )
+    return f"the {metric_words(each.definition)} of {sides_of(each)} was {_outside(each)}"
 
 
 def _value(each: MonitoredComparison, held: PooledPeriods) -> str:
@@ -312,7 +336,7 @@ def describe_now(each: MonitoredComparison, alarm: Alarm, *, named: bool = False
             "What is now is known from the next period on: the periods of an alarm are chosen by "
             "their values and overstate it, so that they have no confidence interval."
         )
-    what = f"the {metric_words(each.definition)} of {_sides(each)}" if named else "it"
+    what = f"the {metric_words(each.definition)} of {sides_of(each)}" if named else "it"
     when = f"{capitalised(_over(now))}, after the alarm, {what} is"
     if now.low is None or now.high is None:
         return f"{when} {'undefined' if now.value is None else _value(each, now)}."

@@ -17,13 +17,13 @@ from fairgauge.enums import (
     Uncounted,
 )
 from fairgauge.errors import quote
-from fairgauge.identity import FeatureId, feature_names
+from fairgauge.identity import FeatureId, feature_names, name_of_values
 from fairgauge.question.features import strata_named
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.render.words.display_names import called, printable
 from fairgauge.render.words.numbers import count, listing, numbered, plural
-from fairgauge.resolve.excluded_rows import missing_group
+from fairgauge.resolve.excluded_rows import contradictory_group, missing_group
 
 if TYPE_CHECKING:
     from fairgauge.results.report import Report
@@ -104,10 +104,34 @@ def lead(report: Report, *, tables_to_publish: bool = False) -> tuple[str, ...]:
         f"{asked}{_positive_sentence(report)}",
         (
             f"Groups of {listing(_features(spec))}, each compared with {compared}; "
-            f"{100 * confidence:.4g}% confidence intervals{_rows_words(report)}.{adjusted}"
+            f"{100 * confidence:.4g}% confidence intervals{_rows_words(report)}."
+            f"{_small_references(report)}{adjusted}"
             f"{_protection_sentence(report)}{_recoding_sentence(spec)}{_people_sentence(spec)}"
         ),
         *([unknown] if unknown else []),
+    )
+
+
+def _small_references(report: Report) -> str:
+    """Return of which features no group is large enough to be chosen as the best; else nothing."""
+    if report.spec.get("reference") != ReferenceRule.BEST:
+        return ""
+    least: dict[str, float] = {}
+    for each in report.estimates:
+        if each.feature is not None and each.reason is not None:
+            minimum = each.reason.get("minimum") or 0
+            least[each.feature] = max(minimum, least.get(each.feature, 0))
+    sizes: dict[str, float] = {}
+    for group in report.groups:
+        if group.reference_kind is None and group.feature in least:
+            known = [rate.denominator for rate in group.rates.values() if rate.denominator]
+            sizes[group.feature] = max(sizes.get(group.feature, 0), *known, 0)
+    small = [feature for feature, most in sizes.items() if 0 < most < least[feature]]
+    if not small:
+        return ""
+    return (
+        f" No group of {listing([called(each) for each in small], 'or')} is large enough to be a "
+        "reference: there the largest group is."
     )
 
 
@@ -282,7 +306,11 @@ def missing_groups(report: Report) -> dict[str, str]:
     columns = [each["column"] for each in report.spec.get("sensitive", ())]
     if len(columns) < 2:
         return {}
-    return {called(missing_group(column)): called(column) for column in columns}
+    return {
+        called(reason(column)): called(column)
+        for column in columns
+        for reason in (missing_group, contradictory_group)
+    }
 
 
 def unknown_in_intersections(report: Report) -> list[tuple[str, int]]:
@@ -291,11 +319,12 @@ def unknown_in_intersections(report: Report) -> list[tuple[str, int]]:
     A row that lacks one of several features is in the tables of the others.
     """
     found = []
+    among = _among_known(report)
     for name, parts in _intersections(report.spec).items():
         rows = _unknown(report).get(name)
         if rows:
-            why = f"missing {listing([called(part) for part in parts], 'or')} ({called(name)})"
-            found.append((why, rows))
+            columns = listing([called(part) for part in parts], "or")
+            found.append((f"unknown {columns} ({called(name)}){among}", rows))
     return found
 
 
@@ -306,6 +335,12 @@ def _unknown(report: Report) -> dict[str, int]:
         for each in report.diagnostics
         if each.code is DiagnosticCode.MISSING_GROUPS and each.feature is not None
     }
+
+
+def _among_known(report: Report) -> str:
+    """Return of whom those of unknown category are counted: of those with an outcome."""
+    lacking = " or ".join(incomplete(report))
+    return f", among the {unit(report)} with a known {lacking}" if lacking else ""
 
 
 def unknown_sentence(report: Report) -> str:
@@ -327,9 +362,9 @@ def unknown_sentence(report: Report) -> str:
     markers = _marker_sentence(report)
     if not listed and markers:
         return markers
-    lacking = " or ".join(incomplete(report))
-    among = f", among the {unit(report)} with a known {lacking}" if lacking else ""
-    counted = f"Of unknown category{among}: {', '.join(listed) or f'no {unit(report)}'}."
+    counted = (
+        f"Of unknown category{_among_known(report)}: {', '.join(listed) or f'no {unit(report)}'}."
+    )
     return f"{counted} {markers}".rstrip()
 
 
@@ -525,13 +560,20 @@ def _method(report: Report) -> str:
 def _text(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, list):  # the values of a group of several columns
+        return name_of_values(value)
     return f"{value:g}" if isinstance(value, float) else called(value)
+
+
+def conditions_of(result: object) -> list[str]:
+    """Return the conditions of the rows that were counted, none where all were."""
+    conditions = getattr(result, "spec", {}).get("where")
+    return [called(text) for text in BY_NAME["where"].type.write(conditions)] if conditions else []
 
 
 def chosen_rows(result: object) -> tuple[str, ...]:
     """Return which rows were counted, where the question has conditions."""
-    conditions = getattr(result, "spec", {}).get("where")
-    if not conditions:
+    if not (conditions := conditions_of(result)):
         return ()
-    texts = BY_NAME["where"].type.write(conditions)
-    return (f"Only rows with {listing([called(text) for text in texts], most=50)} are counted.",)
+    named = listing(conditions, most=50)
+    return (f"Only rows with {named} are counted, and not compared with the other rows.",)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import listing
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.render.words.display_names import called
 from fairgauge.render.words.numbers import amount, numbered
 
 if TYPE_CHECKING:
@@ -202,6 +203,13 @@ def _empty_denominator(reason: Reason) -> str:
     return f"the {reason.side} has {what}" if reason.side else what
 
 
+def _lacking_values(reason: Reason) -> str:
+    lacking, rows = reason["lacking"], reason["rows"]
+    of = "the rows" if reason.side is None else f"the rows of the {reason.side}"
+    text = f"{lacking:,} of {of} ({rows:,}) have no value in {called(reason['column'])}"
+    return text if lacking == rows else f"{text}, and the others hold no {reason['counts']}"
+
+
 def _no_class(reason: Reason) -> str:
     inner = " and ".join(map(describe_reason, reason["reasons"]))
     return f"{_of_side(reason)}it is defined in no class ({inner})"
@@ -303,6 +311,7 @@ _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
     ReasonCode.NO_POSITIVES: lambda reason: f"there are no rows with a positive {reason['of']}",
     ReasonCode.NO_NEGATIVES: lambda reason: f"there are no rows with a negative {reason['of']}",
     ReasonCode.EMPTY_DENOMINATOR: _empty_denominator,
+    ReasonCode.LACKING_VALUES: _lacking_values,
     ReasonCode.BOTH_SIDES_EQUAL_RATE: lambda reason: (
         f"{reason['rate']} is {reason['value']:g} on both sides"
     ),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import SearchControl, SearchedReference, Worse
 from fairgauge.render.words import numbers
-from fairgauge.render.words.display_names import capitalised
+from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.question_sentences import counts_people
 
 if TYPE_CHECKING:
@@ -46,10 +46,13 @@ def of_whom(found: SubgroupSearch) -> str:
 
 
 def examined(found: SubgroupSearch) -> str:
-    """State which subgroups were examined, and what each is compared with."""
+    """State how many rows, which subgroups were examined, and what each is compared with."""
+    of_rates = _scores_examined if of_scores(found.question) else _rates_examined
+    return f"{numbers.numbered(found.overall.rows, of_whom(found))}: {of_rates(found)}"
+
+
+def _rates_examined(found: SubgroupSearch) -> str:
     question = found.question
-    if of_scores(question):
-        return _scores_examined(found)
     features = len(question.features)
     deepest = min(question.depth, features)
     against = "all other rows" if question.reference is SearchedReference.OTHERS else "all rows"
@@ -121,30 +124,94 @@ def nothing_shown(found: SubgroupSearch) -> str:
             f"No subgroup has {fewest:,} rows, with 20 that the rate is a share of in it and 20 "
             "outside it."
         )
+    return f"This does not show that none is {bad_words(found.question)}."
+
+
+def decided(found: SubgroupSearch) -> str:
+    """State how many subgroups are inconclusive, and how many are shown not to be worse."""
+    undecided, not_worse = found.undecided_count, found.not_worse_count
+    bad = bad_words(found.question)
+    if undecided == found.examined > 1:
+        return (
+            f"All {undecided:,} subgroups are inconclusive: none is shown to be {bad}, and none is "
+            f"shown not to be {bad}."
+        )
     return (
-        f"This does not show that none is {bad_words(found.question)}: below stands what would "
-        "have been found."
+        f"{numbers.numbered(undecided, 'subgroups')} "
+        f"{numbers.plural(undecided, 'is', 'are')} inconclusive; {not_worse:,} "
+        f"{numbers.plural(not_worse, 'is', 'are')} shown not to be {bad}."
     )
 
 
 def detectable(found: SubgroupSearch) -> str:
     """State what would have been found."""
-    parts = [*detected(found).values()]
-    if not parts:
+    by_share = detected(found)
+    if not by_share:
         return "No difference would probably have been found: the table is too small."
     at = ", at the mean of all scores" if of_scores(found.question) else ""
     at += ", once chosen" if found.question.split is not None else ""
-    return f"Would have been found (80% power{at}): {', '.join(parts)} of the {counted(found)}."
+    (largest, by), *others = by_share.items()
+    more = "".join(f", {each} in one of {100 * share:g}%" for share, each in others)
+    return (
+        f"Would have been found (80% power{at}): {_off(found.question)} {by} in a subgroup of "
+        f"{100 * largest:g}% of the {counted(found)}{more}."
+    )
+
+
+def would_have_been_found(found: SubgroupSearch, usual: float) -> str | None:
+    """State in the words of a headline which subgroup would have been found; None if none."""
+    by_share = detected(found)
+    if not by_share:
+        return None
+    share = usual if usual in by_share else next(iter(by_share))
+    once = ", once chosen" if found.question.split is not None else ""
+    return (
+        f"{_off(found.question)} {by_share[share]} in a subgroup of {100 * share:g}% of the "
+        f"{counted(found)} would probably have been found{once}"
+    )
+
+
+def _off(question: SearchQuestion) -> str:
+    """Return what is by so much on the worse side: ``a false positive rate higher``."""
+    if not of_scores(question):
+        title = called(question.definition.title)
+        return f"{'an' if title[0] in 'aeiou' else 'a'} {title} {question.worse}"
+    side = HIGH_OR_LOW.get(question.worse)
+    return f"scores too {side}" if side else "scores off"
 
 
 def detected(found: SubgroupSearch) -> dict[float, str]:
-    """Return what would have been found, by the share of a subgroup: ``+6.2 pp in 50%``."""
-    sign = {Worse.HIGHER: "+", Worse.LOWER: "−", Worse.EITHER: "±"}[found.question.worse]
+    """Return what would have been found, by the share of a subgroup: ``by 6.2 pp``."""
     return {
-        each.share: f"{sign}{in_points(each.difference)} in {100 * each.share:g}%"
+        each.share: f"by {in_points(each.difference)}"
         for each in found.detectable
         if each.difference is not None
     }
+
+
+def sized(found: SubgroupSearch, each: Subgroup) -> str:
+    """Return of how many the rate of a subgroup is a share: ``186 observed positives``."""
+    return f"{numbers.count(each.n)} {counted(found)}"
+
+
+def heading(question: SearchQuestion) -> str:
+    """Return the heading under which what is worse is listed, with its commands."""
+    return f"Where they are {bad_words(question)}" if of_scores(question) else "Where it is worse"
+
+
+def without_tolerance(question: SearchQuestion) -> str:
+    """State what a tolerance would decide, where none was asked."""
+    bad = bad_words(question)
+    can = {
+        Worse.EITHER: "none",
+        Worse.HIGHER: "only one on the other side",
+        Worse.LOWER: "only one on the other side",
+    }[question.worse]
+    can = can if of_scores(question) else "only one that is better"
+    return (
+        f"State from which difference on a subgroup counts as {bad} (--tolerance 0.05: by more "
+        f"than 5 pp): without it {can} can be shown not to be {bad}."
+    )
 
 
 def guaranteed(found: SubgroupSearch, each: Subgroup) -> float:

@@ -10,7 +10,12 @@ from fairgauge.render.words.display_names import called
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.results.threshold_choice import ThresholdChoice, ThresholdEffect
+    from fairgauge.results.model_comparison import RateChange
+    from fairgauge.results.threshold_choice import (
+        FeatureThresholds,
+        ThresholdChoice,
+        ThresholdEffect,
+    )
 
 _MOST_NEEDED = 1e6
 _OUTCOMES = {
@@ -30,6 +35,8 @@ HOW = {
     ChosenBy.INTERVAL: "with their whole confidence intervals",
     ChosenBy.VALUE: "by their values alone",
 }
+_STRONGLY = 0.05
+"""By how much a rate of wrong decisions grows strongly: by as many of 100 as the usual margin."""
 WARNING = (
     "Different thresholds for different groups are disparate treatment, and unlawful for many uses "
     "in many places. Seek legal advice before using them."
@@ -65,9 +72,47 @@ def choice_sentence(choice: ThresholdChoice, effect: ThresholdEffect) -> str:
             "interval of every group in the half of the rows that chooses."
         )
     return (
-        f"Of the thresholds that meet the goal and keep {kept_words(choice)} {how} in the half of "
-        f"the rows that chooses, {cut:g} is the closest to today's {choice.today:g}."
+        f"One random half of the rows chose {cut:g}: of the thresholds that meet the goal and keep "
+        f"{kept_words(choice)} {how} in that half, it is the closest to today's {choice.today:g}."
     )
+
+
+def closer_sentence(choice: ThresholdChoice, of: FeatureThresholds) -> str | None:
+    """Return why a closer threshold that meets the goal where it is measured was not chosen."""
+    if of.common is None or not changes_decisions(choice, of.common):
+        return None
+    far = abs(cut_of(of.common) - choice.today)
+    closer = [
+        each.threshold
+        for each in of.frontier
+        if abs(each.threshold - choice.today) < far and each.outcome is Outcome.PASS
+    ]
+    if not closer:
+        return None
+    nearest = min(closer, key=lambda cut: abs(cut - choice.today))
+    return (
+        f"Closer thresholds, such as {nearest:g}, meet the goal in the half that measures, but did "
+        f"not meet goal and {choice.kept_rate.title} {HOW[of.common.chosen_by]} in the half that "
+        "chose. To choose one of them by the half that measures would judge it by the rows that "
+        "chose it."
+    )
+
+
+def grown_error(choice: ThresholdChoice, effect: ThresholdEffect) -> RateChange | None:
+    """Return the rate by which wrong decisions of one kind grow strongly, by its whole interval.
+
+    The false positive rate where it rises, the true positive rate where it falls.
+    """
+    if not changes_decisions(choice, effect):
+        return None
+    grown = []
+    for each in effect.rates:
+        judged = each.feature is None and "label" in each.definition.needs
+        if judged and each.interval is not None:
+            lower = each.definition.better is Better.LOWER
+            least = each.interval.low if lower else -each.interval.high
+            grown += [(least, each)] if least > _STRONGLY else []
+    return max(grown, key=lambda one: one[0])[1] if grown else None
 
 
 def decided(choice: ThresholdChoice, effect: ThresholdEffect, at: str) -> str:
@@ -75,7 +120,10 @@ def decided(choice: ThresholdChoice, effect: ThresholdEffect, at: str) -> str:
     kept = f"no decision changes, so that {choice.kept_rate.title} is kept"
     if changes_decisions(choice, effect):
         kept = _non_inferior(choice, effect.kept_outcome)
-    found = f"In the other half, {_OUTCOMES[effect.goal_outcome]}, and {kept}."
+    found = (
+        "Measured in a random half of the rows that had no part in the choice: "
+        f"{_OUTCOMES[effect.goal_outcome]}, and {kept}."
+    )
     if Outcome.INCONCLUSIVE not in (effect.goal_outcome, effect.kept_outcome):
         return found
     rows = effect.needed_rows

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from fairgauge.render.brief.explore_words import in_words
 from fairgauge.render.charts.threshold_slider import escaped
 from fairgauge.render.words.display_names import printable
-from fairgauge.render.writers.html import asset, environment, policy
+from fairgauge.render.writers.html import css, environment, policy, scripts
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ _SCRIPTS = ("kernels.js", "counts.js", "intervals.js", "explore.js")
 def explore_page(data: Mapping[str, Any]) -> str:
     """Return the page that computes every view of the counts, in the words of its question."""
     data = in_words(data)
-    style = asset("explore.css")
-    script = "".join(map(asset, _SCRIPTS))
+    style = css("explore.css")
+    script = scripts(*_SCRIPTS)
     return environment().get_template("explore.html.j2").render(
         title=printable(_title(data)),
         lead=f"{data['rows']:,} rows, counted by {_listed(data)}.",

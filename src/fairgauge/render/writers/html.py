@@ -42,7 +42,7 @@ def write(document: DocumentTree, shown: object = None, *, tight: str = "") -> s
     explorer = slider(report) if report and scores else None
     style = css("style.css") + css("first_page.css")
     parts = ("script.js", "counts.js", "slider.js") if explorer else ("script.js",)
-    script = "".join(map(asset, parts))
+    script = scripts(*parts)
     return environment().get_template("page.html.j2").render(
         document=document,
         tight=tight,
@@ -223,6 +223,13 @@ def _short_row(row: Sequence[Cell], link: str) -> Markup:
 def asset(name: str) -> str:
     """Return one of the files that pages are made of."""
     return files("fairgauge.render").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+@cache
+def scripts(*names: str) -> str:
+    """Return scripts one after the other, without what only their readers need."""
+    text = "\n".join(map(asset, names))
+    return re.sub(r"\n\s*", "\n", re.sub(r"(?m)^\s*//.*$|\s// .*$", "", text)).strip()
 
 
 @cache

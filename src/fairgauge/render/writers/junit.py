@@ -1,6 +1,6 @@
 """JUnit XML: every verdict is a test case, so that a pipeline shows what failed.
 
-Of a monitor every comparison is one.
+Of a monitor every comparison is one, and an undecided one an error: nobody sees what it would be.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _LONGEST = 1_000
 
 
 def write(report: Report | MonitorReport) -> str:
-    """Write the verdicts as JUnit XML; what could not be decided counts as skipped."""
+    """Write the verdicts as JUnit XML; what an audit could not decide counts as skipped."""
     if isinstance(report, MonitorReport):
         cases = [_monitored(each, report.outcome(each.state)) for each in report.tested]
-        name = report.model
+        name, undecided = report.model, "error"
     else:
         cases = [_judged(each) for each in report.verdicts]
-        name = source(report)
-    return "\n".join(_lines(name, report.created, cases)) + "\n"
+        name, undecided = source(report), "skipped"
+    return "\n".join(_lines(name, report.created, cases, undecided)) + "\n"
 
 
 class _Case(NamedTuple):
@@ -60,21 +60,22 @@ def _monitored(each: MonitoredComparison, outcome: Outcome) -> _Case:
     return _Case(f"fairgauge.{each.feature}", name, outcome, message, counted)
 
 
-def _lines(name: str, created: str, cases: Sequence[_Case]) -> Iterator[str]:
+def _lines(name: str, created: str, cases: Sequence[_Case], undecided: str) -> Iterator[str]:
     failures = sum(each.outcome is Outcome.FAIL for each in cases)
-    skipped = sum(each.outcome not in (Outcome.FAIL, Outcome.PASS) for each in cases)
-    counts = f'tests="{len(cases)}" failures="{failures}" errors="0" skipped="{skipped}"'
+    others = sum(each.outcome not in (Outcome.FAIL, Outcome.PASS) for each in cases)
+    errors, skipped = (others, 0) if undecided == "error" else (0, others)
+    counts = f'tests="{len(cases)}" failures="{failures}" errors="{errors}" skipped="{skipped}"'
     when = created.split("+")[0]
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield f'<testsuites name="fairgauge" {counts}>'
     yield f'  <testsuite name={_attribute(name)} {counts} time="0" timestamp="{when}">'
     for each in cases:
-        yield from _case(each)
+        yield from _case(each, undecided)
     yield "  </testsuite>"
     yield "</testsuites>"
 
 
-def _case(case: _Case) -> Iterator[str]:
+def _case(case: _Case, undecided: str) -> Iterator[str]:
     opening = (
         f'    <testcase classname={_attribute(case.where)} name={_attribute(case.name)} time="0"'
     )
@@ -86,7 +87,7 @@ def _case(case: _Case) -> Iterator[str]:
         yield f"      <system-out>{escape(_text(case.message))}</system-out>"
         yield "    </testcase>"
         return
-    tag = "failure" if case.outcome is Outcome.FAIL else "skipped"
+    tag = "failure" if case.outcome is Outcome.FAIL else undecided
     yield f"{opening}>"
     yield f"      <{tag} message={_attribute(case.message)}/>"
     yield "    </testcase>"

@@ -64,9 +64,9 @@ def _findings(report: MonitorReport) -> Iterator[str]:
     """Yield whether something may be wrong with the rows of the last period, or labels are due."""
     yield "# HELP fairgauge_rows_suspected Findings about the last period, and labels that are due."
     yield "# TYPE fairgauge_rows_suspected gauge"
-    last = report.periods[-1] if report.periods else ""
+    findings = report.concerning(report.periods[-1]) if report.periods else ()
     for problem in HistoryProblem:
-        count = sum(e.problem is problem and e.concerns(last) for e in report.findings)
+        count = sum(each.problem is problem for each in findings)
         inside = _inside({"model": report.model, "problem": str(problem)})
         yield f"fairgauge_rows_suspected{{{inside}}} {count}"
 

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import DataError, quote
-from fairgauge.render._document_tree import Chart, Section, Table
-from fairgauge.render.words.numbers import plural
+from fairgauge.render._document_tree import Chart, Paragraph, Section, Table, Tone
+from fairgauge.render.words.numbers import listing, plural
 from fairgauge.render.writers import html
 
 if TYPE_CHECKING:
@@ -77,6 +77,8 @@ _PAGE = b"/Type /Page\n"
 _SHORT = 2
 _TIGHTER = ("short", "short tight", "short tight tightest")
 """Classes of the style sheet, tried until the document has two pages."""
+_FLOWING = f"{_TIGHTER[-1]} flowing"
+"""The class by which the record begins where the first page ends."""
 _MOST_ROWS = (12, 4)
 _FILED = "Rules, methods and sources"
 _LONGEST_REASON = 300
@@ -107,14 +109,14 @@ def write(document: DocumentTree, shown: object = None, *, full: bool = False) -
     for short, tight in _shorter(document):
         printed = print_page(html.write(short, shown, tight=tight))
         if printed.count(_PAGE) <= _SHORT:
-            break
-    return printed
+            return printed
+    apart = print_page(html.write(_with_tables_apart(document), shown, tight=_TIGHTER[-1]))
+    return apart if apart.count(_PAGE) < printed.count(_PAGE) else printed
 
 
 def _shorter(document: DocumentTree) -> Iterator[tuple[DocumentTree, str]]:
     """Yield what of a document may have room on two pages, the most of it first."""
     first = document.first_page
-    tables = tuple(each for each in first.exhibits if isinstance(each, Table))
     least: tuple[Section, ...] = ()
     if document.filed:
         least = (Section("filed", _FILED, document.filed),)
@@ -125,15 +127,31 @@ def _shorter(document: DocumentTree) -> Iterator[tuple[DocumentTree, str]]:
         half = tuple(replace(s, blocks=s.blocks[: (len(s.blocks) + 1) // 2]) for s in few[:1])
         for sections in (document.sections, long, few[:3], few[:2], few[:1], half):
             yield replace(document, sections=sections), _TIGHTER[0]
+        for dropped in range(1, len(first.exhibits) + 1):  # no second page that is empty
+            fewer = replace(first, exhibits=first.exhibits[dropped:])
+            yield replace(document, sections=half, first_page=fewer), _TIGHTER[0]
     for tight in _TIGHTER:
         yield replace(document, sections=least), tight
-    for dropped in range(1, len(first.exhibits)):
+    kept = next((i for i, e in enumerate(first.exhibits) if e in document.to_publish), None)
+    for dropped in range(1, len(first.exhibits) if kept is None else kept + 1):
         fewer = replace(first, exhibits=first.exhibits[dropped:])
-        for tight in _TIGHTER[1:]:
+        last = document.to_publish and dropped == kept
+        for tight in (*_TIGHTER[1:], *([_FLOWING] if last else ())):
             yield replace(document, sections=least, first_page=fewer), tight
-    if tables:
-        least = (Section("filed", _FILED, (*tables, *document.filed)),)
-    yield replace(document, sections=least, first_page=replace(first, exhibits=())), _TIGHTER[-1]
+
+
+def _with_tables_apart(document: DocumentTree) -> DocumentTree:
+    """Return a document whose first page names the tables that follow it."""
+    first = document.first_page
+    tables = tuple(each for each in first.exhibits if isinstance(each, Table))
+    filed = (*tables, *document.filed)
+    named = listing([each.caption for each in document.to_publish])
+    follow = (Paragraph(f"Tables to publish follow: {named}.", Tone.SOFT),) if named else ()
+    return replace(
+        document,
+        sections=(Section("filed", _FILED, filed),) if filed else (),
+        first_page=replace(first, exhibits=follow),
+    )
 
 
 def _shortened(section: Section, most: int) -> Section:

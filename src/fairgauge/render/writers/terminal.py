@@ -202,11 +202,12 @@ class _Text:
 
     def document(self, document: DocumentTree) -> Iterator[str]:
         """Yield the whole document."""
-        before = list(self._title(document))
+        before, warnings = list(self._title(document)), list(self._warnings(document))
         brief = document.first_page.brief
         yield from before
         if self.full:
             yield from self._brief(brief, document)
+            yield from warnings
             yield ""
             for text in document.lead:
                 yield from self.wrapped(text)
@@ -218,12 +219,13 @@ class _Text:
         else:
             rooms = _ROOMS if self.most_spare else _ROOMS[2:]
             fitting = (list(self._shortest(brief, document, room)) for room in rooms)
-            some = _BEFORE_TABLES - len(before)
+            some = _BEFORE_TABLES - len(before) - len(warnings)
             lines: list[str] = []
             for lines in fitting:
                 if len(lines) <= some:
                     break
             yield from lines
+            yield from warnings
         for section in document.sections:
             if section.id not in _NOT_SHOWN:
                 yield from self.section(section)
@@ -231,10 +233,16 @@ class _Text:
             yield from self._below(brief, document)
 
     def _title(self, document: DocumentTree) -> Iterator[str]:
-        """Yield the title and the warnings."""
+        """Yield the title, and how many warnings stand below the summary."""
         title = shorten(printable(document.title), self.width - width(document.beside) - 2)
         space = " " * (self.width - width(title) - width(document.beside))
         yield self.paint(title, Tone.PLAIN) + space + self.paint(document.beside, Tone.SOFT)
+        if document.warned:
+            noun = numbers.plural(document.warned, "warning", "warnings")
+            text = f"{document.warned:,} {noun} below the summary may change what it means."
+            yield from self.wrapped(text, 0, Tone.UNSURE)
+
+    def _warnings(self, document: DocumentTree) -> Iterator[str]:
         for text in document.warnings:
             yield from self.wrapped(text, 0, Tone.UNSURE)
 
@@ -259,9 +267,11 @@ class _Text:
         for name, most in zip(("found", "certainty", "steps"), room, strict=True):
             lines: list[str] = []
             seen: set[tuple[str, ...]] = set()
+            full = False  # but of audits what has no room stands below the tables, in order
             for each in getattr(brief, name):
                 more = list(self._hanging(f"{'Next: ' if name == 'steps' else ''}{each}"))
-                fits = len(lines) + len(more) <= most
+                fits = len(lines) + len(more) <= most and not full
+                full = not (fits or self.of_audit)
                 finding = self.of_audit and name == "found" and each.sources not in seen
                 seen.add(each.sources)
                 if fits or finding or (most and not lines):
@@ -279,7 +289,8 @@ class _Text:
         for question, answer in brief.answers:
             rest = [t for t in map(str, answer) if t not in self.shown and t not in asked]
             if rest:
-                yield from self.wrapped(f"{question}: {' '.join(rest)}", 2, Tone.SOFT)
+                continued = " (continued)" if any(str(t) in self.shown for t in answer) else ""
+                yield from self.wrapped(f"{question}{continued}: {' '.join(rest)}", 2, Tone.SOFT)
 
     def _hanging(self, text: str) -> Iterator[str]:
         """Yield a sentence, its further lines indented."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -64,6 +66,38 @@ def test_months_are_periods(rows):
     )
     done = fairgauge("monitor", "import", "history", "months/*.cube.json")
     assert "2 periods added" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "written", "absent"),
+    [("{0.year}-Q{quarter}", "2026-Q1", "2026-Q3"), ("{0.year}", "2026", "2028")],
+)
+def test_quarters_and_years_are_periods(rows, name, written, absent):
+    days = rows["day"].to_pylist()
+    times = [
+        name.format(day, quarter=(day.month + 2) // 3) if i % 2 else absent
+        for i, day in enumerate(days)
+    ]
+    pq.write_table(rows.append_column("time", pa.array(times)), "rows.parquet")
+    done = fairgauge("count", "rows.parquet", *FLAGS, "--by", "time", "-o", "times")
+    assert done.exit_code == 0, done.stderr
+    assert f"{written}.cube.json" in {path.name for path in Path("times").iterdir()}
+    done = fairgauge("monitor", "import", "history", "times/*.cube.json")
+    assert "periods added" in done.stdout, done.stderr
+    assert {written, absent} <= set(map(str, fg.History("history").periods))
+
+
+def test_two_files_of_one_period_are_refused_and_copies_warned_of(rows):
+    fairgauge("count", "rows.parquet", *FLAGS, "--by", "day", "-o", "days")
+    first = sorted(Path("days").iterdir())[0]
+    copy = Path("days") / f"{first.name[:10]}.more.cube.json"
+    shutil.copy(first, copy)
+    done = fairgauge("monitor", "import", "history", "days/*.cube.json")
+    assert done.exit_code == 2
+    assert f"are both of {first.name[:10]}" in " ".join(done.stderr.split())
+    copy.rename(Path("days") / "2031-01-01.cube.json")
+    done = fairgauge("monitor", "import", "history", "days/*.cube.json")
+    assert "byte for byte the same" in " ".join(done.stderr.split())
 
 
 def test_what_is_no_period(rows):

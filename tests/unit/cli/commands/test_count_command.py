@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from loan_cases import CELLS, SEX, table
@@ -207,6 +208,14 @@ def test_rows_alone_in_a_cell_are_counted_once(run, tmp_path):
         "person can read the outcome (the exact value of 'score' too); share these counts as you "
         "would share the rows, or protect them (--min-cell 10, fairgauge protect)\n"
     )
+
+
+def test_people_alone_in_a_cell_are_called_people(run, tmp_path):
+    rows = [f"{i // 2},{i % 4 // 3},{'FMX'[min(i // 6, 2)]}" for i in range(14)]
+    (tmp_path / "t.csv").write_text("\n".join(["who,p,sex", *rows]))
+    flags = ("--prediction", "p", "--positive", "1", "--sensitive", "sex", "--person", "who")
+    done = run("count", f"{tmp_path}/t.csv", *flags)
+    assert re.search(r"Note: (1 person is|\d+ people are) alone in a cell", done.stderr)
 
 
 @pytest.mark.parametrize(

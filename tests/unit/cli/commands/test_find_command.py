@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 
 import numpy as np
@@ -46,7 +47,13 @@ def test_the_planted_subgroup_is_found_and_fails_a_pipeline(run, write):
     assert quiet.count("\n") == 1
 
 
-def test_the_command_it_prints_runs_as_printed_where_it_cut_the_numbers_itself(run, write):
+def commands(printed):
+    """Return the commands of a page, as a shell joins their lines."""
+    joined = printed.replace(" \\\n", "").splitlines()
+    return [shlex.split(each) for each in joined if each.startswith("    fairgauge audit")]
+
+
+def test_the_commands_it_prints_run_as_printed_where_it_cut_the_numbers_itself(run, write):
     rng = np.random.default_rng(3)
     data, rows = write(0.0), 4_000
     tenure, age = rng.random(rows) * 100, rng.normal(45, 12, rows)
@@ -57,11 +64,49 @@ def test_the_command_it_prints_runs_as_printed_where_it_cut_the_numbers_itself(r
     with open(data, "w", encoding="utf-8") as file:  # noqa: PTH123
         file.write("\n".join([*lines, ""]))
     asked = (*ASKED[:-1], "sex,tenure,age")
-    printed = run("find", data, *asked).stdout.replace(" \\\n", "")  # as a shell joins lines
-    (line,) = [each for each in printed.splitlines() if "fairgauge audit" in each]
-    assert shlex.split(line)[-5].startswith("age:")
-    result = run(*shlex.split(line)[1:])
+    printed = run("find", data, *asked).stdout
+    assert "which compares groups inside it, and not it with other rows" in " ".join(
+        printed.split()
+    )
+    against, inside = commands(printed)
+    for each in (against, inside):
+        assert each[each.index("--positive") + 1] == "1"  # which the search assumed
+    assert any(word.startswith("age:") for word in inside)
+    result = run(*inside[1:])
     assert result.exit_code == 0, result.output
+    run("find", data, *asked, "-o", "find.json")
+    with open("find.json", encoding="utf-8") as file:  # noqa: PTH123
+        worst = json.load(file)["worse"][0]
+    compared = json.loads(run(*against[1:], "--format", "json").stdout)["estimates"]
+    stated = [each for each in compared if abs(each["value"] - worst["difference"]) < 1e-9]
+    assert [each["metric"] for each in stated] == ["false_positive_rate.difference"]
+
+
+def test_a_page_refers_to_what_is_on_it_and_lists_what_is_worse_in_one_order(run, write):
+    """On a terminal the rest of an answer stands below the tables, and is marked as such."""
+    page = " ".join(run("find", write(0.4), *ASKED).stdout.split())
+    assert "below" not in page
+    first = page.index("sex = F & age = (60, inf) (")
+    assert first < page.index(" Where it is worse ") < page.index("(continued): Find where")
+    assert "the command is under “Where it is worse”" in page
+    assert "(continued): Find where the difference arises" in page
+    assert "n = " not in page
+    (counted,) = re.findall(r"age = \(60, inf\) \((\d+) observed negatives\)", page)
+    (rows,) = re.findall(r"To audit the (\d+) rows of sex = F & age = \(60, inf\)", page)
+    assert int(counted) < int(rows)
+
+
+def test_where_nothing_is_found_plain_sentences_state_what_would_and_what_to_do(run, write):
+    page = " ".join(run("find", write(0.0), *ASKED).stdout.split())
+    assert re.search(
+        r"No subgroup is shown to be worse; a false positive rate higher by [\d.]+ pp in a "
+        r"subgroup of 10% of the observed negatives would probably have been found",
+        page,
+    )
+    assert "--tolerance 0.05: by more than 5 pp" in page
+    assert "of the subgroups that are inconclusive" not in page
+    tolerant = run("find", "rows.csv", *ASKED, "--tolerance", "0.3").stdout
+    assert "--tolerance 0.05" not in tolerant
 
 
 def test_without_a_difference_a_pipeline_passes_and_states_what_would_have_been_found(run, write):
@@ -141,10 +186,9 @@ def test_calibration_is_searched_with_one_hot_columns(run, tmp_path, monkeypatch
     written = json.loads((tmp_path / "find.json").read_text(encoding="utf-8"))
     assert all(name.startswith("sex = F & region = 2 & s = ") for name in written["summary"])
     assert written["question"]["reference"] == "labels"
-    printed = result.stdout.replace(" \\\n", "")  # as a shell joins lines
-    (line,) = [each for each in printed.splitlines() if "fairgauge audit" in each]
-    assert "<= s <" in line or "s <" in line
-    audited = run(*shlex.split(line)[1:], "--format", "json")
+    (line,) = commands(result.stdout)
+    assert any("<= s <" in word or "s <" in word for word in line)
+    audited = run(*line[1:], "--format", "json")
     assert audited.exit_code == 0, audited.output
     assert json.loads(audited.stdout)["data"]["cases"] == written["worse"][0]["n"]
     high = run("find", "scores.csv", *asked, "--worse", "higher", "--tolerance", "0.02")

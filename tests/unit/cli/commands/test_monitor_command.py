@@ -684,7 +684,7 @@ def spell(path: Path) -> None:
 def test_half_of_a_group_spelt_in_another_way_is_warned_of(folder):
     spell(folder / "3.csv")
     result = run(folder, "3.csv", "2026-01-04", "-q")
-    assert "Warning: On 2026-01-04: 50 rows with f in sex, which reads like F." in result.stderr
+    assert 'Warning: On 2026-01-04: 50 rows with "f" in sex, which reads like "F".' in result.stderr
 
 
 def test_a_run_names_the_gap_before_its_period_and_rows_that_stand_twice(folder):
@@ -713,7 +713,7 @@ def test_the_doctor_states_what_may_be_wrong_and_ends_with_a_code(folder):
         ("gap", "2026-01-05", None),
         ("spelling", "2026-01-06", "f"),
     ]
-    assert "which reads like F" in found["findings"][1]["says"]
+    assert 'which reads like "F"' in found["findings"][1]["says"]
     assert texts_in(folder / "history") == before
     assert fairgauge("monitor", "doctor", folder / "history", "--at", "2026-01-03").exit_code == 0
     absent = fairgauge("monitor", "doctor", folder / "nowhere")

@@ -14,6 +14,7 @@ import fairgauge as fg
 import sample_reports
 from fairgauge.enums import Favourable
 from fairgauge.render import render
+from fairgauge.render.documents.report_document import report_document
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -151,8 +152,8 @@ def test_the_headline_is_about_what_the_verdict_is_about() -> None:
         f"{wrongly}"
     )
     assert str(brief.verdict[1]) == (
-        "“Of those who did not reoffend, at most 10 of 100 fewer or more were rated high risk”: "
-        "Black defendants are outside this limit and worse off; Other defendants and White "
+        "“Those who did not reoffend differ by at most 10 of 100 in how often they are rated high "
+        "risk”: Black defendants are outside this limit and worse off; Other defendants and White "
         "defendants are outside it and better off."
     )
     # the mistake in the favour of people: neither better nor worse off, but less often or more
@@ -428,14 +429,19 @@ def test_an_average_over_strata_is_not_stated_as_each_of_them() -> None:
     assert str(report.brief().headline).endswith(
         "but on average within Dept the difference is not statistically significant"
     )
-    first = str(report.brief().found[0])
-    assert (
-        "On average within Dept the difference is not statistically significant: between 1 fewer "
-        "and 5 more of 100 had Admit = Admitted (95% CI, for all comparisons together)." in first
+    assert str(report.brief().found[1]) == (
+        "On average within Dept the difference is not statistically significant. In Dept A (82 of "
+        "100 people with Gender Female, 62 of 100 people with Gender Male) the reverse is "
+        "statistically significant; no difference is shown in any of the other 5 (adjusted for all "
+        "6)."
     )
-    assert first.endswith(
-        "In Dept A (82 v 62 of 100) the reverse is statistically significant; no difference is "
-        "shown in any of the other 5 (adjusted for all 6)."
+    assert str(report.brief().certainty[1]) == (
+        "People with Gender Female, compared with people with Gender Male, on average within Dept: "
+        "between 1 fewer and 5 more of 100 had Admit = Admitted (95% CI, for all comparisons "
+        "together)."
+    )
+    assert str(report.brief().steps[0]) == (
+        "Find how much of the difference Dept accounts for: fairgauge why."
     )
 
 
@@ -619,3 +625,52 @@ def test_a_condition_on_rows_stands_beside_their_number():
     brief = report.brief()
     assert brief.looked_at[0].text == "60 rows, all of them used."
     assert brief.looked_at[1].text.startswith("Only rows with code")
+
+
+def test_a_reversal_is_in_the_verdict_and_no_warning_repeats_it() -> None:
+    held = [
+        ("women", "Sales", 200, 0.8), ("men", "Sales", 1600, 0.7),
+        ("women", "Research", 1700, 0.25), ("men", "Research", 300, 0.18),
+    ]  # fmt: skip
+    table = pl.DataFrame(
+        [
+            {"sex": sex, "department": place, "hired": hired, "n": round(n * share)}
+            for sex, place, n, rate in held
+            for hired, share in ((1, rate), (0, 1 - rate))
+        ]
+    )
+    asked = {"prediction": "hired", "positive": 1, "sensitive": "sex", "count": "n"}
+    report = fg.audit(table, strata="department", rules="selection_rate.ratio >= 0.8", **asked)
+    brief, document = report.brief(), report_document(report)
+    verdict = " ".join(map(str, brief.verdict))
+    assert "On average within department it is the reverse for people with sex women." in verdict
+    assert not [each for each in document.warnings if "Simpson" in each]
+    assert any("Simpson" in str(each.code) or each.code == "simpson" for each in report.diagnostics)
+    assert "by sex, overall and within department" in str(brief.looked_at[1])
+    assert "Why: the audit adjusted for department alone, and looked at no causes." in str(brief)
+
+
+def test_more_rows_are_of_those_whom_the_rate_counts() -> None:
+    counts = {"A": {"tp": 60, "fp": 20, "fn": 20, "tn": 90}, "B": {"tp": 700, "fp": 200, "fn": 200,
+              "tn": 900}}  # fmt: skip
+    brief = fg.audit(
+        fg.confusion("race", counts), words=RISK, rules=["true_positive_rate.ratio >= 0.9"]
+    ).brief()
+    needed = re.search(r"About [\d,]+ (.*?) \(the data have (\d+)\)", str(brief))
+    assert needed is not None
+    assert needed.groups() == ("A defendants who reoffended", "80")
+
+
+@pytest.mark.parametrize(("limit", "often"), [("<= 0.02", "more"), (">= -0.02", "less")])
+def test_a_rule_on_the_accuracy_of_classes_is_in_words(limit: str, often: str) -> None:
+    rng = np.random.default_rng(1)
+    sex, label, guess = (rng.choice(of, 2_000) for of in (["F", "M"], list("abc"), list("abc")))
+    right = rng.random(2_000) < np.where(sex == "F", 0.3, 0.8)
+    table = pl.DataFrame({"sex": sex, "y": label, "p": np.where(right, label, guess)})
+    asked = {"label": "y", "prediction": "p", "sensitive": "sex", "task": "multiclass"}
+    for rule, stated in (
+        (f"accuracy.difference {limit}", f"{often} often”"),
+        ("-0.02 <= accuracy.difference <= 0.02", "less or more often”"),
+    ):
+        verdict = " ".join(map(str, fg.audit(table, rules=rule, **asked).brief().verdict))
+        assert f"“The predicted class is right at most 2 of 100 times {stated}" in verdict

@@ -41,6 +41,16 @@ def test_an_error_heads_the_page_and_is_named() -> None:
     assert str(brief.steps[0]) == "Send the errors to the publisher of the tables."
 
 
+def test_people_of_a_scoring_rate_are_not_called_selected() -> None:
+    for table in (
+        "sex,scored,scoring rate\nMale,1390,52%\nFemale,1181,47%\n",
+        "sex,n,above median,rate\nMale,1390,723,52%\nFemale,1181,555,47%\n",
+    ):
+        text = render(fg.check(table), "text", full=True)
+        assert "score above the threshold for every 100 of Male" in " ".join(text.split())
+        assert "are selected" not in text
+
+
 def test_without_an_error_nothing_more_is_claimed_than_was_checked() -> None:
     brief = fg.check(RIGHT, rules=LIMIT).brief()
     assert str(brief.headline).startswith("No error in the arithmetic of 1 table; ")

@@ -31,12 +31,52 @@ def found():
 def test_the_gravest_gap_is_the_headline_and_too_few_people_come_last(found):
     order = [gap.estimate.group for _, gap in found.gravest()]
     assert order[0] != found.gaps[0].estimate.group
+    remaining = [gap for _, gap in found.gravest() if gap.verdict == found.verdict]
+    within = [abs(gap.part("within").value) for gap in remaining]
+    assert within == sorted(within, reverse=True)
+    assert len(within) > 1
     assert order[-1] == "C"
     assert [found.gaps[i] for i, _ in found.gravest()] == [gap for _, gap in found.gravest()]
     assert found.brief().headline.text == (
-        f"People with group {order[0]} have p = 1 more often than all other people, "
-        "also within unit"
+        "People with group Z have p = 1 less often than all other people, also within unit"
     )
+
+
+def test_gaps_that_are_not_shown_do_not_stand_on_the_first_page_beside_one_that_is():
+    counts = {"Z": (40, 400), "A": (200, 400), "B": (201, 400)}
+    rows = [
+        {"group": g, "unit": u, "p": p, "n": n}
+        for g, (x, of) in counts.items()
+        for u in "xy"
+        for p, n in ((1, x), (0, of - x))
+    ]
+    asked = {"sensitive": "group", "reference": {"group": "A"}, "strata": "unit", "count": "n"}
+    found = fg.why(pl.DataFrame(rows), prediction="p", positive=1, **asked)
+    assert [str(gap.verdict) for gap in found.gaps] == ["no gap shown", "remains"]
+    stated = [str(each) for each in found.brief().found]
+    assert stated[0] == "Of 100 people with group Z, 10 had p = 1; of 100 people with group A, 50."
+    assert stated[-1] == "1 more gap is below."
+    assert not any("group B" in each for each in stated)
+    text = render(found, "text", full=True)
+    assert text.index("Z (group)") < text.index("B (group)")
+
+
+def test_a_gap_in_pay_is_stated_as_averages():
+    pay = {("F", "x"): 30, ("F", "y"): 40, ("M", "x"): 33, ("M", "y"): 43}
+    rows = [{"sex": s, "unit": u, "pay": mean + d} for (s, u), mean in pay.items()
+            for d in (-1, 1) for _ in range(20 + 40 * ((s == "F") == (u == "x")))]  # fmt: skip
+    found = fg.why(pl.DataFrame(rows), label="pay", task="regression", sensitive="sex",
+                   reference={"sex": "M"}, strata="unit")  # fmt: skip
+    brief = found.brief()
+    assert str(brief.headline) == (
+        "Average pay is lower for people with sex F than for people with sex M, also within unit"
+    )
+    average, parts = map(str, brief.found)
+    assert average == (
+        "Average pay: 8.0 lower for people with sex F (32.5) than for people with sex M (40.5), "
+        "0.80 times as high."
+    )
+    assert parts == "By which unit people are in, the average is 5 lower; within unit, 3 lower."
 
 
 def test_what_is_certain_is_of_the_group_that_is_named(found):
@@ -51,7 +91,7 @@ def test_what_is_certain_is_of_the_group_that_is_named(found):
 def test_the_verdict_names_groups_by_what_becomes_of_their_gaps(found):
     text = " ".join(render(found, "text").split())
     assert "REMAINS WITHIN" in text
-    assert "INCONCLUSIVE: C" in text
+    assert "INCONCLUSIVE: INSUFFICIENT DATA: C" in text
     assert "The verdicts hold for all 4 gaps together (Holm)" in text
 
 

@@ -45,7 +45,11 @@ def test_a_candidate_that_dominates_is_stated_as_counts_under_both_models() -> N
         "Women and men are closer together in how often they are approved under “boosted” than "
         "under “current”"
     )
-    assert str(brief.verdict[0]).startswith("boosted dominates current: ")
+    assert str(brief.verdict[0]).startswith(
+        "boosted is better than current, and in nothing tested worse by more than its margin (it "
+        "dominates): all 3 differences between groups became significantly smaller, and "
+    )
+    assert "“no change”" not in str(brief)
     assert str(brief.looked_at[0]).startswith(
         "The candidate boosted and the model in use, current, decide the same 4,000 applications"
     )
@@ -81,10 +85,34 @@ def test_every_disparity_is_named_and_a_change_has_one_interval() -> None:
 def test_of_several_candidates_the_headline_names_those_that_dominate() -> None:
     worse = rows(now=0.12, then=0.25)["boosted"].alias("other")
     brief = compared(rows().with_columns(worse), candidate=["other", "boosted"]).brief()
-    assert str(brief.headline) == "boosted dominates current"
+    assert str(brief.headline) == (
+        "boosted is better than current, and in nothing tested worse by more than its margin"
+    )
     assert len(brief.verdict) == 2
+    assert "what changes under other is not on this page" in str(brief.found[-1])
     none = compared(rows().with_columns(worse), candidate=["other", "current2"][:1]).brief()
-    assert "dominates" not in str(none.headline)
+    assert "better" not in str(none.headline)
+
+
+def test_a_verdict_names_the_rates_that_its_margin_is_about() -> None:
+    text = " ".join(render(compared(), "text", full=True).split())
+    stated = re.search(r"every group's own ([^.]*?) to be at most that much worse\.", text)
+    other = re.search(r"possibly worse by more: a group's own ([^.]*)\.", text)
+    assert stated is not None
+    assert other is not None
+    held = {test.change.definition.title for test in compared()["boosted"].groups}
+    assert set(re.split(", | and ", stated[1])) == held
+    assert "false positive rate" in other[1]
+
+
+def test_a_change_without_counts_has_its_values() -> None:
+    third = pl.Series([False, False, True, False] * 1_000)
+    sex = pl.when(third & (pl.col("sex") == "M")).then(pl.lit("N")).otherwise("sex")
+    made = compared(rows().with_columns(sex=sex))
+    short = [str(each) for each in made.brief().found if "compared with" in str(each)]
+    changed = [each for each in short if "significant" in each and "no stat" not in each]
+    assert changed
+    assert all(re.search(r", from [−+]?[\d.]+.* to [−+]?[\d.]+", each) for each in changed)
 
 
 SENTENCE = re.compile(
@@ -166,8 +194,8 @@ def test_a_verdict_names_its_margins_and_counts_what_is_not_within_them(seed: in
         for way in (Direction.CLOSER, Direction.FURTHER)
     )
     if closer:
-        assert f"{closer} of 18 disparities moved significantly closer" in verdict
-        assert f"{further or 'none'} significantly further" in verdict
+        assert f"{closer} of 18 differences between groups became significantly smaller" in verdict
+        assert f"{further or 'none'} significantly larger" in verdict
     stated = [str(each).replace("\N{NO-BREAK SPACE}", " ") for each in brief.certainty]
     undecided = sum(one.outcome == "cannot tell" for one in best.disparities)
     assert undecided

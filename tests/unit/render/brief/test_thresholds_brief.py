@@ -11,6 +11,8 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.render import render
+from fairgauge.render._document_tree import Chart, Table, Tone
+from fairgauge.render.documents.thresholds_document import thresholds_document
 
 WORDS: dict[str, Any] = {
     "noun": "applicants", "positive": "approved", "negative": "refused",
@@ -40,7 +42,8 @@ def test_a_threshold_is_stated_with_what_it_changes_and_its_price() -> None:
     cut = effect.thresholds["F"]
     brief = made.brief()
     assert str(brief.headline) == (
-        f"At the threshold {cut:g} for all the goal is met, and accuracy is kept"
+        f"At the threshold {cut:g} for all the goal is met, and accuracy is kept, but applicants "
+        "with repaid other than 1 are approved more often"
     )
     one = next(each for each in effect.disparities if each.group == "F")
     assert str(brief.found[0]) == (
@@ -60,6 +63,88 @@ def test_a_threshold_is_stated_with_what_it_changes_and_its_price() -> None:
     assert f"--threshold {cut:g}" in str(brief.steps[0])
 
 
+def test_the_price_is_stated_beside_the_goal_and_is_not_green() -> None:
+    data = rows(size=8_000)
+    made = chosen(data)
+    effect = made["sex"].common
+    assert effect is not None
+    cut = effect.thresholds["F"]
+    found, verdict = "\n".join(map(str, made.brief().found)), str(made.brief().verdict[1])
+    refused = data.filter(pl.col("repaid") == 0)
+    for lead, of, where in (
+        ("Of 100 applicants, ", data, found),
+        ("Of 100 applicants with repaid = 1, ", data.filter(pl.col("repaid") == 1), found),
+        ("Of 100 applicants with repaid other than 1, ", refused, found),
+        ("Of 100 applicants with repaid other than 1, ", refused, verdict),
+    ):
+        stated = re.search(rf"{lead}(\d+) were approved at 0.5 and (\d+) at {cut:g}\.", where)
+        assert stated is not None, lead
+        shares = [100 * (of["score"] >= at).mean() for at in (0.5, cut)]
+        assert list(map(int, stated.groups())) == pytest.approx(shares, abs=3)
+    document = thresholds_document(made)
+    assert (document.verdict, document.tone) == (f"PASS AT {cut:g}", Tone.UNSURE)
+    assert verdict.startswith("Wrong decisions of one kind grow")
+
+
+def test_small_prices_leave_a_pass_as_it_is() -> None:
+    rng = np.random.default_rng(5)
+    sex, repaid, doubted = rng.choice(["F", "M"], 8_000), *(rng.random((2, 8_000)) < 0.4)
+    score = np.where(repaid, np.where(doubted & (sex == "F"), 0.5, 0.8), 0.2)
+    data = pl.DataFrame({"sex": sex, "repaid": repaid * 1, "score": score})
+    made = chosen(data, threshold=0.6)
+    effect, document = made["sex"].common, thresholds_document(made)
+    assert effect is not None
+    assert effect.outcome == "pass"
+    assert effect.thresholds["F"] != 0.6
+    assert document.tone is Tone.GOOD
+    assert "Wrong decisions" not in " ".join(map(str, made.brief().verdict))
+
+
+def test_rates_of_groups_come_to_the_disparity() -> None:
+    effect = chosen(rows(size=8_000))["sex"].common
+    assert effect is not None
+    of = {each.group: each for each in effect.rates if each.rate == "selection_rate"}
+    one = next(each for each in effect.disparities if each.group == "F")
+    assert (of["F"].new or 0) / (of["M"].new or 1) == pytest.approx(one.new)
+    assert (of["F"].old or 0) / (of["M"].old or 1) == pytest.approx(one.old)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_a_closer_threshold_that_meets_the_goal_is_explained(seed: int) -> None:
+    made = chosen(rows(size=8_000, seed=seed), "selection_rate.ratio >= 0.82")
+    of = made["sex"]
+    assert of.common is not None
+    cut = of.common.thresholds["F"]
+    far = abs(cut - made.today)
+    closer = [each.threshold for each in of.frontier
+              if each.outcome == "pass" and abs(each.threshold - made.today) < far]  # fmt: skip
+    text = " ".join(map(str, made.brief().certainty))
+    assert "of the thresholds that meet the goal" in text
+    assert ("Closer thresholds, such as " in text) is bool(closer)
+    if closer:
+        nearest = min(closer, key=lambda at: abs(at - made.today))
+        assert f"such as {nearest:g}, meet the goal in the half that measures" in text
+
+
+@pytest.mark.parametrize("lowered", [0.0, 0.12])
+def test_the_first_table_is_of_todays_threshold_and_the_chosen_one(lowered: float) -> None:
+    made = chosen(rows(lowered))
+    sections = {each.id: each for each in thresholds_document(made).sections}
+    table = next(each for each in sections["frontier"].blocks if isinstance(each, Table))
+    names = [row[0].text for row in table.rows]
+    assert len(names) <= 4
+    assert "0.5 today" in names
+    effect = made["sex"].common
+    assert effect is not None
+    cuts = [float(name.split()[0]) for name in names]
+    assert effect.thresholds["F"] in cuts
+    if effect.thresholds["F"] != 0.5:
+        assert (min(cuts), max(cuts)) == tuple(sorted((0.5, effect.thresholds["F"])))
+    (drawn,) = thresholds_document(made).first_page.exhibits
+    assert isinstance(drawn, Chart)
+    assert [row.label for row in drawn.rows] == ["Women", "Men"]
+
+
 def test_where_no_threshold_is_enough_the_headline_states_that() -> None:
     brief = chosen(rows(0.5), margins={"accuracy": 0.0}).brief()
     assert str(brief.headline) == "No threshold for all meets the goal and keeps accuracy"
@@ -70,6 +155,9 @@ def test_where_no_threshold_is_enough_the_headline_states_that() -> None:
 def test_todays_threshold_changes_nothing() -> None:
     brief = chosen(rows(0.0)).brief()
     assert str(brief.headline) == "At today's threshold, 0.5, the goal is met"
+    text = "\n".join(map(str, brief.found))
+    assert re.search(r"Of 100 applicants, \d+ were approved at 0\.5\.", text)
+    assert re.search(r"applicants with repaid other than 1, \d+ were approved at 0\.5\.", text)
 
 
 @pytest.mark.parametrize("size", [60, 300, 1_000])

@@ -16,7 +16,8 @@ from fairgauge.render._document_tree import (
     RuleGrid,
     Unit,
 )
-from fairgauge.render.charts.charts import grid_axes, placed
+from fairgauge.render.charts._axis_geometry import Tick
+from fairgauge.render.charts.charts import _apart, grid_axes, placed
 
 SOLID = [Mark(0.9, 0.85, 0.95), Mark(0.8, 0.7, 0.9)]
 
@@ -67,3 +68,10 @@ def test_differences_are_treated_alike():
     beside = chart_of(*solid, Mark(-0.5, -0.9, 0.4, sparse=True), unit=Unit.POINTS)
     assert beside.ticks == alone.ticks
     assert (beside.rows[-1].mark.low, beside.rows[-1].mark.high) == (0.0, 100.0)
+
+
+def test_labels_that_move_inwards_do_not_touch():
+    """A label at an edge stands inside the chart, and so nearer to the one before it."""
+    places = [Tick(6.0, "−20", "start"), Tick(50.0, "0", "middle"), Tick(72.0, "+20", "middle"),
+              Tick(94.0, "+40", "end")]  # fmt: skip
+    assert [tick.label for tick in _apart(places, 22.0)] == ["0", "+40"]

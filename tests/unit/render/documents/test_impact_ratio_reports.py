@@ -154,7 +154,7 @@ def test_the_number_of_unknowns_stands_in_the_lead_of_a_preset():
 
 
 def test_the_table_of_excluded_rows_has_the_intersection():
-    assert "<td>missing sex or race (sex*race)</td><td>100</td>" in _plain_cells(
+    assert "<td>unknown sex or race (sex*race)</td><td>100</td>" in _plain_cells(
         shown(format_="html")
     )
 

@@ -84,7 +84,7 @@ def test_sets_of_values_and_what_is_in_no_group_of_an_intersection():
     text = page(**asked)
     assert f"race ({', '.join(sets[0])})" in text
     unknown = PEOPLE[["sex", "race"]].isna().any(axis=1).sum()
-    assert f"missing sex or race (sex*race) {unknown}" in text
+    assert f"unknown sex or race (sex*race) {unknown}" in text
     short = markdown(**asked)
     assert "NOT EVALUATED for race (it is defined in fewer than two groups); 2 pass" in short
     assert "PASS for " in short

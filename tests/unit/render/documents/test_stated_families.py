@@ -177,12 +177,12 @@ def test_a_date_that_is_none_is_refused(date: object) -> None:
 def test_rules_are_mentioned_where_there_are_rules() -> None:
     unknown = HIRED | {None: (30, 60)}
     ruled = note(audited(unknown), DiagnosticCode.MISSING_GROUPS)  # type: ignore[arg-type]
-    assert "have no recorded race; a rule on a difference or ratio of rates passes" in ruled.message
+    assert "have no known race; a rule on a difference or ratio of rates passes" in ruled.message
     bare = note(
         audited(unknown, preset="nyc-ll144"),  # type: ignore[arg-type]
         DiagnosticCode.MISSING_GROUPS,
     )
-    assert bare.message.endswith("have no recorded race and are in no group of it")
+    assert bare.message.endswith("have no known race and are in no group of it")
 
 
 def test_the_words_of_verdicts_and_intervals_are_defined() -> None:

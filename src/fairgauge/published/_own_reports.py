@@ -1,0 +1,108 @@
+"""Reports of fairgauge itself: which of their tables are published, and what stands beside them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_MARKDOWN = re.compile(r"^\*\*Tables to publish\*\*\s*$(.*?)(?=^#|\Z)", re.DOTALL | re.MULTILINE)
+_HTML = re.compile(r"<h\d[^>]*>\s*Tables to publish\s*</h\d>(.*?)(?=<h[123]\b|\Z)", re.DOTALL)
+_TEXT = re.compile(r"^Tables to publish\s*$.*^In parentheses: ", re.DOTALL | re.MULTILINE)
+_FULL_REPORT = re.compile(r"^## |<section id=\"record\"", re.MULTILINE)
+_COUNT = r"\d[\d,]*"
+_LACKING = rf"; ({_COUNT}) more lacks? it \(({_COUNT}) in all\)"
+_TOGETHER = rf"({_COUNT}) [^()]*\(n\), ({_COUNT}) [^;.]*(?:{_LACKING})?"
+_UNKNOWN = re.compile(r"Of unknown category[^.]*?: ([^.]*\.)")
+_AUDIT = re.compile(
+    r"\A.{0,80}Fairness audit: |\bmade with( \| |</dt><dd>)fairgauge \d|"
+    r"^ *A disparity is a measured fact; whether|"
+    r"\A(metric,set,feature,group,reference,|feature,group,reference_kind,scope,)",
+    re.MULTILINE,
+)
+"""What every report of an audit begins with, or holds."""
+
+
+_NO_TABLES = (
+    "this is a report of fairgauge without tables to publish, and a check reads published tables; "
+    "audit with a preset (--preset nyc-ll144), save the report as .md, .html or .xlsx and check "
+    "that; a report is held against its counts by fairgauge seal and fairgauge verify"
+)
+
+
+def sheets_to_publish(sheets: Sequence[Any]) -> Sequence[Any]:
+    """Return the sheet of a workbook of fairgauge that is to be published; none of any other."""
+    if sheets[-1].title != "Specification" or sheets[0].title not in ("To publish", "Summary"):
+        return ()
+    if sheets[0].title == "Summary":
+        raise DataError(_NO_TABLES)
+    return sheets[:1]
+
+
+def tables_to_publish(text: str) -> str:
+    r"""Return the part of a report, in Markdown or HTML, that is to be published.
+
+    Any other text is returned whole.
+
+    >>> tables_to_publish("# Audit\n| a |\n\n**Tables to publish**\n\n| b |\n\n## Data").strip()
+    '| b |'
+    """
+    found = _MARKDOWN.search(text) or _HTML.search(text)
+    if found is None and _TEXT.search(text):
+        raise DataError(
+            "this is a report of fairgauge as text, whose columns may be broken over several "
+            "blocks of lines; save the report as .md, .html or .xlsx, and check that"
+        )
+    if found is None and _AUDIT.search(text):
+        raise DataError(_NO_TABLES)
+    return text if found is None else found[1]
+
+
+def copied_pages(text: str) -> str:
+    """Return the first page of a report, where its tables to publish may stand a second time."""
+    return _FULL_REPORT.split(text, maxsplit=1)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnStatements:
+    """What sentences of a report state of the people of a table, each number once.
+
+    Attributes
+    ----------
+    together : people of all groups and, of them, the selected.
+    lacking : people without a rate, and all people of the groups with them.
+    unknown : people of unknown category; empty where no sentence is about these.
+    """
+
+    together: frozenset[tuple[int, int]]
+    lacking: frozenset[tuple[int, int]]
+    unknown: frozenset[int]
+
+
+def own_statements(text: str, name: str) -> OwnStatements:
+    """Return what the sentences of a report state of the table of a name.
+
+    >>> text = "Groups of sex together: 90 people with a known rate (n), 30 selected."
+    >>> own_statements(text + " Of unknown category: 7 people in sex.", "Groups of sex")
+    OwnStatements(together=frozenset({(90, 30)}), lacking=frozenset(), unknown=frozenset({7}))
+    """
+    feature = re.escape(name.removeprefix("Groups of "))
+    found = re.findall(rf"{re.escape(name)} together: {_TOGETHER}", text)
+    unknown = re.compile(rf"({_COUNT})[^,.:]* in {feature}(?=[,. ])")
+    return OwnStatements(
+        together=frozenset((_whole(n), _whole(selected)) for n, selected, _, _ in found),
+        lacking=frozenset((_whole(more), _whole(every)) for _, _, more, every in found if more),
+        unknown=frozenset(
+            max((_whole(number) for number in unknown.findall(sentence)), default=0)
+            for sentence in _UNKNOWN.findall(text)
+        ),
+    )
+
+
+def _whole(text: str) -> int:
+    return int(text.replace(",", ""))

@@ -1,0 +1,175 @@
+"""Tables of one report held against each other: categories against their intersections."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeAlias
+
+from fairgauge.published._total_rows import possible_counts
+from fairgauge.published.published_table import ColumnRole, RowKind
+from fairgauge.results.check import Fault, FaultCode, Finding, Findings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from fairgauge.published.published_table import PublishedRow, PublishedTable
+
+    Parts: TypeAlias = "Mapping[str, Mapping[str, PublishedRow]]"
+
+_COUNTS = (ColumnRole.N, ColumnRole.SELECTED)
+_BETWEEN = r"[\W_]+"
+_WORDS = r"(?:(?:and|x)\s+)?"
+"""What stands between two categories in the name of an intersection."""
+
+
+def check_margins(tables: Sequence[PublishedTable]) -> list[Findings]:
+    r"""Return, for every table, where it disagrees with tables of the same people.
+
+    The counts of a category are held against the sum of its intersections with another feature,
+    and all people of the table against those of the intersections. Where no category of a table is
+    part of an intersection, nothing is compared.
+
+    Examples
+    --------
+    >>> from fairgauge.published._column_roles import table_of
+    >>> from fairgauge.published._table_files import grids_of_text
+    >>> sex = "sex  n  hired\nMale  80  48\nFemale  40  12"
+    >>> both = "m  n  hired\nMale, A  50  30\nMale, B  30  18\nFemale, A  30  9\nFemale, B  11  3"
+    >>> tables = [table_of(grids_of_text(text)[0]) for text in (sex, both)]
+    >>> [(str(each.code), each["total"]) for each in check_margins(tables)[0].faults]
+    [('margin_mismatch', 41.0)]
+    """
+    return [
+        Findings.of(
+            finding
+            for many in tables
+            if len(table.dimensions) == 1 and many is not table
+            for finding in _compared(table, many)
+        )
+        for table in tables
+    ]
+
+
+def _compared(one: PublishedTable, many: PublishedTable) -> Iterator[Finding]:
+    parts = _intersections(one, many)
+    if not parts:
+        return
+    every = {other for rows in parts.values() for other in rows}
+    for row in one.groups:
+        held = parts.get(row.name.casefold(), {})
+        for role in _COUNTS:
+            if held and getattr(row, role) is not None:
+                yield from _sum(row, role, list(held.values()), many, whole=len(held) == len(every))
+    whole = all(len(rows) == len(every) for rows in parts.values())
+    yield from _people(one, many, whole=whole)
+
+
+def _sum(
+    row: PublishedRow,
+    role: ColumnRole,
+    parts: Sequence[PublishedRow],
+    many: PublishedTable,
+    *,
+    whole: bool,
+) -> Iterator[Finding]:
+    """Hold a count against the sum of its intersections, which may lack people of unknown category.
+
+    Where an intersection has no row, or a count is withheld, the sum may be any that is larger.
+    """
+    printed = getattr(row, role)
+    low, high = _added(parts, role)
+    rows = many.of(RowKind.UNKNOWN)  # a sentence around the table is of the same people
+    unknown = _added(rows, role)[1] if rows else Fraction(many.noted_unknown or 0)
+    if high is None or unknown is None or not whole:
+        if printed.exact >= low:
+            return
+        high = low
+    most = high + (unknown or 0)
+    if low <= printed.exact <= most:
+        yield None
+        return
+    yield Fault.of(
+        FaultCode.MARGIN_MISMATCH,
+        (row.number, row.name),
+        column=str(role),
+        printed=printed.text,
+        total=float(low),
+        most=float(high),
+        unknown=float(most - high),
+        other=many.name,
+    )
+
+
+def _added(rows: Sequence[PublishedRow], role: ColumnRole) -> tuple[Fraction, Fraction | None]:
+    """Return the smallest and the largest sum of rows, None where it can be any."""
+    ranges = [possible_counts(row, role) for row in rows]
+    known = [each for each in ranges if each is not None]
+    high = sum((each[1] for each in known), Fraction(0)) if len(known) == len(ranges) else None
+    return sum((each[0] for each in known), Fraction(0)), high
+
+
+def _people(one: PublishedTable, many: PublishedTable, *, whole: bool) -> Iterator[Finding]:
+    """Hold all people of two tables against each other, where both print those of no category.
+
+    Where an intersection has no row, its people may be missing, but there are never more.
+    """
+    people, others = map(_all_people, (one, many))
+    if people is None or others is None or (others < people and not whole):
+        return
+    if people == others:
+        yield None
+    else:
+        yield Fault.of(FaultCode.PEOPLE_DIFFER, None, people=people, others=others, other=many.name)
+
+
+def _all_people(table: PublishedTable) -> float | None:
+    """Return the people of a table, those of unknown category too; None where some are open."""
+    stated = table.unknown is not None and table.all_people_stated
+    return table.people if stated else None
+
+
+def _intersections(one: PublishedTable, many: PublishedTable) -> Parts:
+    """Return the rows of intersections by the category of one table and by the other category.
+
+    Of two columns of categories one holds those of the table. In one column, names of rows begin or
+    end with them, and the remainders are the categories of another feature: most stand beside
+    several.
+    """
+    names = [row.name.casefold() for row in one.groups]
+    if len(many.dimensions) > 1:
+        ways = [_by_column(many, i) for i in range(len(many.dimensions))]
+        found = (each for each in ways if each.keys() & set(names))
+    else:
+        split = (_by_name(many, names, first=first) for first in (True, False))
+        found = (each for each in split if _is_crossed(each, len(many.groups)))
+    return next(found, {})
+
+
+def _by_column(many: PublishedTable, at: int) -> Parts:
+    parts: dict[str, dict[str, PublishedRow]] = {}
+    for row in many.groups:
+        others = [each for i, each in enumerate(row.categories) if i != at]
+        parts.setdefault(row.categories[at].casefold(), {})["\n".join(others).casefold()] = row
+    return parts
+
+
+def _by_name(many: PublishedTable, names: Sequence[str], *, first: bool) -> Parts:
+    parts: dict[str, dict[str, PublishedRow]] = {}
+    taken = set[int]()  # by a longer name
+    for name in sorted(names, key=len, reverse=True):
+        plain = re.escape(name)
+        pattern = f"{plain}{_BETWEEN}{_WORDS}(.+)" if first else f"(.+?){_BETWEEN}{_WORDS}{plain}"
+        for row in many.groups:
+            match = re.fullmatch(pattern, row.name.casefold())
+            if match and row.number not in taken:
+                taken.add(row.number)
+                parts.setdefault(name, {})[match[1]] = row
+    return parts
+
+
+def _is_crossed(parts: Parts, rows: int) -> bool:
+    """Return whether most rows of a table are intersections of categories with those of another."""
+    times = Counter(other for of in parts.values() for other in of)
+    return len(parts) > 1 and sum(n for n in times.values() if n > 1) * 2 > rows

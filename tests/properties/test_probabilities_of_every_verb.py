@@ -1,0 +1,166 @@
+"""Groups that nobody recorded, in every verb: it works, or refuses by name and says what to do.
+
+A command that is new has to be entered here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import fairgauge as fg
+from fairgauge.cli import main
+
+GROUPS = {"Black": "p_black", "White": "p_white", "other": "p_other"}
+GIVEN = f"race: {', '.join(f'{group}={column}' for group, column in GROUPS.items())}"
+ASKED = ("--prediction", "chosen", "--positive", "1", "--probabilities", GIVEN)
+QUESTION: dict[str, Any] = {"prediction": "chosen", "positive": 1}
+RULE = "selection_rate.difference >= -0.05"
+MONITOR = """prediction = "chosen"
+positive = 1
+[[sensitive]]
+name = "race"
+probabilities = {Black = "p_black", White = "p_white", other = "p_other"}
+[monitor]
+rules = ["selection_rate.difference >= -0.05"]
+"""
+
+COMMANDS: dict[str, tuple[tuple[str, ...], str]] = {
+    "audit": (("audit", "rows.csv", *ASKED), ""),
+    "validate": (("validate", "rows.csv", *ASKED), ""),
+    "count": (("count", "rows.csv", *ASKED, "-o", "made.cube.json"), ""),
+    "merge": (("merge", "one.cube.json", "two.cube.json", "-o", "sum.cube.json"), ""),
+    "protect": (("protect", "one.cube.json", "--min-cell", "5", "-o", "safe.cube.json"), ""),
+    "render": (("render", "report.json"), ""),
+    "seal": (("seal", "report.json", "one.cube.json", "-o", "made.fairgauge"), ""),
+    "verify": (("verify", "sealed.fairgauge"), ""),
+    "plan": (("plan", "rows.csv", *ASKED, "--rule", RULE), ""),
+    "choose": (("choose", "--model", "decision", "--outcomes", "none", "--prediction", "chosen",
+                "--positive", "1", "--probabilities", GIVEN, "-o", "made.toml"), ""),
+    "compare": (("compare", "report.json", "report.json"), "hold both against the same rules"),
+    "compare-models": (("compare-models", "rows.csv", *ASKED, "--candidate", "other"),
+                       "audit the decisions of each model by itself"),
+    "thresholds": (("thresholds", "rows.csv", "--label", "other", "--score", "score",
+                    "--positive", "1", "--probabilities", GIVEN, "--rule", "DI >= 0.8"),
+                   "audit the feature alone"),
+    # of recorded columns; those of probabilities are refused as features, see REFUSED
+    "find": (("find", "rows.csv", "-c", "audit.toml", "--features", "place", "--rate",
+              "selection_rate"), ""),
+    "why": (("why", "rows.csv", *ASKED, "--strata", "place"), "audit the feature alone"),
+    "explore": (("explore", "rows.csv", *ASKED, "-o", "page.html"), "audit the feature alone"),
+    "monitor": (("monitor", "run", "history", "rows.csv", "--period", "2026-11-20", "-c",
+                 "monitor.toml"), "audit each period"),
+}  # fmt: skip
+"""What each command is run with, and what it says to do instead; empty where it works."""
+OF_OTHERS = {
+    "demo", "presets", "metrics", "schema", "join", "check", "pairs", "clarify", "clarify-job",
+    "clarify-monitor", "vertex",
+}  # fmt: skip
+"""Commands that take no such features: of tables, answers, or other services' configurations."""
+
+
+def people(rows, seed):
+    rng = np.random.default_rng(seed)
+    p = rng.dirichlet([0.2, 0.6, 0.2], rows)
+    columns = dict(zip(GROUPS.values(), p.T, strict=True))
+    made = {name: rng.integers(0, 2, rows) for name in ("chosen", "other")}
+    return pl.DataFrame(
+        {**made, "score": rng.random(rows), "place": rng.integers(0, 3, rows), **columns}
+    )
+
+
+def feature():
+    return {"race": fg.probabilities(GROUPS)}
+
+
+def counts(seed):
+    return fg.count(people(500, seed), sensitive=feature(), **QUESTION)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    at = tmp_path_factory.mktemp("verbs")
+    people(500, 0).write_csv(at / "rows.csv")
+    for seed, name in enumerate(("one", "two")):
+        counts(seed).save(at / f"{name}.cube.json")
+    report = fg.audit(counts(0))
+    report.save(at / "report.json")
+    fg.seal(report, counts(0), at / "sealed.fairgauge")
+    (at / "monitor.toml").write_text(MONITOR)
+    (at / "audit.toml").write_text(MONITOR.split("[monitor]")[0])
+    return at
+
+
+def test_every_command_is_entered():
+    assert set(main.list_commands(click.Context(main))) == set(COMMANDS) | OF_OTHERS
+
+
+@pytest.mark.parametrize("verb", COMMANDS)
+def test_every_command_works_or_refuses_by_name(verb, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    arguments, instead = COMMANDS[verb]
+    result = CliRunner().invoke(main, list(arguments))
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    if not instead:
+        assert result.exit_code in (0, 3), result.output
+        return
+    assert result.exit_code == 2
+    text = " ".join(result.stderr.split())
+    assert "race" in text
+    assert instead in text
+
+
+REFUSED = {
+    "compare": (lambda: fg.compare(fg.audit(counts(0)), fg.audit(counts(1))), "same rules"),
+    "compare_models": (
+        lambda: fg.compare_models(people(500, 0), candidate="other", sensitive=feature(),
+                                  **QUESTION),
+        "each model by itself",
+    ),
+    "thresholds": (
+        lambda: fg.thresholds(people(500, 0), label="other", score="score", positive=1,
+                              sensitive=feature(), rules="DI >= 0.8"),
+        "audit the feature alone",
+    ),
+    "find": (
+        lambda: fg.find(people(500, 0), features=feature(), rate="selection_rate", **QUESTION),
+        "audit the feature alone",
+    ),
+    "why": (
+        lambda: fg.why(people(500, 0), strata="place", sensitive=feature(), **QUESTION),
+        "audit the feature alone",
+    ),
+    "explore": (
+        lambda: fg.explore(people(500, 0), sensitive=feature(), **QUESTION),
+        "audit the feature alone",
+    ),
+    "monitor": (
+        lambda: fg.monitor({"2026-01": counts(0)},
+                           QUESTION | {"sensitive": feature(), "monitor": {"rules": [RULE]}}),
+        "audit each period",
+    ),
+    "scorer": (
+        lambda: fg.scorer("selection_rate.ratio", sensitive=feature()), "audit the feature alone",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("verb", REFUSED)
+def test_every_function_that_refuses_says_what_to_do(verb):
+    ask, instead = REFUSED[verb]
+    with pytest.raises(fg.SpecError, match=instead) as refused:
+        ask()
+    assert "race" in str(refused.value)
+
+
+def test_the_specification_that_choose_writes_is_audited(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    run = CliRunner().invoke(main, list(COMMANDS["choose"][0]))
+    assert run.exit_code == 0, run.output
+    report = fg.audit(people(500, 3), config="made.toml")
+    assert {each.feature for each in report.estimators} == {"race"}

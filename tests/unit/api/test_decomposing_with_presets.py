@@ -1,0 +1,130 @@
+"""Presets of decompositions: their metrics, sources and files; pay by category."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairgauge as fg
+from fairgauge.api.matched_files import matched_files
+from fairgauge.render.formats import render
+
+ROWS = 1_200
+
+
+@pytest.fixture(scope="module")
+def loans():
+    random = np.random.default_rng(30)
+    race, branch = random.choice(["B", "W"], ROWS), random.choice(["N", "S"], ROWS)
+    return pl.DataFrame({
+        "id": range(ROWS), "race": race, "branch": branch,
+        "approved": random.binomial(1, np.where(race == "B", 0.6, 0.8)),
+        "spread": random.gamma(2, 0.3, ROWS) + 0.1 * (race == "B"),
+    })  # fmt: skip
+
+
+def of_lending(data, **more):
+    asked = {"sensitive": "race", "reference": {"race": "W"}, "strata": "branch"}
+    return fg.why(data, preset="us-lending", **asked, **more)
+
+
+def test_lending_decomposes_the_difference_and_the_ratio_of_decisions(loans):
+    found = of_lending(loans, prediction="approved", positive=1)
+    assert [gap.estimate.metric for gap in found.gaps] == [
+        "selection_rate.difference", "selection_rate.ratio",
+    ]  # fmt: skip
+    assert found.gaps[0].adjusted[0].odds_ratio is not None
+    text = " ".join(render(found, "text").split())
+    assert "Interagency Fair Lending Examination Procedures" in text
+    assert "does not state that the audit, or what was audited, meets a law" in text
+
+
+def test_a_ratio_beside_its_difference_has_its_own_parts_and_no_strata_twice(loans):
+    data = loans.with_columns(product=pl.Series(["new", "used", "lease"] * (ROWS // 3)))
+    asked = {"sensitive": "race", "reference": {"race": "W"}, "strata": ["branch", "product"]}
+    found = fg.why(data, preset="us-lending", prediction="approved", positive=1, **asked)
+    for format_ in ("text", "markdown", "html"):
+        text = " ".join(render(found, format_).split())
+        assert text.count("Strata, their tests and the regression are those of the difference") == 1
+    short = " ".join(render(found, "text", full=False).split())
+    assert short.count("branch, adjusted for product") == 1
+    assert short.count("multiply to the gap") == 1
+    alone = fg.why(data, prediction="approved", positive=1, metrics="selection_rate.ratio", **asked)
+    text = " ".join(render(alone, "text", full=False).split())
+    assert text.count("branch, adjusted for product") == 1
+    assert "The difference remains within combinations of branch and product: ratio 0." in text
+
+
+def test_lending_decomposes_prices_as_means(loans):
+    found = of_lending(loans, label="spread", task="regression")
+    assert [gap.estimate.metric for gap in found.gaps] == ["mean_label.difference"]
+    text = " ".join(render(found, "text").split())
+    assert "B (race): mean spread difference" in text
+    assert "Mean label: the mean of spread." in text
+
+
+def test_metrics_that_are_asked_for_replace_those_of_the_preset(loans):
+    found = of_lending(loans, prediction="approved", positive=1, metrics="selection_rate.ratio")
+    assert [gap.estimate.metric for gap in found.gaps] == ["selection_rate.ratio"]
+
+
+def test_counts_with_a_preset_have_the_same_metrics(loans):
+    cube = fg.count(loans, prediction="approved", positive=1, sensitive="race", strata="branch")
+    found = fg.why(cube, preset="us-lending", reference={"race": "W"})
+    again = of_lending(loans, prediction="approved", positive=1)
+    assert [gap.parts for gap in found.gaps] == [gap.parts for gap in again.gaps]
+
+
+def test_a_gap_that_is_a_difference_and_a_ratio_is_described_and_listed_once(loans):
+    found = of_lending(loans, prediction="approved", positive=1)
+    sentences = [str(each) for each in found.brief().found]
+    assert len(sentences) == len(set(sentences))
+    assert sum("were approved" in each for each in sentences) == 1
+    refused = [row[-4] for row in matched_files(loans, found, "id").rows]
+    assert len(refused) == len(set(refused)) > 100
+
+
+def test_the_audit_of_a_preset_with_strata_names_files_to_read(loans):
+    asked = {"prediction": "approved", "positive": 1, "sensitive": "race", "preset": "us-lending"}
+    report = fg.audit(loans, strata="branch", **asked)
+    assert any("--files" in str(step) for step in report.brief().steps)
+    text = " ".join(render(report, "html").split())
+    assert "AIR adjusted for branch" in text
+    assert not any("--files" in str(step) for step in fg.audit(loans, **asked).brief().steps)
+
+
+@pytest.fixture(scope="module")
+def pay():
+    random = np.random.default_rng(31)
+    sex, grade = random.choice(["F", "M"], ROWS), random.choice(["junior", "senior"], ROWS)
+    salary = np.where(grade == "senior", 50_000, 35_000) * random.lognormal(0, 0.2, ROWS)
+    return pl.DataFrame({"sex": sex, "grade": grade, "salary": salary * (1 - 0.1 * (sex == "F"))})
+
+
+ASKED = {
+    "label": "salary", "sensitive": "sex", "reference": {"sex": "M"}, "strata": "grade",
+    "preset": "eu-pay-transparency",
+}  # fmt: skip
+
+
+def test_pay_transparency_shows_the_ratio_of_every_category_with_its_interval(pay):
+    report = fg.audit(pay, **ASKED)
+    text = render(report, "text", full=True)
+    assert "Mean label ratio of F by grade" in text
+    for grade in ("junior", "senior"):
+        mine = pay.filter(grade=grade)
+        ours, theirs = (mine.filter(sex=sex)["salary"].mean() for sex in "FM")
+        line = next(line for line in text.splitlines() if line.strip().startswith(f"{grade} "))
+        assert line.split()[1] == f"{ours / theirs:.2f}"
+        assert "to" in line
+    assert not any("Publish" in str(step) for step in report.brief().steps)
+    assert not any("treated as" in each.message for each in report.diagnostics)
+
+
+def test_the_parts_of_a_ratio_of_means_are_ratios(pay):
+    found = fg.why(pay, **ASKED)
+    ratio, difference = found.gaps
+    assert (ratio.estimate.metric, difference.scale) == ("mean_label.ratio", "difference")
+    assert all(0.5 < part.value < 1.5 for part in ratio.parts)
+    assert {str(part.weights) for part in difference.parts} > {"mantel_haenszel"}

@@ -1,0 +1,171 @@
+"""Tables of one report are held against each other, whichever way intersections are written."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import fairgauge as fg
+from fairgauge.published._table_files import tables_to_publish
+from fairgauge.results.check import FaultCode
+
+SEX = "Sex,Applicants,Selected\nFemale,180,51\nMale,113,44\nUnknown,20,\n"
+PARTS = {("Female", "Asian"): (80, 31), ("Female", "White"): (90, 18),
+         ("Male", "Asian"): (100, 40), ("Male", "White"): (10, 3)}  # fmt: skip
+
+
+def _crossed(between="{} & {}", unknown="Unknown,33,\n", *, female=90):
+    rows = [
+        f'"{between.format(sex, race)}",{female if (sex, race) == ("Female", "White") else n},{k}\n'
+        for (sex, race), (n, k) in PARTS.items()
+    ]
+    return f"Group,Applicants,Selected\n{''.join(rows)}{unknown}"
+
+
+def _codes(text):
+    return [fault.code for table in fg.check(text).tables for fault in table.errors]
+
+
+@pytest.mark.parametrize(
+    "between", ["{} & {}", "{}, {}", "{} / {}", "{} - {}", "{} × {}", "{} ({})", "{}: {}", "{} {}"]
+)
+def test_intersections_in_one_column_are_held_against_their_categories(between):
+    assert _codes(f"{SEX}\n{_crossed(between)}") == []
+    assert _codes(f"{_crossed(between)}\n{SEX}") == []
+    more = _codes(f"{SEX}\n{_crossed(between, female=101)}")
+    assert FaultCode.MARGIN_MISMATCH in more, "more women of known race than women"
+    other = "{1}, {0}" if between == "{}, {}" else "{1} & {0}"
+    assert FaultCode.MARGIN_MISMATCH in _codes(f"{SEX}\n{_crossed(other, female=101)}")
+
+
+def test_people_of_unknown_category_may_be_missing_in_intersections_and_no_others(tmp_path):
+    assert _codes(f"{SEX}\n{_crossed(unknown='Unknown,32,')}") == [FaultCode.PEOPLE_DIFFER]
+    assert FaultCode.MARGIN_MISMATCH in _codes(f"{SEX}\n{_crossed(unknown='')}")
+    path = tmp_path / "audit.csv"
+    for stated, codes in ((33, []), (3, [FaultCode.MARGIN_MISMATCH])):
+        note = f"Of 293 applicants, {stated} applicants of unknown sex or race are not included."
+        path.write_text(f"{SEX}\n{_crossed(unknown='')}\n{note}\n", encoding="utf-8")
+        assert sorted(set(_codes(path))) == codes
+
+
+def test_names_that_only_begin_alike_are_no_intersections():
+    race = "Race,Applicants,Selected\nAsian,80,31\nWhite,100,20\n"
+    finer = "Race,Applicants,Selected\nAsian Indian,50,20\nAsian other,90,31\nWhite,100,20\n"
+    assert _codes(f"{race}\n{finer}") == []
+
+
+def test_a_smaller_sum_is_no_error_where_an_intersection_has_no_row_or_number():
+    few = _crossed().replace('"Female & White",90,18\n', "")
+    assert _codes(f"{SEX}\n{few}") == []
+    withheld = _crossed().replace('"Female & White",90,18', '"Female & White",suppressed,')
+    assert _codes(f"{SEX}\n{withheld}") == []
+    more = withheld.replace('Asian",80,31', 'Asian",181,70')
+    assert FaultCode.MARGIN_MISMATCH in _codes(f"{SEX}\n{more}")
+
+
+@pytest.mark.parametrize("remark", ["*", " *", "†", " (below 4/5)", " – low", " ✗", "!", " [b]"])
+def test_ratios_with_a_remark_or_a_sign_are_read(remark):
+    def table(ratio):
+        return f"sex;n;hired;impact ratio\nMale;100;50;1.00\nFemale;100;34;{ratio}{remark}\n"
+
+    assert fg.check(table("0.68")).tables[0].groups[1].printed == f"0.68{remark}"
+    assert _codes(table("0.68")) == []
+    assert _codes(table("0.86")) == [FaultCode.RATIO_MISMATCH]
+
+
+def _own_report():
+    """Return a report with people of unknown sex, race and decision, whose rates hide one person.
+
+    One more of thousands leaves every printed rate and ratio as it is.
+    """
+    polars = pytest.importorskip("polars")
+    rows = [
+        (sex if i % 9 else None, race if i % 11 else None, int(i < 40 * hired) if i % 13 else None)
+        for (sex, race), (n, hired) in PARTS.items()
+        for i in range(40 * n)
+    ]
+    return fg.audit(
+        polars.DataFrame(rows, schema=["sex", "race", "hired"], orient="row"),
+        preset="nyc-ll144",
+        prediction="hired",
+        positive=1,
+        sensitive=["sex", "race"],
+    )
+
+
+_CELL = r"(?:(?<=\| )|(?<=\">))[\d,]+(?= \||</td>)"
+_STATED = r"together: ([\d,]+) .*? ([\d,]+) selected; ([\d,]+) more lack it \(([\d,]+) in all"
+_UNKNOWN = r"([\d,]+) rows in (?:sex|race)"
+
+
+def _one_more(number):
+    return f"{int(number.replace(',', '')) + 1:,}"
+
+
+@pytest.mark.parametrize("suffix", [".md", ".html"])
+def test_every_changed_count_of_an_own_report_is_found_in_either_copy(tmp_path, suffix):
+    """Rows, Unknown, and the sentences below them, on the first page and among the tables."""
+    path = tmp_path / f"audit{suffix}"
+    _own_report().save(path)
+    text = path.read_text(encoding="utf-8")
+    found = fg.check(path)
+    assert (found.errors, len(found.tables)) == (0, 3)
+    page = text[: text.index("\n## " if suffix == ".md" else 'id="record"')]
+    whole = tables_to_publish(text)
+    places = [
+        (start + match.start(at), match[at])
+        for start, part in ((0, page), (text.index(whole), whole))
+        for pattern in (_CELL, _STATED, _UNKNOWN)
+        for match in re.finditer(pattern, part)
+        for at in range(1 if pattern != _CELL else 0, match.re.groups + 1)
+    ]
+    assert len(places) == 2 * (8 * 2 + 3 + 3 * 4 + 3)
+    for at, number in places:
+        changed = f"{text[:at]}{_one_more(number)}{text[at + len(number) :]}"
+        path.write_text(changed, encoding="utf-8")
+        assert fg.check(path).errors, changed[at - 80 : at + 40]
+
+
+def test_every_changed_count_of_an_own_workbook_is_found(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    path = tmp_path / "audit.xlsx"
+    _own_report().save(path)
+    assert fg.check(path).errors == 0
+    assert fg.check(path).tables[0].name == "Groups of sex"
+    book = openpyxl.load_workbook(path)
+    sheet, tried = book["To publish"], 0
+    for cell in (each for row in sheet.rows for each in row[:3]):
+        old = cell.value
+        if isinstance(old, int):
+            values = [old + 1]
+        else:
+            values = [
+                f"{old[: match.start(at)]}{_one_more(match[at])}{old[match.end(at) :]}"
+                for pattern in (_STATED, _UNKNOWN)
+                for match in re.finditer(pattern, str(old or ""))
+                for at in range(1, match.re.groups + 1)
+            ]
+        for value in values:
+            cell.value, tried = value, tried + 1
+            book.save(path)
+            assert fg.check(path).errors, (cell.coordinate, value)
+        cell.value = old
+    assert tried == 8 * 2 + 3 + 3 * 4 + 3
+
+
+def test_people_of_unknown_category_are_counted_once(tmp_path):
+    """The row, and the sentence below, are of the same people."""
+    path = tmp_path / "audit.csv"
+    note = "Of 293 applicants, 33 applicants of unknown sex or race are not included."
+    path.write_text(f"{SEX.replace('180', '220')}\n{_crossed()}\n{note}\n", encoding="utf-8")
+    (fault,) = [each for each in fg.check(path).tables[0].errors if each.row]
+    assert (str(fault.code), fault["unknown"]) == ("margin_mismatch", 33)
+
+
+def test_more_people_than_there_are_is_an_error_where_an_intersection_has_no_row():
+    few = _crossed().replace('"Female & White",90,18\n', "")
+    assert _codes(f"{SEX}\n{few}") == []
+    assert _codes(f"{SEX.replace('20', '0')}\n{few.replace('33', '133')}") == [
+        FaultCode.PEOPLE_DIFFER
+    ]

@@ -1,0 +1,192 @@
+"""What a reader without statistics asks of the first page, and whether it has the answer."""
+
+from __future__ import annotations
+
+import re
+
+import polars as pl
+import pytest
+from tests.every_result import RULES, of_loans, result
+
+import fairgauge as fg
+from fairgauge.enums import Outcome
+from fairgauge.render import render
+from fairgauge.render._document_tree import Chart
+from fairgauge.render.documents.report_document import report_document
+from fairgauge.results.verdicts import before_counting
+
+_FAILING = {
+    "loans": of_loans,
+    "defendants": lambda: result("defendants"),
+    "close limits": lambda: of_loans(rules=["selection_rate.ratio >= 0.95"]),
+    "judged together": lambda: of_loans(multiplicity="familywise"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", _FAILING)
+def test_each_fail_states_whether_it_remains_and_the_verdict_counts_them(name: str) -> None:
+    """The box of the verdict lists no fail as certain that another sentence takes back."""
+    report = _FAILING[name]()
+    fails = [each for each in report.verdicts if before_counting(each) is Outcome.FAIL]
+    judged = [each.remains for each in fails if each.remains is not None]
+    head, *others = map(str, report.brief().verdict)
+    if not judged:
+        assert head in ("The rule fails.", "Both rules fail.")
+        return
+    remaining = judged.count(True)
+    counts = {len(judged): ("all", "and the fail remains"), 0: ("none of the", "does not remain")}
+    stated = counts.get(remaining, (f"{remaining:,} of the {len(judged):,} fails",))
+    assert any(each in head for each in stated), head
+    assert "when all comparisons are judged together" in head
+    assert any("judged by themselves alone" in each for each in others) is (False in judged)
+
+
+def test_one_fail_that_does_not_remain_is_in_the_singular() -> None:
+    certainty = " ".join(map(str, of_loans().brief().certainty))
+    assert "The fail of Black women does not remain when all comparisons are judged" in certainty
+
+
+def test_a_pass_states_which_difference_no_rule_asks_about() -> None:
+    """Beside "passes" a gap of eight units stands only with the words that no rule limits it."""
+    brief = result("errors").brief()
+    assert "The rule does not ask about every difference below." in map(str, brief.verdict)
+    texts = list(map(str, brief.found))
+    about = next(i for i, text in enumerate(texts) if "too low" in text)
+    assert texts[about + 1].startswith("No rule is about this difference")
+    assert not texts[about].startswith("No rule")
+    assert "No rule is about" not in str(of_loans().brief())  # its rules are about both
+
+
+def test_inconclusive_and_not_evaluated_state_what_differs_and_what_to_do() -> None:
+    brief = result("inconclusive").brief()
+    inconclusive, unevaluated = (
+        next(text for text in map(str, brief.certainty) if text.startswith(begins))
+        for begins in ("Inconclusive is", "Not evaluated is")
+    )
+    assert "with a pass and with a fail" in inconclusive
+    assert "would probably decide" in inconclusive
+    assert "insufficient data for a judgement" in unevaluated
+    assert "Collect data" in unevaluated
+    page = render(result("inconclusive"), "html")
+    outcomes = re.findall(r'class="v (\w+)"', page)
+    assert {"inconclusive", "not_evaluated"} <= set(outcomes)
+    assert "Not evaluated: the data do not suffice, wherever the line is." in page
+
+
+@pytest.mark.parametrize("name", ["loans", "defendants", "errors", "inconclusive", "strata"])
+def test_what_a_confidence_interval_is_stands_on_the_page_once(name: str) -> None:
+    brief = of_loans().brief() if name == "loans" else result(name).brief()
+    explained = [text for text in map(str, brief.certainty) if "a range that the data" in text]
+    assert len(explained) == 1, brief.certainty
+
+
+def test_within_strata_every_number_has_an_owner_and_a_next_step() -> None:
+    brief = result("strata").brief()
+    text = " ".join(map(str, brief.found))
+    assert "In Dept A (82 of 100 women, 62 of 100 men) the reverse" in text
+    assert any("on average within Dept: between" in str(each) for each in brief.certainty)
+    assert any("fairgauge why" in str(each) for each in brief.steps)
+
+
+def test_strata_a_monitor_and_models_are_drawn_on_the_first_page() -> None:
+    """Each has one picture among the answers, and the page has it no second time."""
+    for name, drawn in (
+        ("strata", "Within Dept: how many of 100 were admitted"),
+        ("alarm", "selection rate ratio, F vs others, tolerated 0.8 or more"),
+        ("models", "How far apart groups are, in percentage points"),
+    ):
+        page = render(result(name), "html")
+        answers = page.partition('id="summary"')[2].partition("<nav")[0]
+        assert answers.count(f"caption>{drawn}<") == page.count(f"caption>{drawn}<") == 1
+        assert "<svg" in answers.partition(drawn)[2]
+        assert "<script" not in answers
+
+
+def test_the_alarm_is_marked_where_it_was_raised() -> None:
+    answers = render(result("alarm"), "html").partition('id="summary"')[2].partition("<nav")[0]
+    assert answers.count('class="alarm-at"') == 1
+    assert "The red line is the alarm" in answers
+    assert 'class="alarm-at"' not in render(result("no alarm"), "html")
+
+
+def test_drawn_shares_of_strata_are_those_of_the_table() -> None:
+    """Of women in A 89 of 108 were admitted, of men 512 of 825."""
+    grid = next(
+        each
+        for each in report_document(result("strata")).first_page.exhibits
+        if isinstance(each, Chart)
+    )
+    a = next(row for row in grid.rows if row.label == "A")
+    assert (a.text, a.below) == ("82 v 62 of 100", "108 v 825")
+    assert a.mark.value == pytest.approx(89 / 108)
+    assert a.before is not None
+    assert a.before.value == pytest.approx(512 / 825)
+    assert [row.label for row in grid.rows] == sorted(row.label for row in grid.rows)
+
+
+def test_models_without_a_margin_state_how_often_both_are_right_and_every_figure() -> None:
+    brief = result("models").brief()
+    found = " ".join(map(str, brief.found))
+    assert re.search(
+        r"The decision fits the outcome for \d+ of 100 loan applications under “approved” and \d+ "
+        r"under “new”: for between \d+ and \d+ more of 100 \(95% CI\)",
+        found,
+    )
+    assert re.search(r"statistically significantly smaller, from \d+ fewer to \d+ fewer", found)
+
+
+def _selected(few: int) -> str:
+    """Return the headline of an audit of four groups, of which the last has ``few`` rows."""
+    counts = {
+        group: {"tp": size // of, "fp": 0, "fn": 0, "tn": size - size // of}
+        for group, size, of in (("A", 400, 8), ("B", 400, 2), ("C", 400, 2), ("D", few, 2))
+    }
+    return str(fg.audit(fg.confusion("g", counts)).brief().headline)
+
+
+def test_the_number_of_gaps_compared_is_of_those_with_sufficient_data() -> None:
+    """A reader who sees more rows in the table than the headline counts learns why."""
+    assert _selected(few=400).endswith(": the largest of 4 gaps compared")
+    assert _selected(few=12).endswith(": the largest of 3 gaps with sufficient data")
+
+
+def test_the_words_of_a_users_rate_are_not_altered() -> None:
+    """A text of theirs that holds "rows" or " of " is printed as it is."""
+    own = fg.rate(
+        "mine",
+        of=fg.TP,
+        among=fg.TP + fg.FP + fg.FN + fg.TN,
+        says="the share of throws that rows of seats have",
+    )
+    report = fg.audit(
+        fg.confusion("g", {"a": {"tp": 90, "fp": 10, "fn": 20, "tn": 80},
+                           "b": {"tp": 30, "fp": 10, "fn": 20, "tn": 140}}),
+        metrics=[own],
+    )  # fmt: skip
+    assert "the share of throws that rows of seats have" in render(report, "html")
+
+
+def test_a_rule_with_alternatives_is_stated_in_its_own_words() -> None:
+    report = of_loans(rules=["selection_rate.ratio >= 0.8 or |selection_rate.difference| <= 0.01"])
+    assert "“Selection rate ratio >= 0.8 or |sel" in str(report.brief().verdict[1])
+
+
+def test_both_rules_of_the_demonstration_are_in_words() -> None:
+    verdict = " ".join(map(str, of_loans(rules=RULES).brief().verdict))
+    assert "“were approved at least 0.8 times as often”" in verdict
+
+
+def test_a_fail_of_one_class_names_the_class_and_the_side() -> None:
+    """Who is outside a limit is never listed without the side on which they are."""
+    wrong = {"a": ["low", "low", "high", "mid"], "b": ["low", "mid", "low", "mid"]}
+    rows = pl.DataFrame({
+        "g": ["a"] * 400 + ["b"] * 400,
+        "y": ["low", "mid", "high", "mid"] * 200,
+        "p": wrong["a"] * 100 + wrong["b"] * 100,
+    })  # fmt: skip
+    report = fg.audit(rows, label="y", prediction="p", sensitive="g",
+                      rules=["-0.05 <= accuracy.difference <= 0.05"])  # fmt: skip
+    clauses = str(report.brief().verdict[1]).split("”: ")[1].rstrip(".").split("; ")
+    sided = r"(worse|better) off|: (they|theirs) .*(more|less|higher|lower)"
+    assert any("(class high)" in each for each in clauses)
+    assert all(re.search(sided, each) for each in clauses), clauses

@@ -1,0 +1,82 @@
+"""An interval that excludes "no difference" is printed so that it does, in every format."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fairgauge as fg
+from fairgauge.catalogue.lookup import find_metric
+from fairgauge.render import render
+from fairgauge.render._document_tree import Unit
+from fairgauge.render.brief._frequencies import range_words
+from fairgauge.render.words.estimate_sentences import interval_text
+from fairgauge.render.words.metric_words import published_range, shown_ends
+from fairgauge.results.scopes import Interval
+
+NEAR = st.floats(2e-6, 0.4)
+
+
+def _numbers(text):
+    return [float(each) for each in re.findall(r"[-−+]?\d+\.?\d*", text.replace("−", "-"))]
+
+
+@given(near=NEAR, far=NEAR, above=st.booleans())
+def test_no_end_is_rounded_onto_no_difference(near, far, above):
+    near, far = sorted((near, far))
+    ends = (near, far) if above else (-far, -near)
+    low, high = (1 + end for end in ends)
+    ratio = find_metric("selection_rate.ratio")
+    ratios = [
+        " ".join(shown_ends(low, high, Unit.RATIO)),
+        published_range(low, high),
+        interval_text(ratio, Interval(low, high, 0.95)).split("CI")[1],
+    ]
+    for text in ratios:
+        assert [number > 1 for number in _numbers(text)] == [above] * 2, text
+        assert 1 not in _numbers(text)
+    difference = find_metric("selection_rate.difference")
+    differences = [
+        " ".join(shown_ends(*ends, Unit.POINTS, sign=True)),
+        interval_text(difference, Interval(*ends, 0.95)).split("CI")[1],
+    ]
+    for text in differences:
+        assert [number > 0 for number in _numbers(text)] == [above] * 2, text
+        assert 0 not in _numbers(text)
+    assert "no difference" not in range_words(ends, 100)
+
+
+@pytest.mark.parametrize("written", ["text", "markdown", "html", "xlsx"])
+def test_every_format_prints_the_interval_that_the_test_is_of(written, tmp_path):
+    counts = {
+        "Female": {"tp": 480, "fp": 0, "fn": 520, "tn": 0},
+        "Male": {"tp": 530, "fp": 0, "fn": 470, "tn": 0},
+    }
+    report = fg.audit(fg.confusion("sex", counts), preset="nyc-ll144")
+    ends = {"selection_rate.ratio": (0.8123, 0.99963), "selection_rate.difference": (-0.1, -0.0003)}
+    near = tuple(
+        replace(
+            each,
+            interval=replace(each.interval, low=ends[each.metric][0], high=ends[each.metric][1]),
+            simultaneous=each.simultaneous
+            and replace(each.simultaneous, low=ends[each.metric][0], high=ends[each.metric][1]),
+        )
+        if each.metric in ends and each.interval is not None
+        else each
+        for each in report.estimates
+    )
+    report = replace(report, estimates=near)
+    if written == "xlsx":
+        openpyxl = pytest.importorskip("openpyxl")
+        report.save(tmp_path / "audit.xlsx")
+        sheets = openpyxl.load_workbook(tmp_path / "audit.xlsx").worksheets
+        text = " ".join(str(cell.value) for sheet in sheets for row in sheet.rows for cell in row)
+    else:
+        text = render(report, written, **({} if written == "html" else {"full": True}))
+    assert "0.9996" in text
+    wrong = re.findall(r"\b0\.81\d? (?:to|and) 1(?:\.00?0?)?\b", " ".join(text.split()))
+    assert wrong == []

@@ -1,0 +1,220 @@
+"""What an auditor would not want to overlook is warned of, and first where it changes numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fairgauge as fg
+from fairgauge.enums import DiagnosticCode as Code
+from fairgauge.render import render
+from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
+
+polars = pytest.importorskip("polars")
+
+
+def _rows(n=240, **more):
+    """Return applications of people who apply twice, some without sex, decision or score."""
+    found = {
+        "id": [i // 2 for i in range(n)],
+        "row": list(range(n)),
+        "sex": [None if i % 11 == 0 else "FM"[i // 2 % 2] for i in range(n)],
+        "hired": [None if i % 13 == 0 else "yes" if i % 3 == 0 else "no" for i in range(n)],
+    }
+    return polars.DataFrame(found | more)
+
+
+ASKED = {"prediction": "hired", "positive": "yes", "sensitive": "sex"}
+
+
+def _warned(data, code, **options):
+    report = data if isinstance(data, fg.Report) else fg.audit(data, **{**ASKED, **options})
+    return [str(each.message) for each in report.diagnostics
+            if each.code is code and each.level == "warning"]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "option", [{"person": "row"}, {"person": "row", "per_person": "each"}, {"cluster": "row"}]
+)
+def test_people_and_clusters_of_one_row_each_are_stated(option):
+    (text,) = _warned(_rows(), Code.NEVER_REPEATS, **option)
+    assert "'row'" in text
+    assert "another value in every row" in text
+    assert not _warned(_rows(), Code.NEVER_REPEATS, **{k: v.replace("row", "id")
+                                                       for k, v in option.items()})  # fmt: skip
+    counts = fg.count(_rows(), **ASKED, **option)
+    assert _warned(fg.audit(counts), Code.NEVER_REPEATS) == [text]
+
+
+def test_a_column_of_counts_makes_no_cluster_single():
+    assert not _warned(_rows(times=[2] * 240), Code.NEVER_REPEATS, cluster="row", count="times")
+
+
+@pytest.mark.parametrize("written", ["text", "markdown", "html"])
+def test_decisions_spelt_in_two_ways_are_warned_of_first(written):
+    rows = _rows(hired=["yes" if i % 3 else "Yes " if i % 2 else "no" for i in range(240)])
+    report = fg.audit(rows, **ASKED, preset="nyc-ll144")
+    first = opening_warnings(report_warnings(report))[0]
+    assert "count as different outcomes" in first
+    _, first, *others = " ".join(render(report, written).split()).split("Warning: ")
+    assert "count as different outcomes" in first
+    assert others
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_the_order_of_warnings_is_that_of_their_gravity(random):
+    """Whatever the order in which they were found: what changes all numbers stands first."""
+    spelt = {0: "?", 1: "F "}
+    rows = _rows(sex=[spelt.get(i % 11, "FM"[i % 2]) for i in range(240)])
+    report = fg.audit(rows, **ASKED | {"positive": "no"}, person="row")
+    notes = list(report.diagnostics)
+    random.shuffle(notes)
+    shuffled = report_warnings(replace(report, diagnostics=tuple(notes)))
+    codes = [each.code for each in shuffled]
+    assert codes[0] is Code.UNFAVOURABLE_POSITIVE
+    # one line with all spellings, and what to do, before each pair of them
+    assert codes.index(Code.NEVER_REPEATS) < codes.index(Code.RECODING)
+    assert codes.index(Code.RECODING) < codes.index(Code.SAME_NAMES)
+
+
+@pytest.mark.parametrize(
+    ("values", "left", "warned"),
+    [
+        ({"Female": ["F"], "Male": ["M"]}, "M ", True),
+        ({"Female": ["F"], "Male": ["M"]}, "f", True),
+        ({"Female": ["F"], "Male": ["M"]}, "X", False),
+        ({"unknown": ["Decline to answer"]}, "decline  to answer", True),
+    ],
+)
+def test_a_value_that_a_recoding_misses_by_a_blank_is_warned_of(values, left, warned):
+    sex = [left if i % 11 == 0 else "Decline to answer" if i % 7 == 0 else "FM"[i % 2]
+           for i in range(240)]  # fmt: skip
+    texts = _warned(_rows(sex=sex), Code.NOT_RECODED, recode={"sex": values})
+    assert len(texts) == warned
+    assert all(repr(left) in text and "case or blanks alone" in text for text in texts)
+
+
+def test_the_nearest_name_of_a_value_to_recode_is_one_that_is_left_over():
+    hired = ["yes" if i % 3 else "Yes " if i % 2 else "no" for i in range(240)]
+    (text,) = _warned(_rows(hired=hired), Code.UNMATCHED, recode={"hired": {"yes": ["yes", "Yes"]}})
+    assert text.endswith("the nearest name is 'Yes '")
+
+
+def test_the_task_is_that_of_the_columns_that_are_given():
+    rows = _rows(label=[i % 2 for i in range(240)], score=[i / 240 for i in range(240)])
+
+    def task(**options):
+        report = fg.audit(rows, sensitive="sex", **options)
+        return next(e.message for e in report.diagnostics if e.code is Code.TASK)
+
+    assert task(prediction="hired", positive="yes").startswith("prediction is treated as binary")
+    assert task(label="label").startswith("label is treated as binary")
+    assert task(score="score", threshold=0.5).startswith("score is treated as binary")
+    both = task(label="hired", prediction="hired", positive="yes")
+    assert both.startswith("label and prediction are treated as binary")
+
+
+@pytest.mark.parametrize("positive", ["rejected", "Denied", "not selected", "unsuccessful"])
+def test_a_positive_value_with_the_name_of_the_opposite_is_warned_of(positive):
+    rows = _rows(hired=[positive if i % 3 else "advanced" for i in range(240)])
+    (text,) = _warned(rows, Code.UNFAVOURABLE_POSITIVE, positive=positive)
+    assert "State advanced as positive" in text
+    assert not _warned(rows, Code.UNFAVOURABLE_POSITIVE, positive="advanced")
+    words = {"favourable": "negative"}
+    assert not _warned(rows, Code.UNFAVOURABLE_POSITIVE, positive=positive, words=words)
+
+
+def test_no_is_adverse_where_the_column_is_of_something_good():
+    assert _warned(_rows(), Code.UNFAVOURABLE_POSITIVE, positive="no")
+    rows = _rows().rename({"hired": "default"})
+    assert not _warned(rows, Code.UNFAVOURABLE_POSITIVE, prediction="default", positive="no")
+
+
+def test_tiny_groups_of_tables_to_publish_are_warned_of():
+    rows = _rows(race=["A" if i < 229 else "B" for i in range(240)])
+    asked = {"sensitive": ["sex", "race"], "preset": "nyc-ll144"}
+    (text,) = _warned(rows, Code.FEW_PUBLISHED, **asked)
+    assert "fewer than 10 rows (sex*race: F & B and M & B)" in text
+    assert not _warned(rows, Code.FEW_PUBLISHED, sensitive=["sex", "race"])
+
+
+def test_insufficient_data_are_stated_with_the_rows_that_the_rate_counts():
+    rows = _rows(
+        sex=["X" if i % 16 == 0 else "FM"[i % 2] for i in range(240)],
+        score=[None if i % 32 == 0 else i / 240 for i in range(240)],
+    )
+    report = fg.audit(rows, score="score", threshold="median", sensitive="sex")
+    group = next(each for each in report.groups if each.group == "X")
+    assert (group.n, group.rates["selection_rate"].denominator) == (15, 7)
+    text = " ".join(render(report, "text", full=True).split())
+    assert "X (sex), n = 7" in text or "X, n = 7" in text
+    assert "n = 15" not in text
+
+
+def test_who_lacks_most_scores_is_named_among_the_groups_that_are_named():
+    sex = ["X" if i % 24 == 0 else "FM"[i % 2] for i in range(240)]
+    score = [None if sex[i] == "X" or i % 4 == 1 else i / 240 for i in range(240)]
+    rows = _rows(sex=sex, score=score)
+    scored = {"prediction": None, "positive": None, "score": "score", "threshold": 0.5}
+    text = " ".join(_warned(rows, Code.MISSING_OUTCOMES, **scored))
+    assert "of the groups that are large enough" in text
+
+
+def test_contradictory_people_are_not_called_missing():
+    rows = _rows(sex=["F" if i < 6 and i % 2 else "M" if i < 6 else "FM"[i // 2 % 2]
+                      for i in range(240)])  # fmt: skip
+    report = fg.audit(rows, **ASKED, person="id")
+    assert report.data.excluded["contradictory sex"] == 3
+    assert "missing sex" not in report.data.excluded
+    (text,) = _warned(report, Code.MISSING_GROUPS)
+    assert "have no known sex" in text
+
+
+def test_an_audit_of_counts_of_contradictory_people_is_sealed(tmp_path):
+    rows = _rows(sex=["F" if i < 6 and i % 2 else "M" if i < 6 else "FM"[i // 2 % 2]
+                      for i in range(240)])  # fmt: skip
+    asked = ASKED | {"person": "id", "recode": {"sex": {"Female": ["F", "woman"]}}}
+    counts = fg.count(rows, **asked)
+    counts.save(tmp_path / "counts.cube.json")
+    again = fg.load(tmp_path / "counts.cube.json")
+    for report in (fg.audit(rows, **asked), fg.audit(again)):
+        assert _warned(report, Code.PEOPLE_UNCLEAR)
+        assert _warned(report, Code.UNMATCHED)
+        assert str(fg.seal(report, again, tmp_path / "a.fairgauge").finding) == "reproduced"
+        (tmp_path / "a.fairgauge").unlink()
+    assert counts.digest == again.digest
+    hidden = fg.protect(counts, 5)
+    assert hidden.conflicts == ()
+
+
+def test_a_suggested_recoding_is_whole_and_stands_before_the_verdict():
+    """It is pasted: however many spellings there are, none is shortened."""
+    pl = pytest.importorskip("polars")
+    names = [f"A very long name of category {i:02d} of an applicant system" for i in range(12)]
+    rows = pl.DataFrame({"race": [f(n) for n in names for f in (str, str.upper)] * 30})
+    rows = rows.with_columns(hired=pl.int_range(len(rows)) % 2)
+    report = fg.audit(rows, prediction="hired", positive=1, sensitive="race")
+    text = render(report, "markdown", full=True)
+    (line,) = [each for each in text.splitlines() if each.startswith("- Warning: race: some")][:1]
+    assert "…" not in line
+    assert all(name.upper() in line for name in names)
+    assert line in text[: text.index("\n## ")]
+
+
+def test_no_reference_is_called_large_where_no_group_is_large_enough():
+    """Of 600 people in 54 intersections none has 20; the largest one is the reference."""
+    pl = pytest.importorskip("polars")
+    rows = pl.DataFrame({"sex": [f"s{i % 6}" for i in range(600)]}).with_columns(
+        race=pl.Series([f"r{i // 6 % 9}" for i in range(600)]),
+        hired=pl.Series([int(i % 7 < 3) for i in range(600)]),
+    )
+    asked = {"preset": "nyc-ll144", "prediction": "hired", "positive": 1}
+    text = render(fg.audit(rows, **asked, sensitive=["sex", "race"]), "text", full=True)
+    words = " ".join(text.split())
+    assert "No group of sex*race is large enough to be a reference: there the largest" in words
+    alone = render(fg.audit(rows, **asked, sensitive="sex"), "text", full=True)
+    assert "is large enough to be a reference" not in " ".join(alone.split())
