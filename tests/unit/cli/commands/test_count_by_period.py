@@ -97,7 +97,7 @@ def test_two_files_of_one_period_are_refused_and_copies_warned_of(rows):
     assert f"are both of {first.name[:10]}" in " ".join(done.stderr.split())
     copy.rename(Path("days") / "2031-01-01.cube.json")
     done = fairgauge("monitor", "import", "history", "days/*.cube.json")
-    assert "byte for byte the same" in " ".join(done.stderr.split())
+    assert "hold the same lines" in " ".join(done.stderr.split())
 
 
 def test_what_is_no_period(rows):
