@@ -9,14 +9,11 @@ import contextlib
 import os
 import secrets
 import stat
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, quote
 from fairgauge.object_stores import is_object, write_object
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _WINDOWS = os.name == "nt"
 

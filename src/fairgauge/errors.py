@@ -15,11 +15,8 @@ from __future__ import annotations
 
 import difflib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _LONGEST_MESSAGE = 1_900
 _LONGEST_QUOTE = 60

@@ -10,18 +10,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from fairgauge.enums import Closed, GroupKind
-from fairgauge.values import MISSING_NAME, Value, canonical, name_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from fairgauge.values import Json
+from fairgauge.values import MISSING_NAME, Json, Value, canonical, name_of
 
 _CROSSED, _LISTED, _OF_COLUMNS = " & ", ", ", "*"
 _SEPARATORS = frozenset('&,*"')

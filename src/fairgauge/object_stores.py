@@ -9,15 +9,13 @@ from __future__ import annotations
 import gzip
 import io
 import re
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO, TYPE_CHECKING, Any, TypeAlias, cast
+from typing import IO, Any, TypeAlias, cast
 
 from fairgauge.errors import DataError, FairgaugeError, MissingExtra, quote
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 STORES = (
     "s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oci", "oss", "hdfs", "http", "https",

@@ -6,15 +6,12 @@ A reason is a code with parameters. The sentence that a person reads is made fro
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from fairgauge.values import Json, Saved
-
+from fairgauge.values import Json, Saved
 
 FEWEST_ROWS, FEWEST_EXPECTED = 20, 5
 """The data of a rate are insufficient with fewer rows, or where a cell without a difference expects

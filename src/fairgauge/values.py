@@ -9,14 +9,11 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from fairgauge.errors import quote
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 Value: TypeAlias = str | bool | int | float | None
 

@@ -10,34 +10,28 @@ be open, too: the interval that decides then holds for every reference that such
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from fairgauge.api.audit import audit
 from fairgauge.cube.build import Counted, build
+from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
-from fairgauge.enums import IntervalMethod, Outcome, ReferenceRule
+from fairgauge.enums import IntervalMethod, Outcome, RateTest, ReferenceRule
 from fairgauge.inference.compared_counts import FEWEST_GROUPS
 from fairgauge.measure.decide import interval_reached
+from fairgauge.published.published_table import CountedCategory, PublishedRow
 from fairgauge.question.features import Feature
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.results.check import AlternativeReference
+from fairgauge.results.check import AlternativeReference, SmallestReference
 from fairgauge.results.estimates import WorstCase
+from fairgauge.results.report import Report
+from fairgauge.results.scopes import Interval
+from fairgauge.results.verdicts import Verdict
 from fairgauge.stats.multiplicity import tukey_level
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from fairgauge.cube.cube import Cube
-    from fairgauge.enums import RateTest
-    from fairgauge.published.published_table import CountedCategory, PublishedRow
-    from fairgauge.results.check import SmallestReference
-    from fairgauge.results.report import Report
-    from fairgauge.results.scopes import Interval
-    from fairgauge.results.verdicts import Verdict
 
 _METRIC = "selection_rate.ratio"
 _DECIDED = ({Outcome.PASS}, {Outcome.FAIL})

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Never, Unpack
+from typing import Never, Unpack
 
 from fairgauge.catalogue.facts import described
-from fairgauge.cube.cube import Cube
+from fairgauge.cube.cube import Cube, Sums
 from fairgauge.cube.identifiers import cluster_key, with_hidden_clusters
-from fairgauge.cube.plan import Moment, Plan, is_of_answers, plan
+from fairgauge.cube.plan import Axis, Moment, Plan, is_of_answers, plan
 from fairgauge.enums import DiagnosticCode, Outcome, Role, Task, Threshold, Uncounted
 from fairgauge.errors import CubeError, DataError, SpecError, nearest, quote
+from fairgauge.identity import FeatureId
 from fairgauge.measure.composition_notes import composition_notes
 from fairgauge.measure.decide import judge_together, remaining_notes
 from fairgauge.measure.findings import choose_findings
-from fairgauge.measure.measure import measure, reversed_scores
+from fairgauge.measure.measure import ByRows, measure, reversed_scores
 from fairgauge.measure.measure_unrecorded import estimated_groups
 from fairgauge.measure.other_references import reference_notes
 from fairgauge.question.features import Ordered
 from fairgauge.question.option_docs import with_options
-from fairgauge.question.spec_file import with_config
+from fairgauge.question.options import Options
+from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import Spec, ask, check_names, refuse_candidates
+from fairgauge.reasons import Parameter
 from fairgauge.resolve.data_checks import (
     assumed_positive,
     check_known,
@@ -46,34 +50,20 @@ from fairgauge.resolve.data_checks import (
     unmatched_rules,
 )
 from fairgauge.resolve.excluded_rows import excluded_rows
-from fairgauge.resolve.group_counts import count_groups
+from fairgauge.resolve.group_counts import GroupCounts, count_groups
 from fairgauge.resolve.people import by_person, count_people
 from fairgauge.resolve.resolution import resolve, resolve_groups
 from fairgauge.results.definitions import defined_by
+from fairgauge.results.estimates import Measured
 from fairgauge.results.report import Data, Report
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.results.verdicts import counted_as, overall
+from fairgauge.results.verdicts import Verdict, counted_as, overall
 from fairgauge.scan import open_rows
 from fairgauge.scan.chosen_rows import chosen_rows, count_by
 from fairgauge.scan.input_files import copied_files, open_files
 from fairgauge.scan.probability_columns import check_cells, with_probabilities
-from fairgauge.scan.source import Readable, at_hand, readable
+from fairgauge.scan.source import Readable, Source, at_hand, readable
 from fairgauge.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    from fairgauge.cube.cube import Sums
-    from fairgauge.cube.plan import Axis
-    from fairgauge.identity import FeatureId
-    from fairgauge.measure.measure import ByRows
-    from fairgauge.question.options import Options
-    from fairgauge.question.spec_file import Config
-    from fairgauge.reasons import Parameter
-    from fairgauge.resolve.group_counts import GroupCounts
-    from fairgauge.results.estimates import Measured
-    from fairgauge.results.verdicts import Verdict
-    from fairgauge.scan.source import Source
 
 _OF_OUTCOMES = (
     "label", "prediction", "score", "candidate", "margins", "score_of", "threshold", "positive",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 
@@ -14,7 +16,14 @@ from fairgauge.api._published_ratios import CheckOptions, TableRatios, whichever
 from fairgauge.enums import RateTest
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.published.printed_numbers import is_whole
-from fairgauge.published.published_table import ColumnRole, RowKind, counted_categories
+from fairgauge.published.published_table import (
+    ColumnRole,
+    CountedCategory,
+    PublishedRow,
+    PublishedTable,
+    RowKind,
+    counted_categories,
+)
 from fairgauge.published.sources import read_sources
 from fairgauge.published.table_arithmetic import (
     MIN_SHARE,
@@ -25,9 +34,10 @@ from fairgauge.published.table_arithmetic import (
     printed_reference,
 )
 from fairgauge.published.table_margins import check_margins
+from fairgauge.question.options import Options
 from fairgauge.question.readers import read_word
 from fairgauge.question.rules import Rule
-from fairgauge.question.spec_file import with_config
+from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import read_part
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.results.check import (
@@ -42,14 +52,6 @@ from fairgauge.results.check import (
 from fairgauge.stats.significance import chi_square_p, fisher
 from fairgauge.stats.unknown_people import pair_bounds, ratio_bounds
 from fairgauge.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    from fairgauge.published.published_table import CountedCategory, PublishedRow, PublishedTable
-    from fairgauge.question.options import Options
-    from fairgauge.question.spec_file import Config
 
 
 def check(

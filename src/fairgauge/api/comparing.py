@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Never, Unpack
+from pathlib import Path
+from typing import Never, Unpack
 
 from fairgauge.api.audit import counted
 from fairgauge.catalogue.facts import described
@@ -11,21 +12,16 @@ from fairgauge.errors import Problem, SpecError
 from fairgauge.measure.compare_models import compare_candidates
 from fairgauge.measure.compare_reports import compare_reports
 from fairgauge.question.option_docs import with_options
-from fairgauge.question.spec_file import with_config
+from fairgauge.question.options import Options
+from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import MODELS_INSTEAD
 from fairgauge.resolve.excluded_rows import excluded_rows
 from fairgauge.resolve.outcomes import decide_task
+from fairgauge.results.comparison import Comparison
 from fairgauge.results.model_comparison import ComparedData, ModelComparison
+from fairgauge.results.report import Report
 from fairgauge.rowwise.paired_score_rows import read_paired_scores
 from fairgauge.version import __version__
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from fairgauge.question.options import Options
-    from fairgauge.question.spec_file import Config
-    from fairgauge.results.comparison import Comparison
-    from fairgauge.results.report import Report
 
 
 def compare(

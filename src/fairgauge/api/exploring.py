@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Never, Unpack
+from typing import Any, Never, Unpack
 
 from fairgauge.api.audit import counted, judged
 from fairgauge.api.loading import load
@@ -13,15 +14,10 @@ from fairgauge.cube.cube import Cube
 from fairgauge.errors import CubeError
 from fairgauge.measure.exploration import explored
 from fairgauge.question.option_docs import with_options
-from fairgauge.question.spec_file import with_config
+from fairgauge.question.options import Options
+from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import ask
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from fairgauge.question.options import Options
-    from fairgauge.question.spec_file import Config
-    from fairgauge.results.report import Report
+from fairgauge.results.report import Report
 
 _HEIGHT = 900
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TypeAlias
 
 from fairgauge.cube.cube import SCHEMA, Cube
 from fairgauge.errors import CubeError, FairgaugeError, quote
 from fairgauge.results.shown_result import ShownResult, read_saved, result_classes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
 
 Loaded: TypeAlias = "Cube | ShownResult"
 """What is saved as JSON and can be read back."""

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple, cast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.api.audit import counted
+from fairgauge.cube.cube import Cube
 from fairgauge.enums import GapVerdict, ReferenceKind, Role
 from fairgauge.errors import DataError, Problem, SpecError, listing, quote
+from fairgauge.question.options import Options
+from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import level_codes
-from fairgauge.resolve.resolution import resolve
-from fairgauge.results.gap_decomposition import test_of
+from fairgauge.resolve.resolution import Resolution, resolve
+from fairgauge.results.gap_decomposition import Decomposition, Gap, LevelGap, StratumGap, test_of
 from fairgauge.scan.chosen_rows import chosen_rows
 from fairgauge.scan.row_access import read_rows
-from fairgauge.values import name_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.cube.cube import Cube
-    from fairgauge.question.options import Options
-    from fairgauge.question.specification import Spec
-    from fairgauge.resolve.resolution import Resolution
-    from fairgauge.results.gap_decomposition import Decomposition, Gap, LevelGap, StratumGap
-    from fairgauge.values import Value
+from fairgauge.values import Value, name_of
 
 _METRICS = (
     "selection_rate.difference",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import answer_plan, is_of_answers
 from fairgauge.errors import CubeError, Problem, SpecError, nearest, quote
 from fairgauge.measure.swap_differences import compare_swaps
-from fairgauge.question.spec_file import with_config
+from fairgauge.question.features import Above
+from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.swap_question import (
     COLUMNS,
     SHARED,
@@ -26,15 +27,9 @@ from fairgauge.resolve.answers import read_answers
 from fairgauge.results.name_swaps import AnswerCounts, PairsAudit
 from fairgauge.scan import open_rows
 from fairgauge.scan.row_access import read_rows
+from fairgauge.scan.source import Source
+from fairgauge.values import Value
 from fairgauge.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from fairgauge.question.features import Above
-    from fairgauge.question.spec_file import Config
-    from fairgauge.scan.source import Source
-    from fairgauge.values import Value
 
 _MOST_VALUES = 1_000
 

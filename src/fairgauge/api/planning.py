@@ -4,40 +4,35 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from fairgauge.api.audit import audit
-from fairgauge.catalogue.statistics import Rate
+from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.errors import Problem, SpecError, shown
 from fairgauge.inference.needed_rows import POWER, detectable_disparity
 from fairgauge.measure.needed_self_reports import needed_self_reports
+from fairgauge.question.options import Options
 from fairgauge.question.readers import is_finite
-from fairgauge.question.spec_file import with_config
-from fairgauge.question.specification import ask
+from fairgauge.question.spec_file import Config, with_config
+from fairgauge.question.specification import Spec, ask
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.results.planned import Needed, Planned, PlannedPairs, SelfReports, Smallest
+from fairgauge.results.report import Report
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.paired import change_power, score_power
 from fairgauge.stats.rows_to_decide import (
+    Comparison,
     CrossedDesign,
+    Goal,
     design_effect,
     fewest,
     rows_for_verdict,
     rows_from_which,
 )
 from fairgauge.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.question.options import Options
-    from fairgauge.question.spec_file import Config
-    from fairgauge.question.specification import Spec
-    from fairgauge.results.report import Report
-    from fairgauge.stats.rows_to_decide import Comparison, Goal
 
 _LEVEL = 0.95
 _RATIO = 0.8

@@ -5,11 +5,12 @@ from __future__ import annotations
 import datetime as dt
 import inspect
 import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from fairgauge.api.audit import (
     check_held,
@@ -20,7 +21,7 @@ from fairgauge.api.audit import (
 from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.lookup import BUILT_IN, metric_or_name
 from fairgauge.catalogue.score_statistics import ScoreMean, ScoreTerm
-from fairgauge.catalogue.statistics import Rate
+from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Plan, plan
 from fairgauge.enums import (
@@ -39,7 +40,7 @@ from fairgauge.measure.find_subgroups import find_subgroups
 from fairgauge.question.options import OF_ROWS
 from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.readers import read_word
-from fairgauge.question.spec_file import with_config
+from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import Spec, ask, check_names
 from fairgauge.resolve.data_checks import assumed_positive
 from fairgauge.resolve.outcomes import decide_task
@@ -56,16 +57,9 @@ from fairgauge.results.threshold_choice import CountedData
 from fairgauge.rowwise.first_rows import median_score, with_task
 from fairgauge.scan import open_rows
 from fairgauge.scan.chosen_rows import chosen_rows
-from fairgauge.scan.row_codes import Streamed, coded_rows
+from fairgauge.scan.row_codes import CodedRows, Streamed, coded_rows
+from fairgauge.scan.source import Source
 from fairgauge.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.question.spec_file import Config
-    from fairgauge.scan.row_codes import CodedRows
-    from fairgauge.scan.source import Source
 
 Word = TypeVar("Word", bound=StrEnum)
 _MOST_VALUES = 1_000_000

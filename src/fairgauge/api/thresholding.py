@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 from fairgauge.api.audit import counted, repeated_rows
 from fairgauge.enums import Threshold
 from fairgauge.errors import Problem, SpecError, alternatives, quote
 from fairgauge.measure.choose_thresholds import choose_thresholds
 from fairgauge.question.option_docs import with_options
+from fairgauge.question.options import Options
 from fairgauge.question.probabilities import RECORD, refuse_probabilities
-from fairgauge.question.spec_file import with_config
-from fairgauge.question.specification import refuse_candidates
+from fairgauge.question.spec_file import Config, with_config
+from fairgauge.question.specification import Spec, refuse_candidates
 from fairgauge.results.threshold_choice import CountedData, ThresholdChoice
 from fairgauge.version import __version__
-
-if TYPE_CHECKING:
-    from fairgauge.question.options import Options
-    from fairgauge.question.spec_file import Config
-    from fairgauge.question.specification import Spec
 
 _MARGINS = (("accuracy", 0.01),)
 """What is kept, where no margin is given."""

@@ -8,11 +8,9 @@ facet a, Vertex AI slice 1 and slice 2.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+from typing import Literal, get_args
 
 Tool = Literal["Clarify", "Vertex AI", "Fairlearn", "AIF360", "aequitas", "holisticai", "TFMA"]
 TOOLS: tuple[Tool, ...] = get_args(Tool)

@@ -7,13 +7,10 @@ above).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.enums import Profile
+from fairgauge.catalogue.cells import Array
+from fairgauge.enums import Profile
 
 
 def divide(over: Array, under: Array, profile: Profile) -> Array:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from fairgauge.catalogue.arithmetic import divide
-from fairgauge.catalogue.cells import ALL, FN, FP, TP
+from fairgauge.catalogue.cells import ALL, FN, FP, TP, Array, Need
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Average, Better, Profile, Task
 from fairgauge.reasons import Reason, ReasonCode
-
-if TYPE_CHECKING:
-    from fairgauge.catalogue.cells import Array, Need
 
 AVERAGES: tuple[Average, ...] = tuple(Average)
 _BOTH: frozenset[Need] = frozenset({"label", "prediction"})

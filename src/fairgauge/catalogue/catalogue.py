@@ -8,7 +8,6 @@ metrics in the Google Vertex AI guide.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from fairgauge.catalogue._synonyms import NAMES, plain
 from fairgauge.catalogue.across import DifferentialFairness, Joint, Spread, Spreads
@@ -33,6 +32,7 @@ from fairgauge.catalogue.derived import (
 from fairgauge.catalogue.distributions import (
     CrossAuc,
     Distance,
+    Distances,
     OverallStandardisedDifference,
     ScoreDistance,
     StandardisedDifference,
@@ -60,9 +60,6 @@ from fairgauge.catalogue.score_statistics import (
 )
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate, RelativeRate, Statistic
 from fairgauge.enums import Better
-
-if TYPE_CHECKING:
-    from fairgauge.catalogue.distributions import Distances
 
 HIGHER, LOWER, NEITHER = Better.HIGHER, Better.LOWER, Better.NEITHER
 D_MINUS_A: Order = "group - reference"

@@ -9,14 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
-from typing import TYPE_CHECKING
 
-from fairgauge.catalogue.cells import Cells
-from fairgauge.catalogue.statistics import Blend, Quotient, Rate
-
-if TYPE_CHECKING:
-    from fairgauge.catalogue.cells import Need
-    from fairgauge.catalogue.statistics import Statistic
+from fairgauge.catalogue.cells import Cells, Need
+from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
 
 
 class FormKind(StrEnum):

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.cells import Array, Need
+from fairgauge.catalogue.cells import Array, Need
 
 
 @dataclass(frozen=True, slots=True, eq=False)

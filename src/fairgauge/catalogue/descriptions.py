@@ -8,20 +8,17 @@ import re
 import textwrap
 from dataclasses import asdict, dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 from fairgauge.catalogue._synonyms import NAMES, Name
 from fairgauge.catalogue.catalogue import METRICS, RATES
+from fairgauge.catalogue.cells import Need
+from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.facts import record_of
 from fairgauge.catalogue.lookup import find_metric, find_rate, metric_or_name, names_a_rate
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Better
 from fairgauge.errors import Problem, SpecError
-
-if TYPE_CHECKING:
-    from fairgauge.catalogue.cells import Need
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.values import Json
+from fairgauge.values import Json
 
 _WIDTH = 80
 _SOURCES = {

@@ -6,13 +6,16 @@ Differences of means are in units of a spread: that inside the two sides, or tha
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from fairgauge.catalogue.arithmetic import divide
+from fairgauge.catalogue.cells import Array, Need
 from fairgauge.catalogue.comparisons import ComparisonMetric
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.score_statistics import (
     abroca,
     cross_auc,
@@ -25,12 +28,6 @@ from fairgauge.catalogue.score_statistics import (
 )
 from fairgauge.enums import Profile, Task
 from fairgauge.reasons import Reason, ReasonCode
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from fairgauge.catalogue.cells import Array, Need
-    from fairgauge.catalogue.confusion_counts import ConfusionCounts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,18 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, TypeAlias, TypeVar
 
-from fairgauge.catalogue.cells import Need
+from fairgauge.catalogue.cells import Array, Need
 from fairgauge.catalogue.comparisons import Metric
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import Better
-
-if TYPE_CHECKING:
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.confusion_counts import ConfusionCounts
-    from fairgauge.enums import Profile
-    from fairgauge.reasons import Reason
+from fairgauge.enums import Better, Profile
+from fairgauge.reasons import Reason
 
 Record = TypeVar("Record", bound=Any)
 

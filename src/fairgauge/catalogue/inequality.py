@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from fairgauge.catalogue.across import Across, GroupSpread, extremes
 from fairgauge.catalogue.arithmetic import divide
+from fairgauge.catalogue.cells import Array, Need
 from fairgauge.catalogue.comparisons import ComparisonMetric, Metric, Scope
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.enums import Profile, Task
 from fairgauge.reasons import Reason, ReasonCode
-
-if TYPE_CHECKING:
-    from fairgauge.catalogue.cells import Array, Need
-    from fairgauge.catalogue.confusion_counts import ConfusionCounts
 
 Index = Literal["entropy", "variation", "atkinson"]
 _PARAMETERS: dict[Index, tuple[str, ...]] = {

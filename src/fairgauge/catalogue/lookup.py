@@ -7,11 +7,12 @@ A parameter may follow a name in brackets, and what compares a rate follows its 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TypeVar, cast
 
 from fairgauge.catalogue._synonyms import IN_USE, NAMES, NOT_OURS, plain
 from fairgauge.catalogue.across import Spread
@@ -26,9 +27,6 @@ from fairgauge.catalogue.distributions import (
 from fairgauge.catalogue.facts import Facts, UnknownMetric, facts_of, unknown_rate
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.errors import alternatives, nearest, quote, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 Row = TypeVar("Row", bound=Metric | Statistic)
 _ABBREVIATION = 3

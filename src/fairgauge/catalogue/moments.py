@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
+from fairgauge.catalogue.cells import Array, Need
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Profile, Task
 from fairgauge.reasons import Reason, ReasonCode
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from fairgauge.catalogue.cells import Array, Need
-    from fairgauge.catalogue.confusion_counts import ConfusionCounts
 
 Sums: TypeAlias = "Mapping[str, Array]"
 

@@ -6,25 +6,19 @@ Nothing is registered: a metric is a value, which is given wherever the name of 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, SupportsFloat
+from typing import ClassVar, SupportsFloat
 
 import numpy as np
 
-from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
+from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Array, Cells, Need
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.lookup import is_taken
 from fairgauge.catalogue.statistics import DrawnStatistic, Quotient, Rate, none_of
-from fairgauge.enums import Better
+from fairgauge.enums import Better, Profile
 from fairgauge.errors import Problem, SpecError, quote
-from fairgauge.reasons import all_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from fairgauge.catalogue.cells import Array, Need
-    from fairgauge.catalogue.confusion_counts import ConfusionCounts
-    from fairgauge.enums import Profile
-    from fairgauge.reasons import Reason
+from fairgauge.reasons import Reason, all_of
 
 
 def rate(

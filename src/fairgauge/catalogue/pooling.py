@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from fairgauge.catalogue.arithmetic import divide
-from fairgauge.catalogue.comparisons import ComparisonMetric, Scope
-from fairgauge.catalogue.statistics import Quotient
+from fairgauge.catalogue.cells import Array, Need
+from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Scope
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.statistics import Quotient, Statistic
 from fairgauge.enums import Profile, Task
 from fairgauge.reasons import Reason, ReasonCode
-
-if TYPE_CHECKING:
-    from fairgauge.catalogue.cells import Array, Need
-    from fairgauge.catalogue.comparisons import Contrast
-    from fairgauge.catalogue.confusion_counts import ConfusionCounts
-    from fairgauge.catalogue.statistics import Statistic
 
 
 @dataclass(frozen=True, slots=True, eq=False)

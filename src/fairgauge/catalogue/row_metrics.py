@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
+from fairgauge.catalogue.cells import Need
 from fairgauge.catalogue.comparisons import Metric, Scope
 from fairgauge.enums import Task
-
-if TYPE_CHECKING:
-    from fairgauge.catalogue.cells import Need
 
 Kind = Literal[
     "flip",

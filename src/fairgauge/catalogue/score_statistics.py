@@ -14,20 +14,17 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.catalogue.arithmetic import divide
+from fairgauge.catalogue.cells import Array, Need
+from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Profile, Task
 from fairgauge.reasons import Reason, ReasonCode
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.cells import Array, Need
-    from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
 
 _DECILES = 10
 _FURTHEST_LOGIT = 1e-6

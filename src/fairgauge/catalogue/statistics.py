@@ -8,22 +8,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.arithmetic import divide
-from fairgauge.catalogue.cells import ALL
+from fairgauge.catalogue.cells import ALL, Array, Cells, Need
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.derived import comparison_of
 from fairgauge.enums import Better, Profile, Task
 from fairgauge.reasons import Reason, ReasonCode, all_of
-
-if TYPE_CHECKING:
-    from fairgauge.catalogue.across import Spread
-    from fairgauge.catalogue.cells import Array, Cells, Need
-    from fairgauge.catalogue.comparisons import Contrast
-    from fairgauge.catalogue.confusion_counts import ConfusionCounts
-
 
 _ACRONYMS = {"auc": "AUC", "f1": "F1", "r2": "R²", "roc": "ROC"}
 

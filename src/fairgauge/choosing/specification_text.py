@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import math
 import textwrap
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
-from fairgauge.choosing.recommendation import QUESTIONS
+from fairgauge.choosing.recommendation import QUESTIONS, Limit, Recommendation
 from fairgauge.question.probabilities import recognised
 from fairgauge.question.spec_file import toml_value
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from fairgauge.choosing.recommendation import Limit, Recommendation
-    from fairgauge.values import Json
+from fairgauge.values import Json
 
 _WIDTH = 88
 PLACEHOLDERS = {

@@ -8,9 +8,11 @@ import signal
 import sys
 import threading
 import traceback
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NoReturn
+from types import FrameType
+from typing import Any, NoReturn
 
 import click
 
@@ -22,10 +24,6 @@ from fairgauge.cli._streams import (
     silence_output,
 )
 from fairgauge.errors import FairgaugeError, nearest, quote
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from types import FrameType
 
 BAD_USAGE = 2
 INTERRUPTED = 130

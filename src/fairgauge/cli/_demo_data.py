@@ -10,24 +10,19 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.api.audit import audit
 from fairgauge.atomic_files import write_whole
+from fairgauge.question.options import Options
+from fairgauge.results.estimates import Estimate
+from fairgauge.results.report import Report
 from fairgauge.results.scopes import POOLED
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from fairgauge.question.options import Options
-    from fairgauge.results.estimates import Estimate
-    from fairgauge.results.report import Report
 
 ADMISSIONS = (
     # department, men admitted, men rejected, women admitted, women rejected

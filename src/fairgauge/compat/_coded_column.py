@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, SupportsFloat, SupportsIndex, SupportsInt
 
 import numpy as np
+from numpy.typing import NDArray
+
+from fairgauge.scan.ordered_files import OrderedFiles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     import pandas as pd
-    from numpy.typing import NDArray
     from pandas.api.extensions import ExtensionDtype
 
-    from fairgauge.scan.ordered_files import OrderedFiles
-
-    Read = Callable[[list[str]], "Iterable[CodedColumn]"]
-    Codes = NDArray[np.int64]
+Read = Callable[[list[str]], "Iterable[CodedColumn]"]
+Codes = NDArray[np.int64]
 
 
 class Kind(StrEnum):

@@ -7,21 +7,18 @@ only here, because old results depend on them. ``documented`` decides by what is
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.compat._coded_column import CodedColumn, Kind, as_float, as_int
 from fairgauge.enums import Profile
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    Mask = NDArray[np.bool_]
+Mask = NDArray[np.bool_]
 
 UNIQUENESS_THRESHOLD = 0.05
 _FEW_CATEGORIES = 20

@@ -5,27 +5,19 @@ A block is a facet's value, or its interval, that is compared with all other row
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fairgauge.compat._coded_column import as_float, as_int
+from fairgauge.compat._coded_column import CodedColumn, Codes, as_float, as_int
 from fairgauge.compat._column_reading import DataType, above, as_type, categories, interval
 from fairgauge.cube.cube import CountTable, Cube
-from fairgauge.cube.plan import plan
+from fairgauge.cube.plan import Axis, plan
 from fairgauge.enums import Profile, Role
-from fairgauge.question.specification import ask
+from fairgauge.question.specification import Spec, ask
 from fairgauge.values import Value, canonical, match, matches, name_of, sort_key
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.compat._coded_column import CodedColumn, Codes
-    from fairgauge.cube.plan import Axis
-    from fairgauge.question.specification import Spec
 
 REST = -1
 

@@ -7,15 +7,26 @@ with its neighbours outside.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.catalogue.comparisons import ComparisonMetric
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.lookup import find_metric, find_rate
 from fairgauge.compat._coded_column import CodedColumn, Kind
-from fairgauge.compat._service_texts import CONDITIONAL, NO_GROUP, NOT_NUMERIC, error_text, result
+from fairgauge.compat._facet_counts import FacetQuestion
+from fairgauge.compat._service_texts import (
+    CONDITIONAL,
+    NO_GROUP,
+    NOT_NUMERIC,
+    MetricEntry,
+    error_text,
+    result,
+)
+from fairgauge.cube.cube import Cube
 from fairgauge.enums import Profile, Task
 from fairgauge.identity import GroupId, ValueSet
 from fairgauge.render.words.reason_sentences import describe_reason
@@ -25,18 +36,8 @@ from fairgauge.resolve.sides import BOTH, CountsBySide
 from fairgauge.scan.row_access import feature_matrix
 from fairgauge.stats.neighbours import Neighbours
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.confusion_counts import ConfusionCounts
-    from fairgauge.compat._facet_counts import FacetQuestion
-    from fairgauge.compat._service_texts import MetricEntry
-    from fairgauge.cube.cube import Cube
-
-    Array = NDArray[np.float64]
-    Flags = NDArray[np.bool_]
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 
 class ServiceMetrics:

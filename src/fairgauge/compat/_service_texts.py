@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
-from fairgauge.reasons import ReasonCode
+from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render.words.reason_sentences import describe_reason
-
-if TYPE_CHECKING:
-    from fairgauge.reasons import Reason
 
 DESCRIPTIONS = {
     "CDDL": "Conditional Demographic Disparity in Labels (CDDL)",

@@ -11,18 +11,15 @@ import json
 import sys
 import urllib.error
 import urllib.request
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
+from fairgauge.compat._coded_column import CodedColumn
 from fairgauge.errors import DataError, MissingExtra, quote
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from fairgauge.compat._coded_column import CodedColumn
 
 
 class Model(Protocol):

@@ -6,14 +6,12 @@ import glob
 import gzip
 import json
 import sys
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from fairgauge.errors import DataError, MissingExtra, Problem, SpecError, quote
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 STANDARD_INPUT = "-"
 _REMOTE = ("s3://", "gs://", "bq://", "https://", "http://")

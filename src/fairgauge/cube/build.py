@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.cube.cube import Cube, aggregate, settled
+from fairgauge.cube.cube import Codes, Cube, Sums, aggregate, settled
 from fairgauge.cube.levels import check_levels, identity, not_plain, sorted_levels, typed
-from fairgauge.cube.plan import plan
+from fairgauge.cube.plan import Axis, Plan, plan
+from fairgauge.enums import Uncounted
 from fairgauge.errors import Problem, SpecError, nearest, quote, shown
 from fairgauge.question.features import Feature
 from fairgauge.question.specification import Spec
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from fairgauge.cube.cube import Codes, Sums
-    from fairgauge.cube.plan import Axis, Plan
-    from fairgauge.enums import Uncounted
-    from fairgauge.values import Value
+from fairgauge.values import Value
 
 
 @dataclass(frozen=True, slots=True, eq=False)

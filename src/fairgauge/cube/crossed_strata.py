@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.cube.cube import CountTable, Cube, aggregate
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role
 from fairgauge.errors import CubeError, listing, quote
-from fairgauge.identity import GroupId, group_names
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.identity import Part
-    from fairgauge.question.features import Feature
+from fairgauge.identity import GroupId, Part, group_names
+from fairgauge.question.features import Feature
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,29 +14,24 @@ import hashlib
 import json
 import math
 import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.cube.levels import check_levels, identity, sorted_levels
 from fairgauge.cube.plan import Axis, Plan, common_question, read_question
 from fairgauge.enums import Role, Task, Uncounted
 from fairgauge.errors import ChangedCountsError, CubeError, DataError, DuplicateCountsWarning, quote
+from fairgauge.question.specification import Spec
 from fairgauge.stats.disclosure import range_of_rounded
 from fairgauge.strict_json import AmbiguousJsonError, read_json
 from fairgauge.values import Json, Saved, Value, name_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from fairgauge.question.specification import Spec
-
-    Codes = NDArray[np.int64]
-    Sums = NDArray[np.float64]
+Codes = NDArray[np.int64]
+Sums = NDArray[np.float64]
 
 SCHEMA = "fairgauge.cube/1"
 RANGE = ("low", "high")

@@ -11,24 +11,19 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.cube.cube import CountTable, Cube, aggregate
+from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role
 from fairgauge.errors import DataError
 from fairgauge.stats.blocks import rank_by_cells
-from fairgauge.values import name_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import NDArray
-
-    from fairgauge.cube.plan import Axis
-    from fairgauge.values import Value
+from fairgauge.values import Value, name_of
 
 CLUSTER_KEY = "FAIRGAUGE_CLUSTER_KEY"
 """The variable of the environment that holds the key: options are written into counts."""

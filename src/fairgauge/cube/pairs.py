@@ -8,21 +8,17 @@ either of two.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.cube.cube import CountTable, Cube, aggregate
 from fairgauge.cube.levels import identity, sorted_levels
+from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role
 from fairgauge.errors import CubeError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fairgauge.cube.plan import Axis
-    from fairgauge.question.specification import Spec
-    from fairgauge.values import Value
+from fairgauge.question.specification import Spec
+from fairgauge.values import Value
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,21 +6,16 @@ Cuts at the quantiles of 20 intervals hold those of 10 and of 4, whose counts ar
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.cube.cube import Cube, aggregate
+from fairgauge.cube.plan import Axis
 from fairgauge.errors import DataError, quote
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.cube.plan import Axis
-    from fairgauge.question.features import Feature
+from fairgauge.question.features import Feature
 
 MOST_INTERVALS = 20
 

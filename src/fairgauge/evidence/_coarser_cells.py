@@ -7,27 +7,21 @@ right as those of a finer one, and all sums stay as they are.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fairgauge.cube.cube import CountTable, aggregate
+from fairgauge.cube.cube import CountTable, Cube, aggregate
+from fairgauge.cube.plan import Axis, Plan
 from fairgauge.enums import Role
 from fairgauge.errors import CubeError, quote
 from fairgauge.scan.probability_columns import cells_of, digits_of
+from fairgauge.stats.arrays import Array
 from fairgauge.stats.group_probabilities import merged_cells
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.cube.cube import Cube
-    from fairgauge.cube.plan import Axis, Plan
-    from fairgauge.stats.arrays import Array
-
-    Index = NDArray[np.int64]
+Index = NDArray[np.int64]
 
 
 def coarsened(cube: Cube, min_cell: int, published: Sequence[object]) -> Cube:

@@ -11,27 +11,23 @@ those in the report, and the report states another version, they are not verifie
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from fairgauge.api.audit import audit
 from fairgauge.api.pairing import pairs
+from fairgauge.cube.cube import Cube
 from fairgauge.enums import DiagnosticCode
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.swap_question import COLUMNS
 from fairgauge.reasons import ReasonCode
 from fairgauge.render.formats import render
+from fairgauge.results.codec import Plain
 from fairgauge.results.name_swaps import PairsAudit
 from fairgauge.results.report import Report
 from fairgauge.results.verification import DifferentNumber
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from fairgauge.cube.cube import Cube
-    from fairgauge.results.codec import Plain
-    from fairgauge.values import Saved
-
+from fairgauge.values import Saved
 
 STATED = ("created", "tool.version", "data.source", "spec.document")
 """The fields of a report that do not follow from its counts."""

@@ -8,17 +8,13 @@ import json
 import struct
 import zipfile
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from fairgauge.errors import DataError, quote
 from fairgauge.strict_json import read_json
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from fairgauge.values import Saved
+from fairgauge.values import Saved
 
 SCHEMA = "fairgauge.bundle/1"
 SUFFIX = ".fairgauge"

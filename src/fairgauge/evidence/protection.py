@@ -19,20 +19,25 @@ from __future__ import annotations
 
 import math
 import secrets
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, product
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.api.loading import load
+from fairgauge.catalogue.cells import Array
 from fairgauge.cube.cube import CountTable, Cube, aggregate, with_ranges
 from fairgauge.cube.plan import is_of_answers
 from fairgauge.enums import Role, Task
 from fairgauge.errors import CubeError, DataError, quote
 from fairgauge.evidence._coarser_cells import coarsened
+from fairgauge.stats.arrays import Limits
 from fairgauge.stats.disclosure import (
+    Mask,
     disclosed,
     disclosed_by_history,
     disclosed_by_repetition,
@@ -41,16 +46,6 @@ from fairgauge.stats.disclosure import (
     rounded_randomly,
 )
 from fairgauge.values import name_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.stats.arrays import Limits
-    from fairgauge.stats.disclosure import Mask
 
 FEWEST = 2
 """The least ``min_cell`` that protects anything."""

@@ -8,16 +8,25 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import platform
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 from fairgauge.api.loading import load
 from fairgauge.atomic_files import write_whole
 from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.errors import ChangedCountsError, DataError, FairgaugeError, MissingExtra, quote
-from fairgauge.evidence._recomputation import STATED, drawn_numbers, options_beside, recompute
+from fairgauge.evidence._recomputation import (
+    STATED,
+    Recomputation,
+    Sealed,
+    drawn_numbers,
+    options_beside,
+    recompute,
+)
 from fairgauge.evidence.bundle import (
     COUNTS,
     MANIFEST,
@@ -39,14 +48,8 @@ from fairgauge.results.verification import (
     VerificationResult,
 )
 from fairgauge.strict_json import read_json
+from fairgauge.values import Saved
 from fairgauge.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from types import ModuleType
-
-    from fairgauge.evidence._recomputation import Recomputation, Sealed
-    from fairgauge.values import Saved
 
 _LIBRARIES = ("numpy", "scipy")
 _STATED_OF_MANIFEST = ("created", "tool", "libraries")

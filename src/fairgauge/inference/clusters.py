@@ -10,18 +10,32 @@ again with each block of clusters omitted.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations_with_replacement, count, product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fairgauge.catalogue.cells import Array, Cells, Need
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.enums import DiagnosticCode, Profile
 from fairgauge.inference.interval import NoInterval
 from fairgauge.reasons import ReasonCode
-from fairgauge.resolve.sides import BOTH, COUNTS, LABEL, PREDICTION, CountsBySide, with_others
+from fairgauge.resolve.group_counts import ClusterCells, GroupCounts
+from fairgauge.resolve.outcomes import OutcomeMasks
+from fairgauge.resolve.sides import (
+    BOTH,
+    COUNTS,
+    LABEL,
+    PREDICTION,
+    CountsBySide,
+    Index,
+    Measure,
+    with_others,
+)
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.blocks import assign_blocks
@@ -33,16 +47,6 @@ from fairgauge.stats.cluster_robust import (
     share_variance,
     shared_correlation,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.cells import Array, Cells, Need
-    from fairgauge.resolve.group_counts import ClusterCells, GroupCounts
-    from fairgauge.resolve.outcomes import OutcomeMasks
-    from fairgauge.resolve.sides import Index, Measure
 
 BITS = np.array([1, 2, 4, 8])
 PATTERNS = 16

@@ -7,18 +7,23 @@ statistic of every group at any critical value, from which comparisons are made.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, TypedDict, cast
+from typing import Protocol, Self, TypeAlias, TypedDict, cast
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from fairgauge.catalogue.cells import Array
 from fairgauge.enums import IntervalMethod, Method, Status
+from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS, Reason, ReasonCode
+from fairgauge.resolve.sides import Index
 from fairgauge.results.estimates import as_count
 from fairgauge.results.scopes import Interval
-from fairgauge.stats.arrays import quotient
+from fairgauge.stats.arrays import Limits, quotient
 from fairgauge.stats.cluster_robust import FEWEST_CLUSTERS
 from fairgauge.stats.intervals import (
     ROUNDING,
@@ -28,16 +33,6 @@ from fairgauge.stats.intervals import (
     jeffreys,
 )
 from fairgauge.stats.weighted import MeanMoments, mean_limits
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.question.specification import Spec
-    from fairgauge.resolve.sides import Index
-    from fairgauge.stats.arrays import Limits
 
 Methods: TypeAlias = tuple[IntervalMethod, ...]
 

@@ -6,33 +6,23 @@ reference, or the other way round. Nothing is assumed of why a group is missing.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import DiagnosticCode
-from fairgauge.resolve.group_counts import known_outcome, without_group
-from fairgauge.resolve.sides import CountsBySide
-from fairgauge.results.estimates import WorstCase
+from fairgauge.enums import DiagnosticCode, Profile
+from fairgauge.question.specification import Spec
+from fairgauge.resolve.group_counts import GroupCounts, known_outcome, without_group
+from fairgauge.resolve.outcomes import OutcomeMasks
+from fairgauge.resolve.sides import CountsBySide, Index, Measure
+from fairgauge.results.estimates import ComparisonKey, WorstCase
 from fairgauge.results.scopes import OVERALL, Diagnostic
-from fairgauge.stats.arrays import quotient
+from fairgauge.stats.arrays import Limits, quotient
 from fairgauge.stats.unknown_people import missing_bounds
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.confusion_counts import ConfusionCounts
-    from fairgauge.enums import Profile
-    from fairgauge.question.specification import Spec
-    from fairgauge.resolve.group_counts import GroupCounts
-    from fairgauge.resolve.outcomes import OutcomeMasks
-    from fairgauge.resolve.sides import Index, Measure
-    from fairgauge.results.estimates import ComparisonKey
-    from fairgauge.stats.arrays import Limits
 
 _FEW = 0.01
 

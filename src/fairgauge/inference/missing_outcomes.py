@@ -7,38 +7,30 @@ blank predictions must not take it back.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairgauge.catalogue.across import Spread
-from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.statistics import Rate
+from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import DiagnosticCode
 from fairgauge.inference.missing_groups import contrast_range, sides_and_unknown
+from fairgauge.question.specification import Spec
+from fairgauge.resolve.group_counts import GroupCounts
+from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import large_groups
-from fairgauge.results.estimates import WorstCase
+from fairgauge.resolve.sides import Index, Measure
+from fairgauge.results.estimates import ComparisonKey, WorstCase
 from fairgauge.results.scopes import OVERALL, Diagnostic
-from fairgauge.stats.arrays import quotient
+from fairgauge.stats.arrays import Limits, quotient
 from fairgauge.stats.significance import homogeneity
 from fairgauge.stats.unknown_people import missing_bounds
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.question.specification import Spec
-    from fairgauge.resolve.group_counts import GroupCounts
-    from fairgauge.resolve.outcomes import OutcomeMasks
-    from fairgauge.resolve.sides import Index, Measure
-    from fairgauge.results.estimates import ComparisonKey
-    from fairgauge.stats.arrays import Limits
-
-    Shares = tuple[Array, Array]
-    """The rows that a rate counts, and those among which it counts them."""
+Shares = tuple[Array, Array]
+"""The rows that a rate counts, and those among which it counts them."""
 
 _FEW = 0.01
 _MANY = 0.05

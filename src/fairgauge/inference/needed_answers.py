@@ -9,21 +9,17 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairgauge.enums import Estimator
-from fairgauge.inference.unrecorded_rates import LinearEstimator, contrast_value
+from fairgauge.inference.unrecorded_rates import By, LinearEstimator, UnrecordedRate, contrast_value
 from fairgauge.reasons import FEWEST_ROWS
+from fairgauge.stats.arrays import Array
 from fairgauge.stats.group_probabilities import group_given_kind, validated_rates
 from fairgauge.stats.intervals import critical
 
-if TYPE_CHECKING:
-    from fairgauge.inference.unrecorded_rates import By, UnrecordedRate
-    from fairgauge.stats.arrays import Array
-
-    Limits = tuple[float, float]
+Limits = tuple[float, float]
 
 
 class NeededAnswers:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import IntervalMethod, ReferenceKind
+from fairgauge.results.estimates import Estimate
 from fairgauge.results.scopes import OVERALL
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
 from fairgauge.stats.intervals import critical
@@ -20,10 +20,6 @@ from fairgauge.stats.rows_to_decide import (
     rows_to_decide,
     rows_to_decide_rates,
 )
-
-if TYPE_CHECKING:
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.results.estimates import Estimate
 
 POWER = 0.8
 """The default power."""

@@ -12,34 +12,27 @@ furthest out: Wilson's limits move with successes and against failures as the ra
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
-from fairgauge.catalogue.statistics import Rate
+from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import Profile, Status
 from fairgauge.inference.compared_counts import Comparisons, Evidence
 from fairgauge.inference.interval import Intervals, certainty, insufficient_rows
 from fairgauge.inference.missing_groups import worst_values
-from fairgauge.inference.uncertainty import rows_counted
+from fairgauge.inference.uncertainty import Uncertainty, rows_counted
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.estimates import RateValue
 from fairgauge.results.scopes import Bounds
-from fairgauge.stats.arrays import quotient
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.comparisons import Contrast
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.inference.uncertainty import Uncertainty
-    from fairgauge.stats.arrays import Limits
+from fairgauge.stats.arrays import Limits, quotient
 
 Range: TypeAlias = tuple[ConfusionCounts, ConfusionCounts]
 """The least and the greatest counts of one side of many comparisons."""

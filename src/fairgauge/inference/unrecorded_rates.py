@@ -6,19 +6,24 @@ where its variance has few degrees of freedom.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.enums import Estimator, IntervalMethod
 from fairgauge.reasons import FEWEST_ROWS
+from fairgauge.resolve.unrecorded_counts import RateCells
+from fairgauge.stats.arrays import Array, Limits
 from fairgauge.stats.contrasts import mover_difference, mover_ratio
-from fairgauge.stats.group_mixture import GroupMixture, StratifiedMixture
+from fairgauge.stats.group_mixture import GroupMixture, ProfileCurve, StratifiedMixture
 from fairgauge.stats.group_probabilities import (
     FEWEST_IN_CELL,
     LinearRates,
+    SharpBounds,
     lack_of_fit_test,
     merged_cells,
     sharp_bounds,
@@ -29,18 +34,8 @@ from fairgauge.stats.group_probabilities import (
 from fairgauge.stats.intervals import as_critical_t
 from fairgauge.stats.significance import invert
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.resolve.unrecorded_counts import RateCells
-    from fairgauge.stats.arrays import Array, Limits
-    from fairgauge.stats.group_mixture import ProfileCurve
-    from fairgauge.stats.group_probabilities import SharpBounds
-
-    By = Literal["difference", "ratio"]
-    Ends = tuple[float, float]
+By = Literal["difference", "ratio"]
+Ends = tuple[float, float]
 
 _METHODS: Mapping[Estimator, IntervalMethod] = {
     Estimator.LIKELIHOOD: IntervalMethod.PROFILE_LIKELIHOOD,

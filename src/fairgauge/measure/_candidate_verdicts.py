@@ -20,12 +20,14 @@ ratios are shares of them: with 0.05, a ratio of 0.8 may become 0.76.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.comparisons import Metric
 from fairgauge.enums import (
     CandidateVerdict,
     Direction,
@@ -36,22 +38,14 @@ from fairgauge.enums import (
 )
 from fairgauge.errors import Problem, SpecError, listing, quote
 from fairgauge.inference.needed_rows import POWER
-from fairgauge.measure._change_records import interval_of
-from fairgauge.question.specification import EVERY_DISPARITY
+from fairgauge.inference.two.paired_changes import Quantity, StatisticChange
+from fairgauge.measure._change_records import MeasuredDisparities, interval_of
+from fairgauge.question.specification import EVERY_DISPARITY, Spec
+from fairgauge.results.model_comparison import Candidate, DisparityChange, MarginTest
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import holm, holm_levels
 from fairgauge.stats.rows_to_decide import times_the_rows
 from fairgauge.stats.significance import normal_quantile
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.inference.two.paired_changes import Quantity, StatisticChange
-    from fairgauge.measure._change_records import MeasuredDisparities
-    from fairgauge.question.specification import Spec
-    from fairgauge.results.model_comparison import Candidate, DisparityChange, MarginTest
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairgauge.catalogue.arithmetic import divide, subtract
-from fairgauge.enums import Better, Direction, Profile, Status
+from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.statistics import Statistic
+from fairgauge.enums import Better, Direction, IntervalMethod, Profile, Status
 from fairgauge.inference.two.paired_changes import (
+    DisparityChanges,
+    StatisticChange,
     disparity_changes,
     distance,
     distance_limits,
 )
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.results.estimates import as_count, as_number
+from fairgauge.results.model_comparison import DisparityChange, RateChange
 from fairgauge.results.scopes import Interval
+from fairgauge.stats.arrays import Limits
 from fairgauge.stats.intervals import critical
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.comparisons import Contrast, Metric
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.enums import IntervalMethod
-    from fairgauge.inference.two.paired_changes import DisparityChanges, StatisticChange
-    from fairgauge.results.model_comparison import DisparityChange, RateChange
-    from fairgauge.stats.arrays import Limits
 
 _ROUNDING = 1e-12
 

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fairgauge.measure._subgroup_counts import combined
-from fairgauge.resolve.searched_features import COUNTED, EVENT
+from fairgauge.catalogue.cells import Array
+from fairgauge.measure._subgroup_counts import Subgroups, combined
+from fairgauge.resolve.searched_features import COUNTED, EVENT, SearchedRows
 from fairgauge.stats.arrays import quiet
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.measure._subgroup_counts import Subgroups
-    from fairgauge.resolve.searched_features import SearchedRows
 
 MOST_MEMBERS = 30
 """Claims that a summary takes at most."""

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.catalogue.statistics import Rate
-from fairgauge.inference.compared_counts import CellCount
-from fairgauge.resolve.sides import side_of_others
+from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.statistics import Rate, Statistic
+from fairgauge.inference.compared_counts import CellCount, Evidence
+from fairgauge.measure.slices import Slice
+from fairgauge.resolve.sides import Index, side_of_others
 from fairgauge.stats.sampling import ClusterTotals, Sampling, SquaredWeights, effective
-
-if TYPE_CHECKING:
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.confusion_counts import ConfusionCounts
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.inference.compared_counts import Evidence
-    from fairgauge.measure.slices import Slice
-    from fairgauge.resolve.sides import Index
 
 
 @dataclass(frozen=True, eq=False)

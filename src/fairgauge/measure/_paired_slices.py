@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.inference.one.statistic_intervals import side_interval
 from fairgauge.inference.two.paired_changes import StatisticChange, statistic_change
 from fairgauge.inference.two.paired_tables import ClusterCounts, PairedTable
 from fairgauge.measure.slices import Slice
-from fairgauge.resolve.sides import with_others
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.question.specification import Spec
-    from fairgauge.resolve.group_counts import GroupCounts, JointCells
-    from fairgauge.resolve.outcomes import OutcomeMasks
-    from fairgauge.resolve.sides import Index
+from fairgauge.question.specification import Spec
+from fairgauge.resolve.group_counts import GroupCounts, JointCells
+from fairgauge.resolve.outcomes import OutcomeMasks
+from fairgauge.resolve.sides import Index, with_others
 
 
 class PairedSlice:

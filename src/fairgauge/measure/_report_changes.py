@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from fairgauge.catalogue.comparisons import Metric
 from fairgauge.enums import Direction, Outcome, ScopeKind, Status, Turn
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.comparison import (
@@ -22,24 +24,18 @@ from fairgauge.results.comparison import (
     Subject,
     UnmatchedVerdict,
     VerdictChange,
+    Which,
     is_of_all_groups,
     subject_of,
 )
+from fairgauge.results.estimates import Estimate
+from fairgauge.results.report import Report
 from fairgauge.results.scopes import Interval
-from fairgauge.stats.arrays import quiet
+from fairgauge.results.verdicts import Verdict
+from fairgauge.stats.arrays import Array, quiet
 from fairgauge.stats.contrasts import fold, mover_difference
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import holm
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.results.comparison import Which
-    from fairgauge.results.estimates import Estimate
-    from fairgauge.results.report import Report
-    from fairgauge.results.verdicts import Verdict
-    from fairgauge.stats.arrays import Array
 
 _ROUNDING = 1e-9
 

@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Combined, Contrast
-from fairgauge.catalogue.statistics import Rate
+from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import Outcome, Profile
 from fairgauge.errors import Problem, SpecError
 from fairgauge.inference.compared_counts import Evidence
+from fairgauge.inference.interval import StatisticInterval
 from fairgauge.inference.one.statistic_intervals import statistic_interval
-from fairgauge.inference.two.paired_changes import statistic_change
+from fairgauge.inference.two.paired_changes import StatisticChange, statistic_change
 from fairgauge.inference.two.paired_tables import PairedTable, confusion
 from fairgauge.measure._change_records import contrasted
+from fairgauge.question.rules import Rule
 from fairgauge.resolve.sides import with_others
 from fairgauge.stats.contrasts import fold, mover_difference, mover_ratio
 from fairgauge.stats.intervals import critical
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.inference.interval import StatisticInterval
-    from fairgauge.inference.two.paired_changes import StatisticChange
-    from fairgauge.question.rules import Rule
-
-    Index = NDArray[np.int64]
-    Mask = NDArray[np.bool_]
+Index = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 _ROUNDING = 1e-12
 _FAR = np.finfo(float).max

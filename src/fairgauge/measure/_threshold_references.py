@@ -6,33 +6,26 @@ scores. A choice of thresholds and the threshold explorer of a page receive the 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Accepts, ReferenceRule, Threshold
 from fairgauge.inference.two.paired_tables import confusion
-from fairgauge.resolve.references import references_at
+from fairgauge.question.specification import Spec
+from fairgauge.resolve.asked_metrics import AskedMetric
+from fairgauge.resolve.group_counts import GroupCounts, Histogram
+from fairgauge.resolve.outcomes import OutcomeMasks
+from fairgauge.resolve.references import References, references_at
 from fairgauge.results.curves import edges
 from fairgauge.results.estimates import ThresholdReferences
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.question.specification import Spec
-    from fairgauge.resolve.asked_metrics import AskedMetric
-    from fairgauge.resolve.group_counts import GroupCounts, Histogram
-    from fairgauge.resolve.outcomes import OutcomeMasks
-    from fairgauge.resolve.references import References
-
-    Mask = NDArray[np.bool_]
+Mask = NDArray[np.bool_]
 
 
 def accepts(outcome: OutcomeMasks, spec: Spec) -> Accepts:

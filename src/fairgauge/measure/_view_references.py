@@ -5,26 +5,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.catalogue.closed_forms import quotients
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.references import choose_groups, favours_the_least
-from fairgauge.stats.arrays import quiet
+from fairgauge.stats.arrays import Array, quiet
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.stats.arrays import Array
-
-    Index = NDArray[np.int64]
+Index = NDArray[np.int64]
 
 MOST_VIEWS = 1_000
 """Views of a table of which the groups are chosen; of more it would take too long."""

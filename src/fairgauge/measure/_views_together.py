@@ -7,23 +7,17 @@ views is taken. Few draws suffice, because the value is an upper limit of their 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 from math import ceil, sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fairgauge.stats.arrays import quiet
+from fairgauge.stats.arrays import Array, quiet
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.stats.arrays import Array
-
-    Index = NDArray[np.int64]
-    Sums = NDArray[np.float32]
+Index = NDArray[np.int64]
+Sums = NDArray[np.float32]
 
 FEWEST_TOGETHER = 30
 """Rows of a side below which no interval far out in the tail is claimed: it is not exact there."""

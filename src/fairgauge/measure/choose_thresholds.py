@@ -10,19 +10,24 @@ models on the same rows, and compared as such: whether a rate is kept is a test 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Combined, Contrast
-from fairgauge.enums import Better, ChosenBy, Outcome, ReferenceRule, Task
+from fairgauge.catalogue.statistics import Statistic
+from fairgauge.cube.cube import Cube
+from fairgauge.enums import Accepts, Better, ChosenBy, Outcome, ReferenceRule, Task
 from fairgauge.errors import Problem, SpecError
 from fairgauge.inference.compared_counts import FEWEST_GROUPS, generator
 from fairgauge.inference.groups.paired_extremes import combined_changes
 from fairgauge.inference.missing_outcomes import missing_outcomes
 from fairgauge.inference.needed_rows import POWER
+from fairgauge.inference.two.paired_changes import StatisticChange
 from fairgauge.measure._change_records import (
     contrast_change,
     disparity_records,
@@ -32,6 +37,8 @@ from fairgauge.measure._threshold_goals import (
     Bands,
     Disparities,
     Half,
+    Index,
+    Mask,
     band,
     by_label,
     change_of,
@@ -50,12 +57,16 @@ from fairgauge.measure._threshold_references import (
     references_of_margins,
 )
 from fairgauge.measure.measure import reversed_scores
+from fairgauge.question.rules import Rule
+from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.resolve.references import admissible_groups, group_sizes
+from fairgauge.resolve.group_counts import GroupCounts, Histogram
+from fairgauge.resolve.outcomes import OutcomeMasks
+from fairgauge.resolve.references import References, admissible_groups, group_sizes
 from fairgauge.resolve.resolution import resolve
 from fairgauge.results.estimates import EVERYONE, as_number
 from fairgauge.results.model_comparison import DisparityChange, RateChange
-from fairgauge.results.scopes import Interval
+from fairgauge.results.scopes import Diagnostic, Interval
 from fairgauge.results.threshold_choice import (
     FeatureThresholds,
     OperatingPoint,
@@ -67,22 +78,6 @@ from fairgauge.stats.multiplicity import tukey_level
 from fairgauge.stats.resampling import random_parts
 from fairgauge.stats.rows_to_decide import rows_to_decide, times_the_rows
 from fairgauge.stats.significance import normal_quantile
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.cube.cube import Cube
-    from fairgauge.enums import Accepts
-    from fairgauge.inference.two.paired_changes import StatisticChange
-    from fairgauge.measure._threshold_goals import Index, Mask
-    from fairgauge.question.rules import Rule
-    from fairgauge.question.specification import Spec
-    from fairgauge.resolve.group_counts import GroupCounts, Histogram
-    from fairgauge.resolve.outcomes import OutcomeMasks
-    from fairgauge.resolve.references import References
-    from fairgauge.results.scopes import Diagnostic
 
 _ROUNDING = 1e-12
 _NOT_COUNTED = {

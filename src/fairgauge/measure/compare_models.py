@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 
 from fairgauge.catalogue.across import Across, Joint, Spread
 from fairgauge.catalogue.averages import AVERAGES, Averaged, agreement, averaged
 from fairgauge.catalogue.catalogue import KAPPA
-from fairgauge.catalogue.comparisons import Combined, ComparisonMetric, Contrast
+from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.comparisons import Combined, ComparisonMetric, Contrast, Metric
 from fairgauge.catalogue.distributions import Distance, StandardisedDifference
 from fairgauge.catalogue.inequality import Inequality, InequalityPart
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.catalogue.pooling import ConditionalDisparity, is_odds_ratio, pool
 from fairgauge.catalogue.score_statistics import ScoreStatistic
-from fairgauge.catalogue.statistics import has_direction
-from fairgauge.cube.pairs import candidate_axes, pair
+from fairgauge.catalogue.statistics import Statistic, has_direction
+from fairgauge.cube.cube import Cube
+from fairgauge.cube.pairs import PairedCubes, candidate_axes, pair
+from fairgauge.cube.plan import Axis
 from fairgauge.enums import (
     Better,
     ClassKind,
@@ -41,6 +45,8 @@ from fairgauge.inference.groups.paired_extremes import (
 from fairgauge.inference.interval import NoInterval
 from fairgauge.inference.one.statistic_intervals import is_resampled
 from fairgauge.inference.two.paired_changes import (
+    DisparityChanges,
+    StatisticChange,
     pooled_change,
     pooled_odds_change,
 )
@@ -50,7 +56,7 @@ from fairgauge.inference.two.paired_draws import (
     drawn_disparity,
     drawn_feature,
 )
-from fairgauge.inference.two.paired_scores import score_change
+from fairgauge.inference.two.paired_scores import ScoredRows, score_change
 from fairgauge.measure._candidate_verdicts import (
     MeasuredCandidate,
     MeasuredMargins,
@@ -67,13 +73,16 @@ from fairgauge.measure._change_records import (
     rate_records,
 )
 from fairgauge.measure._paired_slices import PairedSlice
+from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.asked_metrics import asked_metrics
-from fairgauge.resolve.group_counts import count_jointly
-from fairgauge.resolve.outcomes import decide_task
-from fairgauge.resolve.resolution import resolve
+from fairgauge.resolve.group_counts import GroupCounts, count_jointly
+from fairgauge.resolve.outcomes import OutcomeMasks, decide_task
+from fairgauge.resolve.resolution import Resolution, resolve
+from fairgauge.resolve.sides import Index
 from fairgauge.results.estimates import EVERYONE
 from fairgauge.results.model_comparison import (
+    Among,
     Candidate,
     DisparityChange,
     MarginTest,
@@ -82,24 +91,6 @@ from fairgauge.results.model_comparison import (
 )
 from fairgauge.results.scopes import NO_CLASS, POOLED, ClassScope, Interval, Reference
 from fairgauge.stats.intervals import critical, wilson
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.cube.cube import Cube
-    from fairgauge.cube.pairs import PairedCubes
-    from fairgauge.cube.plan import Axis
-    from fairgauge.inference.two.paired_changes import DisparityChanges, StatisticChange
-    from fairgauge.inference.two.paired_scores import ScoredRows
-    from fairgauge.question.specification import Spec
-    from fairgauge.resolve.group_counts import GroupCounts
-    from fairgauge.resolve.outcomes import OutcomeMasks
-    from fairgauge.resolve.resolution import Resolution
-    from fairgauge.resolve.sides import Index
-    from fairgauge.results.model_comparison import Among
 
 STANDARD = ("selection_rate.difference", "true_positive_rate.difference",
             "false_positive_rate.difference")  # fmt: skip

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fairgauge.cube.cube import SCHEMA as CUBE_SCHEMA
 from fairgauge.enums import ClassKind
@@ -21,21 +20,18 @@ from fairgauge.results.comparison import (
     Difference,
     GroupChange,
     Origin,
+    What,
+    Which,
     is_of_all_groups,
     subject_of,
     with_joint_names,
 )
+from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report, read_report
 from fairgauge.results.scopes import OVERALL, ClassScope
 from fairgauge.results.shown_result import read_saved
 from fairgauge.values import canonical, matches, name_of
 from fairgauge.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from fairgauge.results.comparison import What, Which
-    from fairgauge.results.estimates import Estimate
 
 _MAKE = "fairgauge audit DATA ... -o report.json makes one"
 Key = tuple[object, ...]

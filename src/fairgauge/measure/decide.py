@@ -13,10 +13,11 @@ is a pass only where every one is, which is an intersection-union test.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.across import Across, is_smallest
+from fairgauge.catalogue.comparisons import Metric
 from fairgauge.enums import (
     OF_PROBABILITIES,
     Decide,
@@ -30,21 +31,14 @@ from fairgauge.enums import (
 from fairgauge.errors import closest
 from fairgauge.identity import is_named, texts_of
 from fairgauge.inference.needed_rows import POWER, detectable_disparity, needed_rows
+from fairgauge.question.rules import Rule
+from fairgauge.question.specification import Spec
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode, all_of
 from fairgauge.results.disparities import is_ratio
-from fairgauge.results.estimates import Shown
-from fairgauge.results.scopes import OVERALL, ClassScope, Diagnostic
+from fairgauge.results.estimates import Estimate, Group, Measured, Shown, WorstCase
+from fairgauge.results.scopes import OVERALL, Bounds, ClassScope, Diagnostic, Interval
 from fairgauge.results.verdicts import Verdict
 from fairgauge.stats.intervals import critical
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.question.rules import Rule
-    from fairgauge.question.specification import Spec
-    from fairgauge.results.estimates import Estimate, Group, Measured, WorstCase
-    from fairgauge.results.scopes import Bounds, Interval
 
 _WORST_FIRST = (
     Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Outcome.PASS, Outcome.NONE,

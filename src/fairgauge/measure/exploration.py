@@ -6,19 +6,21 @@ resolved here. The page adds up cells and applies closed forms, which are those 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from math import prod
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.catalogue.closed_forms import FormKind, closed_form, coefficients
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.statistics import Blend, Quotient, Rate
-from fairgauge.cube.cube import RANGE
+from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
+from fairgauge.cube.cube import RANGE, CountTable, Cube
 from fairgauge.cube.pairs import alone, asked_of, candidate_axes
-from fairgauge.cube.plan import GRID
+from fairgauge.cube.plan import GRID, Axis
 from fairgauge.enums import Closed, Method, Profile, ReferenceKind, ReferenceRule, Role, Task
 from fairgauge.errors import CubeError, Problem, SpecError, quote
 from fairgauge.identity import GroupId, group_names
@@ -36,28 +38,17 @@ from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.spec_file import toml_value
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS
-from fairgauge.resolve.group_counts import group_columns
+from fairgauge.resolve.group_counts import GroupCounts, Grouping, group_columns
 from fairgauge.resolve.references import is_unknown_part, resolve_references
-from fairgauge.resolve.resolution import resolve
+from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.resolve.sides import CountsBySide
 from fairgauge.results.page_counts import page_table, rate_formula
+from fairgauge.results.verdicts import Verdict
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import tukey_level
+from fairgauge.values import Json
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.cube.cube import CountTable, Cube
-    from fairgauge.cube.plan import Axis
-    from fairgauge.resolve.group_counts import GroupCounts, Grouping
-    from fairgauge.resolve.resolution import Resolution
-    from fairgauge.results.verdicts import Verdict
-    from fairgauge.values import Json
-
-    Index = NDArray[np.int64]
+Index = NDArray[np.int64]
 
 FEWEST_PERSONS = 10
 """A cell of fewer persons may show what one of them is."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fairgauge.catalogue.cells import Array
 from fairgauge.enums import Worse
 from fairgauge.measure._claims_summary import MOST_AHEAD, MOST_MEMBERS, ClaimCounts
 from fairgauge.measure._subgroup_counts import count_subgroups
@@ -23,12 +26,14 @@ from fairgauge.measure.find_subgroups import (
     name_of_conditions,
     rows_needed,
 )
+from fairgauge.resolve.searched_features import SearchedRows
 from fairgauge.results.subgroup_search import (
     Detectable,
     Funnel,
     FunnelPoint,
     Largest,
     OverallRate,
+    SearchQuestion,
     Subgroup,
 )
 from fairgauge.stats.signed_roots import (
@@ -39,16 +44,7 @@ from fairgauge.stats.signed_roots import (
     lower_rate,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.resolve.searched_features import SearchedRows
-    from fairgauge.results.subgroup_search import SearchQuestion
-
-    Positions = NDArray[np.intp]
+Positions = NDArray[np.intp]
 
 _LARGE = 0.1
 

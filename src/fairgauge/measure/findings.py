@@ -6,11 +6,13 @@ The choice is made here alone. Every format shows `Report.findings` as they are.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from fairgauge.catalogue.catalogue import CENTRAL_RATES
 from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import (
     AfterAdjusting,
     Better,
@@ -20,18 +22,11 @@ from fairgauge.enums import (
 )
 from fairgauge.question.features import strata_named
 from fairgauge.results.disparities import after_adjusting, gap, is_significant, singled_out
+from fairgauge.results.estimates import Estimate
 from fairgauge.results.finding import FamilyOfTests, Finding
-from fairgauge.results.sections import searched_rates, sections_of
-from fairgauge.results.verdicts import before_counting
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.results.estimates import Estimate
-    from fairgauge.results.report import Report
-    from fairgauge.results.sections import FeatureResults
-    from fairgauge.results.verdicts import Verdict
+from fairgauge.results.report import Report
+from fairgauge.results.sections import FeatureResults, searched_rates, sections_of
+from fairgauge.results.verdicts import Verdict, before_counting
 
 _ROUNDING = 12
 """Decimals of gaps that are ranked: beyond these two groups of equal counts could differ."""

@@ -6,23 +6,34 @@ Every metric is one vectorised call over all comparisons, so 2,000 strata cost l
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.catalogue.across import Across, Spread
 from fairgauge.catalogue.averages import AVERAGES, agreement, averaged
 from fairgauge.catalogue.catalogue import KAPPA
-from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Imbalance, Representation
+from fairgauge.catalogue.comparisons import (
+    ComparisonMetric,
+    Contrast,
+    Imbalance,
+    Metric,
+    Representation,
+)
 from fairgauge.catalogue.distributions import Distance
 from fairgauge.catalogue.pooling import ConditionalDisparity
 from fairgauge.catalogue.row_metrics import RowMetric
+from fairgauge.catalogue.statistics import Statistic
+from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import GRID
 from fairgauge.enums import ClassKind, DiagnosticCode, Profile, Status, Task
-from fairgauge.inference.compared_counts import FEWEST_GROUPS
+from fairgauge.inference.compared_counts import FEWEST_GROUPS, FeatureGroups
 from fairgauge.inference.groups.families import (
+    Family,
     adjusted_estimates,
     adjustment_notes,
     central_rates,
@@ -33,6 +44,7 @@ from fairgauge.inference.groups.families import (
 from fairgauge.inference.missing_groups import missing_groups
 from fairgauge.inference.missing_outcomes import lacking, missing_outcomes
 from fairgauge.measure._small_groups import (
+    Small,
     adequate_parts,
     mark_estimates,
     mark_groups,
@@ -40,6 +52,7 @@ from fairgauge.measure._small_groups import (
 )
 from fairgauge.measure._threshold_references import threshold_references
 from fairgauge.measure.measure_unrecorded import (
+    EstimatedGroups,
     estimated_groups,
     measure_unrecorded,
     names_of_unrecorded,
@@ -47,39 +60,27 @@ from fairgauge.measure.measure_unrecorded import (
 from fairgauge.measure.other_references import choices, with_other_references
 from fairgauge.measure.slices import Slice
 from fairgauge.question.features import Ordered
+from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.asked_metrics import AskedMetric, asked_rates
 from fairgauge.resolve.data_checks import one_group
+from fairgauge.resolve.group_counts import GroupCounts
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import large_groups
-from fairgauge.resolve.resolution import resolve
+from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.resolve.sides import score_counts
-from fairgauge.results.estimates import EVERYONE, Estimate, Measured
+from fairgauge.results.estimates import (
+    EVERYONE,
+    Adequate,
+    ComparisonKey,
+    Estimate,
+    Group,
+    GroupPair,
+    Measured,
+    OtherReference,
+    WorstCase,
+)
 from fairgauge.results.scopes import NO_CLASS, ClassScope, Diagnostic
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.cube.cube import Cube
-    from fairgauge.inference.compared_counts import FeatureGroups
-    from fairgauge.inference.groups.families import Family
-    from fairgauge.measure._small_groups import Small
-    from fairgauge.measure.measure_unrecorded import EstimatedGroups
-    from fairgauge.question.specification import Spec
-    from fairgauge.resolve.group_counts import GroupCounts
-    from fairgauge.resolve.resolution import Resolution
-    from fairgauge.results.estimates import (
-        Adequate,
-        ComparisonKey,
-        Group,
-        GroupPair,
-        OtherReference,
-        WorstCase,
-    )
 
 _FULL_COVERAGE = 0.9
 

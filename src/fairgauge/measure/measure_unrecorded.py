@@ -7,14 +7,15 @@ decides: by default both usual ones together, which have to agree.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.statistics import Rate
+from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.statistics import Rate, Statistic
+from fairgauge.cube.cube import Cube
 from fairgauge.enums import (
     Assume,
     DiagnosticCode,
@@ -34,27 +35,25 @@ from fairgauge.inference.unrecorded_rates import (
     contrast_value,
     p_value,
 )
+from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
-from fairgauge.resolve.resolution import in_mean_weights
+from fairgauge.resolve.outcomes import OutcomeMasks
+from fairgauge.resolve.resolution import Resolution, in_mean_weights
 from fairgauge.resolve.unrecorded_counts import UnrecordedGroups
-from fairgauge.results.estimates import ByEstimator, Estimate, Group, RateValue, Shown
+from fairgauge.results.estimates import (
+    ByEstimator,
+    ComparisonKey,
+    Estimate,
+    Group,
+    RateValue,
+    Shown,
+    ShownKey,
+)
 from fairgauge.results.scopes import Diagnostic, Interval, Reference
-from fairgauge.stats.group_mixture import StratifiedMixture
+from fairgauge.stats.arrays import Limits
+from fairgauge.stats.group_mixture import Masks, StratifiedMixture
 from fairgauge.stats.group_probabilities import calibration_test, least_slope
 from fairgauge.stats.intervals import critical
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.cube.cube import Cube
-    from fairgauge.question.specification import Spec
-    from fairgauge.resolve.outcomes import OutcomeMasks
-    from fairgauge.resolve.resolution import Resolution
-    from fairgauge.results.estimates import ComparisonKey, ShownKey
-    from fairgauge.stats.arrays import Limits
-    from fairgauge.stats.group_mixture import Masks
 
 _CALIBRATION_LEVEL = 0.05
 _LEAST_SLOPE = 0.05

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate
+from fairgauge.cube.cube import Cube
 from fairgauge.enums import Decide, Estimator
 from fairgauge.errors import Problem, SpecError, quote
 from fairgauge.inference.needed_answers import NeededAnswers
-from fairgauge.inference.unrecorded_rates import can_be_validated
-from fairgauge.measure.measure_unrecorded import compared_sides, estimated_groups
-from fairgauge.resolve.resolution import resolve
+from fairgauge.inference.unrecorded_rates import UnrecordedRate, can_be_validated
+from fairgauge.measure.measure_unrecorded import EstimatedGroups, compared_sides, estimated_groups
+from fairgauge.question.rules import Rule
+from fairgauge.question.specification import Spec
+from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.results.planned import SelfReports
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from fairgauge.cube.cube import Cube
-    from fairgauge.inference.unrecorded_rates import UnrecordedRate
-    from fairgauge.measure.measure_unrecorded import EstimatedGroups
-    from fairgauge.question.rules import Rule
-    from fairgauge.question.specification import Spec
-    from fairgauge.resolve.resolution import Resolution
 
 
 def needed_self_reports(cube: Cube, spec: Spec, power: float) -> Iterator[SelfReports]:

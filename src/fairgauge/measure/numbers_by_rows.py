@@ -5,34 +5,27 @@ All gaps are fitted in the same scans. Start values are those of the counts by i
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate
+from fairgauge.cube.cube import Cube
+from fairgauge.cube.plan import Axis
 from fairgauge.enums import ColumnEffects, Role
 from fairgauge.measure.decompose_gaps import adjusted_record
 from fairgauge.measure.uncut_numbers import cells_of_gap, role_of, sides_of
-from fairgauge.resolve.resolution import resolve
-from fairgauge.stats.grouped_regression import cells_of
+from fairgauge.question.specification import Spec
+from fairgauge.resolve.resolution import Resolution, resolve
+from fairgauge.results.gap_decomposition import Gap
+from fairgauge.scan.row_codes import CodedRows
+from fairgauge.stats.grouped_regression import AdjustedEffect, cells_of
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.streamed_regression import StreamedLinear, StreamedLogistic, rough_fit
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.cube.cube import Cube
-    from fairgauge.cube.plan import Axis
-    from fairgauge.question.specification import Spec
-    from fairgauge.resolve.resolution import Resolution
-    from fairgauge.results.gap_decomposition import Gap
-    from fairgauge.scan.row_codes import CodedRows
-    from fairgauge.stats.grouped_regression import AdjustedEffect
 
 _DIGITS = 10
 """Batches come in any order, which changes the last digits of sums."""

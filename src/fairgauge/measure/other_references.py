@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,18 +11,12 @@ from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.enums import DiagnosticCode, Outcome, ReferenceKind, ReferenceRule
 from fairgauge.measure.decide import judge
 from fairgauge.measure.slices import Slice
-from fairgauge.resolve.references import admissible_groups
-from fairgauge.results.estimates import OtherReference
+from fairgauge.question.rules import Rule
+from fairgauge.resolve.asked_metrics import AskedMetric
+from fairgauge.resolve.references import Tie, admissible_groups
+from fairgauge.results.estimates import Measured, OtherReference
 from fairgauge.results.scopes import Diagnostic
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from fairgauge.question.rules import Rule
-    from fairgauge.resolve.asked_metrics import AskedMetric
-    from fairgauge.resolve.references import Tie
-    from fairgauge.results.estimates import Measured
-    from fairgauge.results.verdicts import Verdict
+from fairgauge.results.verdicts import Verdict
 
 MOST_REFERENCES = 10
 """How many other references are tried for a feature: the largest."""

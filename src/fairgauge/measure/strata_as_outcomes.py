@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import DiagnosticCode
+from fairgauge.results.gap_decomposition import Gap
 from fairgauge.results.scopes import Diagnostic
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from fairgauge.results.gap_decomposition import Gap
 
 _ALMOST_ALL = 0.99
 _FEWEST = 10

@@ -6,14 +6,17 @@ Each is held against what names of one group, and irrelevant edits, move the ans
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.enums import Status
 from fairgauge.errors import Problem, SpecError, listing, quote
-from fairgauge.question.swap_question import named_reference
+from fairgauge.question.swap_question import SwapQuestion, named_reference
+from fairgauge.resolve.answers import Answers
 from fairgauge.results.name_swaps import (
     AnsweredShare,
     PlaceboSpread,
@@ -29,6 +32,7 @@ from fairgauge.results.name_swaps import (
     SwapVerdict,
 )
 from fairgauge.stats.crossed_designs import (
+    CrossedDifference,
     Variance,
     crossed_difference,
     half_width,
@@ -43,19 +47,10 @@ from fairgauge.stats.paired import paired_difference, paired_p
 from fairgauge.stats.rows_to_decide import CrossedDesign, fewest
 from fairgauge.values import matches, name_of
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.question.swap_question import SwapQuestion
-    from fairgauge.resolve.answers import Answers
-    from fairgauge.stats.crossed_designs import CrossedDifference
-
-    Array = NDArray[np.float64]
-    Codes = NDArray[np.int64]
-    Mask = NDArray[np.bool_]
-    What = Literal["names", "items", "runs"]
+Array = NDArray[np.float64]
+Codes = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+What = Literal["names", "items", "runs"]
 
 FEWEST_ITEMS = 3
 FEWEST_VARIANTS = 3

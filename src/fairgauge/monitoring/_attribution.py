@@ -8,20 +8,27 @@ the alarm are not chosen, and their interval is an ordinary one.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from fairgauge.cube.cube import Cube
 from fairgauge.enums import ReferenceKind
 from fairgauge.monitoring._comparison_counts import (
+    ComparisonId,
+    SideCounts,
     counts_of,
     sides_by_class,
     sum_cubes,
     without_rows,
 )
+from fairgauge.monitoring.monitor_spec import MonitoredRate
+from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.references import resolve_references
+from fairgauge.resolve.sides import CountsBySide
 from fairgauge.results.monitor_results import (
     PERIODS_NOW,
     Alarm,
@@ -29,21 +36,11 @@ from fairgauge.results.monitor_results import (
     Currently,
     PooledPeriods,
 )
+from fairgauge.stats.arrays import Array
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
 from fairgauge.stats.decomposition import kitagawa
 from fairgauge.stats.intervals import critical, wilson
-from fairgauge.stats.sequential import Tolerated, likeliest_start
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from fairgauge.cube.cube import Cube
-    from fairgauge.monitoring._comparison_counts import ComparisonId, SideCounts
-    from fairgauge.monitoring.monitor_spec import MonitoredRate
-    from fairgauge.question.specification import Spec
-    from fairgauge.resolve.sides import CountsBySide
-    from fairgauge.stats.arrays import Array
-    from fairgauge.stats.sequential import Contrasted
+from fairgauge.stats.sequential import Contrasted, Tolerated, likeliest_start
 
 LEVEL = 0.95
 

@@ -13,36 +13,36 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.catalogue.averages import agreement
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.cube.cube import CountTable, Cube, aggregate, settled
 from fairgauge.cube.identifiers import NUMBERED
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import GroupKind, Missing, ReferenceRule, Role, Task, Uncounted
 from fairgauge.errors import CubeError, DataError, SpecError
 from fairgauge.identity import is_named
-from fairgauge.monitoring.monitor_spec import Labels, MonitoredRate, monitored_rate
-from fairgauge.resolve.group_counts import count_groups, refuse_missing
+from fairgauge.monitoring.monitor_spec import (
+    Labels,
+    MonitoredRate,
+    MonitorRule,
+    MonitorSpec,
+    monitored_rate,
+)
+from fairgauge.question.specification import Spec
+from fairgauge.resolve.group_counts import GroupCounts, count_groups, refuse_missing
 from fairgauge.resolve.outcomes import OutcomeMasks, decide_task, outcome_masks
 from fairgauge.resolve.references import resolve_references
 from fairgauge.resolve.sides import CountsBySide
 from fairgauge.results.monitor_results import LargestGroup
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.confusion_counts import ConfusionCounts
-    from fairgauge.monitoring.monitor_spec import MonitorRule, MonitorSpec
-    from fairgauge.question.specification import Spec
-    from fairgauge.resolve.group_counts import GroupCounts
-    from fairgauge.stats.arrays import Array
+from fairgauge.stats.arrays import Array
 
 PERIODS = Axis(Role.STRATUM, "period")
 _MOST_CELLS = 500_000

@@ -27,29 +27,22 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from fairgauge.monitoring._comparison_counts import ComparisonCounts, ComparisonId
-from fairgauge.monitoring._mirrors import shares_by_period, tolerated
+from fairgauge.monitoring._comparison_counts import ComparisonCounts, ComparisonId, SideCounts
+from fairgauge.monitoring._mirrors import Mirror, shares_by_period, tolerated
 from fairgauge.monitoring._period_rows import CountedRows
-from fairgauge.results.monitor_results import Baseline
+from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule, MonitorSpec
+from fairgauge.results.monitor_results import Baseline, LargestGroup
+from fairgauge.stats.arrays import Array
 from fairgauge.stats.exact import exact_limits
-from fairgauge.stats.sequential import EDetector, Tolerated
+from fairgauge.stats.sequential import Contrasted, EDetector, Tolerated
 from fairgauge.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from fairgauge.monitoring._comparison_counts import SideCounts
-    from fairgauge.monitoring._mirrors import Mirror
-    from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule, MonitorSpec
-    from fairgauge.results.monitor_results import LargestGroup
-    from fairgauge.stats.arrays import Array
-    from fairgauge.stats.sequential import Contrasted
 
 SPENT_AT_ONCE = 0.8
 """The part of what is left of alpha that comparisons share when they arrive."""

@@ -9,19 +9,15 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from fairgauge.monitoring.periods import MONTHS, Length, gaps
+from fairgauge.monitoring._period_rows import CountedRows
+from fairgauge.monitoring.periods import MONTHS, Length, Period, gaps
 from fairgauge.results.monitor_results import HistoryFinding, HistoryProblem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from fairgauge.monitoring._period_rows import CountedRows
-    from fairgauge.monitoring.periods import Period
-    from fairgauge.stats.arrays import Array
+from fairgauge.stats.arrays import Array
 
 _RARE = math.log(1e-6)
 """The log of the probability below which something is no coincidence."""

@@ -11,23 +11,18 @@ of the same kind, and reaches T / alpha within the horizon with a probability of
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fairgauge.catalogue.comparisons import Metric
 from fairgauge.enums import ReferenceRule
-from fairgauge.monitoring._comparison_counts import SideCounts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.monitoring._comparison_counts import ComparisonCounts, ComparisonId
-    from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule
-    from fairgauge.results.estimates import Estimate
-    from fairgauge.stats.arrays import Array
+from fairgauge.monitoring._comparison_counts import ComparisonCounts, ComparisonId, SideCounts
+from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule
+from fairgauge.results.estimates import Estimate
+from fairgauge.stats.arrays import Array
 
 Ends: TypeAlias = "tuple[float, float]"
 Mask: TypeAlias = "NDArray[np.bool_]"

@@ -10,29 +10,23 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from fairgauge.cube.cube import HANDFUL
+from fairgauge.cube.cube import HANDFUL, Cube
+from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role, Task
 from fairgauge.errors import DataError, listing, quote
+from fairgauge.monitoring.periods import Period
+from fairgauge.question.specification import Spec
 from fairgauge.resolve.excluded_rows import excluded_rows
 from fairgauge.resolve.outcomes import decide_task
-from fairgauge.results.monitor_results import PeriodRows, periods_without_value
-from fairgauge.values import matches, name_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from fairgauge.cube.cube import Cube
-    from fairgauge.cube.plan import Axis
-    from fairgauge.monitoring.periods import Period
-    from fairgauge.question.specification import Spec
-    from fairgauge.results.monitor_results import Point
-    from fairgauge.values import Value
+from fairgauge.results.monitor_results import PeriodRows, Point, periods_without_value
+from fairgauge.values import Value, matches, name_of
 
 _CHECKED = (Role.FEATURE, Role.STRATUM, Role.LABEL, Role.PREDICTION)
 _MOST_VALUES = 200

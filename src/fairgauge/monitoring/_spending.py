@@ -7,19 +7,24 @@ which at so small an error is approximate.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
+from fairgauge.cube.cube import Cube
 from fairgauge.enums import ClassKind, ScopeKind
 from fairgauge.measure.measure import measure
 from fairgauge.monitoring._attribution import LEVEL, first_now
 from fairgauge.monitoring._comparison_counts import ComparisonId
-from fairgauge.monitoring._mirrors import shares_by_period, tolerated
+from fairgauge.monitoring._mirrors import Mirror, shares_by_period, tolerated
 from fairgauge.monitoring._period_rows import lacks_values
+from fairgauge.monitoring.history import PeriodCubes
+from fairgauge.monitoring.monitor_spec import MonitorSpec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.resolution import held_exclusions
+from fairgauge.results.estimates import Estimate
 from fairgauge.results.monitor_results import (
     Alarm,
     Currently,
@@ -30,16 +35,7 @@ from fairgauge.results.monitor_results import (
     PooledPeriods,
     is_passing,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from fairgauge.cube.cube import Cube
-    from fairgauge.monitoring._mirrors import Mirror
-    from fairgauge.monitoring.history import PeriodCubes
-    from fairgauge.monitoring.monitor_spec import MonitorSpec
-    from fairgauge.results.estimates import Estimate
-    from fairgauge.stats.arrays import Array
+from fairgauge.stats.arrays import Array
 
 ALL_GROUPS = "all groups"
 ALL_ROWS = "all rows"

@@ -10,15 +10,13 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from fairgauge.atomic_files import create_whole, replace_whole
 from fairgauge.errors import DataError, quote, shown
 from fairgauge.object_stores import explained, filesystem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oci", "oss"})
 _URL = re.compile(r"[a-z][a-z0-9+.\-]+://", re.IGNORECASE)

@@ -13,25 +13,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, astuple
-from typing import TYPE_CHECKING, overload
+from pathlib import Path
+from typing import overload
 
 from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.cube.identifiers import CLUSTER_KEY, NUMBERED
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, quote, shown
 from fairgauge.monitoring._comparison_counts import sum_cubes
-from fairgauge.monitoring._store import DraftStore, open_store
+from fairgauge.monitoring._store import DraftStore, Store, open_store
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.periods import Length, Period, parse_period
 from fairgauge.results.monitor_results import ImportedValue, LargestGroup
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
-
-    from fairgauge.monitoring._store import Store
 
 _FOLD = "_fold.json"
 _LARGEST = "_largest"

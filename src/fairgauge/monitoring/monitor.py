@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, Unpack
+from pathlib import Path
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
-from fairgauge.api.exploring import explore
+from fairgauge.api.exploring import Exploration, explore
 from fairgauge.catalogue.facts import described
 from fairgauge.catalogue.statistics import none_of
+from fairgauge.cube.cube import Cube
 from fairgauge.enums import Outcome, ReferenceRule
 from fairgauge.errors import CubeError, DataError, SpecError, closest, listing, quote
 from fairgauge.monitoring._attribution import (
@@ -22,6 +24,8 @@ from fairgauge.monitoring._attribution import (
     sizes_of,
 )
 from fairgauge.monitoring._comparison_counts import (
+    ComparisonCounts,
+    ComparisonId,
     SideCounts,
     collect_counts,
     counts_in,
@@ -33,6 +37,7 @@ from fairgauge.monitoring._comparison_counts import (
 )
 from fairgauge.monitoring._detection import (
     LARGEST,
+    Detected,
     Fold,
     baseline_limits,
     detect,
@@ -49,6 +54,7 @@ from fairgauge.monitoring._mirrors import (
     shares_by_period,
 )
 from fairgauge.monitoring._period_rows import (
+    CountedRows,
     check_values,
     counted_rows,
     fingerprint,
@@ -56,10 +62,18 @@ from fairgauge.monitoring._period_rows import (
     rows_of_periods,
 )
 from fairgauge.monitoring._spending import ALL_GROUPS, estimated, needs_label, spending
-from fairgauge.monitoring.history import History, PeriodCubes
-from fairgauge.monitoring.monitor_spec import Labels, MonitorSpec, read_monitor_spec
+from fairgauge.monitoring.history import History, KeptDecisions, PeriodCubes
+from fairgauge.monitoring.monitor_spec import (
+    Labels,
+    MonitoredRate,
+    MonitorRule,
+    MonitorSpec,
+    read_monitor_spec,
+)
 from fairgauge.monitoring.periods import Period, gaps, parse_period
 from fairgauge.question.features import Feature
+from fairgauge.question.options import Options
+from fairgauge.question.spec_file import Config
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.outcomes import decide_task
@@ -67,6 +81,7 @@ from fairgauge.resolve.resolution import absent_exclusions
 from fairgauge.results.monitor_results import (
     FEWEST_PERIODS,
     Alarm,
+    Baseline,
     Detector,
     HistoryFinding,
     HistoryHealth,
@@ -80,26 +95,10 @@ from fairgauge.results.monitor_results import (
     is_gone,
     is_passing,
 )
+from fairgauge.stats.arrays import Array
 from fairgauge.stats.sequential import Tolerated, running_contrast
 from fairgauge.values import name_of
 from fairgauge.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from fairgauge.api.exploring import Exploration
-    from fairgauge.cube.cube import Cube
-    from fairgauge.monitoring._comparison_counts import ComparisonCounts, ComparisonId
-    from fairgauge.monitoring._detection import Detected
-    from fairgauge.monitoring._period_rows import CountedRows
-    from fairgauge.monitoring.history import KeptDecisions
-    from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule
-    from fairgauge.question.options import Options
-    from fairgauge.question.spec_file import Config
-    from fairgauge.results.monitor_results import Baseline
-    from fairgauge.stats.arrays import Array
-
 
 MOST_WITHOUT_LABEL = 0.5
 """The share of rows without a label above which a period that enters is as good as unseen."""

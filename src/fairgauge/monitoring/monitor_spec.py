@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fairgauge.api.loading import load
-from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.lookup import catalogue_of
-from fairgauge.catalogue.statistics import Rate
+from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.lookup import Catalogue, catalogue_of
+from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan, read_question
 from fairgauge.enums import ReferenceRule, Threshold
@@ -28,15 +28,8 @@ from fairgauge.question.rules import Rule, check_rule, parse_rule
 from fairgauge.question.spec_file import MONITOR, read_options
 from fairgauge.question.specification import MODELS_INSTEAD, Spec, ask
 from fairgauge.results.monitor_results import SMALLEST_GROUP
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.lookup import Catalogue
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.stats.sequential import Contrasted
-    from fairgauge.values import Json
+from fairgauge.stats.sequential import Contrasted
+from fairgauge.values import Json
 
 _RULE_KEYS = ("metric", "at_least", "at_most", "between", "within", "of", "features", "groups")
 _IMPORT_PATH = re.compile(r"[^\W\d][\w.]*:[\w.]+")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, permutations
-from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
 from fairgauge.published._header_words import is_remark, role_of
 from fairgauge.published._own_checks import differing_cells
+from fairgauge.published._table_files import Grid
 from fairgauge.published._table_shapes import (
     are_nested,
     headings_of,
@@ -27,11 +28,6 @@ from fairgauge.published.printed_numbers import (
 )
 from fairgauge.published.published_table import ColumnRole, PublishedRow, PublishedTable, RowKind
 from fairgauge.question.category_words import is_total, is_unknown
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
-    from fairgauge.published._table_files import Grid
 
 _COUNTS_AND_RATE = (ColumnRole.N, ColumnRole.SELECTED, ColumnRole.RATE)
 _NUMBERS = (*_COUNTS_AND_RATE, ColumnRole.RATIO, ColumnRole.NOT_SELECTED)

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from fairgauge.published.published_table import RowKind
+from fairgauge.published._table_files import Grid
+from fairgauge.published.published_table import PublishedTable, RowKind
 from fairgauge.results.check import Fault, FaultCode, Finding
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fairgauge.published._table_files import Grid
-    from fairgauge.published.published_table import PublishedTable
 
 
 def check_statements(table: PublishedTable) -> Iterator[Finding]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fairgauge.errors import DataError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _MARKDOWN = re.compile(r"^\*\*Tables to publish\*\*\s*$(.*?)(?=^#|\Z)", re.DOTALL | re.MULTILINE)
 _HTML = re.compile(r"<h\d[^>]*>\s*Tables to publish\s*</h\d>(.*?)(?=<h[123]\b|\Z)", re.DOTALL)

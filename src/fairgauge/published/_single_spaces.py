@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from fairgauge.errors import quote
 from fairgauge.published._header_words import role_of
 from fairgauge.published.printed_numbers import is_blank, read_ratio
 from fairgauge.published.published_table import ColumnRole
 from fairgauge.question.category_words import is_total, is_unknown
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _LAST_MARK = re.compile(r"(?<=\d)\s+(\(\w\)|\[\w\]|[*†‡§]+)\s*$")
 """The mark of a footnote behind the last number of a line."""

@@ -7,9 +7,11 @@ import html
 import io
 import re
 import zipfile
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from fairgauge.errors import DataError, MissingExtra, quote
 from fairgauge.published._header_words import role_of
@@ -22,10 +24,6 @@ from fairgauge.published._own_reports import (
 )
 from fairgauge.published._single_spaces import single_spaced, why_not_read
 from fairgauge.question.category_words import is_unknown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
 MOST_BYTES = 20_000_000
 """The largest file that is read: published tables are small."""

@@ -9,19 +9,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from fairgauge.published._header_words import is_remark, role_of
+from fairgauge.published._table_files import Grid
 from fairgauge.published.printed_numbers import are_numbers, is_blank, read_number
 from fairgauge.published.published_table import ColumnRole
 from fairgauge.question.category_words import is_total, is_unknown
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from fairgauge.published._table_files import Grid
 
 _FEWEST = 2
 """Fewest groups, blocks and rows that make a shape."""

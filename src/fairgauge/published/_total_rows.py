@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from fairgauge.published.printed_numbers import is_suppressed, read_bound
-from fairgauge.published.published_table import ColumnRole, RowKind, selected_people
+from fairgauge.published.printed_numbers import Printed, is_suppressed, read_bound
+from fairgauge.published.published_table import (
+    ColumnRole,
+    PublishedRow,
+    PublishedTable,
+    RowKind,
+    selected_people,
+)
 from fairgauge.results.check import Fault, FaultCode, Finding
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from fairgauge.published.printed_numbers import Printed
-    from fairgauge.published.published_table import PublishedRow, PublishedTable
-
-    Rows: TypeAlias = Sequence[PublishedRow]
+Rows: TypeAlias = Sequence[PublishedRow]
 
 Range: TypeAlias = tuple[Fraction, Fraction]
 """The smallest and the greatest number that is possible."""

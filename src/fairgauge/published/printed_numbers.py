@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _FOOTNOTE = re.compile(r"[\s*†‡§¶#¹²³⁰⁴-⁹]+$|\s*\[\^?\w{1,2}\]$|\s*\([a-z]\)$|(?<=\d)\s*\(\w\)$")
 _NAME_MARK = re.compile(r"([\s*†‡§¶¹²³⁰⁴-⁹]|\s*\[\^?\w{1,2}\]|\s+\(([a-z]|\d)\))+$")

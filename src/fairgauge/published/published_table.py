@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
-from fairgauge.published.printed_numbers import is_dash, is_whole
+from fairgauge.published._own_reports import OwnStatements
+from fairgauge.published.printed_numbers import Printed, is_dash, is_whole
 from fairgauge.question.category_words import is_total
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from fairgauge.published._own_reports import OwnStatements
-    from fairgauge.published.printed_numbers import Printed
 
 
 class ColumnRole(StrEnum):

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
 from fairgauge.published._column_roles import parts_of, table_of
 from fairgauge.published._table_files import (
     SUFFIXES,
+    Grid,
     NoTable,
     grids_of_text,
     read_grids,
     why_no_table,
 )
-from fairgauge.published.published_table import ColumnRole
+from fairgauge.published.published_table import ColumnRole, PublishedTable
 from fairgauge.results.check import UnreadTable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from fairgauge.published._table_files import Grid
-    from fairgauge.published.published_table import PublishedTable
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
-from typing import TYPE_CHECKING
 
 from fairgauge.published._header_words import role_of
 from fairgauge.published._own_checks import check_copies, check_statements
 from fairgauge.published._total_rows import check_totals, recoverable_counts
-from fairgauge.published.printed_numbers import is_dash, is_suppressed, is_whole
-from fairgauge.published.published_table import ColumnRole, RowKind, selected_people
-from fairgauge.reasons import FEWEST_ROWS
+from fairgauge.published.printed_numbers import Printed, is_dash, is_suppressed, is_whole
+from fairgauge.published.published_table import (
+    ColumnRole,
+    PublishedRow,
+    PublishedTable,
+    RowKind,
+    selected_people,
+)
+from fairgauge.reasons import FEWEST_ROWS, Parameter
 from fairgauge.results.check import Fault, FaultCode, Finding, Findings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from fairgauge.published.printed_numbers import Printed
-    from fairgauge.published.published_table import PublishedRow, PublishedTable
-    from fairgauge.reasons import Parameter
 
 MIN_SHARE = 0.02
 """The share of people below which a category need not have a ratio, nor be the reference."""

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from fairgauge.published._total_rows import possible_counts
-from fairgauge.published.published_table import ColumnRole, RowKind
+from fairgauge.published.published_table import ColumnRole, PublishedRow, PublishedTable, RowKind
 from fairgauge.results.check import Fault, FaultCode, Finding, Findings
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from fairgauge.published.published_table import PublishedRow, PublishedTable
-
-    Parts: TypeAlias = "Mapping[str, Mapping[str, PublishedRow]]"
+Parts: TypeAlias = "Mapping[str, Mapping[str, PublishedRow]]"
 
 _COUNTS = (ColumnRole.N, ColumnRole.SELECTED)
 _BETWEEN = r"[\W_]+"

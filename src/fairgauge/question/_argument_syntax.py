@@ -11,21 +11,16 @@ from __future__ import annotations
 import contextlib
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fairgauge.enums import Closed
 from fairgauge.errors import Problem, quote, shown
 from fairgauge.identity import name_of_values
-from fairgauge.values import canonical, name_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from fairgauge.question.features import FeatureKeys
-    from fairgauge.values import Value
+from fairgauge.question.features import FeatureKeys
+from fairgauge.values import Value, canonical, name_of
 
 Texts = Sequence[str]
 

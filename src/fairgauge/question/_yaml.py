@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Hashable
 
 import yaml
 
 from fairgauge.errors import quote
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable
 
 
 def read_yaml(text: str) -> object:

@@ -6,21 +6,15 @@ import datetime as dt
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from fairgauge.enums import Closed, Ends
 from fairgauge.errors import Problem, SpecError, listing, quote, shown
 from fairgauge.identity import MissingValue, ValueSet
-from fairgauge.question.readers import items, read_value
-from fairgauge.values import MISSING_NAME, Value, canonical, matches, name_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fairgauge.question.readers import Problems
-    from fairgauge.values import Json
+from fairgauge.question.readers import Problems, items, read_value
+from fairgauge.values import MISSING_NAME, Json, Value, canonical, matches, name_of
 
 End: TypeAlias = float | dt.date
 """A number, a date or a time; an infinite number where there is no end."""

@@ -10,14 +10,12 @@ from __future__ import annotations
 import datetime as dt
 import json
 import tomllib
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
 
 from fairgauge.errors import Problem, SpecError
 from fairgauge.strict_json import unique_keys
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 _LARGEST = 256_000
 """Bytes: a specification is written by hand, and a larger YAML file takes seconds to read."""

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from fairgauge.catalogue.comparisons import Representation
+from fairgauge.catalogue.cells import Need
+from fairgauge.catalogue.comparisons import Metric, Representation
 from fairgauge.catalogue.lookup import SETS
 from fairgauge.catalogue.pooling import ConditionalDisparity
 from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.errors import Problem, quote
+from fairgauge.question.options import Spec
 from fairgauge.question.presets import preset
 from fairgauge.reasons import Reason, ReasonCode
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fairgauge.catalogue.cells import Need
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.question.options import Spec
 
 _TO_ADD: dict[str, str] = {
     "label": "label (--label COL)",

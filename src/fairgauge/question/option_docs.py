@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-from typing import TYPE_CHECKING, ForwardRef, TypeVar
+from collections.abc import Callable
+from typing import ForwardRef, TypeVar
 
 from fairgauge.question.options import OPTIONS, Options
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Function = TypeVar("Function", bound="Callable[..., object]")
 

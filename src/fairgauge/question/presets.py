@@ -6,19 +6,16 @@ audit meets a law.
 
 from __future__ import annotations
 
+import datetime as dt
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fairgauge.errors import Problem, SpecError, nearest, quote
 from fairgauge.question.features import read_features
-
-if TYPE_CHECKING:
-    import datetime as dt
-    from collections.abc import Mapping
-
-    from fairgauge.values import Json
+from fairgauge.values import Json
 
 _FOLDER = Path(__file__).with_name("preset_files")
 _SUFFIX = ".toml"

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fairgauge.enums import Assume, KnownDrawn
 from fairgauge.errors import Problem, SpecError, quote, shown
 from fairgauge.question._argument_syntax import escape, split, unescape
 from fairgauge.question.readers import is_finite, items, read_column, read_word, unknown_keys
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from fairgauge.values import Json
+from fairgauge.values import Json
 
 TOLERANCE = 1e-6
 _KEYS = (

@@ -8,20 +8,14 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from fairgauge.errors import Problem, SpecError, quote, shown
-from fairgauge.question.readers import items, read_value
-from fairgauge.values import Value, name_of, typed_texts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from fairgauge.question.readers import Problems
-    from fairgauge.values import Json
+from fairgauge.question.readers import Problems, items, read_value
+from fairgauge.values import Json, Value, name_of, typed_texts
 
 UNKNOWN = "unknown"
 """The key of the values that mean that nothing is known."""

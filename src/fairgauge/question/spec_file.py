@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from fairgauge.errors import Problem, SpecError, shown
 from fairgauge.question.file_formats import parse
-from fairgauge.question.options import OPTIONS, Spec
+from fairgauge.question.options import OPTIONS, Options, Spec
 from fairgauge.question.readers import items
-
-if TYPE_CHECKING:
-    from fairgauge.question.options import Options
-    from fairgauge.values import Json
+from fairgauge.values import Json
 
 Config: TypeAlias = "str | Path | Mapping[str, Any] | None"
 """A specification file, or its keys; None where there is none."""

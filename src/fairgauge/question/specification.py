@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fairgauge.enums import Better, Method, Person, Profile, ReferenceRule, Task, Threshold
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.question.features import Above, Ordered
+from fairgauge.question.option_types import NamedReferences
 from fairgauge.question.options import BY_NAME, Spec
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.question.probabilities import proposal, separated
 from fairgauge.values import name_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    from fairgauge.question.option_types import NamedReferences
 
 __all__ = ["Spec", "ask", "check_names"]
 

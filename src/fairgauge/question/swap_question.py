@@ -6,20 +6,16 @@ table of answers, and the values of the sensitive feature that are irrelevant ed
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from fairgauge.errors import Problem, SpecError, alternatives, nearest, quote
 from fairgauge.identity import name_of_values
+from fairgauge.question.features import Feature
 from fairgauge.question.options import Spec
 from fairgauge.question.readers import read_column, read_value, read_values
 from fairgauge.question.specification import read_part
 from fairgauge.values import Json, Value, name_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    from fairgauge.question.features import Feature
 
 SHARED = (
     "sensitive", "intersections", "score", "prediction", "positive", "reference", "exclude_groups",

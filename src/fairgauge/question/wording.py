@@ -6,14 +6,12 @@ import datetime as dt
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any, TypeGuard
 
 from fairgauge.enums import Favourable
 from fairgauge.errors import Problem, nearest, shown
 from fairgauge.question.readers import one_of, unknown_keys
-
-if TYPE_CHECKING:
-    from fairgauge.values import Json
+from fairgauge.values import Json
 
 _LONGEST = 60
 """The most characters of a word: sentences hold several."""

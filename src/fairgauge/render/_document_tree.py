@@ -9,11 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-if TYPE_CHECKING:
-    from fairgauge.enums import Outcome
-    from fairgauge.results.brief import Brief
+from fairgauge.enums import Outcome
+from fairgauge.results.brief import Brief
 
 
 class Tone(StrEnum):

@@ -6,32 +6,24 @@ What is wrong with a table of answers is found here, all of it at once.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fairgauge.cube.plan import SQUARES, SUM
+from fairgauge.cube.cube import Cube
+from fairgauge.cube.plan import SQUARES, SUM, Axis
 from fairgauge.enums import Role
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.identity import GroupId, group_names
 from fairgauge.question.features import Ordered
-from fairgauge.question.swap_question import named_reference
+from fairgauge.question.swap_question import SwapQuestion, named_reference
 from fairgauge.resolve.group_counts import unknown_levels
-from fairgauge.values import match, matches, name_of
+from fairgauge.values import Value, match, matches, name_of
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.cube.cube import Cube
-    from fairgauge.cube.plan import Axis
-    from fairgauge.question.swap_question import SwapQuestion
-    from fairgauge.values import Value
-
-    Array = NDArray[np.float64]
-    Codes = NDArray[np.int64]
+Array = NDArray[np.float64]
+Codes = NDArray[np.int64]
 
 _MOST_NAMED = 3
 

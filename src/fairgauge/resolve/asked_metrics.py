@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.catalogue import RATES
-from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.cells import Need
+from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.lookup import SETS
-from fairgauge.catalogue.statistics import Rate
+from fairgauge.catalogue.statistics import Rate, Statistic
+from fairgauge.cube.cube import Cube
 from fairgauge.enums import Profile, ReferenceRule, Role, Task
 from fairgauge.errors import Problem, SpecError, quote
 from fairgauge.question.needs import unmet_need
+from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import weights_differ
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from fairgauge.catalogue.cells import Need
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.cube.cube import Cube
-    from fairgauge.question.specification import Spec
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,15 @@ was not meant.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from fairgauge.cube.crossed_strata import with_one_stratum
+from fairgauge.cube.cube import Cube, Sums
 from fairgauge.cube.levels import quartiles
+from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Favourable, Missing, Role, Task, Uncounted
 from fairgauge.errors import DataError, closest, quote
 from fairgauge.identity import FeatureId, ValueSet, is_named, texts_of
@@ -20,22 +23,13 @@ from fairgauge.question.category_words import means_missing
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.features import Ordered
 from fairgauge.question.presets import preset
-from fairgauge.question.recoding import UNKNOWN, write_recodings
+from fairgauge.question.recoding import UNKNOWN, Recoding, write_recodings
+from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
-from fairgauge.resolve.group_counts import unknown_levels
+from fairgauge.resolve.group_counts import GroupCounts, unknown_levels
+from fairgauge.results.estimates import Group
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.values import matches, name_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-
-    from fairgauge.cube.cube import Cube, Sums
-    from fairgauge.cube.plan import Axis
-    from fairgauge.question.recoding import Recoding
-    from fairgauge.question.specification import Spec
-    from fairgauge.resolve.group_counts import GroupCounts
-    from fairgauge.results.estimates import Group
-    from fairgauge.values import Value
+from fairgauge.values import Value, matches, name_of
 
 _FAVOURABLE = re.compile(
     r"approv|accept|admit|admission|hire|select|grant|pass|award|promot|qualif|eligib|success|"

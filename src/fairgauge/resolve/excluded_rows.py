@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import numpy as np
 
+from fairgauge.cube.cube import Cube, Sums
+from fairgauge.cube.plan import Axis
 from fairgauge.enums import Missing, Role
+from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import unknown_levels
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from fairgauge.cube.cube import Cube, Sums
-    from fairgauge.cube.plan import Axis
-    from fairgauge.question.specification import Spec
-
 
 _NAMES_OF_OTHERS = {*map(str, Role), "count", "weight"}
 

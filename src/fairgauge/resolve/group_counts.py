@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fairgauge.catalogue.cells import Array
 from fairgauge.cube.crossed_strata import with_one_stratum
+from fairgauge.cube.cube import Cube
+from fairgauge.cube.plan import Axis
 from fairgauge.enums import Missing, ReferenceKind, ReferenceRule, Role
 from fairgauge.errors import DataError, Problem, SpecError, alternatives, listing, nearest, quote
 from fairgauge.identity import (
@@ -17,28 +22,19 @@ from fairgauge.identity import (
     FeatureId,
     GroupId,
     MissingValue,
+    Part,
     ValueSet,
     group_names,
     name_of_values,
     position_of_value,
     positions_named,
 )
+from fairgauge.question.specification import Spec
 from fairgauge.results.scopes import OVERALL, Reference, Scope, stratum
 from fairgauge.stats.blocks import content_ranks
 from fairgauge.values import Value, match, matches, name_of
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.cube.cube import Cube
-    from fairgauge.cube.plan import Axis
-    from fairgauge.identity import Part
-    from fairgauge.question.specification import Spec
-
-    Index = NDArray[np.int64]
+Index = NDArray[np.int64]
 
 _OTHER, _DROPPED, _EXCLUDED = -1, -2, -3
 """Codes of known values of no group, of missing values, and of groups that are excluded."""

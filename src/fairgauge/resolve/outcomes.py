@@ -7,25 +7,20 @@ positive.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fairgauge.cube.cube import Cube
+from fairgauge.cube.plan import Axis
 from fairgauge.enums import ClassKind, Role, Task
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
 from fairgauge.question.features import Ordered
+from fairgauge.question.specification import Spec
 from fairgauge.results.scopes import NO_CLASS, ClassScope
 from fairgauge.values import Value, match, matches, name_of, sort_key
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.cube.cube import Cube
-    from fairgauge.cube.plan import Axis
-    from fairgauge.question.specification import Spec
 
 _MOST_SHOWN = 5
 _TWO = 2

@@ -8,25 +8,21 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.cube.cube import Cube, aggregate
 from fairgauge.cube.plan import Axis, Plan
 from fairgauge.enums import Person, Role, Task, Uncounted
 from fairgauge.errors import DataError, Problem, SpecError, quote
 from fairgauge.question.features import Ordered
+from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.outcomes import decide_task, outcome_masks
 from fairgauge.values import matches
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fairgauge.question.specification import Spec
-
-    Codes = NDArray[np.int64]
+Codes = NDArray[np.int64]
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?")
 _OUTCOMES = (Role.LABEL, Role.PREDICTION)

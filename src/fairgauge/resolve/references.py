@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.lookup import find_rate
-from fairgauge.catalogue.statistics import Rate
+from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import Better, ReferenceKind, ReferenceRule
-from fairgauge.identity import MissingValue, ValueSet
+from fairgauge.identity import MissingValue, Part, ValueSet
 from fairgauge.question.category_words import means_missing
+from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
-from fairgauge.resolve.group_counts import as_reference
-from fairgauge.resolve.sides import side_of_all, side_of_others
+from fairgauge.resolve.group_counts import GroupCounts, as_reference
+from fairgauge.resolve.sides import CountsBySide, side_of_all, side_of_others
 from fairgauge.results.scopes import Reference
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.identity import Part
-    from fairgauge.question.specification import Spec
-    from fairgauge.resolve.group_counts import GroupCounts
-    from fairgauge.resolve.sides import CountsBySide
-
-    Index = NDArray[np.int64]
-    Values = NDArray[np.float64]
+Index = NDArray[np.int64]
+Values = NDArray[np.float64]
 
 _PAIR = 2
 SAME_VALUE = 1e-12

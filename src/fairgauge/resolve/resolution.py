@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import WEIGHTS
-from fairgauge.enums import GroupKind
+from fairgauge.enums import GroupKind, Task
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.identity import FeatureId, texts_of
 from fairgauge.question.option_types import POPULATION_ROUNDING
+from fairgauge.question.specification import Spec
 from fairgauge.resolve.asked_metrics import AskedMetric, asked_metrics
 from fairgauge.resolve.group_counts import (
     GroupCounts,
@@ -19,13 +22,6 @@ from fairgauge.resolve.group_counts import (
 )
 from fairgauge.resolve.outcomes import OutcomeMasks, decide_task, outcome_masks
 from fairgauge.values import name_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from fairgauge.cube.cube import Cube
-    from fairgauge.enums import Task
-    from fairgauge.question.specification import Spec
 
 Resolved = TypeVar("Resolved")
 _MOST_SHOWN = 5

@@ -7,38 +7,32 @@ kept: both without looking at outcomes, so that no chance finding enters by them
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.score_statistics import ScoreMean
 from fairgauge.catalogue.statistics import Rate
+from fairgauge.cube.cube import Cube
+from fairgauge.cube.plan import Axis
 from fairgauge.enums import Closed, Role, SearchedValues, Task
 from fairgauge.errors import Problem, SpecError, quote
-from fairgauge.identity import Bin, GroupId, MissingValue, ValueSet, bins, group_names
-from fairgauge.resolve.group_counts import group_columns
+from fairgauge.identity import Bin, GroupId, MissingValue, Part, ValueSet, bins, group_names
+from fairgauge.question.specification import Spec
+from fairgauge.resolve.group_counts import Grouping, group_columns
 from fairgauge.resolve.outcomes import decide_task, outcome_masks
 from fairgauge.results.subgroup_search import SearchedFeature
 from fairgauge.scan.row_codes import CodedRows
 from fairgauge.stats.resampling import random_parts
 from fairgauge.values import MISSING_NAME
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.score_statistics import ScoreMean
-    from fairgauge.cube.cube import Cube
-    from fairgauge.cube.plan import Axis
-    from fairgauge.identity import Part
-    from fairgauge.question.specification import Spec
-    from fairgauge.resolve.group_counts import Grouping
-
-    Codes = NDArray[np.int64]
-    Levels = NDArray[np.integer[Any]]
+Codes = NDArray[np.int64]
+Levels = NDArray[np.integer[Any]]
 
 _MOST_NUMBERS = 12
 """Different numbers of a column up to which each is a value of its own."""

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fairgauge.catalogue.cells import Array, Need
 from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
 from fairgauge.cube.cube import RANGE
 from fairgauge.cube.plan import WEIGHTS
 from fairgauge.enums import Profile, ReferenceKind
+from fairgauge.resolve.group_counts import GroupCounts, Histogram
+from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.results.estimates import ScoreCounts
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.cells import Array, Need
-    from fairgauge.resolve.group_counts import GroupCounts, Histogram
-    from fairgauge.resolve.outcomes import OutcomeMasks
-
-    Index = NDArray[np.int64]
+Index = NDArray[np.int64]
 
 LABEL: frozenset[Need] = frozenset({"label"})
 PREDICTION: frozenset[Need] = frozenset({"prediction"})

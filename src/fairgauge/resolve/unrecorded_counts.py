@@ -4,27 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fairgauge.catalogue.statistics import Rate
+from fairgauge.cube.cube import CountTable, Cube
+from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote
+from fairgauge.question.probabilities import Probabilities
+from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.scan.probability_columns import GRID, WHOLE, digits_of
+from fairgauge.stats.group_mixture import Clusters
 from fairgauge.values import name_of
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.statistics import Rate
-    from fairgauge.cube.cube import CountTable, Cube
-    from fairgauge.cube.plan import Axis
-    from fairgauge.question.probabilities import Probabilities
-    from fairgauge.resolve.outcomes import OutcomeMasks
-    from fairgauge.stats.group_mixture import Clusters
-
-    Floats = NDArray[np.float64]
-    Index = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Index = NDArray[np.int64]
 
 COUNTED, AMONG, OTHER = range(3)
 """The kinds of rows of a rate: those that it counts, the others among them, and further rows."""

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, ClassVar, TypeAlias
+from typing import Annotated, ClassVar, TypeAlias
 
 from fairgauge.enums import Outcome, RateTest
+from fairgauge.reasons import Parameter
 from fairgauge.results.codec import (
     Finite,
     Form,
@@ -25,10 +26,7 @@ from fairgauge.results.describers import in_words
 from fairgauge.results.scopes import Interval
 from fairgauge.results.shown_result import ResultKind, ShownResult, as_before
 from fairgauge.results.verdicts import Verdict, overall
-
-if TYPE_CHECKING:
-    from fairgauge.reasons import Parameter
-    from fairgauge.values import Json, Saved
+from fairgauge.values import Json, Saved
 
 
 class FaultCode(StrEnum):

@@ -20,13 +20,12 @@ from __future__ import annotations
 
 import math
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from enum import StrEnum
 from functools import cache
 from typing import (
-    TYPE_CHECKING,
     Annotated,
     Any,
     Literal,
@@ -41,12 +40,7 @@ from fairgauge.errors import FairgaugeError, quote
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.definitions import saved_fields
 from fairgauge.results.describers import in_words
-from fairgauge.values import Json
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fairgauge.values import Saved
+from fairgauge.values import Json, Saved
 
 Plain = dict[str, Any]
 """An object of the JSON format, as it is written."""

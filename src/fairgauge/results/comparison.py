@@ -9,30 +9,27 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias, TypeVar
+from typing import Annotated, ClassVar, Literal, TypeAlias, TypeVar
 
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.facts import Facts
 from fairgauge.catalogue.lookup import SCORING_RATE, Catalogue, is_of_scoring_rates
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Direction, Outcome, Turn
 from fairgauge.errors import FairgaugeError
 from fairgauge.identity import FeatureId, GroupId, feature_names, group_names
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results._older_reports import estimate_of_2
 from fairgauge.results.codec import Finite, Inline, Restored, Share, Version
-from fairgauge.results.estimates import Estimate
+from fairgauge.results.estimates import Estimate, Group
+from fairgauge.results.report import Report
 from fairgauge.results.scopes import Interval
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
 from fairgauge.results.verdicts import Verdict
 from fairgauge.values import Saved
 
-if TYPE_CHECKING:
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.results.estimates import Group
-    from fairgauge.results.report import Report
-
-    Named = TypeVar("Named", Estimate, Group, Verdict)
-    Groups = dict[FeatureId, dict[GroupId, str]]
+Named = TypeVar("Named", Estimate, Group, Verdict)
+Groups = dict[FeatureId, dict[GroupId, str]]
 
 
 def _comparison_of_1(values: Saved) -> Saved:

@@ -7,20 +7,17 @@ Within an open bin scores are not distinguished: a curve is straight there, as i
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from fairgauge.cube.plan import GRID, Axis
 from fairgauge.enums import Role
 from fairgauge.errors import DataError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from fairgauge.results.estimates import ScoreCounts
+from fairgauge.results.estimates import ScoreCounts
 
 Closed: TypeAlias = Literal["left", "right"]
 """The edge that belongs to what lies above it: ``left`` is [t, ...), ``right`` is (t, ...)."""

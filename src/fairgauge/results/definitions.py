@@ -7,13 +7,10 @@ saved nor compared: a saved result holds the name, and describes what is not of 
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import Field, fields, is_dataclass, replace
+from typing import Any, TypeVar
 
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
-
-if TYPE_CHECKING:
-    from dataclasses import Field
 
 Result = TypeVar("Result")
 

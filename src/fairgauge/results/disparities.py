@@ -6,19 +6,14 @@ These functions read estimates and compute nothing new, so that every format may
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import AfterAdjusting, Status
+from fairgauge.results.estimates import Estimate
 from fairgauge.values import are_years
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.results.estimates import Estimate
 
 _LITTLE = 0.1
 """The change-in-estimate criterion: adjusting by less than a tenth changes an estimate little."""

@@ -5,11 +5,11 @@ The health of a history is what its counts show of the feed that brings the rows
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
@@ -21,9 +21,6 @@ from fairgauge.results.describers import function_at, in_words
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, ShownResult, as_before
 from fairgauge.results.verdicts import exit_code
 from fairgauge.values import Saved
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 SMALLEST_GROUP = 20
 """Rows below which a group's data are insufficient for a monitor, unless ``min_n`` is given."""

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from fairgauge.catalogue.closed_forms import quotients
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.plan import GRID
-from fairgauge.results.curves import steps
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.results.curves import Closed
-    from fairgauge.results.estimates import ScoreCounts
+from fairgauge.results.curves import Closed, steps
+from fairgauge.results.estimates import ScoreCounts
 
 
 def rate_formula(statistic: Statistic) -> dict[str, object]:

@@ -6,8 +6,9 @@ Kinds are enums and names are users' own: a stratum called "pooled" is a stratum
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
@@ -23,14 +24,10 @@ from fairgauge.enums import (
     ScopeKind,
 )
 from fairgauge.identity import FeatureId, GroupId
+from fairgauge.reasons import Parameter
 from fairgauge.results.codec import Finite, Form, Inline, Key, Parameters, Schema, StoredAs
 from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
 from fairgauge.results.describers import in_words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fairgauge.reasons import Parameter
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,31 +5,26 @@ Every format shows a report in these sections and in their order, and findings a
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from fairgauge.catalogue.averages import adds_up
 from fairgauge.catalogue.catalogue import CENTRAL_RATES
 from fairgauge.catalogue.cells import ALL
-from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.catalogue.pooling import ConditionalDisparity
-from fairgauge.catalogue.statistics import Rate
+from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import Average, ClassKind, ScopeKind, Status
 from fairgauge.results.disparities import is_significant
+from fairgauge.results.estimates import Estimate, Group, GroupPair
+from fairgauge.results.report import Report
+from fairgauge.results.scopes import ClassScope
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
-
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.lookup import Catalogue
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.results.estimates import Estimate, Group, GroupPair
-    from fairgauge.results.report import Report
-    from fairgauge.results.scopes import ClassScope
-
-    SectionKey: TypeAlias = tuple[str, float | None, ClassScope]
-    """What distinguishes sections: feature, threshold and class."""
+SectionKey: TypeAlias = tuple[str, float | None, ClassScope]
+"""What distinguishes sections: feature, threshold and class."""
 
 _READABLE = frozenset({Status.OK, Status.TOO_FEW})
 _EVERY_CLASS_ALIKE = frozenset({Average.MACRO, Average.MICRO})

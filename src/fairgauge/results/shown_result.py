@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 from fairgauge.catalogue.facts import Facts, own_rates
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
@@ -24,14 +24,12 @@ from fairgauge.errors import CubeError, DataError, quote
 from fairgauge.object_stores import is_object, read_object
 from fairgauge.results import codec
 from fairgauge.results.brief import Brief
+from fairgauge.results.codec import Plain, Schema
 from fairgauge.results.definitions import defined_by
 from fairgauge.results.describers import function_at
 from fairgauge.strict_json import AmbiguousJsonError, read_json
+from fairgauge.values import Saved
 from fairgauge.version import __version__
-
-if TYPE_CHECKING:
-    from fairgauge.results.codec import Plain, Schema
-    from fairgauge.values import Saved
 
 _REGISTRY: dict[str, type[ShownResult]] = {}
 OwnRates = Annotated[tuple[Statistic, ...], codec.Restored("metrics", Facts, own_rates)]

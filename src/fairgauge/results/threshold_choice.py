@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Accepts, ChosenBy, Outcome
 from fairgauge.errors import DataError, quote
 from fairgauge.results.codec import Finite, Inline, Share, Version
@@ -13,13 +14,7 @@ from fairgauge.results.model_comparison import DisparityChange, RateChange
 from fairgauge.results.scopes import Diagnostic, Interval, Reference
 from fairgauge.results.shown_result import ResultKind, ShownResult
 from fairgauge.results.verdicts import exit_code
-from fairgauge.values import Saved, name_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.values import Value
+from fairgauge.values import Saved, Value, name_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
@@ -17,9 +18,6 @@ from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
 from fairgauge.results.describers import in_words
 from fairgauge.results.disparities import is_ratio
 from fairgauge.results.scopes import NO_CLASS, ClassScope, Interval, SavedFeatureId, SavedGroupId
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

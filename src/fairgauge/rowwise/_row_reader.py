@@ -6,37 +6,29 @@ the rows that it read are the same then. In an exact histogram of their scores e
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fairgauge.catalogue.row_metrics import RowMetric
+from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import WEIGHTS
 from fairgauge.enums import DiagnosticCode, Role
 from fairgauge.measure.slices import Slice
-from fairgauge.resolve.group_counts import Histogram, level_codes
+from fairgauge.question.specification import Spec
+from fairgauge.resolve.group_counts import GroupCounts, Histogram, level_codes
+from fairgauge.resolve.outcomes import OutcomeMasks
+from fairgauge.resolve.resolution import Resolution
+from fairgauge.results.estimates import Estimate
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.rowwise._row_slices import Rows, RowSlice, consistency
 from fairgauge.scan.row_access import feature_matrix, numbers_of, read_rows
-from fairgauge.scan.source import LEAST_LOG
-from fairgauge.values import matches
+from fairgauge.scan.source import LEAST_LOG, Source
+from fairgauge.values import Value, matches
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.row_metrics import RowMetric
-    from fairgauge.cube.cube import Cube
-    from fairgauge.question.specification import Spec
-    from fairgauge.resolve.group_counts import GroupCounts
-    from fairgauge.resolve.outcomes import OutcomeMasks
-    from fairgauge.resolve.resolution import Resolution
-    from fairgauge.results.estimates import Estimate
-    from fairgauge.scan.source import Source
-    from fairgauge.values import Value
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 
 def repeated(columns: Mapping[str, Sequence[Value]], count: str) -> dict[str, list[Value]]:

@@ -8,12 +8,15 @@ without blocks of rows.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from fairgauge.catalogue.arithmetic import divide
+from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.enums import DiagnosticCode, IntervalMethod, Profile, Status
 from fairgauge.inference.compared_counts import generator, precedes
 from fairgauge.inference.interval import (
@@ -24,10 +27,13 @@ from fairgauge.inference.interval import (
     insufficient_rows,
     no_intervals,
 )
+from fairgauge.measure.slices import Slice
+from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.estimates import EVERYONE, Estimate
-from fairgauge.results.scopes import Diagnostic
+from fairgauge.results.scopes import Diagnostic, Reference
 from fairgauge.stats.cumulative import (
+    Cumulative,
     TwoSamples,
     cumulative_errors,
     cumulative_p,
@@ -47,19 +53,7 @@ from fairgauge.stats.rankings import (
     top_skew,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.row_metrics import RowMetric
-    from fairgauge.measure.slices import Slice
-    from fairgauge.question.specification import Spec
-    from fairgauge.results.scopes import Reference
-    from fairgauge.stats.cumulative import Cumulative
-
-    Mask = NDArray[np.bool_]
+Mask = NDArray[np.bool_]
 
 NEIGHBOURS = 5
 FEWEST_REFERENCE_ROWS = 10

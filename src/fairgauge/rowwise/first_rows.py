@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairgauge.enums import DiagnosticCode, Task
 from fairgauge.errors import DataError, quote
+from fairgauge.question.specification import Spec
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.scan.row_access import numbers_of, read_rows
-from fairgauge.scan.source import at_hand
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fairgauge.question.specification import Spec
-    from fairgauge.scan.source import Source
+from fairgauge.scan.source import Source, at_hand
 
 _FIRST_ROWS = 1_000
 _IDENTIFIER = re.compile(

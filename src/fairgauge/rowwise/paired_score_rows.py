@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairgauge.catalogue.cells import Array
+from fairgauge.cube.cube import Cube
 from fairgauge.enums import Role
 from fairgauge.inference.two.paired_scores import ScoredRows
-from fairgauge.resolve.group_counts import level_codes
+from fairgauge.question.specification import Spec
+from fairgauge.resolve.group_counts import GroupCounts, level_codes
+from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.rowwise._row_reader import MOST_ROWS, repeated
 from fairgauge.scan.row_access import numbers_of, read_rows
-from fairgauge.scan.source import readable
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.cube.cube import Cube
-    from fairgauge.question.specification import Spec
-    from fairgauge.resolve.group_counts import GroupCounts
-    from fairgauge.resolve.outcomes import OutcomeMasks
-    from fairgauge.scan.source import Source
-    from fairgauge.values import Value
+from fairgauge.scan.source import Source, readable
+from fairgauge.values import Value
 
 
 @dataclass(frozen=True, slots=True, eq=False)

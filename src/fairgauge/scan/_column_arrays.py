@@ -10,26 +10,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any, TypeGuard
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.errors import DataError, Problem, SpecError, quote
 from fairgauge.question.features import KEYS, MOST_STRATA
 from fairgauge.question.option_types import COLUMN, COLUMNS, FEATURES, STRATA
 from fairgauge.question.options import BY_NAME
 from fairgauge.scan._frames import open_frame
+from fairgauge.scan.source import Source
 from fairgauge.values import Value, canonical
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fairgauge.scan.source import Source
-
-    Series = nw.Series[Any]
-    Frame = nw.DataFrame[Any]
-    Values = Series | NDArray[Any]
+Series = nw.Series[Any]
+Frame = nw.DataFrame[Any]
+Values = Series | NDArray[Any]
 
 _PROTOCOLS = ("__array__", "__arrow_c_array__", "__arrow_c_stream__")
 """Every array, Series and frame has one of them."""

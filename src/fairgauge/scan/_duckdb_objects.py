@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+import io
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fsspec.spec import AbstractFileSystem
 
 from fairgauge.object_stores import STORES, Object, Ranges
-
-if TYPE_CHECKING:
-    import io
 
 _ESCAPED = re.compile(r"\[([*?[])\]")
 

@@ -7,31 +7,24 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import duckdb
+from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
+from fairgauge.cube.cube import Cube
+from fairgauge.cube.plan import Plan
 from fairgauge.errors import DataError, quote
 from fairgauge.scan._sql import Columns, count_by_sql, identifier, select, select_rows
-from fairgauge.scan.row_codes import BATCH, has_arrow, sql_batches
-from fairgauge.scan.scan_progress import progress
-from fairgauge.scan.source import check_unique_names, not_numeric
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from duckdb import DuckDBPyConnection, DuckDBPyRelation
-
-    from fairgauge.cube.cube import Cube
-    from fairgauge.cube.plan import Plan
-    from fairgauge.scan.row_codes import Batch, Levels
-    from fairgauge.scan.scan_progress import Rows
-    from fairgauge.scan.source import Fetched, Record, Source
+from fairgauge.scan.row_codes import BATCH, Batch, Levels, has_arrow, sql_batches
+from fairgauge.scan.scan_progress import Rows, progress
+from fairgauge.scan.source import Fetched, Record, Source, check_unique_names, not_numeric
 
 
 def unknown() -> None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fairgauge.scan.source import check_unique_names
-
-if TYPE_CHECKING:
-    from fairgauge.scan.source import Source
+from fairgauge.scan.source import Source, check_unique_names
 
 
 def open_frame(data: Any, name: str | None = None) -> Source:

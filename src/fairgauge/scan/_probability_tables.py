@@ -9,22 +9,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
+from fairgauge.question.probabilities import Probabilities
 from fairgauge.scan._sql import identifier
 from fairgauge.scan.duckdb_files import DuckFiles
 from fairgauge.scan.input_files import open_files
 from fairgauge.scan.row_access import numbers_of, read_rows
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fairgauge.question.probabilities import Probabilities
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 OUTSIDE, PARTLY_MISSING, OFF = -1, -2, -3
 """What is wrong with the probabilities of a row, in place of its cell."""

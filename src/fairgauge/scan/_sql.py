@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.cube.build import Counted, build
-from fairgauge.cube.plan import LARGEST, WEIGHTS
+from fairgauge.cube.cube import Cube
+from fairgauge.cube.plan import LARGEST, WEIGHTS, Axis, Factor, Moment, Plan
 from fairgauge.enums import Uncounted
-from fairgauge.scan.row_codes import UNLISTED
+from fairgauge.scan.row_codes import UNLISTED, Levels
 from fairgauge.scan.source import (
     LEAST_LOG,
     ROWS_PER_VALUE,
@@ -25,16 +27,7 @@ from fairgauge.scan.source import (
     check_values,
     ranged_columns,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.cube.cube import Cube
-    from fairgauge.cube.plan import Axis, Factor, Moment, Plan
-    from fairgauge.scan.row_codes import Levels
-    from fairgauge.values import Value
+from fairgauge.values import Value
 
 Run: TypeAlias = Callable[[str], Iterator[Record]]
 

@@ -7,32 +7,24 @@ other values are omitted, so that a value means the same as it does for groups.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fairgauge.cube.cube import Cube, aggregate, settled
+from fairgauge.cube.cube import CountTable, Cube, aggregate, settled
 from fairgauge.cube.plan import Axis, Plan
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, EmptyDataError, Problem, SpecError, listing, nearest, quote
 from fairgauge.identity import Bin
+from fairgauge.question.conditions import RowCondition
+from fairgauge.question.specification import Spec
 from fairgauge.scan.row_access import read_rows
-from fairgauge.scan.row_codes import Batch, PositionsInLevels, Streamed
-from fairgauge.scan.source import Readable
-from fairgauge.values import matches, name_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from fairgauge.cube.cube import CountTable
-    from fairgauge.question.conditions import RowCondition
-    from fairgauge.question.specification import Spec
-    from fairgauge.scan.row_codes import Levels
-    from fairgauge.scan.source import Fetched, Source
-    from fairgauge.values import Value
+from fairgauge.scan.row_codes import Batch, Levels, PositionsInLevels, Streamed
+from fairgauge.scan.source import Fetched, Readable, Source
+from fairgauge.values import Value, matches, name_of
 
 _MOST_SHOWN = 5
 _MOST_PERIODS = 10_000

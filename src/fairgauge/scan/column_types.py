@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from fairgauge.cube.plan import Plan
 from fairgauge.scan._narwhals import NarwhalsFrame, check_numeric
 from fairgauge.scan.duckdb_files import DuckFiles
-
-if TYPE_CHECKING:
-    from fairgauge.cube.plan import Plan
-    from fairgauge.scan.source import Source
+from fairgauge.scan.source import Source
 
 
 def check_types(source: Source, plan: Plan) -> None:

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import glob
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from fairgauge.cube.cube import Cube
+from fairgauge.cube.plan import Plan
 from fairgauge.errors import DataError, listing, quote
-from fairgauge.object_stores import address
+from fairgauge.object_stores import Place, address
 from fairgauge.scan._duckdb_relation import record_batches, run, run_in_order, unknown
 from fairgauge.scan._sql import Columns, count_by_sql, literal, select, select_rows
-from fairgauge.scan.row_codes import BATCH, has_arrow, sql_batches
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-
-    from fairgauge.cube.cube import Cube
-    from fairgauge.cube.plan import Plan
-    from fairgauge.object_stores import Place
-    from fairgauge.scan.row_codes import Batch, Levels
-    from fairgauge.scan.scan_progress import Rows
-    from fairgauge.scan.source import Fetched, Record
+from fairgauge.scan.row_codes import BATCH, Batch, Levels, has_arrow, sql_batches
+from fairgauge.scan.scan_progress import Rows
+from fairgauge.scan.source import Fetched, Record
 
 
 def listed(paths: Iterable[Place]) -> str:

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from fairgauge.cube.cube import Cube
+from fairgauge.cube.plan import Plan
 from fairgauge.errors import DataError, quote
-from fairgauge.object_stores import open_unzipped
+from fairgauge.object_stores import Place, open_unzipped
 from fairgauge.scan._duckdb_relation import not_a_number, text_as_number
 from fairgauge.scan._sql import Columns, literal
 from fairgauge.scan.duckdb_files import DuckFiles, listed
-from fairgauge.scan.source import check_unique_names
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fairgauge.cube.cube import Cube
-    from fairgauge.cube.plan import Plan
-    from fairgauge.object_stores import Place
-    from fairgauge.scan.source import Fetched, Source
+from fairgauge.scan.source import Fetched, Source, check_unique_names
 
 _SNIFFED = 1 << 20
 _LARGEST_OBJECT = 1 << 24

@@ -9,15 +9,12 @@ from __future__ import annotations
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, listing, nearest, quote
 from fairgauge.scan._duckdb_relation import run
 from fairgauge.scan._sql import identifier, literal
 from fairgauge.scan.duckdb_files import DuckFiles
-
-if TYPE_CHECKING:
-    from fairgauge.scan.source import Source
+from fairgauge.scan.source import Source
 
 _FORMATS = {".parquet": "FORMAT parquet", ".csv": "FORMAT csv, HEADER"}
 

@@ -8,28 +8,24 @@ from __future__ import annotations
 
 import csv
 import gzip
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from pathlib import Path
+from typing import Literal, TypeAlias
 
 import duckdb
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.errors import DataError, listing, quote
 from fairgauge.scan._duckdb_relation import engine_errors
 from fairgauge.scan._sql import literal
 from fairgauge.scan.duckdb_files import listed
 from fairgauge.scan.input_files import check_readable, standard_input
+from fairgauge.scan.source import Record
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from fairgauge.scan.source import Record
-
-    Codes = NDArray[np.int64]
+Codes = NDArray[np.int64]
 
 ColumnType = Literal["text", "integer", "float", "boolean"]
 Level: TypeAlias = str | bool | float

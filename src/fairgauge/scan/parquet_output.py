@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import math
 import tempfile
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import duckdb
 
 from fairgauge.errors import DataError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 
 def parquet_file(

@@ -8,17 +8,23 @@ cell is what is estimated with, so that the grid costs information and makes no 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fairgauge.cube.cube import Cube
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, Problem, SpecError, quote
+from fairgauge.question.probabilities import Probabilities
+from fairgauge.question.specification import Spec
 from fairgauge.scan._probability_tables import (
     OFF,
     OUTSIDE,
     PARTLY_MISSING,
+    ProbabilityTable,
     described,
     part_names,
     read_table,
@@ -26,23 +32,11 @@ from fairgauge.scan._probability_tables import (
     wrong_probabilities,
     wrong_rows,
 )
-from fairgauge.scan._sql import identifier
+from fairgauge.scan._sql import Columns, identifier
 from fairgauge.scan.duckdb_files import DuckFiles
 from fairgauge.scan.row_access import numbers_of, read_rows
-from fairgauge.scan.source import readable
+from fairgauge.scan.source import Source, readable
 from fairgauge.stats.group_probabilities import STEPS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from fairgauge.cube.cube import Cube
-    from fairgauge.question.probabilities import Probabilities
-    from fairgauge.question.specification import Spec
-    from fairgauge.scan._probability_tables import ProbabilityTable
-    from fairgauge.scan._sql import Columns
-    from fairgauge.scan.source import Source
 
 GRID = 20
 BASE = GRID + 1

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.errors import DataError, quote
-from fairgauge.scan.source import Readable
+from fairgauge.question.recoding import Recodings
+from fairgauge.scan.source import Readable, Source
 from fairgauge.values import Value, canonical, typed_texts
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.question.recoding import Recodings
-    from fairgauge.scan.source import Source
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 
 def read_rows(

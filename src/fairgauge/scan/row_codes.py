@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fairgauge.cube.cube import Cube
+from fairgauge.cube.plan import Axis, Plan
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, quote
-from fairgauge.values import canonical, name_of, plain_number
+from fairgauge.values import Value, canonical, name_of, plain_number
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.cube.cube import Cube
-    from fairgauge.cube.plan import Axis, Plan
-    from fairgauge.values import Value
-
-    Levels = Mapping[Axis, Sequence[Value]]
+Levels = Mapping[Axis, Sequence[Value]]
 
 _ABSENT = -2
 """The place of a value that no row may have."""

@@ -9,15 +9,13 @@ import contextlib
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    Share = Callable[[], float]
-    Rows = Callable[[], int | None]
+Share = Callable[[], float]
+Rows = Callable[[], int | None]
 
 ERASE = "\r\x1b[2K"
 _PATIENCE = 1.0

@@ -12,22 +12,18 @@ import hashlib
 import json
 import math
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from fairgauge.cube.cube import Cube
+from fairgauge.cube.plan import Plan
 from fairgauge.errors import DataError, MissingExtra, quote
 from fairgauge.scan._dialect import FOLDED, MARK, ROWS, WITHOUT_SETS, in_dialect, marked
 from fairgauge.scan._sql import Columns, cube_of_records, identifier, literal, select
-from fairgauge.scan.source import check_unique_names, not_numeric
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from fairgauge.cube.cube import Cube
-    from fairgauge.cube.plan import Plan
-    from fairgauge.scan.source import Readable, Record
+from fairgauge.scan.source import Readable, Record, check_unique_names, not_numeric
 
 QUESTION, CELLS = "fairgauge_query", "cells"
 _MOST = "CAST('1.7976931348623157e+308' AS DOUBLE)"

@@ -6,14 +6,10 @@ which project an alternative onto the null hypothesis.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fairgauge.stats.arrays import Limits, floats, quiet
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 
 @quiet

@@ -7,16 +7,12 @@ reproduced by any version.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from fairgauge.stats.arrays import Array, Limits, floats, quiet
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
 
 _HALVINGS = 60
 _MOST_STEPS = 100

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from fairgauge.stats.arrays import Array
+from fairgauge.stats.arrays import Array
 
 Index: TypeAlias = NDArray[np.int64]
 _Bits: TypeAlias = NDArray[np.uint64]

@@ -7,15 +7,13 @@ effect of the sampling errors of the bins, the maximum over bins simultaneous in
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
 from fairgauge.stats.contrasts import fold
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 _FAR = 3.0
 """Standard errors from which on the sign of a bin's error is known."""

@@ -9,16 +9,14 @@ its values without each cluster (or block of them), which then lie along the las
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from fairgauge.stats.arrays import Array, floats, quiet, quotient
 from fairgauge.stats.intervals import as_critical_t, wilson
 from fairgauge.stats.jackknife import scaled_limits
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 FEWEST_CLUSTERS = 5.0
 """Effective clusters below which an interval is not adequate: its t has too few degrees to be of

@@ -7,19 +7,15 @@ intervals of its two sides, of any kind, and their correlation.  At a ratio of 1
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from fairgauge.stats._restricted import under_difference, under_ratio
 from fairgauge.stats._roots import bisect
 from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
 from fairgauge.stats.intervals import wilson
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
 
 
 @quiet

@@ -14,16 +14,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
-    Codes = NDArray[np.int64]
-    Mask = NDArray[np.bool_]
+Array = NDArray[np.float64]
+Codes = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 _MOST_PERMUTATIONS = 20_000
 _ROUNDING = 1e-12

@@ -8,14 +8,12 @@ a Gaussian process with the empirical covariance (multiplier bootstrap), for rea
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fairgauge.stats.arrays import Array, floats, in_blocks, quiet, quotient
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 Cumulative: TypeAlias = Literal["ks", "wasserstein"]
 

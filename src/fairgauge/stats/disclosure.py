@@ -14,18 +14,15 @@ Willenborg, de Waal (2001), Elements of Statistical Disclosure Control, chapters
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Iterator
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from fairgauge.stats.arrays import Array, Limits
 
-    from numpy.typing import NDArray
-
-    from fairgauge.stats.arrays import Array, Limits
-
-    Mask: TypeAlias = NDArray[np.bool_]
+Mask: TypeAlias = NDArray[np.bool_]
 
 _SLACK = 1e-6
 """How far the ends of a linear program may be off by rounding; the true ends are whole."""

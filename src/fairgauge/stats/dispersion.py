@@ -9,15 +9,11 @@ Groups lie along the last axis; nan is excluded.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
 from fairgauge.stats.contrasts import mover_ratio
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 
 @quiet

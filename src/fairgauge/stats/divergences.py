@@ -6,9 +6,10 @@ excluded, so a category seen in one group only makes the Kullback-Leibler diverg
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fairgauge.stats._roots import noncentrality
 from fairgauge.stats.arrays import Array, floats, in_blocks, quiet, quotient
@@ -17,9 +18,6 @@ from fairgauge.stats.intervals import critical, tail_of
 from fairgauge.stats.norm_ball import Norm, ball, norm, norm_errors
 from fairgauge.stats.resampling import dirichlet_cells, multinomial_cells
 from fairgauge.stats.significance import newcombe_p
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 Divergence: TypeAlias = Literal["kl", "js"]
 

@@ -11,23 +11,19 @@ Racial Disparities When Race is Not Observed, JASA; Chen et al. (2019), FAT* 201
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.stats.arrays import Array, quiet
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    Masks = NDArray[np.bool_]
-    Whole = NDArray[np.int64]
-    Clusters = tuple[Whole, Whole, Whole, Array, Whole]
-    """Of every entry of a table by cluster: cluster, cell, kind, weight, and known group or -1."""
+Masks = NDArray[np.bool_]
+Whole = NDArray[np.int64]
+Clusters = tuple[Whole, Whole, Whole, Array, Whole]
+"""Of every entry of a table by cluster: cluster, cell, kind, weight, and known group or -1."""
 
 _MOST_STEPS = 100
 _COMPLEMENTARITY = 1e-13

@@ -10,19 +10,15 @@ arXiv 2310.01959; Kallus, Mao & Zhou (2022), Management Science 68, 1959-1981.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.stats.arrays import Array, quiet
+from fairgauge.stats.group_mixture import Clusters
 from fairgauge.stats.intervals import critical_t, wilson
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fairgauge.stats.group_mixture import Clusters
-
-    Masks = NDArray[np.bool_]
+Masks = NDArray[np.bool_]
 
 FEWEST_IN_CELL = 50
 """The rows of the cells from which sharp bounds are computed."""

@@ -7,16 +7,12 @@ and t quantiles apply to the same interval.
 from __future__ import annotations
 
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fairgauge.stats._roots import t_above
 from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
 
 ROUNDING = 1e-9
 """By this much, relative to numbers above 1, a limit may miss its value by rounding."""

@@ -9,20 +9,17 @@ a share of n rows. Two groups are compared by `contrasts.mover_difference` and `
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fairgauge.stats.arrays import Array, Limits, floats, quiet
 from fairgauge.stats.intervals import as_critical_t, wilson
 from fairgauge.stats.jackknife import scaled_limits
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike
-
-    ClassStatistic: TypeAlias = Callable[[Array], Array]
+ClassStatistic: TypeAlias = Callable[[Array], Array]
 
 _STEP = 1e-4
 """Part of a class's smallest count (at least one row) by which its counts are moved for a central

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import math
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from fairgauge.stats._roots import bisect
 from fairgauge.stats.arrays import BLOCK, Array, floats, quiet, quotient
 from fairgauge.stats.intervals import tail_of
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 
 def holm(p: ArrayLike) -> Array:

@@ -15,17 +15,15 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fairgauge.stats._roots import falling_root
 from fairgauge.stats.arrays import Array, floats, quiet, quotient
 from fairgauge.stats.intervals import tail_of
 from fairgauge.stats.resampling import multinomial_cells
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 Norm: TypeAlias = Literal["tvd", "ks", "lp"]
 

@@ -6,19 +6,16 @@ then the one within its cells, which adjusts it for the other columns.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from fairgauge.stats._restricted import under_difference
 from fairgauge.stats.arrays import Array, floats, quiet
 from fairgauge.stats.intervals import as_critical_t
 from fairgauge.stats.significance import two_sided
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
 
 FEWEST_EXPECTED = 5.0
 """A stratum with fewer expected successes or failures on a side is never named."""

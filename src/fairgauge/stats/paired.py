@@ -9,9 +9,10 @@ nearly all of them in one direction: its p-value and power are also enumerated.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from fairgauge.stats._roots import falling_root
 from fairgauge.stats.arrays import Array, Limits, floats, quiet
@@ -19,9 +20,6 @@ from fairgauge.stats.contrasts import mover_difference
 from fairgauge.stats.rows_to_decide import binomial_outcomes
 from fairgauge.stats.scores import Area
 from fairgauge.stats.significance import two_sided
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 _BESIDE = 1e-7
 """Relative distance of the point by which a root is refined."""

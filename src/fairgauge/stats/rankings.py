@@ -10,18 +10,15 @@ they contain the true ratio in 82 % of rankings (`docs/coverage.md`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from fairgauge.stats.arrays import BLOCK, Array, Limits, floats, quiet, quotient
 from fairgauge.stats.intervals import wilson, wilson_odds
 from fairgauge.stats.significance import two_sided
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    Codes = NDArray[np.int64]
+Codes = NDArray[np.int64]
 
 _SINGLE = 256
 """Largest of the consecutive prefixes that are simulated; larger ones grow by `_GROWTH`."""

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
 from fairgauge.stats.intervals import critical, tail_of
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 _ROUNDING = 1e-12
 

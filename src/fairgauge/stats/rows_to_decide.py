@@ -11,22 +11,19 @@ far off for rates near 0 and 1, so the probabilities here sum over the tables th
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS
 from fairgauge.stats.arrays import Array, floats, quiet
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
 from fairgauge.stats.intervals import critical, wilson
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
 
 Comparison: TypeAlias = Literal["difference", "ratio"]
 

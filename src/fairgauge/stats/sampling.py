@@ -7,19 +7,16 @@ rows, move it by.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.stats.arrays import Array, floats, quiet
 from fairgauge.stats.cluster_robust import satterthwaite_degrees
 from fairgauge.stats.intervals import as_critical_t
 from fairgauge.stats.weighted import effective_share
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 
 class SquaredWeights(NamedTuple):

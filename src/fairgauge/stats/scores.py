@@ -10,18 +10,15 @@ Newcombe's; where the expected number of misranked rows is small, it may raise i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fairgauge.stats.arrays import Array, Limits, floats, quiet
 from fairgauge.stats.intervals import as_critical_t, wilson
 from fairgauge.stats.resampling import multinomial_cells
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike
 
 
 @quiet

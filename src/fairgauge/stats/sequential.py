@@ -15,15 +15,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from fairgauge.stats._restricted import under_difference, under_ratio
 from fairgauge.stats.arrays import Array, Limits, floats, quiet
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 HALF_LIFE = 5.0
 """Batches after which the weight of a past batch is halved in the alternative of recent rates."""

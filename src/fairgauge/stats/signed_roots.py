@@ -11,19 +11,15 @@ exceeds a critical value.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from fairgauge.stats._restricted import under_difference
 from fairgauge.stats._roots import falling_root
 from fairgauge.stats.arrays import Array, Limits, floats, quiet
 from fairgauge.stats.significance import normal_quantile
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import ArrayLike, NDArray
 
 _BLOCK_OF_TERMS = 64
 _NEGLIGIBLE = 1e-17

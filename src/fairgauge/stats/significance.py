@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fairgauge.stats._roots import falling_root
 from fairgauge.stats.arrays import Array, Limits, floats, quiet, whole
 from fairgauge.stats.contrasts import newcombe, welch_degrees
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike
 
 Z_MAX = 37.0
 """Largest critical value; its two-sided p, 6e-300, is the smallest one reported."""

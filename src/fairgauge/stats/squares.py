@@ -15,21 +15,16 @@ together have shown.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fairgauge.stats.arrays import Array, Limits, floats, quiet
 from fairgauge.stats.contrasts import welch_degrees
 from fairgauge.stats.intervals import as_critical_t, critical_t
-from fairgauge.stats.weighted import mean_limits
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike
-
-    from fairgauge.stats.weighted import MeanMoments
+from fairgauge.stats.weighted import MeanMoments, mean_limits
 
 _ROUNDING = 1e-12
 """The relative error of a sum."""

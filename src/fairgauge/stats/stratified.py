@@ -9,15 +9,13 @@ rates over strata. There is no prior that could outweigh the rows.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fairgauge.stats.arrays import Array, floats, quiet, quotient
 from fairgauge.stats.significance import two_sided
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 
 class Stratified(NamedTuple):

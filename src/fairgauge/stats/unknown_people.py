@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from fairgauge.stats.arrays import Limits, floats, quiet
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from fairgauge.stats.arrays import Array
+from fairgauge.stats.arrays import Array, Limits, floats, quiet
 
 _STEPS = 200
 _GOLDEN = (5**0.5 - 1) / 2

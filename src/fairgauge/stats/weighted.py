@@ -8,15 +8,13 @@ those without weights.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fairgauge.stats.arrays import Array, Limits, floats, quiet
 from fairgauge.stats.intervals import as_critical_t
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 _SQUARED = 4.0
 """Relative variance of squared weights over that of weights, where it is small (delta method)."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import click
 
@@ -19,9 +19,6 @@ from fairgauge.cli._output import (
 )
 from fairgauge.cli._spec_flags import Texts, asked, question
 from fairgauge.errors import DataError, nearest, quote
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 TABLES = ("estimates", "groups", "verdicts", "pairs", "findings")
 

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import click
 
-from fairgauge.choosing.recommendation import QUESTIONS, Question, next_question
+from fairgauge.choosing.recommendation import QUESTIONS, Question, Recommendation, next_question
 from fairgauge.cli._command_group import Command
 from fairgauge.cli._spec_flags import Texts, asked, flags_for
 from fairgauge.cli._streams import print_result
 from fairgauge.errors import SpecError
 from fairgauge.question.options import BY_NAME
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from fairgauge.choosing.recommendation import Recommendation
-    from fairgauge.values import Json
+from fairgauge.values import Json
 
 _COLUMNS = (
     "label", "prediction", "score", "score_of", "threshold", "positive", "sensitive",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import click
 
@@ -11,13 +12,9 @@ from fairgauge.cli._data_arguments import Where, data_argument, read_data, where
 from fairgauge.cli._output import check_outputs, show_result, shown_options, shows_result
 from fairgauge.cli._spec_flags import asked, config_option, flags_for
 from fairgauge.enums import Missing, SearchControl, SearchedReference, Worse
+from fairgauge.errors import Problem
 from fairgauge.question.option_types import LISTED_FEATURES
 from fairgauge.question.options import OF_ROWS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from fairgauge.errors import Problem
 
 WORSE, NOTHING_EXAMINED = 1, 3
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import click
 
@@ -10,9 +10,6 @@ from fairgauge.cli._command_group import Command
 from fairgauge.cli._data_arguments import Where, data_argument, read_data, where
 from fairgauge.cli._output import check_outputs, show_result, shown_options, shows_result
 from fairgauge.cli._spec_flags import Texts, config_option, flags_for, given_options
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 COLUMNS = {
     "item": "Column of what was asked (résumé, prompt, posting).",

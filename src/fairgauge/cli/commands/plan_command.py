@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import click
 
 from fairgauge.cli._command_group import Command
 from fairgauge.cli._output import check_outputs, show_result, shown_options, shows_result
 from fairgauge.cli._spec_flags import asked, question
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _NUMBERS = {
     "rate": "Rate of the reference (for example 0.3).",

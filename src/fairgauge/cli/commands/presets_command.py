@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import textwrap
-from typing import TYPE_CHECKING
 
 import click
 
 from fairgauge.cli._command_group import Command
 from fairgauge.cli._streams import print_result
-
-if TYPE_CHECKING:
-    from fairgauge.question.presets import Preset
+from fairgauge.question.presets import Preset
 
 _WIDTH = 80
 _INDENT = 32

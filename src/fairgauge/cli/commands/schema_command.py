@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import click
 
 from fairgauge.cli._command_group import Command
 from fairgauge.cli._streams import print_result
 from fairgauge.errors import DataError, nearest, quote
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from fairgauge.values import Json
+from fairgauge.values import Json
 
 
 @click.command(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,9 +12,6 @@ from fairgauge.cli._command_group import Command
 from fairgauge.cli._output import check_outputs
 from fairgauge.cli._spec_flags import Texts, flags_for, given_options
 from fairgauge.cli._streams import print_message, print_result
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 ARTIFACTS = {"data_bias": "data_bias_metrics.json", "model_bias": "bias_model_metrics.json"}
 

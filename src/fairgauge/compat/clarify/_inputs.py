@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairgauge.compat._coded_column import ColumnTable
 from fairgauge.compat.clarify._captured import read_captured
 from fairgauge.compat.clarify._dataset import PREDICTED, Dataset, find, read_dataset
-from fairgauge.compat.clarify.clarify_config import CAPTURED
+from fairgauge.compat.clarify.clarify_config import CAPTURED, AnalysisConfig
 from fairgauge.compat.clarify.csv_inputs import FirstRow, read_csv
+from fairgauge.compat.uri_paths import Places
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
-
-if TYPE_CHECKING:
-    from fairgauge.compat._coded_column import ColumnTable
-    from fairgauge.compat.clarify.clarify_config import AnalysisConfig
-    from fairgauge.compat.uri_paths import Places
 
 NO_FACET = "Unable to locate the facet."
 NO_LABEL = "Headers must contain label."

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.api.audit import audit
-from fairgauge.compat._coded_column import as_float
+from fairgauge.compat._coded_column import CodedColumn, as_float
 from fairgauge.compat._column_reading import DataType, looks_misread
 from fairgauge.compat._facet_counts import (
     BinaryOutcome,
@@ -24,33 +26,33 @@ from fairgauge.compat._facet_counts import (
     predicted,
 )
 from fairgauge.compat._service_metrics import Features, ServiceMetrics, unsortable
-from fairgauge.compat._service_texts import CONDITIONAL, read, result, spelled
+from fairgauge.compat._service_texts import (
+    CONDITIONAL,
+    BlockEntry,
+    MetricEntry,
+    StageEntry,
+    read,
+    result,
+    spelled,
+)
+from fairgauge.compat.clarify._dataset import Dataset
 from fairgauge.compat.clarify._inputs import load_dataset
 from fairgauge.compat.clarify.analysis_files import OF, SCHEMA, as_json, digest
+from fairgauge.compat.clarify.clarify_config import AnalysisConfig, Facet, Segments
 from fairgauge.compat.clarify.csv_inputs import FirstRow
+from fairgauge.compat.interval_options import IntervalOptions
+from fairgauge.compat.local_models import Model
 from fairgauge.compat.smclarify.bias.performance import performance
+from fairgauge.compat.uri_paths import Places
+from fairgauge.cube.cube import Cube
 from fairgauge.enums import Profile
 from fairgauge.errors import DataError, Problem, SpecError, listing, quote
 from fairgauge.identity import FeatureId, GroupId, ValueSet
+from fairgauge.question.options import Options
+from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, POOLED
 from fairgauge.values import canonical, name_of
 from fairgauge.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.compat._coded_column import CodedColumn
-    from fairgauge.compat._service_texts import BlockEntry, MetricEntry, StageEntry
-    from fairgauge.compat.clarify._dataset import Dataset
-    from fairgauge.compat.clarify.clarify_config import AnalysisConfig, Facet, Segments
-    from fairgauge.compat.interval_options import IntervalOptions
-    from fairgauge.compat.local_models import Model
-    from fairgauge.compat.uri_paths import Places
-    from fairgauge.cube.cube import Cube
-    from fairgauge.question.options import Options
-    from fairgauge.results.report import Report
 
 VERSION = "1.0"
 _SECTIONS = {

@@ -8,18 +8,14 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from fairgauge.compat._service_texts import read
 from fairgauge.compat.uri_paths import read_text
 from fairgauge.errors import DataError, quote
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
-    from fairgauge.values import Saved
+from fairgauge.values import Saved
 
 SCHEMA = "fairgauge.clarify/1"
 OF = "analysis_sha256"

@@ -9,18 +9,14 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from fairgauge.compat._service_texts import spelled
+from fairgauge.compat.clarify.analysis_files import MetricValue
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from fairgauge.compat.clarify.analysis_files import MetricValue
-
-    Values = Mapping[tuple[str, str, str, str], MetricValue]
+Values = Mapping[tuple[str, str, str, str], MetricValue]
 
 _RATIOS = ("DI",)
 _INTERVAL = re.compile(r"\(([^,]+), ([^,]+)[\])]")

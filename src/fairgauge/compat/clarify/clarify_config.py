@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Literal
 
 from pydantic import (
     BaseModel,
@@ -28,10 +30,6 @@ from fairgauge.compat._service_texts import (
     unknown_metric,
 )
 from fairgauge.errors import DataError, Problem, SpecError, nearest, quote
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 NOT_JSON = "Unable to load analysis configuration as JSON."
 NOT_VALID = "Analysis configuration schema validation error."

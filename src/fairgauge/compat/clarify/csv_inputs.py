@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from fairgauge.compat._coded_column import ColumnTable
 from fairgauge.errors import DataError, listing, quote
 from fairgauge.scan.ordered_files import MISSING_TEXTS, first_rows, local_copy, ordered_csv
 from fairgauge.scan.source import check_unique_names
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 WRONG_HEADERS = "Headers in config do not match with the number of columns in the dataset."
 _LOOK = 200

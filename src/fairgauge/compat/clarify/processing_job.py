@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from fairgauge.atomic_files import write_whole
 from fairgauge.compat.clarify.analysis import Analysis, analyse
 from fairgauge.compat.clarify.analysis_files import ANALYSIS, read_results, values_of
 from fairgauge.compat.clarify.bias_drift import Drift, compare
-from fairgauge.compat.clarify.clarify_config import load_config, read_config
+from fairgauge.compat.clarify.clarify_config import AnalysisConfig, load_config, read_config
 from fairgauge.compat.clarify.csv_inputs import FirstRow
 from fairgauge.compat.clarify.monitor_config import (
     ATTRIBUTES,
@@ -30,11 +31,6 @@ from fairgauge.compat.local_models import open_model
 from fairgauge.compat.uri_paths import Places, made_folder
 from fairgauge.enums import Profile
 from fairgauge.errors import DataError, Problem, SpecError, listing, quote
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from fairgauge.compat.clarify.clarify_config import AnalysisConfig
 
 Choice = TypeVar("Choice", bound=StrEnum)
 

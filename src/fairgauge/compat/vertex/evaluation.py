@@ -6,35 +6,36 @@ Data sets and batch predictions are nested records, whose columns have dotted na
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypedDict, Unpack
+from pathlib import Path
+from typing import Final, TypedDict, Unpack
 
 import numpy as np
 
 from fairgauge.api.audit import audit
 from fairgauge.catalogue.lookup import find_metric
-from fairgauge.compat._coded_column import CodedColumn, ColumnTable, Kind, as_float, from_values
+from fairgauge.compat._coded_column import (
+    CodedColumn,
+    Codes,
+    ColumnTable,
+    Kind,
+    as_float,
+    from_values,
+)
 from fairgauge.compat._column_reading import DataType
 from fairgauge.compat._facet_counts import BinaryOutcome, Blocks, FacetQuestion, count_question
 from fairgauge.compat._service_texts import spelled
-from fairgauge.compat.uri_paths import json_lines
-from fairgauge.compat.vertex.vertex_config import ARGMAX
+from fairgauge.compat.interval_options import IntervalOptions
+from fairgauge.compat.uri_paths import Places, json_lines
+from fairgauge.compat.vertex.vertex_config import ARGMAX, BiasConfig, Mask, Parameters, VertexConfig
 from fairgauge.enums import Profile
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
 from fairgauge.render.words.reason_sentences import describe_reason
+from fairgauge.results.report import Report
 from fairgauge.scan.ordered_files import first_rows, local_copy, ordered_csv, ordered_parquet
 from fairgauge.values import canonical, matches, name_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from fairgauge.compat._coded_column import Codes
-    from fairgauge.compat.interval_options import IntervalOptions
-    from fairgauge.compat.uri_paths import Places
-    from fairgauge.compat.vertex.vertex_config import BiasConfig, Mask, Parameters, VertexConfig
-    from fairgauge.results.report import Report
 
 INSTANCE, PREDICTION = "instance", "prediction"
 _CLASS_KEYS = ("value", "class", "label", "displayName", "display_name")

@@ -6,10 +6,13 @@ Slices may have any shape that is in use: the proto's as JSON or text, the helpe
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal, SupportsFloat, SupportsIndex, TypeGuard
+from pathlib import Path
+from typing import Annotated, Literal, SupportsFloat, SupportsIndex, TypeGuard
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -20,20 +23,13 @@ from pydantic import (
     ValidationError,
 )
 
+from fairgauge.compat._coded_column import CodedColumn
 from fairgauge.compat._config_problems import problems_of
 from fairgauge.errors import DataError, Problem, SpecError, quote
 from fairgauge.question.file_formats import Unreadable, loads
 from fairgauge.values import canonical, matches
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from fairgauge.compat._coded_column import CodedColumn
-
-    Mask = NDArray[np.bool_]
+Mask = NDArray[np.bool_]
 
 _MOST_SLICES = 2
 _ENDS = 2

@@ -8,20 +8,26 @@ these get a ball.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import singledispatch
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fairgauge.catalogue.across import Across, DifferentialFairness, Joint, Spread
-from fairgauge.catalogue.cells import ALL, TN, TP
+from fairgauge.catalogue.across import Across, DifferentialFairness, GroupSpread, Joint, Spread
+from fairgauge.catalogue.cells import ALL, TN, TP, Array
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.inequality import BENEFITS, InequalityPart
 from fairgauge.enums import IntervalMethod
+from fairgauge.inference.clusters import Clusters
 from fairgauge.inference.compared_counts import CellCount, generator, stricter
 from fairgauge.inference.interval import (
     RATIO_MAY_BE_ZERO,
+    MappedProportion,
     Methods,
     NoInterval,
+    Sparseness,
     StatisticInterval,
     insufficient_clusters,
     insufficient_rows,
@@ -29,28 +35,15 @@ from fairgauge.inference.interval import (
 )
 from fairgauge.inference.one.cluster_jackknife import effective_clusters, effective_number
 from fairgauge.inference.one.drawn_tables import MOST_DRAWN
-from fairgauge.inference.one.statistic_intervals import of_share
+from fairgauge.inference.one.statistic_intervals import EveryGroup, of_share
+from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, Reason, ReasonCode
-from fairgauge.stats.arrays import quotient
+from fairgauge.stats.arrays import Limits, quotient
 from fairgauge.stats.contrasts import expected_count, mover_difference, mover_ratio
 from fairgauge.stats.dispersion import error_dispersion_quantile, gini_limits, variance_limits
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import tukey_critical
 from fairgauge.stats.resampling import dirichlet_cells, quantile_interval
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.across import GroupSpread
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.confusion_counts import ConfusionCounts
-    from fairgauge.inference.clusters import Clusters
-    from fairgauge.inference.interval import MappedProportion, Sparseness
-    from fairgauge.inference.one.statistic_intervals import EveryGroup
-    from fairgauge.question.specification import Spec
-    from fairgauge.stats.arrays import Limits
 
 _Mover: TypeAlias = "Callable[[Array, Array, Array, Array, Array, Array, Array], Limits]"
 _MOST_PAIRS = 20_000_000

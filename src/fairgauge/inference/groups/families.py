@@ -7,15 +7,17 @@ singled out; adjusting for strata may reverse a difference (Simpson's paradox).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
+from fairgauge.catalogue.cells import Array, Need
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import find_rate
 from fairgauge.catalogue.row_metrics import RowMetric
-from fairgauge.catalogue.statistics import Rate
+from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import (
     AfterAdjusting,
     ClassKind,
@@ -25,11 +27,14 @@ from fairgauge.enums import (
     ScopeKind,
     Status,
 )
-from fairgauge.inference.compared_counts import FEWEST_GROUPS, generator
+from fairgauge.inference.compared_counts import FEWEST_GROUPS, FeatureGroups, generator
 from fairgauge.inference.interval import decidable
 from fairgauge.inference.one.statistic_intervals import statistic_interval
+from fairgauge.question.specification import Spec
 from fairgauge.results.disparities import after_adjusting
+from fairgauge.results.estimates import ComparisonKey, Estimate
 from fairgauge.results.scopes import ClassScope, Diagnostic, simultaneous_interval
+from fairgauge.stats.arrays import Limits
 from fairgauge.stats.multiplicity import (
     between_variance,
     expected_range,
@@ -38,16 +43,6 @@ from fairgauge.stats.multiplicity import (
     simultaneous_level,
 )
 from fairgauge.stats.significance import homogeneity as homogeneity_test
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-
-    from fairgauge.catalogue.cells import Array, Need
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.inference.compared_counts import FeatureGroups
-    from fairgauge.question.specification import Spec
-    from fairgauge.results.estimates import ComparisonKey, Estimate
-    from fairgauge.stats.arrays import Limits
 
 _CHANCE = 0.5
 _REPLICATES = 500

@@ -28,37 +28,31 @@ Andrews & Soares (2010), Econometrica 78, 119-157 (moments that are not binding 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from fairgauge.catalogue.across import ROUNDING, SMALLEST_GAP
+from fairgauge.catalogue.across import ROUNDING, SMALLEST_GAP, Joint, Spread
+from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.comparisons import Combined
 from fairgauge.enums import IntervalMethod
 from fairgauge.inference.interval import NoInterval
 from fairgauge.inference.two.paired_changes import (
     DisparityChanges,
     Quantity,
+    StatisticChange,
     constant,
     correlation_of_halves,
     logarithm,
 )
 from fairgauge.reasons import ReasonCode
-from fairgauge.stats.arrays import quiet, quotient
+from fairgauge.resolve.sides import Index
+from fairgauge.stats.arrays import Limits, quiet, quotient
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.significance import normal_quantile, two_sided
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from numpy.typing import ArrayLike
-
-    from fairgauge.catalogue.across import Joint, Spread
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.comparisons import Combined
-    from fairgauge.inference.two.paired_changes import StatisticChange
-    from fairgauge.resolve.sides import Index
-    from fairgauge.stats.arrays import Limits
 
 ZERO = -1
 """The coordinate that is 0 under both models."""

@@ -9,35 +9,28 @@ p-value is the level of Tukey's range at which a pair just touches "no differenc
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import DiagnosticCode, IntervalMethod, Status
-from fairgauge.inference.compared_counts import FEWEST_GROUPS
-from fairgauge.inference.interval import concatenated, decidable
+from fairgauge.inference.compared_counts import FEWEST_GROUPS, FeatureGroups
+from fairgauge.inference.groups.families import Family
+from fairgauge.inference.interval import Methods, concatenated, decidable
 from fairgauge.inference.one.statistic_intervals import statistic_interval
 from fairgauge.inference.two.contrast_intervals import insufficient_sides
+from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason
+from fairgauge.resolve.sides import Index
 from fairgauge.results.estimates import GroupPair
 from fairgauge.results.scopes import Diagnostic, Interval
-from fairgauge.stats.arrays import quotient
+from fairgauge.stats.arrays import Limits, quotient
 from fairgauge.stats.contrasts import mover_difference, mover_ratio
 from fairgauge.stats.multiplicity import sidak, tukey_critical, tukey_p
 from fairgauge.stats.significance import invert_z, two_sided
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.statistics import Rate
-    from fairgauge.inference.compared_counts import FeatureGroups
-    from fairgauge.inference.groups.families import Family
-    from fairgauge.inference.interval import Methods
-    from fairgauge.question.specification import Spec
-    from fairgauge.resolve.sides import Index
-    from fairgauge.stats.arrays import Limits
 
 MOST_LISTED = 435
 """Pairs kept of a rate: all of 30 groups; of more groups, those that differ most."""

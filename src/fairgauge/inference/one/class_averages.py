@@ -8,20 +8,21 @@ have one interval, whatever they are called.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from fairgauge.catalogue.averages import Averaged, Kappa, agreement
-from fairgauge.catalogue.cells import ALL, FN, TP
+from fairgauge.catalogue.cells import ALL, FN, TP, Array, Cells, Need
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
-from fairgauge.catalogue.statistics import Blend, Quotient, Rate
+from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
 from fairgauge.enums import Average, IntervalMethod, Profile
-from fairgauge.inference.interval import NoInterval, Sparseness, StatisticInterval
+from fairgauge.inference.compared_counts import Comparisons, Count, Evidence
+from fairgauge.inference.interval import NoInterval, Shape, Sparseness, StatisticInterval
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.sides import BOTH, LABEL, PREDICTION
+from fairgauge.stats.arrays import Limits
 from fairgauge.stats.multinomial import (
     SPARSE_CLASS,
+    ClassStatistic,
     WeightSums,
     linearise,
     linearised_interval,
@@ -29,14 +30,6 @@ from fairgauge.stats.multinomial import (
     smallest_class,
     whole_correlation,
 )
-
-if TYPE_CHECKING:
-    from fairgauge.catalogue.cells import Array, Cells, Need
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.inference.compared_counts import Comparisons, Count, Evidence
-    from fairgauge.inference.interval import Shape
-    from fairgauge.stats.arrays import Limits
-    from fairgauge.stats.multinomial import ClassStatistic
 
 _UNBOUNDED = Reason.of(ReasonCode.UNBOUNDED)
 _TRIAL = np.linspace(0.0, 1.0, 11)

@@ -7,13 +7,17 @@ sides at once.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.catalogue.statistics import Blend, Rate
+from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.comparisons import Metric
+from fairgauge.catalogue.statistics import Blend, Rate, Statistic
 from fairgauge.enums import Profile
+from fairgauge.inference.clusters import Clusters
+from fairgauge.inference.compared_counts import Evidence
 from fairgauge.inference.interval import (
     JACKKNIFE,
     NoInterval,
@@ -21,23 +25,12 @@ from fairgauge.inference.interval import (
     insufficient_clusters,
     insufficient_rows,
 )
-from fairgauge.reasons import ReasonCode
-from fairgauge.stats.arrays import quotient
+from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.resolve.sides import Index
+from fairgauge.stats.arrays import Limits, quotient
 from fairgauge.stats.cluster_robust import cluster_interval, satterthwaite_degrees
 from fairgauge.stats.intervals import as_critical_t
 from fairgauge.stats.jackknife import deviations, scaled_limits
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.inference.clusters import Clusters
-    from fairgauge.inference.compared_counts import Evidence
-    from fairgauge.reasons import Reason
-    from fairgauge.resolve.sides import Index
-    from fairgauge.stats.arrays import Limits
 
 
 @dataclass(frozen=True, slots=True, eq=False)

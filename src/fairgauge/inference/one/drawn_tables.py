@@ -8,32 +8,23 @@ treats alike are one cell: a rate has two, however many it sums.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
+from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Array, Cells, Need
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import IntervalMethod, Method, Profile
-from fairgauge.inference.compared_counts import generator
-from fairgauge.inference.interval import NoInterval, StatisticInterval
+from fairgauge.inference.compared_counts import Evidence, generator
+from fairgauge.inference.interval import Methods, NoInterval, StatisticInterval
+from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.stats.arrays import quotient
+from fairgauge.stats.arrays import Limits, quotient
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.resampling import dirichlet_cells, multinomial_cells, quantile_interval
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.cells import Array, Need
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.inference.compared_counts import Evidence
-    from fairgauge.inference.interval import Methods
-    from fairgauge.question.specification import Spec
-    from fairgauge.stats.arrays import Limits
 
 MOST_DRAWN = 40_000_000
 """Numbers drawn for one metric; beyond, only the comparisons of all rows are resampled."""

@@ -6,11 +6,15 @@ exactly, where they are one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial, singledispatch
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
 from fairgauge.catalogue.score_statistics import (
     AveragePrecision,
     CalibrationError,
@@ -29,16 +33,18 @@ from fairgauge.catalogue.score_statistics import (
     scores_of,
 )
 from fairgauge.enums import IntervalMethod, Profile
+from fairgauge.inference.compared_counts import Count, Evidence
 from fairgauge.inference.interval import (
     AUC_SCORE,
     LINEARISED,
     SKEWED_MEAN,
+    Methods,
     NoInterval,
     StatisticInterval,
     of_mean,
 )
 from fairgauge.reasons import ReasonCode
-from fairgauge.stats.arrays import quotient
+from fairgauge.stats.arrays import Limits, quotient
 from fairgauge.stats.calibration import (
     Bins,
     largest_error_limits,
@@ -53,17 +59,6 @@ from fairgauge.stats.scores import (
     precision_interval,
 )
 from fairgauge.stats.weighted import MeanMoments, mean_limits
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
-    from fairgauge.inference.compared_counts import Count, Evidence
-    from fairgauge.inference.interval import Methods
-    from fairgauge.stats.arrays import Limits
 
 _LEAST = 2.0**-52  # keeps logarithms finite; the value of log loss is cut off there too
 _HALF_A_ROW = 0.5  # corrects a count for continuity, or stands for what was not seen

@@ -8,15 +8,25 @@ over cells of equal mass; the distance itself is of the fine bins.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
+from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.distributions import CrossAuc, Distance, ScoreDistance
 from fairgauge.enums import IntervalMethod, Profile
-from fairgauge.inference.compared_counts import canonical_pair, generator, precedes
+from fairgauge.inference.compared_counts import (
+    Comparisons,
+    Evidence,
+    canonical_pair,
+    generator,
+    precedes,
+)
 from fairgauge.inference.interval import AUC_SCORE, Intervals, Methods, insufficient_rows
 from fairgauge.inference.one.drawn_tables import TOO_MANY_STRATA
 from fairgauge.inference.two.resampled_intervals import resampled_comparisons
+from fairgauge.question.specification import Spec
+from fairgauge.reasons import Reason
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.cumulative import cumulative_errors, cumulative_p, expected_cumulative_distance
 from fairgauge.stats.divergences import (
@@ -28,16 +38,6 @@ from fairgauge.stats.divergences import (
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.norm_ball import ball
 from fairgauge.stats.scores import area_from_counts, area_score_interval, curve_errors, null_areas
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.confusion_counts import ConfusionCounts
-    from fairgauge.catalogue.distributions import CrossAuc, Distance, ScoreDistance
-    from fairgauge.inference.compared_counts import Comparisons, Evidence
-    from fairgauge.question.specification import Spec
-    from fairgauge.reasons import Reason
 
 _TWO = 2
 _MOST_SIMULATED = 4_000_000

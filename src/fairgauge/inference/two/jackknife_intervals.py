@@ -5,20 +5,20 @@ A comparison leaves a block of clusters out of both sides at once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast
 from fairgauge.catalogue.distributions import Distance
 from fairgauge.catalogue.pooling import pool
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import IntervalMethod, Profile
-from fairgauge.inference.compared_counts import generator
+from fairgauge.inference.compared_counts import Comparisons, generator
 from fairgauge.inference.interval import (
     JACKKNIFE,
     JACKKNIFE_UNDEFINED,
     THIN_STRATA,
+    At,
     Intervals,
     NoInterval,
     strata_are_thin,
@@ -31,20 +31,12 @@ from fairgauge.inference.one.cluster_jackknife import (
     refuse_scores,
     smallest_blocks,
 )
-from fairgauge.reasons import ReasonCode
-from fairgauge.stats.arrays import quotient
+from fairgauge.question.specification import Spec
+from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.stats.arrays import Limits, quotient
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.jackknife import deviations, jackknife_norm_interval
 from fairgauge.stats.significance import invert
-
-if TYPE_CHECKING:
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.comparisons import ComparisonMetric
-    from fairgauge.inference.compared_counts import Comparisons
-    from fairgauge.inference.interval import At
-    from fairgauge.question.specification import Spec
-    from fairgauge.reasons import Reason
-    from fairgauge.stats.arrays import Limits
 
 _BALL = (IntervalMethod.NORM_BALL, *JACKKNIFE)
 

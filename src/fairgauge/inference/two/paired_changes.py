@@ -13,19 +13,23 @@ Haenszel's, which is no ratio of two numbers of the sides.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from fairgauge.catalogue.averages import Agreement
+from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.moments import MomentStatistic
 from fairgauge.catalogue.pooling import pool
 from fairgauge.catalogue.score_statistics import ScoreStatistic
-from fairgauge.catalogue.statistics import Quotient, Rate
+from fairgauge.catalogue.statistics import Quotient, Rate, Statistic
 from fairgauge.enums import IntervalMethod, Profile
-from fairgauge.inference.interval import NoInterval
+from fairgauge.inference.interval import NoInterval, StatisticInterval
 from fairgauge.inference.two.contrast_intervals import mean_over_strata
 from fairgauge.inference.two.paired_tables import (
     PairedTable,
@@ -41,17 +45,7 @@ from fairgauge.stats.intervals import as_critical_t
 from fairgauge.stats.paired import exact_upper, paired_difference, paired_p, paired_score_ratio
 from fairgauge.stats.significance import invert
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.comparisons import Contrast
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.inference.interval import StatisticInterval
-
-    Mask = NDArray[np.bool_]
+Mask = NDArray[np.bool_]
 
 At: TypeAlias = "Callable[[ArrayLike], Limits]"
 """Limits at a normal critical value."""

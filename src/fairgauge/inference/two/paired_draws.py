@@ -16,13 +16,17 @@ Rubin (1981), The Annals of Statistics 9, 130-134 (the Bayesian bootstrap).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fairgauge.catalogue.across import Across
-from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Metric
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.pooling import ConditionalDisparity
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import IntervalMethod, Profile
 from fairgauge.inference.compared_counts import generator
 from fairgauge.inference.two.paired_changes import (
@@ -31,23 +35,11 @@ from fairgauge.inference.two.paired_changes import (
     StatisticChange,
     constant,
 )
-from fairgauge.inference.two.paired_tables import confusion
-from fairgauge.stats.arrays import quotient
+from fairgauge.inference.two.paired_tables import ClusterCounts, PairedTable, confusion
+from fairgauge.question.specification import Spec
+from fairgauge.stats.arrays import Limits, quotient
 from fairgauge.stats.blocks import assign_blocks, content_ranks
 from fairgauge.stats.significance import two_sided
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import ArrayLike
-
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.comparisons import ComparisonMetric, Metric
-    from fairgauge.catalogue.pooling import ConditionalDisparity
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.inference.two.paired_tables import ClusterCounts, PairedTable
-    from fairgauge.question.specification import Spec
-    from fairgauge.stats.arrays import Limits
 
 _PRIOR_ROWS = 4.0
 """Of a side, in equal parts in the cells of known labels: half a row in each of two outcomes."""

@@ -9,15 +9,17 @@ of the paired differences.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from fairgauge.catalogue.score_statistics import RocAuc, ScoreMean
+from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.score_statistics import RocAuc, ScoreMean, ScoreStatistic
 from fairgauge.enums import IntervalMethod
 from fairgauge.inference.interval import NoInterval
-from fairgauge.inference.one.scored import NUMBER_OF_A_ROW
+from fairgauge.inference.one.scored import NUMBER_OF_A_ROW, RowNumber
 from fairgauge.inference.two.paired_changes import (
     Quantity,
     StatisticChange,
@@ -25,19 +27,10 @@ from fairgauge.inference.two.paired_changes import (
     student_limits,
 )
 from fairgauge.reasons import ReasonCode
+from fairgauge.stats.arrays import Limits
 from fairgauge.stats.contrasts import mover_difference
 from fairgauge.stats.paired import paired_areas
 from fairgauge.stats.scores import area_score_interval
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.score_statistics import ScoreStatistic
-    from fairgauge.inference.one.scored import RowNumber
-    from fairgauge.stats.arrays import Limits
 
 
 @dataclass(frozen=True, slots=True, eq=False)

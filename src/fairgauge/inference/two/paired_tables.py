@@ -8,22 +8,17 @@ counts. The covariance of two statistics is the sum over rows of the products of
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairgauge.catalogue.cells import Array, Need
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Profile
-from fairgauge.resolve.sides import BOTH, LABEL, PREDICTION
+from fairgauge.resolve.sides import BOTH, LABEL, PREDICTION, Index
 from fairgauge.stats.arrays import quotient
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from fairgauge.catalogue.cells import Array, Need
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.resolve.sides import Index
 
 _STEP = 1e-6
 """Part of all rows by which a count is moved for a difference quotient."""

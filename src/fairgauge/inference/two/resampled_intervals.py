@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
+from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Array, Need
+from fairgauge.catalogue.comparisons import ComparisonMetric
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.enums import Method, Profile
-from fairgauge.inference.compared_counts import generator, precedes
+from fairgauge.inference.compared_counts import Comparisons, generator, precedes
 from fairgauge.inference.interval import Intervals
 from fairgauge.inference.one.drawn_tables import (
     DRAWN_AT_ONCE,
@@ -21,8 +24,10 @@ from fairgauge.inference.one.drawn_tables import (
     effective_cells,
     resampling_methods,
 )
+from fairgauge.question.specification import Spec
+from fairgauge.reasons import Reason
 from fairgauge.resolve.sides import BOTH, LABEL, PREDICTION
-from fairgauge.stats.arrays import quiet, quotient
+from fairgauge.stats.arrays import Limits, quiet, quotient
 from fairgauge.stats.resampling import (
     bca,
     bca_p,
@@ -33,18 +38,6 @@ from fairgauge.stats.resampling import (
     quantile_interval,
     tail_p,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.cells import Array, Need
-    from fairgauge.catalogue.comparisons import ComparisonMetric
-    from fairgauge.inference.compared_counts import Comparisons
-    from fairgauge.question.specification import Spec
-    from fairgauge.reasons import Reason
-    from fairgauge.stats.arrays import Limits
 
 _FEWEST_DRAWS = 500
 

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.comparisons import Imbalance
+from fairgauge.catalogue.pooling import ConditionalDisparity
 from fairgauge.enums import IntervalMethod
+from fairgauge.inference.compared_counts import Comparisons
 from fairgauge.inference.interval import Intervals, NoInterval, insufficient_rows
+from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.stats.arrays import quotient
+from fairgauge.stats.arrays import Limits, quotient
 from fairgauge.stats.intervals import critical, wilson
 from fairgauge.stats.significance import invert
 from fairgauge.stats.stratified import conditional_disparity
-
-if TYPE_CHECKING:
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.comparisons import Imbalance
-    from fairgauge.catalogue.pooling import ConditionalDisparity
-    from fairgauge.inference.compared_counts import Comparisons
-    from fairgauge.question.specification import Spec
-    from fairgauge.stats.arrays import Limits
 
 _FEWEST = 5
 _MOST_WEAK = 0.1

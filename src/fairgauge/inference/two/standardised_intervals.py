@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from fairgauge.catalogue.cells import TN, TP
+from fairgauge.catalogue.cells import TN, TP, Array
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.distributions import (
+    OverallStandardisedDifference,
+    StandardisedDifference,
+)
 from fairgauge.enums import IntervalMethod
-from fairgauge.inference.compared_counts import Evidence
+from fairgauge.inference.compared_counts import Comparisons, Evidence
 from fairgauge.inference.interval import Intervals, Methods, insufficient_rows
 from fairgauge.inference.one.drawn_tables import cells_table
 from fairgauge.inference.one.regressions import ROUNDING, label_moments, prediction_moments
 from fairgauge.inference.one.statistic_intervals import of_share
 from fairgauge.inference.two.contrast_intervals import insufficient_sides
 from fairgauge.inference.two.resampled_intervals import resampled_interval
-from fairgauge.stats.arrays import quotient
+from fairgauge.question.specification import Spec
+from fairgauge.stats.arrays import Limits, quotient
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.significance import invert
 from fairgauge.stats.squares import (
@@ -24,16 +27,6 @@ from fairgauge.stats.squares import (
     difference_in_overall_deviations,
     standardised_difference,
 )
-
-if TYPE_CHECKING:
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.distributions import (
-        OverallStandardisedDifference,
-        StandardisedDifference,
-    )
-    from fairgauge.inference.compared_counts import Comparisons
-    from fairgauge.question.specification import Spec
-    from fairgauge.stats.arrays import Limits
 
 _OVERALL: Methods = (IntervalMethod.MOVER, IntervalMethod.WILSON)
 _ROUNDED = 1e-9

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate
@@ -13,6 +13,7 @@ from fairgauge.enums import Direction, ScopeKind
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.brief._compared_shares import RateWords
 from fairgauge.render.brief._frequencies import Share, common_counts, size_words
+from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.words.change_words import (
     ARROW,
     DIRECTIONS,
@@ -23,14 +24,9 @@ from fairgauge.render.words.change_words import (
 from fairgauge.render.words.display_names import capitalised
 from fairgauge.render.words.metric_words import compared_rate, metric_words, unit
 from fairgauge.results.comparison import Change, is_of_all_groups
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from fairgauge.render.brief._vocabulary import Vocabulary
-    from fairgauge.results.estimates import Estimate
-    from fairgauge.results.model_comparison import Candidate, DisparityChange
-    from fairgauge.results.scopes import Interval
+from fairgauge.results.estimates import Estimate
+from fairgauge.results.model_comparison import Candidate, DisparityChange
+from fairgauge.results.scopes import Interval
 
 _PER_HUNDRED = 100
 

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from fairgauge.catalogue.moments import Mean, RegressionTerm
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Better, Favourable
 from fairgauge.render.brief._compared_shares import together_words
+from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.numbers import minus
 from fairgauge.results.disparities import gap, is_ratio, singled_out
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.render.brief._vocabulary import Vocabulary
-    from fairgauge.results.estimates import Estimate
+from fairgauge.results.estimates import Estimate
 
 _DIGITS, _MOST_DECIMALS = 2, 6
 _COLUMN_OF = {RegressionTerm.LABEL: "label", RegressionTerm.PREDICTION: "prediction"}

@@ -5,22 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
+from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import Better, ClassKind, Favourable, ReferenceKind, Task
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.brief._frequencies import Frequencies, Share, frequencies, range_words
-from fairgauge.render.brief._vocabulary import joined, some
+from fairgauge.render.brief._vocabulary import Event, Vocabulary, joined, some
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import shown_ends
 from fairgauge.results.disparities import gap, is_ratio, singled_out
-
-if TYPE_CHECKING:
-    from fairgauge.catalogue.statistics import Rate
-    from fairgauge.render.brief._vocabulary import Event, Vocabulary
-    from fairgauge.results.estimates import Estimate, Group
-    from fairgauge.results.report import Report
+from fairgauge.results.estimates import Estimate, Group
+from fairgauge.results.report import Report
 
 _PER_HUNDRED = 100
 _DECISIONS = (TP + FP, TN + FN)

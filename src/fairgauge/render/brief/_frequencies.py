@@ -8,12 +8,9 @@ shares do; below 100 people the counts themselves are stated.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 DENOMINATORS = (100, 1_000, 10_000, 100_000)
 

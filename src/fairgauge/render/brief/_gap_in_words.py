@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.moments import Mean
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import ClassKind, GapPartKind, GapVerdict, WhyInconclusive
+from fairgauge.identity import FeatureId, GroupId
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.brief._compared_means import ComparedMeans
 from fairgauge.render.brief._compared_shares import RateWords
@@ -17,13 +18,7 @@ from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.words.decomposition_sentences import outlying_places, strata_words
 from fairgauge.render.words.metric_words import compared_rate, shown
 from fairgauge.results.disparities import gap as distance
-from fairgauge.results.gap_decomposition import StratumGap
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fairgauge.identity import FeatureId, GroupId
-    from fairgauge.results.gap_decomposition import Decomposition, Gap
+from fairgauge.results.gap_decomposition import Decomposition, Gap, StratumGap
 
 _MOST_STRATA = 2
 _PER_HUNDRED = 100

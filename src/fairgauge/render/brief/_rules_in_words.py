@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.moments import Mean
 from fairgauge.catalogue.statistics import Rate
@@ -11,18 +10,15 @@ from fairgauge.enums import Outcome, ScopeKind
 from fairgauge.question.rules import limits_of
 from fairgauge.render.brief._compared_means import ComparedMeans, quantity
 from fairgauge.render.brief._compared_shares import ComparedShares, RateWords
+from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.words.numbers import listing, minus
 from fairgauge.render.words.rule_words import rule_words, rules_of
 from fairgauge.results.disparities import is_ratio
-from fairgauge.results.verdicts import before_counting
-
-if TYPE_CHECKING:
-    from fairgauge.render.brief._vocabulary import Vocabulary
-    from fairgauge.results.estimates import Estimate
-    from fairgauge.results.report import Report
-    from fairgauge.results.verdicts import RuleResult, Verdict
+from fairgauge.results.estimates import Estimate
+from fairgauge.results.report import Report
+from fairgauge.results.verdicts import RuleResult, Verdict, before_counting
 
 _PER_HUNDRED = 100
 _MOST_NAMED = 3

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.cells import ALL
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import AfterAdjusting, ClassKind, Outcome, ScopeKind
 from fairgauge.render.brief._compared_means import ComparedMeans
 from fairgauge.render.brief._compared_shares import ComparedShares, event_of
+from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.finding_sentences import adjusted_sentence, describe_finding
 from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.words.numbers import listing
 from fairgauge.results.disparities import after_adjusting, gap, significant_strata, singled_out
-from fairgauge.results.verdicts import before_counting
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from fairgauge.render.brief._vocabulary import Vocabulary
-    from fairgauge.results.estimates import Estimate
-    from fairgauge.results.finding import Finding
-    from fairgauge.results.report import Report
-    from fairgauge.results.verdicts import Verdict
+from fairgauge.results.estimates import Estimate
+from fairgauge.results.finding import Finding
+from fairgauge.results.report import Report
+from fairgauge.results.verdicts import Verdict, before_counting
 
 MOST_FINDINGS, _MOST_STRATA = 2, 2
 _ADJUSTED = {

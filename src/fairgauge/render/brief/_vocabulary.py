@@ -5,10 +5,11 @@ from __future__ import annotations
 import copy
 import math
 import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from fairgauge.catalogue.cells import FN, FP, TN, TP
+from fairgauge.catalogue.cells import FN, FP, TN, TP, Cells
 from fairgauge.enums import (
     ClassKind,
     DiagnosticCode,
@@ -18,6 +19,7 @@ from fairgauge.enums import (
     Task,
     Threshold,
 )
+from fairgauge.identity import FeatureId, GroupId
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.question.wording import Words, read_words
 from fairgauge.render.words.display_names import called
@@ -28,19 +30,13 @@ from fairgauge.render.words.question_sentences import (
     positive_words,
     unit,
 )
+from fairgauge.results.estimates import Estimate
+from fairgauge.results.model_comparison import DisparityChange
+from fairgauge.results.report import Report
+from fairgauge.results.scopes import ClassScope
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
-
-    from fairgauge.catalogue.cells import Cells
-    from fairgauge.identity import FeatureId, GroupId
-    from fairgauge.results.estimates import Estimate
-    from fairgauge.results.model_comparison import DisparityChange
-    from fairgauge.results.report import Report
-    from fairgauge.results.scopes import ClassScope
-
-    NamedGroup = tuple[str, str, FeatureId | None, GroupId | None]
-    Compared: TypeAlias = Estimate | DisparityChange
+NamedGroup = tuple[str, str, FeatureId | None, GroupId | None]
+Compared: TypeAlias = Estimate | DisparityChange
 
 ANY_DECISION = ("a positive decision", "a negative decision")
 """What decisions are called without words of the user, where no one column holds them."""

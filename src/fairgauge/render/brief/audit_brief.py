@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
 from fairgauge.catalogue.pooling import ConditionalDisparity
@@ -28,7 +29,7 @@ from fairgauge.errors import quote
 from fairgauge.question.features import strata_named
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.render.brief._compared_means import AMOUNTS, columns_of
-from fairgauge.render.brief._compared_shares import RateWords
+from fairgauge.render.brief._compared_shares import ComparedShares, RateWords
 from fairgauge.render.brief._rules_in_words import estimate_of, rule_sentence, shares_of
 from fairgauge.render.brief._stated_findings import (
     MOST_FINDINGS,
@@ -52,15 +53,9 @@ from fairgauge.render.words.question_sentences import (
 from fairgauge.render.words.verdict_sentences import rounded_up, rows_of_group
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.disparities import gap, is_ratio, is_significant
-from fairgauge.results.verdicts import before_counting
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from fairgauge.render.brief._compared_shares import ComparedShares
-    from fairgauge.results.estimates import Estimate
-    from fairgauge.results.report import Report
-    from fairgauge.results.verdicts import Verdict
+from fairgauge.results.estimates import Estimate
+from fairgauge.results.report import Report
+from fairgauge.results.verdicts import Verdict, before_counting
 
 _CHOSEN = (ReferenceKind.BEST, ReferenceKind.LARGEST)
 _MOST_LIMITS, _MOST_STEPS = 4, 3

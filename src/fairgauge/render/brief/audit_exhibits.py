@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.cells import TN, TP
 from fairgauge.enums import AfterAdjusting, ClassKind, Outcome, ReferenceKind
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import ReasonCode
 from fairgauge.render._document_tree import (
+    Block,
     Chart,
     ChartRow,
     DotArray,
@@ -27,7 +28,7 @@ from fairgauge.render.brief._rules_in_words import (
     rule_text,
     shares_of,
 )
-from fairgauge.render.brief._stated_findings import disparities_of, led_by
+from fairgauge.render.brief._stated_findings import StatedFinding, disparities_of, led_by
 from fairgauge.render.brief._vocabulary import Vocabulary, some
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import (
@@ -40,15 +41,8 @@ from fairgauge.render.words.metric_words import (
 )
 from fairgauge.render.words.numbers import listing
 from fairgauge.results.disparities import gap
-from fairgauge.results.verdicts import before_counting
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from fairgauge.render._document_tree import Block
-    from fairgauge.render.brief._stated_findings import StatedFinding
-    from fairgauge.results.report import Report
-    from fairgauge.results.verdicts import RuleResult, Verdict
+from fairgauge.results.report import Report
+from fairgauge.results.verdicts import RuleResult, Verdict, before_counting
 
 _MOST_RULES, _MOST_ROWS = 2, 14
 _GRAVEST_FIRST = (Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Outcome.PASS)

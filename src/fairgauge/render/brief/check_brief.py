@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from fairgauge.enums import Outcome
 from fairgauge.render.words.check_sentences import (
@@ -21,11 +21,7 @@ from fairgauge.render.words.check_sentences import (
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.numbers import decimals_beside, plural
 from fairgauge.results.brief import Brief, Sentence
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fairgauge.results.check import Check, CheckedGroup, CheckedTable
+from fairgauge.results.check import Check, CheckedGroup, CheckedTable
 
 _MOST_ERRORS, _MOST_STEPS = 3, 3
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from fairgauge.enums import Direction, Outcome, Turn
 from fairgauge.reasons import ReasonCode
@@ -25,11 +25,7 @@ from fairgauge.render.words.numbers import count, listing, plural
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.verdict_sentences import outcome_word
 from fairgauge.results.brief import Brief, Sentence
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fairgauge.results.comparison import Change, Comparison, Origin
+from fairgauge.results.comparison import Change, Comparison, Origin
 
 _MOST_FINDINGS, _MOST_STEPS, _MOST_NAMED = 2, 3, 4
 _TIMES = Times(

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.render.brief._compared_shares import RateWords
 from fairgauge.render.brief._vocabulary import Vocabulary
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def in_words(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from fairgauge.catalogue.cells import FP, TP
 from fairgauge.enums import CandidateVerdict, ClassKind, Performance, ScopeKind, Status, Task
@@ -34,11 +34,7 @@ from fairgauge.render.words.model_sentences import (
 )
 from fairgauge.render.words.numbers import count, listing, plural
 from fairgauge.results.brief import Brief, Sentence
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fairgauge.results.model_comparison import ModelComparison, Reclassified
+from fairgauge.results.model_comparison import ModelComparison, Reclassified
 
 _MOST_FINDINGS, _MOST_OTHERS, _MOST_GROUPS, _MOST_STEPS, _MOST_CANDIDATES = 2, 2, 3, 3, 3
 _MOST_DRAWN = 6

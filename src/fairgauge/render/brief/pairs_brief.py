@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from fairgauge.render.words import swap_sentences as words
 from fairgauge.render.words.display_names import called, group_called
 from fairgauge.render.words.numbers import count, listing, numbered, plural
 from fairgauge.results.brief import Brief, Sentence
-from fairgauge.results.name_swaps import SwapReason, SwapVerdict
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from fairgauge.results.name_swaps import PairsAudit, SwapDifference
+from fairgauge.results.name_swaps import PairsAudit, SwapDifference, SwapReason, SwapVerdict
 
 _MOST_FOUND, _MOST_NAMED, _FEWEST_EDITS = 3, 4, 3
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from fairgauge.enums import Estimator
 from fairgauge.reasons import FEWEST_ROWS
@@ -12,11 +12,7 @@ from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import compared_rate, signed, unit, with_unit
 from fairgauge.render.words.numbers import amount, count, listing, plural
 from fairgauge.results.brief import Brief, Sentence
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fairgauge.results.planned import Planned, PlannedPairs, Smallest
+from fairgauge.results.planned import Planned, PlannedPairs, Smallest
 
 _MOST_GOALS, _MOST_GROUPS = 4, 3
 _PER_HUNDRED = 100

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from fairgauge.enums import SearchedReference
 from fairgauge.render.words.command_line import command_against, command_inside
@@ -24,11 +24,7 @@ from fairgauge.render.words.search_sentences import (
     would_have_been_found,
 )
 from fairgauge.results.brief import Brief, Sentence
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fairgauge.results.subgroup_search import SubgroupSearch
+from fairgauge.results.subgroup_search import SubgroupSearch
 
 _MOST_FOUND = 3
 _MOST_NAMED = 2

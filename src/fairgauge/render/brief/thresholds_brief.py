@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
-from fairgauge.catalogue.statistics import Rate
+from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import Outcome, Status
 from fairgauge.question.rules import parse_rule
 from fairgauge.render._document_tree import Chart, ChartRow, Mark, Unit
@@ -37,18 +37,13 @@ from fairgauge.render.words.threshold_sentences import (
 )
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.disparities import is_ratio
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.results.model_comparison import RateChange
-    from fairgauge.results.threshold_choice import (
-        FeatureThresholds,
-        OperatingPoint,
-        ThresholdChoice,
-        ThresholdEffect,
-    )
+from fairgauge.results.model_comparison import RateChange
+from fairgauge.results.threshold_choice import (
+    FeatureThresholds,
+    OperatingPoint,
+    ThresholdChoice,
+    ThresholdEffect,
+)
 
 _MOST_FEATURES, _MOST_STEPS, _MOST_DRAWN = 3, 3, 8
 _WORST = (Outcome.PASS, Outcome.INCONCLUSIVE, Outcome.FAIL)

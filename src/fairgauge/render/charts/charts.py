@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from fairgauge.render._document_tree import Chart, ChartRow, Mark, RuleGrid, Table, TimeChart, Unit
+from fairgauge.render._document_tree import (
+    Chart,
+    ChartRow,
+    FunnelChart,
+    FunnelDot,
+    Mark,
+    RuleGrid,
+    Table,
+    TimeChart,
+    Unit,
+)
 from fairgauge.render.charts._axis_geometry import Scale, Tick, scale, ticks
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from fairgauge.render._document_tree import FunnelChart, FunnelDot
 
 _SMALLEST_SPAN = {Unit.POINTS: 0.05, Unit.PERCENT: 0.05, Unit.RATIO: 0.1, Unit.HUNDREDTHS: 1.0,
                   Unit.NUMBER: 0.0}  # fmt: skip

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.plan import GRID
 from fairgauge.enums import Threshold
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import printable, shorten, width
-from fairgauge.results.curves import edges, reliability, roc, sweep
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.results.curves import Closed, Decile, RatesAt
-    from fairgauge.results.estimates import Group, ScoreCounts
-    from fairgauge.results.report import Report
+from fairgauge.results.curves import Closed, Decile, RatesAt, edges, reliability, roc, sweep
+from fairgauge.results.estimates import Group, ScoreCounts
+from fairgauge.results.report import Report
 
 _LONGEST = 28
 _PLACES = 60

@@ -7,10 +7,10 @@ The script in the page knows no formula: a rate is a mean of quotients of sums o
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.statistics import Blend, Quotient, Rate
+from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
 from fairgauge.cube.plan import GRID
 from fairgauge.enums import ReferenceKind
 from fairgauge.render._document_tree import Unit
@@ -18,15 +18,10 @@ from fairgauge.render.charts.score_sections import closed, score_range, threshol
 from fairgauge.render.words.display_names import printable, shorten
 from fairgauge.render.words.glossary import anchor
 from fairgauge.render.words.metric_words import metric_words, signed, unit
+from fairgauge.results.estimates import Estimate, ScoreCounts
 from fairgauge.results.page_counts import counts_by_edge, page_table, rate_formula
+from fairgauge.results.report import Report
 from fairgauge.results.scopes import Reference
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.results.estimates import Estimate, ScoreCounts
-    from fairgauge.results.report import Report
 
 MOST_GROUPS = 8
 _MOST_REFERENCES = 16

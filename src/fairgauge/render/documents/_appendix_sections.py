@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from fairgauge.enums import DiagnosticCode, Profile
 from fairgauge.render._document_tree import (
@@ -35,11 +35,7 @@ from fairgauge.render.words.metric_words import (
     compared_rate,
 )
 from fairgauge.results.codec import plain
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fairgauge.results.report import Report
+from fairgauge.results.report import Report
 
 _LONGEST_SPEC = 20_000
 _MOST_LISTED = 3_000

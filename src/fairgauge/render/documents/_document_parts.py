@@ -6,18 +6,22 @@ document together, so that what all of them begin with is added in one place.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from collections.abc import Iterable, Iterator, Sized
+from typing import ClassVar, Protocol
 
 from fairgauge.enums import Outcome
-from fairgauge.render._document_tree import DocumentTree, FirstPage, Paragraph, Section, Tone
+from fairgauge.render._document_tree import (
+    Block,
+    DocumentTree,
+    FirstPage,
+    Paragraph,
+    Section,
+    Table,
+    Tone,
+)
 from fairgauge.render.words.question_sentences import chosen_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sized
-
-    from fairgauge.render._document_tree import Block, Table
-    from fairgauge.results.brief import Brief
-    from fairgauge.results.shown_result import ResultKind
+from fairgauge.results.brief import Brief
+from fairgauge.results.shown_result import ResultKind
 
 TONES = {
     Outcome.PASS: Tone.GOOD,

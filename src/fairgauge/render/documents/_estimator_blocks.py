@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.enums import Estimator
-from fairgauge.render._document_tree import Items, Paragraph
+from fairgauge.render._document_tree import Block, Items, Paragraph
 from fairgauge.render.words.display_names import printable
 from fairgauge.render.words.estimate_sentences import assumption
 from fairgauge.render.words.metric_words import ci_words, metric_words, signed, unit, with_unit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fairgauge.catalogue.lookup import Catalogue
-    from fairgauge.render._document_tree import Block
-    from fairgauge.results.estimates import ByEstimator
-    from fairgauge.results.report import Report
+from fairgauge.results.estimates import ByEstimator
+from fairgauge.results.report import Report
 
 _MOST = 60
 _NAMES = {

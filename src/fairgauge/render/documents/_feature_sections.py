@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.catalogue import CENTRAL_RATES
 from fairgauge.enums import AfterAdjusting, Average, ClassKind
@@ -53,16 +53,11 @@ from fairgauge.render.words.metric_words import (
     unit,
 )
 from fairgauge.results.disparities import after_adjusting, significant_strata, singled_out
-from fairgauge.results.sections import adjustments, conditional
+from fairgauge.results.estimates import Estimate
+from fairgauge.results.report import Report
+from fairgauge.results.scopes import ClassScope
+from fairgauge.results.sections import FeatureResults, adjustments, conditional
 from fairgauge.values import are_years
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from fairgauge.results.estimates import Estimate
-    from fairgauge.results.report import Report
-    from fairgauge.results.scopes import ClassScope
-    from fairgauge.results.sections import FeatureResults
 
 _MOST_GROUPS_FULL = 200
 _MOST_COLUMNS = 14

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from fairgauge.catalogue.catalogue import CENTRAL_RATES
+from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.lookup import BUILT_IN
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import (
     ClassKind,
     DiagnosticCode,
@@ -60,17 +62,10 @@ from fairgauge.render.words.reason_sentences import (
     why_insufficient,
 )
 from fairgauge.results.disparities import distance, singled_out
-from fairgauge.results.sections import reference_group, size_beside_rates
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.results.estimates import Estimate, Group, GroupPair
-    from fairgauge.results.finding import Finding
-    from fairgauge.results.report import Report
-    from fairgauge.results.sections import FeatureResults
+from fairgauge.results.estimates import Estimate, Group, GroupPair
+from fairgauge.results.finding import Finding
+from fairgauge.results.report import Report
+from fairgauge.results.sections import FeatureResults, reference_group, size_beside_rates
 
 _LONGEST_TEXT = 400
 _MOST_FINDING_ROWS = 8

@@ -5,14 +5,16 @@ The metrics of a preset are called what the text, or practice, calls them: its t
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from fairgauge.catalogue.comparisons import Metric
 from fairgauge.enums import DiagnosticCode, ReferenceRule, Status
 from fairgauge.question.category_words import is_unknown
 from fairgauge.question.features import strata_named
-from fairgauge.question.presets import preset, preset_names
+from fairgauge.question.presets import Preset, preset, preset_names
 from fairgauge.render._document_tree import (
+    Block,
     Cell,
     Column,
     Facts,
@@ -43,17 +45,9 @@ from fairgauge.render.words.question_sentences import (
 )
 from fairgauge.render.words.question_sentences import unit as counted_unit
 from fairgauge.render.words.reason_sentences import describe_reason
-from fairgauge.results.sections import reference_group
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.question.presets import Preset
-    from fairgauge.render._document_tree import Block
-    from fairgauge.results.estimates import Estimate, Group, RateValue
-    from fairgauge.results.report import Report
-    from fairgauge.results.sections import FeatureResults
+from fairgauge.results.estimates import Estimate, Group, RateValue
+from fairgauge.results.report import Report
+from fairgauge.results.sections import FeatureResults, reference_group
 
 QUOTED = (
     "This preset sets metrics, references and tables; it quotes its sources as of the date above. "

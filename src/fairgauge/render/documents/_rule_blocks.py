@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from fairgauge.enums import ClassKind, Outcome
+from fairgauge.question.rules import Rule
 from fairgauge.reasons import ReasonCode
 from fairgauge.render._document_tree import (
     Chart,
@@ -41,14 +42,8 @@ from fairgauge.render.words.verdict_sentences import (
     rows_needed,
 )
 from fairgauge.results.comparison import is_of_all_groups
-from fairgauge.results.verdicts import before_counting
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from fairgauge.question.rules import Rule
-    from fairgauge.results.report import Report
-    from fairgauge.results.verdicts import Verdict
+from fairgauge.results.report import Report
+from fairgauge.results.verdicts import Verdict, before_counting
 
 _LONGEST_TEXT = 600
 _SIGNIFICANCE = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 from fairgauge.enums import Outcome, RateTest
 from fairgauge.reasons import ReasonCode
@@ -12,6 +12,7 @@ from fairgauge.render._document_tree import (
     Chart,
     ChartRow,
     Column,
+    DocumentTree,
     Facts,
     Items,
     Mark,
@@ -39,19 +40,15 @@ from fairgauge.render.words.metric_words import published_range
 from fairgauge.render.words.numbers import listing, plural
 from fairgauge.render.words.reason_sentences import INSUFFICIENT
 from fairgauge.render.words.verdict_sentences import outcome_word
-from fairgauge.results.check import Decision, FaultLevel
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from fairgauge.render._document_tree import DocumentTree
-    from fairgauge.results.check import (
-        AlternativeReference,
-        Check,
-        CheckedGroup,
-        CheckedTable,
-        SmallestReference,
-    )
+from fairgauge.results.check import (
+    AlternativeReference,
+    Check,
+    CheckedGroup,
+    CheckedTable,
+    Decision,
+    FaultLevel,
+    SmallestReference,
+)
 
 _FEW = 3
 """Tables that are shown whole where not everything is."""

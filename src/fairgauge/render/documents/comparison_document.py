@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fairgauge.catalogue.across import Spread
+from fairgauge.catalogue.comparisons import Metric
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import ClassKind, Direction, Outcome, Turn
 from fairgauge.errors import SpecError
-from fairgauge.question.rules import parse_rule
+from fairgauge.question.rules import Rule, parse_rule
 from fairgauge.reasons import ReasonCode
 from fairgauge.render._document_tree import (
     Block,
@@ -18,6 +20,7 @@ from fairgauge.render._document_tree import (
     Chart,
     ChartRow,
     Column,
+    DocumentTree,
     Facts,
     Items,
     Mark,
@@ -51,18 +54,9 @@ from fairgauge.render.words.metric_words import (
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.rule_words import rule_words
 from fairgauge.render.words.verdict_sentences import describe_evidence, outcome_word
-from fairgauge.results.comparison import is_of_all_groups
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.question.rules import Rule
-    from fairgauge.render._document_tree import DocumentTree
-    from fairgauge.results.comparison import Alone, Change, Comparison, VerdictChange
-    from fairgauge.results.estimates import Estimate
-    from fairgauge.results.verdicts import Verdict
+from fairgauge.results.comparison import Alone, Change, Comparison, VerdictChange, is_of_all_groups
+from fairgauge.results.estimates import Estimate
+from fairgauge.results.verdicts import Verdict
 
 _LONGEST = 500
 _MOST_NAMED = 5

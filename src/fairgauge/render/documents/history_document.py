@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from fairgauge.render._document_tree import Items, Tone
+from fairgauge.render._document_tree import DocumentTree, Items, Tone
 from fairgauge.render.documents._document_parts import document_of, listed
 from fairgauge.render.words import numbers
 from fairgauge.render.writers.flat_rows import FlatTable, table_of_records
-from fairgauge.results.monitor_results import HistoryFinding
-
-if TYPE_CHECKING:
-    from fairgauge.render._document_tree import DocumentTree
-    from fairgauge.results.monitor_results import HistoryHealth
+from fairgauge.results.monitor_results import HistoryFinding, HistoryHealth
 
 
 def history_document(health: HistoryHealth, *, full: bool = True) -> DocumentTree:

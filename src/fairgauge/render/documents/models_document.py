@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from fairgauge.catalogue.comparisons import Metric
 from fairgauge.enums import (
     CandidateVerdict,
     ClassKind,
@@ -19,6 +20,7 @@ from fairgauge.render._document_tree import (
     Chart,
     ChartRow,
     Column,
+    DocumentTree,
     Items,
     Mark,
     Paragraph,
@@ -72,19 +74,14 @@ from fairgauge.render.words.reason_sentences import (
     insufficiency,
     why_insufficient,
 )
-from fairgauge.results.model_comparison import DisparityChange, MarginTest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.render._document_tree import DocumentTree
-    from fairgauge.results.model_comparison import (
-        Candidate,
-        ModelComparison,
-        RateChange,
-        Reclassified,
-    )
+from fairgauge.results.model_comparison import (
+    Candidate,
+    DisparityChange,
+    MarginTest,
+    ModelComparison,
+    RateChange,
+    Reclassified,
+)
 
 _OUTSIDE = "†"
 _MOST_ITEMS = 4

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from fairgauge.render._document_tree import (
+    Block,
     Cell,
     Chart,
     ChartRow,
     Column,
+    DocumentTree,
     Facts,
     Items,
     Mark,
@@ -26,18 +28,14 @@ from fairgauge.render.words.metric_words import shown, shown_range
 from fairgauge.render.writers.flat_rows import FlatTable, table_of_records
 from fairgauge.results.name_swaps import (
     AnsweredShare,
+    PairsAudit,
+    PlaceboSpread,
     SwapComponents,
     SwapDifference,
     SwapReason,
     SwapVariant,
     SwapVerdict,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from fairgauge.render._document_tree import Block, DocumentTree
-    from fairgauge.results.name_swaps import PairsAudit, PlaceboSpread
 
 _TONES = {
     SwapVerdict.DIFFERS: Tone.BAD,

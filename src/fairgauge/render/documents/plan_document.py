@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from fairgauge.render._document_tree import Cell, Column, Paragraph, Table
+from fairgauge.render._document_tree import Block, Cell, Column, DocumentTree, Paragraph, Table
 from fairgauge.render.documents._document_parts import document_of, listed
 from fairgauge.render.words.display_names import called, group_called
 from fairgauge.render.words.metric_words import compared_rate, signed, unit, with_unit
 from fairgauge.render.writers.flat_rows import FlatTable, table_of_records
-from fairgauge.results.planned import Needed, SelfReports, Smallest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fairgauge.render._document_tree import Block, DocumentTree
-    from fairgauge.results.planned import Planned, PlannedPairs
-
+from fairgauge.results.planned import Needed, Planned, PlannedPairs, SelfReports, Smallest
 
 _SECTIONS = (("plan", "Plan"), ("self-reports", "People to ask"))
 

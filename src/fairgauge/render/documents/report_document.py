@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
 from fairgauge.catalogue.statistics import has_direction
 from fairgauge.enums import (
@@ -18,6 +18,7 @@ from fairgauge.question.features import strata_named
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render._document_tree import (
     Block,
+    DocumentTree,
     Facts,
     Heading,
     Items,
@@ -101,7 +102,11 @@ from fairgauge.render.words.reason_sentences import INSUFFICIENT, RARE_OUTCOME, 
 from fairgauge.render.words.rule_words import rule_words, rules_of
 from fairgauge.render.words.verdict_sentences import outcome_word
 from fairgauge.results.disparities import after_adjusting, is_ratio, singled_out
+from fairgauge.results.estimates import Estimate
+from fairgauge.results.report import Report
+from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.sections import (
+    FeatureResults,
     adjustments,
     insignificant,
     on_one_screen,
@@ -109,16 +114,7 @@ from fairgauge.results.sections import (
     sections_of,
     size_beside_rates,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from fairgauge.render._document_tree import DocumentTree
-    from fairgauge.results.estimates import Estimate
-    from fairgauge.results.report import Report
-    from fairgauge.results.scopes import Diagnostic
-    from fairgauge.results.sections import FeatureResults
-    from fairgauge.results.verdicts import RuleResult
+from fairgauge.results.verdicts import RuleResult
 
 _MOST_GROUPS = 12
 _MOST_SECTIONS = 6

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from fairgauge.enums import (
     Level,
@@ -12,9 +12,11 @@ from fairgauge.enums import (
     Worse,
 )
 from fairgauge.render._document_tree import (
+    Block,
     Cell,
     Code,
     Column,
+    DocumentTree,
     FunnelChart,
     FunnelDot,
     Items,
@@ -46,18 +48,13 @@ from fairgauge.render.words.search_sentences import (
 )
 from fairgauge.render.writers.flat_rows import FlatTable
 from fairgauge.results.codec import to_dict
-from fairgauge.results.subgroup_search import FEW
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from fairgauge.render._document_tree import Block, DocumentTree
-    from fairgauge.results.subgroup_search import (
-        SearchedFeature,
-        SearchQuestion,
-        Subgroup,
-        SubgroupSearch,
-    )
+from fairgauge.results.subgroup_search import (
+    FEW,
+    SearchedFeature,
+    SearchQuestion,
+    Subgroup,
+    SubgroupSearch,
+)
 
 _MOST_CLAIMS = 200
 _MOST_UNDECIDED = 25

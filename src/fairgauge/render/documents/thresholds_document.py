@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Outcome
-from fairgauge.question.rules import parse_rule
+from fairgauge.question.rules import Rule, parse_rule
 from fairgauge.render._document_tree import (
     Block,
     Cell,
     Chart,
     ChartRow,
     Column,
+    DocumentTree,
     Items,
     Mark,
     Paragraph,
@@ -50,20 +52,13 @@ from fairgauge.render.words.threshold_sentences import (
     kept_words,
 )
 from fairgauge.render.words.verdict_sentences import outcome_word
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.question.rules import Rule
-    from fairgauge.render._document_tree import DocumentTree
-    from fairgauge.results.scopes import Interval
-    from fairgauge.results.threshold_choice import (
-        FeatureThresholds,
-        OperatingPoint,
-        ThresholdChoice,
-        ThresholdEffect,
-    )
+from fairgauge.results.scopes import Interval
+from fairgauge.results.threshold_choice import (
+    FeatureThresholds,
+    OperatingPoint,
+    ThresholdChoice,
+    ThresholdEffect,
+)
 
 _MOST_POINTS = 25
 _BETWEEN = 3

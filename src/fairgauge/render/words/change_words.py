@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.statistics import has_direction
+from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.statistics import Statistic, has_direction
 from fairgauge.enums import Better, Direction, ReferenceKind, ScopeKind
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.words.display_names import called
@@ -20,15 +20,9 @@ from fairgauge.render.words.metric_words import (
     unit_name,
     with_unit,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.results.comparison import Change
-    from fairgauge.results.model_comparison import DisparityChange, RateChange
-    from fairgauge.results.scopes import ClassScope, Interval, Reference, Scope
+from fairgauge.results.comparison import Change
+from fairgauge.results.model_comparison import DisparityChange, RateChange
+from fairgauge.results.scopes import ClassScope, Interval, Reference, Scope
 
 ARROW = "→"
 """Between a value before and after."""

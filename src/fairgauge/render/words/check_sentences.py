@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
 
 from fairgauge import errors
 from fairgauge.enums import IntervalMethod
@@ -11,13 +12,16 @@ from fairgauge.errors import quote
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.numbers import listing, plural
 from fairgauge.render.words.reason_sentences import INSUFFICIENT
-from fairgauge.results.check import Decision, FaultCode
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from fairgauge.results.check import Check, CheckedGroup, CheckedTable, Fault, SmallestReference
-    from fairgauge.results.scopes import Interval
+from fairgauge.results.check import (
+    Check,
+    CheckedGroup,
+    CheckedTable,
+    Decision,
+    Fault,
+    FaultCode,
+    SmallestReference,
+)
+from fairgauge.results.scopes import Interval
 
 LIMITATIONS = (
     (

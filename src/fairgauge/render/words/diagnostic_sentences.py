@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Statistic
@@ -15,11 +15,7 @@ from fairgauge.render.words.metric_words import metric_words, shown_range, unit,
 from fairgauge.render.words.numbers import amount, numbered, percent, plural
 from fairgauge.render.words.question_sentences import COUNTED
 from fairgauge.render.words.verdict_sentences import rounded_up
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from fairgauge.results.scopes import Diagnostic
+from fairgauge.results.scopes import Diagnostic
 
 _TASKS = {
     "binary": "binary, positive or negative",

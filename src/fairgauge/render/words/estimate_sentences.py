@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from functools import partial, singledispatch
-from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.across import Across, DifferentialFairness, Joint, Spread
 from fairgauge.catalogue.comparisons import Combined, Contrast, Imbalance, Metric, Representation
@@ -18,16 +17,14 @@ from fairgauge.catalogue.distributions import (
 from fairgauge.catalogue.inequality import Inequality, InequalityPart
 from fairgauge.catalogue.pooling import ConditionalDisparity
 from fairgauge.catalogue.row_metrics import RowMetric
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import ClassKind, IntervalMethod, ReferenceKind, ScopeKind, Status
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.words.metric_words import excluded, shown_range
 from fairgauge.render.words.numbers import amount, percent, points, ratio_amount
 from fairgauge.render.words.reason_sentences import describe_reason, why_insufficient
-
-if TYPE_CHECKING:
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.results.estimates import Estimate, GroupPair
-    from fairgauge.results.scopes import Interval, Reference
+from fairgauge.results.estimates import Estimate, GroupPair
+from fairgauge.results.scopes import Interval, Reference
 
 _REFERENCES = {
     ReferenceKind.OTHERS: "others",

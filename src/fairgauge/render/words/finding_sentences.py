@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Container, Iterator, Mapping, Sequence
 
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import AfterAdjusting, ClassKind, GroupKind, ReferenceKind, ScopeKind, Status
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.words.display_names import called, group_called
@@ -23,15 +24,9 @@ from fairgauge.render.words.metric_words import (
 )
 from fairgauge.render.words.numbers import listing, plural, probability
 from fairgauge.results.disparities import after_adjusting, is_ratio, singled_out
-from fairgauge.results.sections import is_across
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping, Sequence
-
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.results.estimates import Estimate
-    from fairgauge.results.finding import Finding
-    from fairgauge.results.sections import FeatureResults
+from fairgauge.results.estimates import Estimate
+from fairgauge.results.finding import Finding
+from fairgauge.results.sections import FeatureResults, is_across
 
 _MOST_OTHERS = 12
 _ALSO = "Also statistically significant"

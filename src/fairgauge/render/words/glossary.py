@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.descriptions import entry
 from fairgauge.catalogue.facts import UnknownMetric
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.render._document_tree import Entry
 from fairgauge.render.words.metric_words import equivalents, metric_words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from fairgauge.catalogue.statistics import Statistic
 
 
 def anchor(kind: str, name: str) -> str:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.monitor_sentences import within_period
-from fairgauge.results.monitor_results import HistoryProblem
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from fairgauge.results.monitor_results import HistoryFinding
+from fairgauge.results.monitor_results import HistoryFinding, HistoryProblem
 
 _AGAIN = "correct the rows and add the period again (--replace)"
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from fairgauge.enums import IntervalMethod
 from fairgauge.render.words.metric_words import metric_words
-
-if TYPE_CHECKING:
-    from fairgauge.results.report import Report
+from fairgauge.results.report import Report
 
 _M = IntervalMethod
 RATES_OF_GROUPS, PAIRS_OF_GROUPS = "rates of groups", "pairs of groups"

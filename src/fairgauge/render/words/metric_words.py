@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable
 
 from fairgauge.catalogue.across import Joint, Spread
 from fairgauge.catalogue.catalogue import METRICS
@@ -16,12 +16,8 @@ from fairgauge.enums import IntervalMethod, Status
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.words import numbers
 from fairgauge.results import disparities
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
-    from fairgauge.results.estimates import Estimate, RateValue
-    from fairgauge.results.scopes import Interval
+from fairgauge.results.estimates import Estimate, RateValue
+from fairgauge.results.scopes import Interval
 
 _TOGETHER = {IntervalMethod.SIMULTANEOUS_GROUPS, IntervalMethod.TUKEY}
 _CODE = re.compile(r"\s*\([A-Za-z ]+\)$")

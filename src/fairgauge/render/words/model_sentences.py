@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from fairgauge.enums import CandidateVerdict, Direction, Fairness, Performance
 from fairgauge.render.words import numbers
@@ -11,12 +11,12 @@ from fairgauge.render.words.change_words import describe_rate_shift, rate_unit
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import ci_words, unit, with_unit
 from fairgauge.render.words.reason_sentences import describe_reason
-from fairgauge.results.model_comparison import DisparityChange
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fairgauge.results.model_comparison import Candidate, MarginTest, ModelComparison
+from fairgauge.results.model_comparison import (
+    Candidate,
+    DisparityChange,
+    MarginTest,
+    ModelComparison,
+)
 
 _MOST_NEEDED = 1e6
 _PERFORMANCE = {

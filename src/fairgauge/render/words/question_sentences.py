@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fairgauge.enums import (
     Closed,
@@ -24,10 +24,8 @@ from fairgauge.question.presets import preset, preset_names
 from fairgauge.render.words.display_names import called, printable
 from fairgauge.render.words.numbers import count, listing, numbered, plural
 from fairgauge.resolve.excluded_rows import contradictory_group, missing_group
-
-if TYPE_CHECKING:
-    from fairgauge.results.report import Report
-    from fairgauge.values import Json
+from fairgauge.results.report import Report
+from fairgauge.values import Json
 
 _COLUMNS = (
     ("counts", "count"), ("weights", "weight"), ("clustered by", "cluster"),

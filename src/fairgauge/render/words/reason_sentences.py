@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from fairgauge.errors import listing
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.numbers import amount, numbered
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 _ASKED = frozenset({ReasonCode.SMALL_GROUP})
 """Minimums that a specification sets, beside those that the methods need."""

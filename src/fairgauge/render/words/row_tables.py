@@ -5,13 +5,11 @@ To compute with them there is `to_pandas`, which has every column.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fairgauge.render.words.numbers import count, plural
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _MOST_ROWS = 20
 _PLACE = ("stratum", "class_", "threshold")

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from fairgauge.catalogue.comparisons import Metric
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Decide
 from fairgauge.question.rules import Rule
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.metric_words import metric_words, unit
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.results.report import Report
+from fairgauge.results.report import Report
 
 _DECIDED = {Decide.SIGNIFICANT: "fails only if significant"}
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import SearchControl, SearchedReference, Worse
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.question_sentences import counts_people
-
-if TYPE_CHECKING:
-    from fairgauge.results.subgroup_search import SearchQuestion, Subgroup, SubgroupSearch
+from fairgauge.results.subgroup_search import SearchQuestion, Subgroup, SubgroupSearch
 
 
 def of_scores(question: SearchQuestion) -> bool:

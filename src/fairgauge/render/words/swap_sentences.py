@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 from fairgauge.errors import quote
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, group_called
-from fairgauge.results.name_swaps import SwapNoteCode, SwapReason, SwapVerdict
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from fairgauge.results.name_swaps import (
-        AnsweredShare,
-        PairsAudit,
-        PlaceboSpread,
-        SwapDifference,
-        SwapNote,
-    )
+from fairgauge.results.name_swaps import (
+    AnsweredShare,
+    PairsAudit,
+    PlaceboSpread,
+    SwapDifference,
+    SwapNote,
+    SwapNoteCode,
+    SwapReason,
+    SwapVerdict,
+)
 
 _MOST_DECIMALS = 6
 _ALL_MODELS = "all models"

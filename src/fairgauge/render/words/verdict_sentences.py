@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import ClassKind, Decide, Outcome
@@ -23,13 +23,9 @@ from fairgauge.render.words.metric_words import (
 )
 from fairgauge.render.words.numbers import count, minus, numbered
 from fairgauge.render.words.reason_sentences import describe_reason
+from fairgauge.results.report import Report
 from fairgauge.results.scopes import NO_CLASS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from fairgauge.results.report import Report
-    from fairgauge.results.verdicts import Verdict
+from fairgauge.results.verdicts import Verdict
 
 _MOST_ROWS = 1e6
 _MOST_TIMES = 10

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 from fairgauge.render.words.display_names import called
-from fairgauge.results.verification import NAME_OF_SIGNATURE, VerificationResult
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from fairgauge.results.verification import DifferentNumber, Verification
+from fairgauge.results.verification import (
+    NAME_OF_SIGNATURE,
+    DifferentNumber,
+    Verification,
+    VerificationResult,
+)
 
 _MOST_LISTED = 20
 _LONG, _CONTEXT = 120, 40

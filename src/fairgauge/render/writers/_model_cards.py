@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from fairgauge.enums import ClassKind, ReferenceKind, Status
 from fairgauge.render.words import numbers
@@ -14,13 +14,9 @@ from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.finding_sentences import describe_finding
 from fairgauge.render.words.metric_words import metric_words
 from fairgauge.render.words.question_sentences import source
+from fairgauge.results.estimates import Group
+from fairgauge.results.report import Report
 from fairgauge.results.sections import sections_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fairgauge.results.estimates import Group
-    from fairgauge.results.report import Report
 
 
 @dataclass(frozen=True, slots=True)

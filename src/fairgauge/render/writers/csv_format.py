@@ -5,14 +5,10 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from typing import TYPE_CHECKING
 
 from fairgauge.render.words.display_names import printable
-from fairgauge.render.writers.flat_rows import table_of
-
-if TYPE_CHECKING:
-    from fairgauge.render.writers.flat_rows import Cell, FlatTable
-    from fairgauge.results.shown_result import ShownResult
+from fairgauge.render.writers.flat_rows import Cell, FlatTable, table_of
+from fairgauge.results.shown_result import ShownResult
 
 _FORMULA = tuple("=+-@")
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import json
 import uuid
-from typing import TYPE_CHECKING
 
 from fairgauge.enums import Task
 from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.limitations import LIMITS
-from fairgauge.render.writers._model_cards import data_words, disparities, measurements, model_name
-
-if TYPE_CHECKING:
-    from fairgauge.render.writers._model_cards import Measurement
-    from fairgauge.results.report import Report
+from fairgauge.render.writers._model_cards import (
+    Measurement,
+    data_words,
+    disparities,
+    measurements,
+    model_name,
+)
+from fairgauge.results.report import Report
 
 SPEC_VERSION = "1.6"
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fairgauge.enums import ReferenceKind
 from fairgauge.errors import DataError, MissingExtra, quote
 from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.writers.flat_rows import table_of
+from fairgauge.results.estimates import Group
+from fairgauge.results.report import Report
 from fairgauge.results.sections import size_beside_rates
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from fairgauge.results.estimates import Group
-    from fairgauge.results.report import Report
-    from fairgauge.results.shown_result import ShownResult
+from fairgauge.results.shown_result import ShownResult
 
 
 def to_pandas(shown: ShownResult, table: str | None = None) -> Any:

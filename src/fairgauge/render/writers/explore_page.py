@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from markupsafe import Markup
 
@@ -11,9 +12,6 @@ from fairgauge.render.charts.threshold_slider import escaped
 from fairgauge.render.words.display_names import printable
 from fairgauge.render.writers.html import css, environment, policy, scripts
 from fairgauge.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _SCRIPTS = ("kernels.js", "counts.js", "intervals.js", "explore.js")
 

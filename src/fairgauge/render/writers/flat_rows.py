@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from fairgauge.errors import DataError, nearest, quote
-from fairgauge.results.check import Decision
+from fairgauge.results.check import Check, Decision
 from fairgauge.results.codec import number, to_dict
+from fairgauge.results.comparison import Comparison
 from fairgauge.results.definitions import saved_fields
 from fairgauge.results.describers import function_at
 from fairgauge.results.disparities import singled_out
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from fairgauge.results.check import Check
-    from fairgauge.results.comparison import Comparison
-    from fairgauge.results.finding import Finding
-    from fairgauge.results.model_comparison import ModelComparison
-    from fairgauge.results.monitor_results import MonitorReport
-    from fairgauge.results.report import Report
-    from fairgauge.results.shown_result import ShownResult
-    from fairgauge.results.threshold_choice import ThresholdChoice
+from fairgauge.results.finding import Finding
+from fairgauge.results.model_comparison import ModelComparison
+from fairgauge.results.monitor_results import MonitorReport
+from fairgauge.results.report import Report
+from fairgauge.results.shown_result import ShownResult
+from fairgauge.results.threshold_choice import ThresholdChoice
 
 Cell: TypeAlias = "str | float | None"
 Row: TypeAlias = "dict[str, Cell]"

@@ -5,16 +5,16 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import count, groupby
-from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from fairgauge.render._document_tree import DotArrays
+from fairgauge.render._document_tree import Block, Cell, DocumentTree, DotArrays, FirstPage, Table
 from fairgauge.render.charts import charts
 from fairgauge.render.charts.charts import placed_funnel, placed_times
 from fairgauge.render.charts.score_sections import scored
@@ -25,11 +25,6 @@ from fairgauge.render.words.display_names import called, capitalised, printable
 from fairgauge.render.words.glossary import anchor
 from fairgauge.render.words.verdict_sentences import outcome_word
 from fairgauge.results.report import Report
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from fairgauge.render._document_tree import Block, Cell, DocumentTree, FirstPage, Table
 
 
 def write(document: DocumentTree, shown: object = None, *, tight: str = "") -> str:

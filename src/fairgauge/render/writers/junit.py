@@ -5,7 +5,8 @@ Of a monitor every comparison is one, and an undecided one an error: nobody sees
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from fairgauge.enums import Outcome
@@ -13,12 +14,8 @@ from fairgauge.reasons import ReasonCode
 from fairgauge.render.words.display_names import printable, shorten
 from fairgauge.render.words.question_sentences import source
 from fairgauge.results.monitor_results import MonitoredComparison, MonitorReport, MonitorState
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from fairgauge.results.report import Report
-    from fairgauge.results.verdicts import Verdict
+from fairgauge.results.report import Report
+from fairgauge.results.verdicts import Verdict
 
 _LONGEST = 1_000
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from functools import singledispatch
-from typing import TYPE_CHECKING
 
 from fairgauge.render._document_tree import (
+    Block,
+    Cell,
     Chart,
     Code,
     DocumentTree,
@@ -32,11 +34,6 @@ from fairgauge.render.words.display_names import capitalised, printable
 from fairgauge.render.words.verdict_sentences import outcome_word
 from fairgauge.render.writers._model_cards import metadata
 from fairgauge.results.report import Report
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from fairgauge.render._document_tree import Block, Cell
 
 _SPECIAL = re.compile(r"([\\`*_|~$]|\[(?![-+\d∞])|\](?=[(\[:]))")
 _OPENING = re.compile(r"^(\s*)([-+=]|\d+(?=[.)]\s))")

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.limitations import LIMITS
-from fairgauge.render.writers._model_cards import data_words, disparities, measurements, model_name
-
-if TYPE_CHECKING:
-    from fairgauge.render.writers._model_cards import Measurement
-    from fairgauge.results.report import Report
+from fairgauge.render.writers._model_cards import (
+    Measurement,
+    data_words,
+    disparities,
+    measurements,
+    model_name,
+)
+from fairgauge.results.report import Report
 
 SCHEMA_VERSION = "0.0.2"
 

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from fairgauge.render._document_tree import Chart, TimeChart
+from fairgauge.render._document_tree import Chart, DocumentTree, TimeChart
 from fairgauge.render.writers.html import anchors, environment
-
-if TYPE_CHECKING:
-    from fairgauge.render._document_tree import DocumentTree
 
 
 def write(document: DocumentTree, shown: object = None) -> str:

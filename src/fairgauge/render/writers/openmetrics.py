@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 from fairgauge.render.words.display_names import printable
-from fairgauge.results.monitor_results import HistoryProblem, MonitorState
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from fairgauge.results.monitor_results import MonitoredComparison, MonitorReport
+from fairgauge.results.monitor_results import (
+    HistoryProblem,
+    MonitoredComparison,
+    MonitorReport,
+    MonitorState,
+)
 
 _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 

@@ -13,19 +13,23 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fairgauge.errors import DataError, quote
-from fairgauge.render._document_tree import Chart, Paragraph, Section, Table, Tone
+from fairgauge.render._document_tree import (
+    Block,
+    Chart,
+    DocumentTree,
+    Paragraph,
+    Section,
+    Table,
+    Tone,
+)
 from fairgauge.render.words.numbers import listing, plural
 from fairgauge.render.writers import html
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fairgauge.render._document_tree import Block, DocumentTree
 
 BROWSER_VARIABLE = "CHROME_PATH"
 """The environment variable that names the browser."""

@@ -6,12 +6,14 @@ import math
 import os
 import re
 import shlex
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import singledispatchmethod
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fairgauge.enums import Outcome
 from fairgauge.render._document_tree import (
+    Block,
     Cell,
     Chart,
     Code,
@@ -36,14 +38,9 @@ from fairgauge.render._document_tree import (
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import group_called, printable, shorten, width
 from fairgauge.render.words.verdict_sentences import outcome_word
+from fairgauge.results.brief import Brief
 from fairgauge.results.comparison import Comparison
 from fairgauge.results.report import Report
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Sequence
-
-    from fairgauge.render._document_tree import Block
-    from fairgauge.results.brief import Brief
 
 NARROWEST, WIDEST = 80, 120
 ONE_SCREEN = 42

@@ -9,24 +9,27 @@ import io
 import json
 import math
 import re
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fairgauge.errors import MissingExtra
-from fairgauge.render._document_tree import Cell, Facts, Items, Paragraph
+from fairgauge.render._document_tree import (
+    Block,
+    Cell,
+    DocumentTree,
+    Facts,
+    Items,
+    Paragraph,
+    Table,
+)
 from fairgauge.render.words.display_names import printable, shorten, width
 from fairgauge.render.words.limitations import LIMITS
-from fairgauge.render.writers.flat_rows import table_of
+from fairgauge.render.writers.flat_rows import Cell as Value
+from fairgauge.render.writers.flat_rows import FlatTable, table_of
 from fairgauge.results.codec import plain
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from fairgauge.render._document_tree import Block, DocumentTree, Table
-    from fairgauge.render.writers.flat_rows import Cell as Value
-    from fairgauge.render.writers.flat_rows import FlatTable
-    from fairgauge.results.shown_result import ShownResult
+from fairgauge.results.shown_result import ShownResult
 
 TO_PUBLISH = "To publish"
 _BELOW = "confidence interval, or why data are insufficient"
