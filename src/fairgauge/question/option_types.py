@@ -272,7 +272,11 @@ def _read_reference(
         return _SYNONYMS[value]
     if isinstance(value, str) and value in list(ReferenceRule):
         return ReferenceRule(value)
-    allowed = one_of([*ReferenceRule, "{column: value}", "{'a*b': [value of a, value of b]}"])
+    group = (
+        "a group with its column: COLUMN=VALUE, in Python {'column': value} or of an "
+        "intersection {'a*b': [value of a, value of b]}"
+    )
+    allowed = one_of([*ReferenceRule, group])
     problems.append(
         Problem(path, f"{shown(value)} is not allowed.{nearest(value, ReferenceRule)} {allowed}")
     )

@@ -241,8 +241,9 @@ def test_the_whole_record_has_every_estimator_with_its_assumption(tmp_path):
     page = " ".join((tmp_path / "race.html").read_text().split())
     for text in (
         "Groups from probabilities",
-        "Black, selection rate difference, bounds: (",
-        "without any assumption but that the probabilities are right",
+        "Black (race): selection rate difference",
+        "bracket of likelihood and weighted 95% CI ",
+        "Bounds: without any assumption but that the probabilities are right.",
         "people of known group",
     ):
         assert text in page, text
@@ -460,13 +461,13 @@ def test_the_first_page_states_what_is_known_and_what_would_show_it():
     report = audited(data, [LIMIT], known="reported")
     (found,) = [each for each in report.diagnostics if each.code == "group_not_recorded"]
     assert found["effective"] < found["most_effective"] < 12_000
-    worth = "not from people's own answers, if the probabilities are right as precisely as from "
-    assert worth in found.message
-    assert "…" not in found.message
-    assert len(found.message) < 450  # of 500 that are shown
-    assert "which no data can show; the answers of people drawn at random would show it" in (
+    assert "not from people's own answers. This is as precise as knowing the group of " in (
         found.message
     )
+    assert "…" not in found.message
+    assert len(found.message) < 450  # of 500 that are shown
+    shows = "The data cannot show that; the answers of people drawn at random would show it"
+    assert shows in found.message
     assert "Whether the probabilities are right" in " ".join(map(str, report.brief().limits))
     assert "holds only if what is assumed of them does" in " ".join(
         map(str, report.brief().certainty)
@@ -478,7 +479,7 @@ def test_the_first_page_states_what_is_known_and_what_would_show_it():
     for rows, ends in ((12_000, "the answers of about "), (1_000, "the answers of people drawn")):
         report = audited(people(rows))
         (note,) = [each for each in report.diagnostics if each.code == "group_not_recorded"]
-        assert f"which no data can show; {ends}" in note.message
+        assert f"The data cannot show that; {ends}" in note.message
         assert (note.get("answers") is None) == (
             rows == 1_000
         )  # no number where all do not suffice

@@ -177,7 +177,7 @@ MISTAKES = [
     ({"method": "exakt"}, ["method: 'exakt' is not allowed. Did you mean 'exact'? Use default, score, exact, bootstrap, bootstrap-normal, bootstrap-bca or bayes"]),
     ({"profile": "Clarify"}, ["profile: 'Clarify' is not allowed. Did you mean 'clarify'? Use documented or clarify"]),
     ({"missing": 0}, ["missing: 0 is not allowed. Use exclude, group or error"]),
-    ({"reference": "lagest"}, ["reference: 'lagest' is not allowed. Did you mean 'largest'? Use others, overall, largest, best, {column: value} or {'a*b': [value of a, value of b]}"]),
+    ({"reference": "lagest"}, ["reference: 'lagest' is not allowed. Did you mean 'largest'? Use others, overall, largest, best or a group with its column: COLUMN=VALUE, in Python {'column': value} or of an intersection {'a*b': [value of a, value of b]}"]),
     ({"reference": {"rce": "White"}}, ["reference.rce: 'rce' is not an audited feature. Did you mean 'race'?"]),
     ({"reference": {"race": [1]}}, ["reference.race: must be one value, not [1]"]),
     ({"positive": []}, ["positive: must hold at least one value"]),

@@ -415,7 +415,7 @@ def _worse_off(
     if (more := every - sum(each.stated for each in led_by(disparities))) > 0:
         yield Sentence(
             f"{every - more:,} of {every:,} statistically significant differences "
-            f"{plural(every - more, 'is', 'are')} stated here; the .html report has all.",
+            f"{plural(every - more, 'is', 'are')} stated here; the full report has all.",
             ("findings",),
         )
     pairs = [pair for pair in report.pairs if pair.significant] if not disparities else []

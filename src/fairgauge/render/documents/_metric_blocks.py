@@ -32,7 +32,7 @@ from fairgauge.render._document_tree import (
 from fairgauge.render.words import numbers
 from fairgauge.render.words.diagnostic_sentences import describe_diagnostic
 from fairgauge.render.words.display_names import called, capitalised, printable, shorten
-from fairgauge.render.words.estimate_sentences import reference_name
+from fairgauge.render.words.estimate_sentences import assumption, reference_name
 from fairgauge.render.words.glossary import anchor, metric_link
 from fairgauge.render.words.metric_words import (
     abbreviations,
@@ -268,7 +268,7 @@ def group_table(
     do. ``again`` is whether a table of other rates stands before.
     """
     groups = _largest_groups(section, most)
-    columns = [Column(called(section.name), numeric=False), Column("n")]
+    columns = [_feature_column(section), Column("n")]
     against = _heading_of_reference(section) if ratios else DIFFERENCE
     compared: list[tuple[str, bool, bool]] = []
     for rate in rates:
@@ -310,6 +310,12 @@ def group_table(
         tuple(totals),
         notes=("   ".join(notes),) if notes else (),
     )
+
+
+def _feature_column(section: FeatureResults) -> Column:
+    """Return the heading of a column of groups; "≈" marks those that only probabilities state."""
+    estimated = any(assumption(each.interval) for each in section.estimates)
+    return Column(called(section.name) + (" ≈" if estimated else ""), numeric=False)
 
 
 def mirror_notes(sections: Iterable[FeatureResults]) -> tuple[str, ...]:
@@ -436,7 +442,7 @@ def metric_table(
         found = ((section.find(metric, group), decimals[metric]) for metric in metrics)
         values = [Cell(_value_in_column(each, digits) if each else "-") for each, digits in found]
         rows.append((Cell(called(group), name=True), *values))
-    columns = [Column(called(section.name), numeric=False)]
+    columns = [_feature_column(section)]
     columns += [
         Column(
             terms.get(metric) or _code(section.metric_row(metric)), link=anchor("metric", metric)

@@ -449,30 +449,30 @@ _ASSUMED = {
 
 
 def _group_not_recorded(d: Diagnostic) -> str:
-    worth = ""
-    if d.get("effective") is not None:
-        condition = "" if d["random"] else " if the probabilities are right"
-        least = _at_least_one(d["effective"])
-        worth = (
-            f",{condition} as precisely as from {least} people of known group "
-            f"({d['group']}) to {d['most_effective']:,} ({d['best_known']})"
-        )
+    known = numbered(d["known"], "people")
+    lead = (
+        "its groups were not recorded: they are estimated from probabilities, not from people's "
+        "own answers"
+    )
     if d["random"]:
-        known = numbered(d["known"], "people")
-        right = f"corrected by {known} of known group, stated to be a random sample of all"
-    else:
+        lead += f", and corrected by {known} of known group, stated to be a random sample"
+    parts = [lead]
+    if d.get("effective") is not None:
+        condition = "" if d["random"] else ", if the probabilities are right"
+        parts.append(
+            f"This is as precise as knowing the group of {_at_least_one(d['effective'])} people "
+            f"({d['group']}) to {d['most_effective']:,} ({d['best_known']}){condition}"
+        )
+    if not d["random"]:
         asked, shows = "people drawn at random", "it"
         if d.get("answers") is not None:
             asked = f"about {rounded_up(d['answers']):,} {asked} in all"
             shows = f"the difference of {d['shown']} to within 5 of 100"
-        right = (
-            f"{_ASSUMED[d['assume']]}, which no data can show; the answers of {asked} would "
-            f"show {shows}"
+        parts.append(
+            f"The estimates are {_ASSUMED[d['assume']]}. The data cannot show that; the answers of "
+            f"{asked} would show {shows}"
         )
-    return (
-        "its groups are not recorded: estimated from probabilities, not from people's own answers"
-        f"{worth}; {right}"
-    )
+    return ". ".join(parts)
 
 
 def _at_least_one(people: int) -> str:

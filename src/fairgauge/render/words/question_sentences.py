@@ -500,7 +500,7 @@ def _features(spec: Mapping[str, Any]) -> list[str]:
             column += f" ({'; '.join(sets[:8])})"
         found.append(column)
     found += [
-        f"{called(feature['name'])} (from probabilities)"
+        f"{called(feature['name'])} (≈ from probabilities)"
         for feature in spec.get("probabilities", ())
     ]
     return found + [called(name) for name in crossed]

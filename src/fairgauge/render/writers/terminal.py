@@ -301,7 +301,10 @@ class _Text:
         if not any(blocks):
             return
         first = section.blocks[0]
-        own = isinstance(first, Table) and first.columns[0].heading == section.title
+        own = (
+            isinstance(first, Table)
+            and first.columns[0].heading.removesuffix(" ≈") == section.title
+        )
         implied = own or section.id in ("rules", "notes")
         if section.id == "rules":
             yield from blocks

@@ -315,8 +315,9 @@ def test_several_mistakes_are_told_together(fails, loans):
         said
         == """\
 9 mistakes in the specification
-  reference: 'sx' is not allowed. Use others, overall, largest, best, {column: value} \
-or {'a*b': [value of a, value of b]}
+  reference: 'sx' is not allowed. Use others, overall, largest, best or a group with its \
+column: COLUMN=VALUE, in Python {'column': value} or of an intersection \
+{'a*b': [value of a, value of b]}
   metrics[1]: no metric named 'true_postive_rate'. Did you mean 'true_positive_rate'? \
 See: fairgauge metrics
   confidence: must be a number between 0 and 1, not 95
