@@ -236,7 +236,7 @@ def _gaps(
         verdict=verdict,
         reason=reason,
         margin=margin,
-        parts=tuple(_parts(parts, sides, crossed.columns, metric, spec.confidence)),
+        parts=tuple(_parts(parts, sides, crossed.columns, estimate, spec.confidence)),
         support=Support(
             share_group=float(parts.support_group),
             share_reference=float(parts.support_reference),
@@ -592,6 +592,7 @@ def adjusted_record(
     def interval(low: float, high: float) -> Interval:
         return Interval(low, high, confidence, (IntervalMethod.SANDWICH,))
 
+    ratio = found.ratio if all(map(math.isfinite, found.ratio)) else None
     log_odds, reach = found.log_odds, z * found.log_odds_error
     defined = math.isfinite(log_odds) and abs(log_odds) + reach < _LARGEST_LOG
     return AdjustedGap(
@@ -599,6 +600,8 @@ def adjusted_record(
         value=found.difference,
         interval=interval(found.low, found.high),
         p_value=_known(found.p),
+        ratio=ratio[0] if ratio else None,
+        ratio_interval=interval(*ratio[1:]) if ratio else None,
         odds_ratio=math.exp(log_odds) if defined else None,
         odds_ratio_interval=(
             interval(math.exp(log_odds - reach), math.exp(log_odds + reach)) if defined else None
@@ -613,8 +616,16 @@ def adjusted_record(
 
 
 def _parts(
-    found: GapParts, sides: GapSides, columns: tuple[str, ...], metric: Contrast, confidence: float
+    found: GapParts,
+    sides: GapSides,
+    columns: tuple[str, ...],
+    estimate: Estimate,
+    confidence: float,
 ) -> Iterator[GapPart]:
+    metric = estimate.definition
+    assert isinstance(metric, Contrast)
+    low, high = estimate.interval or (metric.neutral, metric.neutral)
+    shown = not low <= metric.neutral <= high
     few = WhyInconclusive.TOO_FEW if sides.common.any() else WhyInconclusive.NOT_COMPARABLE
     method = IntervalMethod.LOG_DELTA if metric.by == "ratio" else IntervalMethod.DELTA
     bounded = sides.squares is None and metric.by == "difference"
@@ -626,18 +637,26 @@ def _parts(
         column: str | None = None,
         method: IntervalMethod = method,
     ) -> GapPart:
-        value, low, high = (float(each) for each in part)
+        value, low, high = (float(each) for each in part[:3])
         if bounded and kind is not GapPartKind.NOT_COMPARABLE:
             low, high = max(low, -1.0), min(high, 1.0)  # NaN stays
         defined = math.isfinite(value)
         known = defined and math.isfinite(low) and math.isfinite(high)
         enough = known and not found.sparse
+        share = [float(each) for each in part.share] if shown and enough and part.share else []
+        divided = bool(share) and all(map(math.isfinite, share))
         return GapPart(
             part=kind,
             column=column,
             weights=weights,
             value=value if defined else None,
             interval=Interval(low, high, confidence, (method,)) if known else None,
+            share=share[0] if divided else None,
+            share_interval=(
+                Interval(share[1], share[2], confidence, (IntervalMethod.FIELLER,))
+                if divided
+                else None
+            ),
             status=(Status.OK if enough else Status.TOO_FEW if defined else Status.UNDEFINED),
             reason=None if enough else few,
         )
@@ -692,7 +711,7 @@ def _strata(
     if sides.squares is None:
         low, high = newcombe(*sides.counts, z)
     else:
-        (_, low, high), _ = mean_differences(*sides.counts, sides.squares, z)
+        (_, low, high, _), _ = mean_differences(*sides.counts, sides.squares, z)
         method = IntervalMethod.DELTA
     share_d, share_a = sides.n_d / sides.n_d.sum(), sides.n_a / sides.n_a.sum()
     rates = [

@@ -85,6 +85,7 @@ def _rounded(found: AdjustedEffect) -> AdjustedEffect:
         low=digits(found.low),
         high=digits(found.high),
         p=digits(found.p),
+        ratio=(digits(found.ratio[0]), digits(found.ratio[1]), digits(found.ratio[2])),
         log_odds=digits(found.log_odds),
         log_odds_error=digits(found.log_odds_error),
     )

@@ -36,6 +36,8 @@ class GapPart:
     weights : the shares of strata by which differences within strata are averaged; those of the
         mean of both sides give the parts that add up to the gap.
     value, interval : the part; None where no stratum has both sides.
+    share, share_interval : its share of the gap (of a ratio, of its logarithm) with Fieller's
+        interval; None where the interval of the gap includes no difference.
     status : whether it rests on enough data.
     reason : why it does not, None otherwise.
     """
@@ -45,6 +47,8 @@ class GapPart:
     weights: StratumWeights = StratumWeights.AVERAGE
     value: float | None
     interval: Inline[Interval | None] = None
+    share: Finite | None = None
+    share_interval: Interval | None = None
     status: Status = Status.OK
     reason: WhyInconclusive | None = None
 
@@ -181,6 +185,7 @@ class AdjustedGap:
         same, with numbers that are cut at quantiles as they are.
     value, interval, p_value : the average marginal effect: the difference of the rates, or means,
         that all rows of both sides would have on either side.
+    ratio, ratio_interval : of the same two rates, or means; None where one is not above 0.
     odds_ratio, odds_ratio_interval : of rates, of the sides; None with effects by side, and where
         the sides separate the outcomes.
     penalised : whether some levels separate the outcomes, so that the fit is Firth's.
@@ -192,6 +197,8 @@ class AdjustedGap:
     value: Finite
     interval: Inline[Interval]
     p_value: Share | None
+    ratio: Finite | None = None
+    ratio_interval: Interval | None = None
     odds_ratio: Finite | None = None
     odds_ratio_interval: Interval | None = None
     penalised: bool = False

@@ -19,7 +19,7 @@ from fairgauge.stats.sampling import SquaredWeights
 from fairgauge.stats.significance import two_sided
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -42,6 +42,8 @@ class AdjustedEffect(NamedTuple):
     ----------
     difference, low, high, p : the mean over all rows of both sides; of rates the average marginal
         effect.
+    ratio : that of the means that all rows would have on either side, with its interval; nan where
+        one of these is not above 0.
     cells : how many cells have rows.
     interaction : the p-value of equal effects of the columns on both sides; nan without a test.
     log_odds, log_odds_error : of the side; nan of means, and where each side has effects of its
@@ -54,6 +56,7 @@ class AdjustedEffect(NamedTuple):
     high: float
     p: float
     cells: int
+    ratio: tuple[float, float, float] = (float("nan"),) * 3
     interaction: float = float("nan")
     log_odds: float = float("nan")
     log_odds_error: float = float("nan")
@@ -170,40 +173,62 @@ def adjusted_effect(
     total = n.sum()
     difference = float((n * (ours - theirs)).sum() / total)
     inverse = np.linalg.pinv(_information(cells.design, rate, n), hermitian=True)
-    slope = (n[:, None] * (
-        sides[0] * (ours * (1 - ours))[:, None] - sides[1] * (theirs * (1 - theirs))[:, None]
-    )).sum(0) / total  # fmt: skip
     leverage = cells.design @ inverse
-    from_mean = (ours - theirs - difference) / total
     squared = SquaredWeights(n, x, x) if sampling is None else _squared(sampling, held)
     rows = total**2 / squared.rows.sum()
     scale = rows / max(rows - len(beta), 1.0)
-    of_rate = leverage @ slope
-    # the influence of a row is this much and, for a success, a slope more
-    failure = from_mean - of_rate * rate
-    variance = scale * float(squared.variance(failure, of_rate))
-    meat = squared.about(rate).squares
-    covariance = scale * (leverage * meat[:, None]).T @ leverage
-    place = cells.side
-    if penalised and sampling is None:
-        # of rates that are moved away from 0 the residuals are too small: the variance of the model
-        variance = max(variance, float(slope @ inverse @ slope + (n * from_mean**2).sum()))
-        covariance[place, place] = max(covariance[place, place], inverse[place, place])
-    raised = of_odds = 1.0
-    if sampling is not None:
-        own_odds = leverage[:, place]
-        z = sampling.critical(z)
-        raised = sampling.design_effect(_by_side(failure, held), _by_side(of_rate, held))
-        of_odds = sampling.design_effect(_by_side(-own_odds * rate, held), _by_side(own_odds, held))
-    error = float(np.sqrt(variance * raised))
-    tested = by_side and not penalised and sampling is None
-    found = effect_of_sides(difference, error, z, len(n))
-    if tested:
-        found = found._replace(interaction=_equal_effects(beta, covariance, cells.own))
+    z = z if sampling is None else sampling.critical(z)
+
+    def error(by_group: float, by_reference: float) -> float:
+        """Return the standard error of a combination of the two standardised rates."""
+        of_cell = by_group * ours - by_reference * theirs
+        slope = (n[:, None] * (
+            by_group * sides[0] * (ours * (1 - ours))[:, None]
+            - by_reference * sides[1] * (theirs * (1 - theirs))[:, None]
+        )).sum(0) / total  # fmt: skip
+        from_mean = (of_cell - (n * of_cell).sum() / total) / total
+        of_rate = leverage @ slope
+        # the influence of a row is this much and, for a success, a slope more
+        failure = from_mean - of_rate * rate
+        variance = scale * float(squared.variance(failure, of_rate))
+        if penalised and sampling is None:
+            # of rates moved away from 0 the residuals are too small: the variance of the model
+            variance = max(variance, float(slope @ inverse @ slope + (n * from_mean**2).sum()))
+        if sampling is not None:
+            variance *= sampling.design_effect(_by_side(failure, held), _by_side(of_rate, held))
+        return float(np.sqrt(variance))
+
+    standardised = [float((n * each).sum() / total) for each in (ours, theirs)]
+    found = effect_of_sides(difference, error(1, 1), z, len(n))
+    found = found._replace(ratio=ratio_of_sides(standardised, error, z), penalised=penalised)
+    covariance = scale * (leverage * squared.about(rate).squares[:, None]).T @ leverage
     if by_side:
-        return found._replace(penalised=penalised)
-    of_side = float(np.sqrt(covariance[place, place] * of_odds))
-    return found._replace(log_odds=float(beta[place]), log_odds_error=of_side, penalised=penalised)
+        tested = not penalised and sampling is None
+        interaction = _equal_effects(beta, covariance, cells.own) if tested else np.nan
+        return found._replace(interaction=interaction)
+    place, own_odds = cells.side, leverage[:, cells.side]
+    of_side = covariance[place, place]
+    if penalised and sampling is None:
+        of_side = max(of_side, inverse[place, place])
+    if sampling is not None:
+        of_side = of_side * sampling.design_effect(
+            _by_side(-own_odds * rate, held), _by_side(own_odds, held)
+        )
+    return found._replace(log_odds=float(beta[place]), log_odds_error=float(np.sqrt(of_side)))
+
+
+def ratio_of_sides(
+    means: Sequence[float], error: Callable[[float, float], float], z: float
+) -> tuple[float, float, float]:
+    """Return the ratio of both standardised means, with its interval on the log scale.
+
+    ``error`` is the standard error of so much of the group's less so much of the reference's.
+    """
+    if not min(means) > 0:
+        return (float("nan"),) * 3
+    ratio = means[0] / means[1]
+    reach = float(np.exp(z * error(1 / means[0], 1 / means[1])))
+    return ratio, ratio / reach, ratio * reach
 
 
 def effect_of_sides(difference: float, error: float, z: float, cells: int) -> AdjustedEffect:
@@ -273,14 +298,23 @@ def adjusted_mean(
     residuals = np.maximum(q - 2 * fitted * x + n * fitted**2, 0.0)
     meat = hc3_meat(residuals, hat)
     covariance = (leverage * meat[:, None]).T @ leverage
-    effect = (cells.of_group - cells.of_reference) @ beta
     total = n.sum()
-    difference = float((n * effect).sum() / total)
-    slope = (n[:, None] * (cells.of_group - cells.of_reference)).sum(0) / total
-    of_rows = float((n * (effect - difference) ** 2).sum()) / total**2
-    error = float(np.sqrt(slope @ covariance @ slope + of_rows))
-    found = mean_of_sides(difference, error, float(spare), z, len(n))
-    return found and found._replace(interaction=_equal_effects(beta, covariance, cells.own))
+
+    def error(by_group: float, by_reference: float) -> float:
+        """Return the standard error of a combination of the two standardised means."""
+        combined = by_group * cells.of_group - by_reference * cells.of_reference
+        of_cell, slope = combined @ beta, (n[:, None] * combined).sum(0) / total
+        of_rows = float((n * (of_cell - slope @ beta) ** 2).sum()) / total**2
+        return float(np.sqrt(slope @ covariance @ slope + of_rows))
+
+    sides = cells.of_group, cells.of_reference
+    means = [float((n * (side @ beta)).sum() / total) for side in sides]
+    difference = float((n * ((sides[0] - sides[1]) @ beta)).sum() / total)
+    found = mean_of_sides(difference, error(1, 1), float(spare), z, len(n))
+    return found and found._replace(
+        interaction=_equal_effects(beta, covariance, cells.own),
+        ratio=ratio_of_sides(means, error, float(as_critical_t(z, spare))),
+    )
 
 
 def hc3_meat(squares: Array, leverage: Array) -> Array:

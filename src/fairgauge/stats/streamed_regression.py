@@ -18,7 +18,9 @@ from fairgauge.stats.grouped_regression import (
     fit_counts,
     hc3_meat,
     mean_of_sides,
+    ratio_of_sides,
 )
+from fairgauge.stats.intervals import as_critical_t
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -93,11 +95,14 @@ class StreamedLogistic:
 
     def _begin(self) -> None:
         cells, numbers = len(self._cells.design), len(self._beta) - self._cells.design.shape[1]
-        (self._information, self._meat, self._score, self._crossed, self._group, self._reference,
-         self._curved) = (_CellSums(cells, numbers) for _ in range(7))  # fmt: skip
+        (self._information, self._meat, self._score, self._crossed_group, self._crossed_reference,
+         self._group, self._reference, self._curved) = (
+            _CellSums(cells, numbers) for _ in range(8)
+        )  # fmt: skip
         self._curved_squares = np.zeros((cells, numbers, numbers))
         self._cubes = np.zeros((numbers,) * 3)
-        self._total = self._effect = self._effect_squared = self._likelihood = 0.0
+        self._total = self._likelihood = 0.0
+        self._rates, self._products = np.zeros(2), np.zeros((2, 2))
 
     def add(self, cell: NDArray[np.int64], z: Array, y: Array, n: Array) -> None:
         sides, at = self._cells, self._cells.design.shape[1]
@@ -108,17 +113,18 @@ class StreamedLogistic:
         )
         on_group = sides.design[:, sides.side] > 0
         rate = np.where(on_group[cell], ours, theirs)
-        effect, residual = ours - theirs, y - rate
+        residual, both = y - rate, np.stack([ours, theirs])
         spread = n * rate * (1 - rate)
         self._information.add(cell, spread, z)
         self._meat.add(cell, n * residual**2, z)
         self._score.add(cell, n * residual, z)
-        self._crossed.add(cell, n * residual * effect, z)
+        self._crossed_group.add(cell, n * residual * ours, z)
+        self._crossed_reference.add(cell, n * residual * theirs, z)
         self._group.add(cell, n * ours * (1 - ours), z)
         self._reference.add(cell, n * theirs * (1 - theirs), z)
         self._total += float(n.sum())
-        self._effect += float(n @ effect)
-        self._effect_squared += float(n @ effect**2)
+        self._rates += both @ n
+        self._products += (both * n) @ both.T
         right = np.clip(np.where(y > 0, rate, 1 - rate), 1e-300, None)
         self._likelihood += float(n @ np.log(right))
         if self._penalised:
@@ -168,27 +174,36 @@ class StreamedLogistic:
 
     def _finished(self, inverse: Array, step: Array) -> AdjustedEffect:
         sides, total = self._cells, self._total
-        difference = self._effect / total
-        slope = (
-            self._group.vector(sides.of_group) - self._reference.vector(sides.of_reference)
-        ) / total
-        of_rate, meat = inverse @ slope, self._meat.matrix(sides.design)
-        crossed = self._crossed.vector(sides.design) - difference * self._score.vector(sides.design)
+        design, means = sides.design, self._rates / total
+        group, reference = (
+            one.vector(of) / total
+            for one, of in ((self._group, sides.of_group), (self._reference, sides.of_reference))
+        )
+        crossed = [
+            one.vector(design) - mean * self._score.vector(design)
+            for one, mean in zip((self._crossed_group, self._crossed_reference), means, strict=True)
+        ]
+        spread = self._products / total - np.outer(means, means)
+        meat = self._meat.matrix(design)
         scale = total / max(total - int((np.diag(inverse) > 0).sum()), 1.0)
-        variance = scale * (
-            (self._effect_squared / total - difference**2) / total
-            + 2 / total * float(crossed @ of_rate)
-            + float(of_rate @ meat @ of_rate)
-        )
+
+        def error(by_group: float, by_reference: float) -> float:
+            weights = np.array([by_group, -by_reference])
+            slope = by_group * group - by_reference * reference
+            of_rate, of_rows = inverse @ slope, float(weights @ spread @ weights) / total
+            both = 2 / total * float((by_group * crossed[0] - by_reference * crossed[1]) @ of_rate)
+            variance = scale * (of_rows + both + float(of_rate @ meat @ of_rate))
+            if self._penalised:  # as in `adjusted_effect`
+                variance = max(variance, of_rows + float(slope @ inverse @ slope))
+            return float(np.sqrt(variance))
+
         of_side = float((scale * inverse @ meat @ inverse)[sides.side, sides.side])
-        if self._penalised:  # as in `adjusted_effect`
-            of_rows = (self._effect_squared / total - difference**2) / total
-            variance = max(variance, of_rows + float(slope @ inverse @ slope))
+        if self._penalised:
             of_side = max(of_side, float(inverse[sides.side, sides.side]))
-        found = effect_of_sides(
-            difference + float(slope @ step), float(np.sqrt(variance)), self._z, len(sides.design)
-        )
+        means = means + np.array([group @ step, reference @ step])
+        found = effect_of_sides(float(means[0] - means[1]), error(1, 1), self._z, len(design))
         return found._replace(
+            ratio=ratio_of_sides(means.tolist(), error, self._z),
             log_odds=float((self._beta + step)[sides.side]),
             log_odds_error=float(np.sqrt(of_side)),
             penalised=self._penalised,
@@ -235,11 +250,23 @@ class StreamedLinear:
             return
         beta, inverse = self._fitted
         covariance = inverse @ self._meat.matrix(design) @ inverse
-        side = self._cells.side
-        spare = self._of_rows.plain.sum() - int((np.diag(inverse) > 0).sum())
+        side, total = self._cells.side, float(self._of_rows.plain.sum())
+        spare = total - int((np.diag(inverse) > 0).sum())
+        on_reference = np.where(np.arange(len(beta)) == side, 0.0, 1.0)
+        average = self._of_rows.vector(design) / total * on_reference
+        own, reference = beta * on_reference, float(average @ beta)
+        of_rows = float(own @ self._of_rows.matrix(design) @ own) / total - reference**2
+
+        def error(by_group: float, by_reference: float) -> float:
+            slope = (by_group - by_reference) * average + by_group * (1 - on_reference)
+            spread = (by_group - by_reference) ** 2 * of_rows / total
+            return float(np.sqrt(slope @ covariance @ slope + spread))
+
         self.done = True
-        error = float(np.sqrt(covariance[side, side]))
-        self.found = mean_of_sides(float(beta[side]), error, float(spare), self._z, len(design))
+        means = reference + float(beta[side]), reference
+        found = mean_of_sides(float(beta[side]), error(1, 1), spare, self._z, len(design))
+        critical = float(as_critical_t(self._z, spare))
+        self.found = found and found._replace(ratio=ratio_of_sides(means, error, critical))
 
 
 def rough_fit(

@@ -82,8 +82,11 @@ def test_rows_alike_are_as_without_weights():
     for scale in (1.0, 7.0):
         parts, _ = found(side, stratum, outcome, scale * weight, rows[4], clustered=False)
         for name in ("composition", "within", "within_group", "not_comparable"):
-            for one, other in zip(getattr(parts, name), getattr(expected, name), strict=True):
-                assert float(one) == pytest.approx(float(other), abs=1e-12)
+            one, other = getattr(parts, name), getattr(expected, name)
+            for ours, theirs in zip(
+                (*one[:3], *one.share), (*other[:3], *other.share), strict=True
+            ):
+                assert float(ours) == pytest.approx(float(theirs), abs=1e-9)
 
 
 def test_copies_of_rows_in_one_cluster_add_nothing():

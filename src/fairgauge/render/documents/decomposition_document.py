@@ -35,6 +35,7 @@ from fairgauge.render.words.decomposition_sentences import (
     describe_trend,
     part_words,
     rows_words,
+    share_words,
     stratum_name,
     stratum_unit,
     value_words,
@@ -71,7 +72,7 @@ if TYPE_CHECKING:
         StratumGap,
     )
 
-_MOST_STRATA = 12
+_MOST_ROWS, _MOST_NAMED = 5, 4
 _MOST_DOTS, _MOST_DRAWN = 40, 8
 _COLUMN_OF = {RegressionTerm.LABEL: "label", RegressionTerm.PREDICTION: "prediction"}
 _TONES = {GapVerdict.REMAINS: Tone.BAD, GapVerdict.INCONCLUSIVE: Tone.UNSURE}
@@ -94,45 +95,21 @@ METHOD = (
 
 
 def decomposition_document(found: Decomposition, *, full: bool = True) -> DocumentTree:
-    """Build the document of a decomposition."""
+    """Build the document of a decomposition: of a summary, what one screen has room for."""
     columns = numbers.listing([called(column) for column in found.gaps[0].columns])
     several = len(found.gaps) > 1
-    several_metrics = len({gap.estimate.metric for gap in found.gaps}) > 1
-    lead = (
-        f"How much of each gap is which {columns} people are in, and what remains within. "
-        f"{100 * found.confidence:.4g}% confidence intervals."
-    )
+    of = f"How much of each gap is which {columns} people are in, and what remains within. "
+    lead = f"{of if full else ''}{100 * found.confidence:.4g}% confidence intervals."
     if several:
         lead += (
             f" The verdicts hold for all {len(found.gaps):,} gaps together (Holm); the intervals, "
             "and the tests of whether a difference varies, are of each gap by itself."
         )
-    differences = {test_of(gap) for gap in found.gaps if gap.scale == "difference"}
-    sections = [
-        listed(
-            f"gap-{i}" if several else "gap",
-            _title(gap, found),
-            *_about(gap, found),
-            *_gap(gap, full=full, parts=gap.scale == "ratio" and test_of(gap) in differences),
-            short=_short(gap, found, metrics=several_metrics) if several else "Gap",
-        )
-        for i, gap in found.gravest()
-    ]
-    if (name := found.spec.get("preset")) in preset_names():
-        of_preset = preset(name)
-        blocks = (preset_facts(of_preset), Items(of_preset.statements), Paragraph(QUOTED))
-        sections.append(listed("preset", "Preset", *blocks))
-    notes: list[Block] = [Paragraph(METHOD, Tone.SOFT)]
-    if found.excluded:
-        pairs = ((reason, numbers.numbered(rows)) for reason, rows in found.excluded.items())
-        notes.append(Facts(tuple(pairs)))
-    sections.append(Section("notes", "Method and excluded rows", tuple(notes)))
     by_verdict: dict[str, list[str]] = {}
     for _, gap in found.gravest():
-        short = _short(gap, found, metrics=several_metrics)
-        by_verdict.setdefault(verdict_words(gap).upper(), []).append(short)
+        by_verdict.setdefault(verdict_words(gap).upper(), []).append(_short(gap, found))
     verdict = "; ".join(
-        f"{words}: {numbers.listing(names)}" if several else words
+        f"{words}: {numbers.listing(names, most=_MOST_NAMED)}" if several else words
         for words, names in by_verdict.items()
     )
     return document_of(
@@ -143,17 +120,94 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> Docume
         verdict=verdict,
         subject="; ".join(gap.estimate.says for gap in found.gaps),
         tone=_TONES.get(found.verdict, Tone.PLAIN),
-        sections=sections,
+        sections=_sections(found) if full else [_on_a_screen(found)],
+        not_shown=() if full else tuple(_not_shown(found)),
+        folded=not full,
         file_name="why",
         warnings=opening_warnings(found.diagnostics),
         exhibits=_pictures(found.gravest()[0][1]),
     )
 
 
-def _short(gap: Gap, found: Decomposition, *, metrics: bool) -> str:
+def _sections(found: Decomposition) -> Iterator[Section]:
+    several = len(found.gaps) > 1
+    differences = {test_of(gap) for gap in found.gaps if gap.scale == "difference"}
+    for i, gap in found.gravest():
+        yield listed(
+            f"gap-{i}" if several else "gap",
+            _title(gap, found),
+            *_about(gap, found),
+            *_gap(gap, parts=gap.scale == "ratio" and test_of(gap) in differences),
+            short=_short(gap, found) if several else "Gap",
+        )
+    if (name := found.spec.get("preset")) in preset_names():
+        of_preset = preset(name)
+        blocks = (preset_facts(of_preset), Items(of_preset.statements), Paragraph(QUOTED))
+        yield listed("preset", "Preset", *blocks)
+    notes: list[Block] = [Paragraph(METHOD, Tone.SOFT)]
+    if found.excluded:
+        pairs = ((reason, numbers.numbered(rows)) for reason, rows in found.excluded.items())
+        notes.append(Facts(tuple(pairs)))
+    yield Section("notes", "Method and excluded rows", tuple(notes))
+
+
+def _on_a_screen(found: Decomposition) -> Section:
+    """Return the parts of the gravest gap, where it is largest, and a line of each other gap."""
+    (_, first), *others = found.gravest()
+    alike = {test_of(gap) for gap in found.gaps if gap.scale == "difference"}
+    others = [
+        each for each in others if each[1].scale == "difference" or test_of(each[1]) not in alike
+    ]
+    most = _MOST_ROWS - (2 if others else 0)
+    blocks: list[Block] = [_parts(first, whole=False)]
+    by_column = _furthest_column(first)
+    if by_column is not None:
+        blocks.append(_levels(first, by_column, by_column.levels[:most]))
+    else:
+        blocks += _strata(first, first.strata[:most])
+    if others:
+        columns = (
+            Column("other gaps", numeric=False), Column("gap"), Column("within"),
+            Column("CI of within", numeric=False), Column("verdict", numeric=False),
+        )  # fmt: skip
+        more = len(others) - most
+        notes = (f"{more:,} more in the .html or .json.",) if more > 0 else ()
+        rows = tuple(
+            (
+                Cell(_short(gap, found), name=True),
+                Cell(value_text(gap.estimate, interval=False)),
+                *map(Cell, value_words(gap, gap.part(GapPartKind.WITHIN))),
+                Cell(str(gap.verdict)),
+            )
+            for _, gap in others[:most]
+        )
+        blocks.append(Table("Other gaps", columns, rows, notes=notes))
+    return Section("gap", _title(first, found), tuple(blocks))
+
+
+def _furthest_column(gap: Gap) -> ColumnGap | None:
+    """Return the column of several whose levels are shown: the first that has an outlying one."""
+    named = [each for each in gap.by_column if any(level.outlying for level in each.levels)]
+    return next(iter((*named, *gap.by_column)), None)
+
+
+def _not_shown(found: Decomposition) -> Iterator[str]:
+    gap = found.gravest()[0][1]
+    yield "what remains with other weights"
+    if gap.adjusted:
+        yield "regressions"
+    if gap.heterogeneity is not None:
+        yield "tests of variation"
+    if found.spec.get("preset") is not None:
+        yield "sources of the preset"
+    yield "method"
+
+
+def _short(gap: Gap, found: Decomposition) -> str:
     """Return the group of a gap, with its metric where there are several."""
     group = called(gap.estimate.group)
-    return f"{group}, {_metric(gap, found)}" if metrics else group
+    several = len({each.estimate.metric for each in found.gaps}) > 1
+    return f"{group}, {_metric(gap, found)}" if several else group
 
 
 def _title(gap: Gap, found: Decomposition) -> str:
@@ -184,7 +238,7 @@ def _about(gap: Gap, found: Decomposition) -> Iterator[Block]:
     yield Paragraph(f"{gap.estimate.says}.{of}")
 
 
-def _gap(gap: Gap, *, full: bool, parts: bool) -> Iterator[Block]:
+def _gap(gap: Gap, *, parts: bool) -> Iterator[Block]:
     """Yield what becomes of a gap: of a ratio beside the difference of its rate, the parts."""
     yield Paragraph(describe_gap_verdict(gap), _TONES.get(gap.verdict, Tone.PLAIN))
     yield _parts(gap)
@@ -196,34 +250,61 @@ def _gap(gap: Gap, *, full: bool, parts: bool) -> Iterator[Block]:
     )
     for text in filter(None, texts):
         yield Paragraph(text)
-    if full:
-        yield _waterfall(gap)
+    yield _waterfall(gap)
     if parts:
         return
-    if full:
-        yield from _dots(gap)
-    if full or not gap.by_column:  # cells of several columns hold few rows each
-        yield from _strata(gap, gap.strata if full else gap.strata[:_MOST_STRATA])
+    yield from _dots(gap)
+    yield from _strata(gap, gap.strata)
     for column in gap.by_column:
-        yield _levels(gap, column, column.levels if full else column.levels[:_MOST_STRATA])
+        yield _levels(gap, column, column.levels)
 
 
-def _parts(gap: Gap) -> Table:
-    """Return the parts that add up (multiply) to the gap, then within strata by other weights."""
+def _parts(gap: Gap, *, whole: bool = True) -> Table:
+    """Return the parts that add up (multiply) to the gap, then within strata by other weights.
+
+    Without the ``whole``, what adds up alone, beside the gap adjusted by regression.
+    """
+    shares = any(part.share is not None for part in gap.parts)
     rows = [
-        (Cell(part_words(gap, part)), *map(Cell, value_words(gap, part)))
+        (
+            Cell(part_words(gap, part)),
+            *map(Cell, value_words(gap, part)),
+            *([Cell(share_words(part))] if shares else []),
+        )
         for part in _shown_parts(gap)
+        if whole or _is_added(gap, part)
     ]
     kind, sign = unit(gap.estimate.definition), signed(gap.estimate.definition)
-    ends = ci_words(gap.estimate.interval, kind, sign=sign)
-    whole = (Cell("the gap"), Cell(with_unit(gap.estimate.value, kind, sign=sign)), Cell(ends))
-    columns = (Column("part", numeric=False), Column("size"), Column("CI", numeric=False))
+    totals = [("the gap", gap.estimate.value, gap.estimate.interval)]
+    if not whole and gap.scale == "difference":
+        totals += [("adjusted by regression", a.value, a.interval) for a in gap.adjusted[:1]]
+    columns = (
+        Column("part", numeric=False), Column("size"), Column("CI", numeric=False),
+        *([Column("share of the gap", numeric=False)] if shares else []),
+    )  # fmt: skip
     how = "multiply" if gap.scale == "ratio" else "add up"
     alone = "Strata of one side alone, composition" if _alone(gap) else "Composition"
-    note = f"{alone} and within {how} to the gap."
+    notes = [f"{alone} and within {how} to the gap."]
     if gap.support.strata_used == 0:
-        note = "No stratum has rows of both sides: the parts of the gap are undefined."
-    return Table("Parts of the gap", columns, tuple(rows), (whole,), notes=(note, CAVEAT))
+        notes = ["No stratum has rows of both sides: the parts of the gap are undefined."]
+    if shares and whole:
+        of = " (of its logarithm)" if gap.scale == "ratio" else ""
+        notes.append(f"Shares are of the gap{of}; one may be above 100%, beside others below 0%.")
+    return Table(
+        "Parts of the gap",
+        columns,
+        tuple(rows),
+        tuple(
+            (
+                Cell(name),
+                Cell(with_unit(value, kind, sign=sign)),
+                Cell(ci_words(ends, kind, sign=sign)),
+                *([Cell("")] if shares else []),
+            )
+            for name, value, ends in totals
+        ),
+        notes=(*notes, CAVEAT) if whole else (f"{notes[0]} {CAVEAT}",),
+    )
 
 
 def _alone(gap: Gap) -> bool:
@@ -235,6 +316,13 @@ def _shown_parts(gap: Gap) -> Iterator[GapPart]:
     for part in gap.parts:
         if part.value is not None and (part.part is not GapPartKind.NOT_COMPARABLE or _alone(gap)):
             yield part
+
+
+def _is_added(gap: Gap, part: GapPart) -> bool:
+    """Return whether it is one of the parts that add up, composition by column."""
+    several = any(each.column for each in gap.parts)
+    divided = part.part is GapPartKind.COMPOSITION and several and part.column is None
+    return part.weights is StratumWeights.AVERAGE and not divided
 
 
 def _pictures(gap: Gap) -> Iterator[Chart]:
@@ -250,11 +338,8 @@ def _waterfall(gap: Gap) -> Chart:
     metric, ratio = gap.estimate.definition, gap.scale == "ratio"
     neutral_value = metric.neutral or 0.0
     end, rows = neutral_value, []
-    several = any(part.column for part in gap.parts)
     for part in _shown_parts(gap):
-        added = part.weights is StratumWeights.AVERAGE
-        divided = part.part is GapPartKind.COMPOSITION and several and part.column is None
-        if part.value is None or not added or divided:
+        if part.value is None or not _is_added(gap, part):
             continue
         low, high = part.interval or (part.value, part.value)
         start = end
@@ -360,7 +445,7 @@ def _strata(gap: Gap, strata: Sequence[StratumGap]) -> Iterator[Block]:
     more = len(gap.strata) - len(strata)
     notes = [_CONTRIBUTIONS] if of_difference and gap.support.strata_used else []
     notes += [_OUTLYING] if any(each.outlying for each in strata) else []
-    notes += [f"{more:,} more strata are in the full result (--full, or a file)."] if more else []
+    notes += [f"{more:,} more strata in the .html or .json."] if more else []
     yield Table("Strata", tuple(columns), tuple(map(row, strata)), notes=tuple(notes), titled=True)
 
 
@@ -391,7 +476,7 @@ def _levels(gap: Gap, column: ColumnGap, levels: Sequence[LevelGap]) -> Table:
     more = len(column.levels) - len(levels)
     notes = [f"Differences within {names}, averaged with the weights of Mantel and Haenszel."]
     notes += [_OUTLYING] if any(each.outlying for each in levels) else []
-    notes += [f"{more:,} more are in the full result (--full, or a file)."] if more else []
+    notes += [f"{more:,} more in the .html or .json."] if more else []
     return Table(_adjusted_title(gap, column), columns, rows, notes=tuple(notes), titled=True)
 
 
@@ -406,12 +491,15 @@ def _of_gap(gap: Gap) -> tuple[Any, ...]:
 
 def parts_of(found: Decomposition) -> FlatTable:
     """Return a row for every part of every gap."""
-    columns = (*_OF_GAP, "part", "column", "weights", "value", "low", "high", "status", "reason")
+    columns = (
+        *_OF_GAP, "part", "column", "weights", "value", "low", "high",
+        "share", "share_low", "share_high", "status", "reason",
+    )  # fmt: skip
     rows = [
         (
             *_of_gap(gap), str(part.part), part.column, str(part.weights), part.value,
-            *(part.interval or (None, None)), str(part.status),
-            None if part.reason is None else str(part.reason),
+            *(part.interval or (None, None)), part.share, *(part.share_interval or (None, None)),
+            str(part.status), None if part.reason is None else str(part.reason),
         )
         for gap in found.gaps
         for part in gap.parts

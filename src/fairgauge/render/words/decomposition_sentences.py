@@ -45,8 +45,8 @@ _RATIO = "ratio "
 """What stands before the values of a ratio, where a sentence is of the difference."""
 
 CAVEAT = (
-    "That composition accounts for a gap does not show that it is justified: whether the strata "
-    "may rightly decide, and why groups differ in them, the table does not show."
+    "Accounted for is arithmetic. Whether the strata may rightly decide, and why groups differ in "
+    "them, the table does not show."
 )
 """What stands beside every decomposition."""
 _VERDICTS = {
@@ -54,9 +54,7 @@ _VERDICTS = {
     GapVerdict.REMAINS: "remains within strata",
     GapVerdict.REVERSES: "reverses within strata",
     GapVerdict.WITHIN_MARGIN: "what remains within strata is within the margin",
-    GapVerdict.ACCOUNTED_FOR: (
-        "accounted for by composition, which does not show that it is justified"
-    ),
+    GapVerdict.ACCOUNTED_FOR: "accounted for by composition",
     GapVerdict.INCONCLUSIVE: "inconclusive",
 }
 
@@ -321,16 +319,12 @@ def describe_adjusted(gap: Gap) -> str:
             "more than 300 levels together, or of as few rows as levels; take what remains within "
             f"{strata_words(gap)}, which allows for weights and clusters."
         )
-    kind = unit(gap.estimate.definition)
-    odds = ""
-    if main.odds_ratio is not None:
-        ends = ci_words(main.odds_ratio_interval, Unit.RATIO)
-        odds = f"; odds ratio {shown(main.odds_ratio, Unit.RATIO)}, {ends}"
+    kind = stratum_unit(gap)
     how, what = ("logistic", "rates") if of_rates else ("linear", "means")
     text = (
         f"Adjusted for {_columns(gap)} by {how} regression, the {what} differ by "
         f"{with_unit(main.value, kind, sign=True)} on average over all rows "
-        f"({ci_words(main.interval, kind, sign=True)}{odds})."
+        f"({ci_words(main.interval, kind, sign=True)}{_ratios(main)})."
     )
     text += _as_numbers(gap, adjusted.get(ColumnEffects.NUMBERS), how)
     own = adjusted.get(ColumnEffects.BY_SIDE)
@@ -359,15 +353,24 @@ def _as_numbers(gap: Gap, found: AdjustedGap | None, how: str) -> str:
     """Return the difference adjusted for numbers as they are, or why it is not."""
     if found is None:
         return _NO_NUMBERS if gap.other_intervals else ""
-    kind, odds = unit(gap.estimate.definition), ""
-    if found.odds_ratio is not None:
-        ends = ci_words(found.odds_ratio_interval, Unit.RATIO)
-        odds = f"; odds ratio {shown(found.odds_ratio, Unit.RATIO)}, {ends}"
+    kind = stratum_unit(gap)
     line = "a straight line on the scale of log odds" if how == "logistic" else "a straight line"
     return (
         f" With the numbers of the 10 intervals as they are ({line}) it is "
         f"{with_unit(found.value, kind, sign=True)} "
-        f"({ci_words(found.interval, kind, sign=True)}{odds})."
+        f"({ci_words(found.interval, kind, sign=True)}{_ratios(found)})."
+    )
+
+
+def _ratios(found: AdjustedGap) -> str:
+    """Return the adjusted ratio of the rates or means, and the odds ratio."""
+    return "".join(
+        f"; {name} {shown(value, Unit.RATIO)}, {ci_words(ends, Unit.RATIO)}"
+        for name, value, ends in (
+            ("ratio", found.ratio, found.ratio_interval),
+            ("odds ratio", found.odds_ratio, found.odds_ratio_interval),
+        )
+        if value is not None
     )
 
 
@@ -543,6 +546,16 @@ def value_words(gap: Gap, part: GapPart) -> tuple[str, str]:
     metric = gap.estimate.definition
     kind, sign = unit(metric), signed(metric)
     return with_unit(part.value, kind, sign=sign), ci_words(part.interval, kind, sign=sign)
+
+
+def share_words(part: GapPart) -> str:
+    """Return the share of the gap that a part is, with its interval."""
+    if part.share is None or part.share_interval is None:
+        return ""
+    value, low, high = (
+        f"{round(100 * each):,}".replace("-", "−") for each in (part.share, *part.share_interval)
+    )
+    return f"{value}% ({100 * part.share_interval.level:.4g}% CI {low} to {high})"
 
 
 def _within(gap: Gap) -> str:

@@ -259,7 +259,8 @@ class _Text:
         yield from self.wrapped(str(brief.headline), 0, Tone.PLAIN)
         if document.verdict:
             yield self.paint(document.verdict, document.tone)
-        if stated := brief.verdict[self.counted :]:
+        repeated = document.folded and document.verdict
+        if stated := () if repeated else brief.verdict[self.counted :]:
             yield from self.wrapped(" ".join(map(str, stated)))
         for name, most in zip(("found", "certainty", "steps"), room, strict=True):
             lines: list[str] = []
@@ -283,7 +284,7 @@ class _Text:
             yield from self.show(Paragraph(asked, Tone.SOFT, _ASKED, "what was asked"))
             return
         yield from self.wrapped(asked, 2, Tone.SOFT)
-        for question, answer in brief.answers:
+        for question, answer in () if document.folded else brief.answers:
             rest = [t for t in map(str, answer) if t not in self.shown and t not in asked]
             if rest:
                 continued = " (continued)" if any(str(t) in self.shown for t in answer) else ""
