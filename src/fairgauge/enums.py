@@ -366,6 +366,7 @@ class IntervalMethod(StrEnum):
     FIELLER = "fieller"
     NEWCOMBE = "newcombe"
     MOVER = "mover"
+    ORDER_STATISTICS = "order_statistics"
     ESTIMATED_CUT = "estimated_cut"
     SCAS = "scas"
     TANGO = "tango"

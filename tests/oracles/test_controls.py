@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import fairgauge as fg
 from fairgauge.stats.grouped_regression import adjusted_effect
 
 COLUMNS = ["chist", "mhist", "phist", "selfemp", "condomin", "single", "insurance"]
@@ -27,4 +28,30 @@ def test_boston_mortgages_with_nine_controls(shared):
     assert found.log_odds == pytest.approx(0.6052339211, abs=1e-9)
     scale = np.sqrt(2_380 / (2_380 - 19))  # our divisor is that of HC1
     assert found.log_odds_error == pytest.approx(0.1855129172 * scale, abs=1e-8)
+    # rates standardised by `Logit.predict`; the error of the logarithm of their ratio from the
+    # influence of the rows, with n / (n - p)
+    ratio, low, high = found.ratio
+    assert ratio == pytest.approx(1.4762943566360007, abs=1e-9)
+    assert np.log(high / low) / 2 / 1.959963984540054 == pytest.approx(
+        0.12140711027691625, abs=1e-8
+    )
     assert (found.high - found.low) / 2 / 1.96 == pytest.approx(0.0179772, rel=0.02)
+
+
+def test_controls_of_a_decomposition_are_those_of_the_regression(shared):
+    """The same fit through `why`: one column is the stratum, eight are controls."""
+    rows = pl.read_csv(shared.data("hmda.csv"))
+    controls = [*COLUMNS[1:], *(fg.cut(name, points) for name, points in CUTS.items())]
+    asked = {"label": "deny", "positive": "yes", "sensitive": "afam", "strata": "chist"}
+    asked["reference"] = {"afam": "no"}
+    (gap,) = fg.why(rows, controls=controls, **asked).gaps
+    adjusted = gap.adjusted[0]
+    assert (adjusted.cells, len(gap.adjusted_for)) == (671, 9)
+    assert adjusted.value == pytest.approx(0.0519684894, abs=1e-9)
+    assert np.log(adjusted.odds_ratio) == pytest.approx(0.6052339211, abs=1e-9)
+    assert gap.estimate.rate_group == pytest.approx(0.283186, abs=1e-6)
+    (alone,) = fg.why(rows, **asked).gaps
+    assert alone.parts == gap.parts
+    assert alone.verdict is gap.verdict
+    assert adjusted.extrapolated_reference > 0.1
+    assert "it extrapolates" in gap.says

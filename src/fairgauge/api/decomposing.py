@@ -11,6 +11,7 @@ import numpy as np
 
 from fairgauge.api.audit import counted, repeated_rows
 from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.cube.crossed_strata import cross_strata
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
@@ -36,9 +37,10 @@ from fairgauge.measure.decompose_gaps import decompose_gaps, with_other_interval
 from fairgauge.measure.numbers_by_rows import adjusted_by_rows
 from fairgauge.measure.strata_as_outcomes import strata_that_are_outcomes
 from fairgauge.measure.uncut_numbers import adjusted_for_numbers
-from fairgauge.question.features import Feature, read_strata
+from fairgauge.question.features import Feature, read_controls, read_strata
 from fairgauge.question.option_docs import with_options
 from fairgauge.question.option_types import read_margins
+from fairgauge.question.options import BY_NAME
 from fairgauge.question.presets import preset
 from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.spec_file import with_config
@@ -65,7 +67,13 @@ if TYPE_CHECKING:
 
 
 @with_options
-def why(data: object = None, *, config: Config = None, **options: Unpack[Options]) -> Decomposition:
+def why(
+    data: object = None,
+    *,
+    config: Config = None,
+    controls: object = None,
+    **options: Unpack[Options],
+) -> Decomposition:
     """Decompose the gaps between groups: which strata people are in, and what remains within them.
 
     A gap is the sum of composition, the groups' shares of strata such as departments or products,
@@ -83,6 +91,10 @@ def why(data: object = None, *, config: Config = None, **options: Unpack[Options
         of the mean label; or what the preset has of it); and ``margins`` are by how much a rate may
         differ within strata, as in ``{"base_rate": 0.02}``.
     {config}
+    controls : column, `fairgauge.cut`, or list of these, optional
+        Columns for which the regression is adjusted beside the strata, within which nothing is
+        compared; a key of a specification file, too. Numbers are cut, or taken as they are with
+        ``fairgauge.cut(column, "quantiles")``. Without strata, controls are the strata.
     {options}
 
     Returns
@@ -113,18 +125,16 @@ def why(data: object = None, *, config: Config = None, **options: Unpack[Options
     <GapVerdict.NO_GAP: 'no gap shown'>
     """
     asked: dict[str, Any] = {**with_config(config, options)}
-    refuse_candidates(asked)
     message = "is of audits, and changes no decomposition; remove it"
     problems = [Problem(name, message) for name in _OF_RULES if options.get(name)]
+    strata, asked = _with_controls(data, controls, asked, problems)
+    refuse_candidates(asked)
     if usual := asked.get("metrics") is None:
         asked["metrics"] = Spec().metrics  # a preset has those of audits
     margins = asked.pop("margins", None)
     margins = dict(read_margins(margins, "margins", problems) if margins is not None else ())
     asked = {name: value for name, value in asked.items() if name not in _OF_RULES}
-    strata: tuple[Feature, ...] = ()
     if isinstance(data, Cube):
-        given = asked.pop("strata", None)
-        strata = data.asked.strata if given is None else read_strata(given, "strata", problems)
         data = _without_strata(data, strata)
     if problems:
         raise SpecError(problems)
@@ -140,17 +150,24 @@ def why(data: object = None, *, config: Config = None, **options: Unpack[Options
         spec = replace(spec, metrics=_usual_metrics(spec))
     spec = replace(spec, strata=(), rules=(), features=(), population=())
     _check(spec, strata, margins, cube)
-    finest, strata = strata, _at(strata, cuts, _USUAL_INTERVALS)
-    crossed = cross_strata(with_fewer_cuts(cube, strata), strata)
-    gaps = decompose_gaps(crossed.known, spec, margins)
-    for intervals in _OTHER_INTERVALS if cuts else ():
-        others = _at(finest, cuts, intervals)
-        known = cross_strata(with_fewer_cuts(cube, others), others).known
+
+    def crossed_at(intervals: int) -> CrossedStrata:
+        """Return the counts by strata where numbers are cut into so many intervals."""
+        every = _at(strata, cuts, intervals)
+        columns, beside = _apart(every)
+        return cross_strata(with_fewer_cuts(cube, every), columns, beside)
+
+    crossed, at = crossed_at(_USUAL_INTERVALS), _at(strata, cuts, _USUAL_INTERVALS)
+    columns, beside = _apart(at)
+    fitted = cross_strata(with_fewer_cuts(cube, at), at).known if beside else None
+    gaps = decompose_gaps(crossed.known, spec, margins, controls=fitted)
+    for intervals in _OTHER_INTERVALS if any(each.column in cuts for each in columns) else ():
+        known = crossed_at(intervals).known
         gaps = with_other_intervals(
             gaps, intervals, decompose_gaps(known, spec, margins, regression=False)
         )
     if source is not None and cuts and not (spec.weight or spec.cluster or spec.score):
-        gaps = _adjusted_for_numbers(gaps, source, spec, strata, cube, crossed, values)
+        gaps = _adjusted_for_numbers(gaps, source, spec, at, cube, crossed, values)
     if not gaps:
         raise DataError(
             "no group has a gap to decompose: the rate has no value on one side of each"
@@ -160,7 +177,11 @@ def why(data: object = None, *, config: Config = None, **options: Unpack[Options
         version=__version__,
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         data=CountedData(source.name if source else "counts", cube.cases),
-        spec={**replace(spec, strata=strata).to_dict(), "margins": margins},
+        spec={
+            **replace(spec, strata=columns).to_dict(),
+            "controls": BY_NAME["strata"].type.plain(beside),
+            "margins": margins,
+        },
         confidence=spec.confidence,
         used=used,
         excluded=excluded,
@@ -184,12 +205,44 @@ def _usual_metrics(spec: Spec) -> tuple[str, ...]:
     return found or (f"{usual}.difference",)
 
 
+def _with_controls(
+    data: object, given: object, asked: Mapping[str, Any], problems: list[Problem]
+) -> tuple[tuple[Feature, ...], dict[str, Any]]:
+    """Return the strata and controls of counts, and the question, in which controls are strata."""
+    asked = dict(asked)
+    given = [asked.pop("controls", None), given][given is not None]
+    controls = read_controls(given, "controls", problems) if given is not None else ()
+    if isinstance(data, Cube):
+        own = asked.pop("strata", None)
+        known = data.asked.strata if own is None else read_strata(own, "strata", problems)
+        names = {each.column for each in controls} if own is None else set()
+        strata = tuple(each for each in known if each.column not in names)
+    elif controls:
+        strata = read_strata(asked.get("strata") or (), "strata", problems, quantiles=True)
+    else:
+        return (), asked
+    every = read_strata(
+        [*strata, *(replace(each, control=bool(strata)) for each in controls)],
+        "strata and controls", problems, quantiles=not isinstance(data, Cube),
+    )  # fmt: skip
+    return (every, asked) if isinstance(data, Cube) else ((), {**asked, "strata": every})
+
+
+def _apart(strata: Sequence[Feature]) -> tuple[tuple[Feature, ...], tuple[Feature, ...]]:
+    """Return the strata, and the controls among them."""
+    columns, beside = (
+        tuple(each for each in strata if each.control is control) for control in (False, True)
+    )
+    return columns, beside
+
+
 _OF_RULES = ("rules", "inconclusive", "multiplicity", "population", "features")
 """The options of audits alone, which a specification file may hold."""
 
 
 _USUAL_INTERVALS, _OTHER_INTERVALS = 10, (4, MOST_INTERVALS)
 """Ten intervals leave 2.5% of what a number confounds, four 11%, 20 0.8%, if data suffice."""
+_MOST_LEVELS = 50
 _MOST_VALUES = 1_000_000
 _MOST_CELLS = 2_000_000
 _FEW_VALUES, _FEW_CELLS = 10_000, 200_000
@@ -343,6 +396,7 @@ def _check(spec: Spec, strata: Sequence[Feature], margins: Mapping[str, float], 
             "a group (reference COL=VALUE)"
         )
         problems.append(Problem("reference", message))
+    problems += _many_numbers(cube, strata)
     task = decide_task(cube, spec)
     if (
         task is Task.MULTICLASS
@@ -372,6 +426,19 @@ def _wrong_strata(spec: Spec, strata: Sequence[Feature]) -> Iterator[Problem]:
             yield Problem(f"strata[{i}]", message)
 
 
+def _many_numbers(cube: Cube, strata: Sequence[Feature]) -> Iterator[Problem]:
+    """Yield the controls that are numbers without cuts, each of which would be a level."""
+    for axis, levels in cube.levels.items():
+        control = any(f.control and not f.cuts and f.column == axis.column for f in strata)
+        numbers = [each for each in levels if isinstance(each, float | int)]
+        if control and len(numbers) > _MOST_LEVELS:
+            message = (
+                f"{quote(axis.column)} has {len(numbers):,} different numbers: cut them "
+                f"({axis.column}:36,43), or of rows take them as they are ({axis.column}:quantiles)"
+            )
+            yield Problem("controls", message)
+
+
 def _wrong_metrics(spec: Spec, margins: Collection[str]) -> Iterator[Problem]:
     """Yield the metrics that have no decomposition, and the margins of no rate of theirs."""
     rates, differences = set(), set()
@@ -382,8 +449,10 @@ def _wrong_metrics(spec: Spec, margins: Collection[str]) -> Iterator[Problem]:
             if isinstance(metric, Contrast) and metric.by == "difference":
                 differences.add(rate.name)
         else:
+            why_not = "quantiles of strata do not add up to that of all; it is no"
+            it_is = why_not if isinstance(metric, RowMetric) and metric.q else "it is no"
             message = (
-                f"{metric.name} has no decomposition: it is no difference or ratio of one rate "
+                f"{metric.name} has no decomposition: {it_is} difference or ratio of one rate "
                 "or mean, such as base_rate.difference"
             )
             yield Problem("metrics", message)

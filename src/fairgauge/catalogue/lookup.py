@@ -320,6 +320,9 @@ def _find_metric(name: str, others: Iterable[str]) -> Metric:
         return _only(name, _metrics(), others)
     found = _PARAMETRISED.fullmatch(name)
     base, _, by = name.rpartition(".")
+    if found and found["by"] and plain(found["name"]) not in _rates():
+        whole = _only(f"{found['name']}.{found['by']}", _metrics(), others)
+        return _with_parameter(whole, found)
     if found and found["by"]:
         rate = _with_parameter(_only(found["name"], _rates(), others), found)
         return comparison_of(rate, plain(by))

@@ -25,6 +25,8 @@ Kind = Literal[
     "skew",
     "ndkl",
     "exposure",
+    "quantile_difference",
+    "quantile_ratio",
 ]
 
 _BINARY = frozenset({Task.BINARY})
@@ -46,6 +48,7 @@ class KindFacts:
 
 _PREDICTION: frozenset[Need] = frozenset({"prediction"})
 _SCORE: frozenset[Need] = frozenset({"score"})
+_LABEL: frozenset[Need] = frozenset({"label"})
 _BOTH: frozenset[Need] = frozenset({"label", "prediction"})
 
 FACTS: dict[Kind, KindFacts] = {
@@ -115,15 +118,37 @@ FACTS: dict[Kind, KindFacts] = {
         _SCORE,
         _BINARY,
     ),
+    "quantile_difference": KindFacts(
+        "Q_d(q) - Q_a(q), Q(q) the number that a share q of labels is at or below",
+        (-math.inf, math.inf),
+        0.0,
+        _LABEL,
+        _REGRESSION,
+    ),
+    "quantile_ratio": KindFacts(
+        "Q_d(q) / Q_a(q), Q(q) the number that a share q of labels is at or below",
+        (0.0, math.inf),
+        1.0,
+        _LABEL,
+        _REGRESSION,
+    ),
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowMetric(Metric):
-    """A metric of rows. ``top`` is how many of the highest scores count: rows, or per cent."""
+    """A metric of rows.
+
+    Attributes
+    ----------
+    kind : what it compares.
+    top, percent : how many of the highest scores count: rows, or per cent.
+    q : of a quantile, the share of rows at or below it.
+    """
 
     kind: Kind
     top: float | None = None
+    q: float | None = None
     percent: bool = False
     scope: ClassVar[Scope] = "rows"
 
@@ -156,11 +181,20 @@ class RowMetric(Metric):
 
     @property
     def parameters(self) -> tuple[str, ...]:  # type: ignore[override]
+        if self.q is not None:
+            return ("q",)
         return () if self.top is None else ("k", "percent")
 
     def with_parameter(self, parameter: str, value: float) -> Metric:
         if parameter not in self.parameters:
             return super(RowMetric, self).with_parameter(parameter, value)
+        if parameter == "q":
+            if not 0 < value < 1:
+                message = f"{self.name}: q must be above 0 and below 1, not {value:g}"
+                raise LookupError(message)
+            by = self.kind.removeprefix("quantile_")
+            title = f"{value:g} quantile of the label, {by}"
+            return replace(self, name=f"quantile_label({value:g}).{by}", title=title, q=value)
         if parameter == "k" and (value <= 0 or value % 1):
             raise LookupError(f"{self.name}: k must be a whole number above 0, not {value:g}")
         if parameter == "percent" and not 0 < value <= 100:

@@ -24,6 +24,7 @@ class GapSides:
     ----------
     x_d, n_d, x_a, n_a : successes and rows, by weight; of means sums and rows.
     rows_d, rows_a : rows without weights.
+    cases_d, cases_a : successes without weights; of means the sums.
     squares : of means, the sums of squares; None of rates.
     sampling : of weighted and of clustered rows; None where rows are independent and alike.
     counts : successes and trials of independent rows with the same rates, which have the precision
@@ -36,6 +37,8 @@ class GapSides:
     n_a: Array
     rows_d: Array
     rows_a: Array
+    cases_d: Array
+    cases_a: Array
     squares: tuple[Array, Array] | None
     sampling: Sampling | None
     counts: tuple[Array, Array, Array, Array]
@@ -75,8 +78,11 @@ def gap_sides(part: Slice, group: int, reference: int, of: Statistic) -> tuple[G
         raised_d, raised_a = _raised(sampling, (x_d, n_d), (x_a, n_a))
         counts = y_d / raised_d, e_d / raised_d, y_a / raised_a, e_a / raised_a
         squares = q_d / raised_d, q_a / raised_a
-    rows_d, rows_a = (_sums(of, each.cases)[1][order] for each in evidence)
-    return GapSides(x_d, n_d, x_a, n_a, rows_d, rows_a, squares, sampling, counts), order
+    (cases_d, rows_d, _), (cases_a, rows_a, _) = (
+        [sums[order] for sums in _sums(of, each.cases)] for each in evidence
+    )
+    cases = rows_d, rows_a, cases_d, cases_a
+    return GapSides(x_d, n_d, x_a, n_a, *cases, squares, sampling, counts), order
 
 
 def _sums(of: Statistic, side: ConfusionCounts) -> tuple[Array, Array, Array]:

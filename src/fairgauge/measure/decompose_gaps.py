@@ -33,6 +33,7 @@ from fairgauge.results.gap_decomposition import (
     Heterogeneity,
     LevelGap,
     OtherIntervals,
+    ReviewCell,
     StratumGap,
     Support,
     test_of,
@@ -69,7 +70,6 @@ if TYPE_CHECKING:
     from fairgauge.cube.crossed_strata import CrossedStrata
     from fairgauge.measure._gap_sides import GapSides
     from fairgauge.question.specification import Spec
-    from fairgauge.resolve.group_counts import GroupCounts
     from fairgauge.resolve.resolution import Resolution
     from fairgauge.results.estimates import Estimate
     from fairgauge.stats.decomposition import GapParts
@@ -88,6 +88,7 @@ def decompose_gaps(
     margins: Mapping[str, float],
     *,
     regression: bool = True,
+    controls: CrossedStrata | None = None,
     only: Collection[tuple[str | None, str | None]] | None = None,
 ) -> tuple[Gap, ...]:
     """Decompose the gap of every group in every metric of the specification.
@@ -101,6 +102,7 @@ def decompose_gaps(
     spec : what is asked; its metrics are differences and ratios of rates.
     margins : by how much rates may differ within strata.
     regression : whether gaps are adjusted by regression, too.
+    controls : the counts of the same rows by strata and controls, for which it is adjusted.
     only : features and groups of the gaps that are asked for, each by itself, without regression.
 
     Raises
@@ -108,7 +110,8 @@ def decompose_gaps(
     SpecError
         A group, a reference or a positive value that the data do not have.
     """
-    found = _alone(crossed, spec, margins, only, regression=regression and only is None)
+    fitted = (controls or crossed) if regression and only is None else None
+    found = _alone(crossed, spec, margins, only, fitted)
     if only is not None:
         return found
 
@@ -124,19 +127,29 @@ def _alone(
     spec: Spec,
     margins: Mapping[str, float],
     only: Collection[tuple[str | None, str | None]] | None,
-    *,
-    regression: bool = False,
+    fitted: CrossedStrata | None = None,
 ) -> tuple[Gap, ...]:
     """Return the gaps with verdicts of each by itself, of all groups or of some."""
-    measured = measure(crossed.without, spec)
-    resolution = resolve(crossed.cube, spec)
+    estimates = [each for each in measure(crossed.without, spec).estimates if _is_gap(each)]
+    strata = resolve(crossed.cube, spec), crossed
+    gaps = tuple(
+        gap
+        for counts in strata[0].features
+        for estimate in estimates
+        if estimate.feature == counts.feature
+        if only is None or (estimate.feature, estimate.group) in only
+        for gap in _gaps(estimate, strata, margins)
+    )
+    if fitted is None:
+        return gaps
+    resolution = strata[0] if fitted is crossed else resolve(fitted.cube, spec)
+    # beside the difference of a rate its ratio has no regression of its own
+    differences = {test_of(gap) for gap in gaps if gap.scale == "difference"}
     return tuple(
         gap
-        for counts in resolution.features
-        for estimate in measured.estimates
-        if estimate.feature == counts.feature and _is_gap(estimate)
-        if only is None or (estimate.feature, estimate.group) in only
-        for gap in _gaps(estimate, counts, resolution, crossed, margins, regression=regression)
+        if gap.scale == "ratio" and test_of(gap) in differences
+        else _with_regression(gap, resolution, fitted)
+        for gap in gaps
     )
 
 
@@ -200,24 +213,27 @@ def _is_gap(estimate: Estimate) -> bool:
     return not alone and estimate.mirror_of is None and estimate.scope.kind is ScopeKind.OVERALL
 
 
-def _gaps(
-    estimate: Estimate,
-    counts: GroupCounts,
-    resolution: Resolution,
-    crossed: CrossedStrata,
-    margins: Mapping[str, float],
-    *,
-    regression: bool,
-) -> Iterator[Gap]:
+def _sides_in(
+    estimate: Estimate, resolution: Resolution, crossed: CrossedStrata
+) -> tuple[GapSides, CrossedStrata]:
+    """Return both sides of a gap in every stratum, and the strata in the same order."""
     metric, spec = estimate.definition, resolution.spec
     assert isinstance(metric, Contrast)
+    counts = next(each for each in resolution.features if each.feature == estimate.feature)
     part = Slice(counts, resolution.outcomes[0], spec)
     references = resolve_references(counts, part.cases, metric, spec)
     group = counts.groups.index(estimate.group or "")
     sides, order = gap_sides(part, group, int(references.sides[group]), metric.of)
-    crossed = replace(
-        crossed, strata=tuple(crossed.strata[s] for s in order), codes=crossed.codes[:, order]
-    )
+    strata = tuple(crossed.strata[s] for s in order)
+    return sides, replace(crossed, strata=strata, codes=crossed.codes[:, order])
+
+
+def _gaps(
+    estimate: Estimate, strata: tuple[Resolution, CrossedStrata], margins: Mapping[str, float]
+) -> Iterator[Gap]:
+    metric, spec = estimate.definition, strata[0].spec
+    assert isinstance(metric, Contrast)
+    sides, crossed = _sides_in(estimate, *strata)
     if estimate.value is None or not math.isfinite(estimate.value):
         return
     ratio = metric.by == "ratio"
@@ -253,11 +269,6 @@ def _gaps(
         ),
         by_column=tuple(_by_column(sides, crossed, tests, spec.confidence, lower=lower)),
         detectable=_detectable(parts, z, lower=lower, ratio=ratio),
-        adjusted=(
-            tuple(_adjusted(sides, crossed, spec.confidence))
-            if regression and not ratio and _comparable(parts)
-            else ()
-        ),
     )
 
 
@@ -536,20 +547,31 @@ def _towards_gap(
 # ---- regression ---------------------------------------------------------------------------------
 
 
-def _adjusted(sides: GapSides, crossed: CrossedStrata, confidence: float) -> Iterator[AdjustedGap]:
-    """Yield the difference adjusted for the columns, with the same effects on both sides and not.
+def _with_regression(gap: Gap, resolution: Resolution, crossed: CrossedStrata) -> Gap:
+    """Return a gap adjusted for columns with the same effects on both sides, and with their own.
 
     One column by side is the difference within its strata at the composition of both sides.
     """
+    gap = replace(gap, controls=tuple(c for c in crossed.columns if c not in gap.columns))
+    if min(gap.support.share_group, gap.support.share_reference) < _LEAST_COMMON:
+        return gap
+    sides, crossed = _sides_in(gap.estimate, resolution, crossed)
+    gap = replace(gap, review=_review(gap, sides, crossed))
     if sides.squares is not None and sides.sampling is not None:
-        return
-    counts = sides.x_d, sides.n_d, sides.x_a, sides.n_a
-    for effects in (ColumnEffects.MAIN, ColumnEffects.BY_SIDE):
-        found = adjusted_gap(
-            counts, sides.squares, list(crossed.codes), confidence, effects, sides.sampling
-        )
-        if found is not None:
-            yield found
+        return gap
+    counts, confidence = (sides.x_d, sides.n_d, sides.x_a, sides.n_a), resolution.spec.confidence
+    columns = list(crossed.codes)
+    alone = [max(1 - float(n[sides.common].sum() / n.sum()), 0.0) for n in (sides.n_d, sides.n_a)]
+    found = [
+        adjusted_gap(counts, sides.squares, columns, confidence, effects, sides.sampling)
+        for effects in (ColumnEffects.MAIN, ColumnEffects.BY_SIDE)
+    ]
+    adjusted = [
+        replace(each, extrapolated_group=alone[0], extrapolated_reference=alone[1])
+        for each in found
+        if each is not None
+    ]
+    return replace(gap, adjusted=tuple(adjusted))
 
 
 def adjusted_gap(
@@ -609,6 +631,39 @@ def adjusted_record(
         penalised=found.penalised,
         interaction_p=_known(found.interaction),
         cells=found.cells,
+    )
+
+
+_REVIEWED = ("selection_rate", "base_rate")
+
+
+def _review(gap: Gap, sides: GapSides, crossed: CrossedStrata) -> tuple[ReviewCell, ...]:
+    """Return the cells with refused people of one side and accepted ones of the other."""
+    metric, reference = gap.estimate.definition, gap.estimate.reference
+    assert isinstance(metric, Contrast)
+    if metric.of.name not in _REVIEWED or gap.verdict is GapVerdict.NO_GAP or reference is None:
+        return ()
+    names = str(gap.estimate.group), str(reference.group or reference.kind)
+    ours, theirs = (sides.cases_d, sides.rows_d), (sides.cases_a, sides.rows_a)
+    if (gap.estimate.value or 0.0) > metric.neutral:
+        names, ours, theirs = names[::-1], theirs, ours
+    refused, accepted = ours[1] - ours[0], theirs[0]
+    pairs = np.minimum(refused, accepted)
+    first = sorted(np.flatnonzero(pairs > 0).tolist(), key=lambda s: (-pairs[s], -refused[s]))
+    return tuple(
+        ReviewCell(
+            refused_group=names[0],
+            accepted_group=names[1],
+            cell={
+                column: value.name()
+                for column, value in zip(crossed.columns, crossed.strata[s], strict=True)
+            },
+            refused=int(refused[s]),
+            accepted=int(accepted[s]),
+            n_refused_side=int(ours[1][s]),
+            n_accepted_side=int(theirs[1][s]),
+        )
+        for s in first
     )
 
 

@@ -114,7 +114,7 @@ class _Layout:
     @classmethod
     def of(cls, gaps: Sequence[Gap], cube: Cube, numbers: Collection[str]) -> _Layout:
         named = {axis.column: axis for axis in cube.plan.axes if axis.role is Role.STRATUM}
-        axes = [named[column] for column in gaps[0].columns] if gaps else []
+        axes = [named[column] for column in gaps[0].adjusted_for] if gaps else []
         cut = tuple(axis for axis in axes if axis.column in numbers)
         levels = tuple(axis for axis in axes if axis.column not in numbers)
         middle, spread = [], []
@@ -177,7 +177,7 @@ def _fit_of(gap: Gap, layout: _Layout, cut: Cube, resolution: Resolution) -> _Ga
     if role is None or found is None:
         return None
     (x_d, n_d, x_a, n_a), squares, codes = found
-    of_column = dict(zip(gap.columns, codes, strict=True))
+    of_column = dict(zip(gap.adjusted_for, codes, strict=True))
     own = [of_column[axis.column] for axis in layout.levels]
     key = layout.key(own) if own else np.zeros(len(n_d), dtype=np.int64)
     combination = np.searchsorted(layout.keys, key)

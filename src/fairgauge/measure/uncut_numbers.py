@@ -58,7 +58,7 @@ def adjusted_for_numbers(
         cells = cells_of_gap(gap, exact, cut, resolution, numbers)
         if cells is not None:
             counts, squares, columns = cells
-            named = dict(zip(gap.columns, columns, strict=True))
+            named = dict(zip(gap.adjusted_for, columns, strict=True))
             values = [
                 _numbers(exact, name, codes) if name in numbers else codes
                 for name, codes in named.items()
@@ -77,7 +77,8 @@ def role_of(gap: Gap) -> Role | None:
     """Return the outcome of a gap that is adjusted for numbers; None where it is not."""
     metric = gap.estimate.definition
     assert isinstance(metric, Contrast)
-    unseen = gap.reason is WhyInconclusive.NOT_COMPARABLE or gap.scale == "ratio"
+    beside = gap.scale == "ratio" and not gap.adjusted  # the difference of its rate has it
+    unseen = gap.reason is WhyInconclusive.NOT_COMPARABLE or beside
     return None if unseen else _OF_COLUMN.get(metric.of.name)
 
 
@@ -100,7 +101,7 @@ def cells_of_gap(
     counts = next(each for each in resolution.features if each.feature == estimate.feature)
     strata = [
         next(a for a in exact.plan.axes if a.role is Role.STRATUM and a.column == name)
-        for name in gap.columns
+        for name in gap.adjusted_for
     ]
     outcome = exact.plan.axis(role)
     assert outcome is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Required, TypeAlias, TypedDict
 
 from fairgauge.enums import Closed
@@ -36,6 +36,7 @@ class Feature:
     closed : the edge that belongs to an interval: "right" makes (-inf, c1], (c1, c2], ...,
         (ck, inf), "left" makes [-inf, c1), [c1, c2), ..., [ck, inf).
     quantiles : whether the cut points are to be the quantiles of the rows, as strata of why alone.
+    control : whether it is a control of why, for which its regression alone is adjusted.
     """
 
     column: str
@@ -43,6 +44,7 @@ class Feature:
     cuts: tuple[float, ...] = ()
     closed: Closed = Closed.RIGHT
     quantiles: bool = False
+    control: bool = False
 
     def to_dict(self) -> FeatureKeys:
         """Return the keys of a specification file."""
@@ -214,8 +216,8 @@ def read_strata(
 ) -> tuple[Feature, ...]:
     """Read one to six columns of strata, with cuts or without; at quantiles where that is known."""
     strata = (_read_features if quantiles else read_features)(value, path, problems)
-    if len(strata) > MOST_STRATA:
-        message = f"takes at most {MOST_STRATA} columns, which are crossed, not {len(strata)}"
+    if (crossed := sum(not each.control for each in strata)) > MOST_STRATA:
+        message = f"takes at most {MOST_STRATA} columns, which are crossed, not {crossed}"
         problems.append(Problem(path, message))
     for each in strata:
         if each.values:
@@ -225,6 +227,11 @@ def read_strata(
             )
             problems.append(Problem(path, message))
     return strata
+
+
+def read_controls(value: object, path: str, problems: list[Problem]) -> tuple[Feature, ...]:
+    """Read the controls of why, of which there may be more than strata."""
+    return tuple(replace(each, control=True) for each in _read_features(value, path, problems))
 
 
 def strata_named(plain: object) -> str | None:

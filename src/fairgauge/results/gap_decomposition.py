@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.enums import (
@@ -16,7 +16,7 @@ from fairgauge.enums import (
     WhyInconclusive,
 )
 from fairgauge.results.codec import Finite, Inline, Share, Version
-from fairgauge.results.describers import in_words
+from fairgauge.results.describers import function_at, in_words
 from fairgauge.results.disparities import distance
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.scopes import Diagnostic, Interval
@@ -190,7 +190,9 @@ class AdjustedGap:
         the sides separate the outcomes.
     penalised : whether some levels separate the outcomes, so that the fit is Firth's.
     interaction_p : of equal effects of the columns on both sides; None where it is not tested.
-    cells : the cells of side and strata with rows.
+    cells : the cells of side and columns with rows.
+    extrapolated_group, extrapolated_reference : the shares of the rows of both sides in cells that
+        the other side does not have.
     """
 
     effects: ColumnEffects
@@ -204,6 +206,29 @@ class AdjustedGap:
     penalised: bool = False
     interaction_p: Share | None = None
     cells: int
+    extrapolated_group: Share = 0.0
+    extrapolated_reference: Share = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewCell:
+    """A combination of strata and controls in which files of comparable people can be read.
+
+    Attributes
+    ----------
+    refused_group, accepted_group : the side with the lower rate, and the other.
+    cell : the name of its value in each column.
+    refused, accepted : people of the former who were refused, and of the latter who were accepted.
+    n_refused_side, n_accepted_side : all people of both sides.
+    """
+
+    refused_group: str
+    accepted_group: str
+    cell: Mapping[str, str]
+    refused: int
+    accepted: int
+    n_refused_side: int
+    n_accepted_side: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,6 +273,7 @@ class Gap:
     ----------
     estimate : the gap over all strata.
     columns : the columns of the strata.
+    controls : the columns for which the regression alone is adjusted, beside those of the strata.
     verdict : what becomes of it within strata, decided at the compositions of both sides, so that
         no choice of weights decides.
     reason : why it is inconclusive, None otherwise.
@@ -267,15 +293,20 @@ class Gap:
         interval.
     other_intervals : where numbers are cut at quantiles, the same with other numbers of intervals.
     adjusted : the difference adjusted for the columns by regression, first with the same effects on
-        both sides, then with effects by side, then with numbers as they are; none of a ratio, where
-        there is no fit, and where more than half of a side is in strata that the other does not
-        have.
+        both sides, then with effects by side, then with numbers as they are; none of a ratio beside
+        the difference of its rate, where there is no fit, and where more than half of a side is in
+        strata that the other does not have.
+    trend : of a column of years.
+    review : of a rate of decisions or outcomes, where files to review are, those with most pairs of
+        a refused and an accepted person first; none of a ratio beside its difference, and where no
+        gap is shown.
     """
 
     DERIVED: ClassVar = ("largest_remaining", "says")
 
     estimate: Estimate
     columns: tuple[str, ...]
+    controls: tuple[str, ...] = ()
     verdict: GapVerdict
     reason: WhyInconclusive | None = None
     margin: Finite | None = None
@@ -288,12 +319,18 @@ class Gap:
     other_intervals: tuple[OtherIntervals, ...] = ()
     adjusted: tuple[AdjustedGap, ...] = ()
     trend: GapTrend | None = None
+    review: tuple[ReviewCell, ...] = ()
 
     @property
     def scale(self) -> str:
         """Return whether it is a difference or a ratio."""
         metric = self.estimate.definition
         return metric.by if isinstance(metric, Contrast) else ""
+
+    @property
+    def adjusted_for(self) -> tuple[str, ...]:
+        """Return the columns for which the regression is adjusted."""
+        return (*self.columns, *self.controls)
 
     def part(
         self,
@@ -355,7 +392,7 @@ class Decomposition(ResultOfMetrics):
         brief="fairgauge.render.brief.decomposition_brief:decomposition_brief",
         tables={
             name: f"fairgauge.render.documents.decomposition_document:{name}_of"
-            for name in ("parts", "strata")
+            for name in ("parts", "strata", "adjusted", "review")
         },
     )
     DERIVED: ClassVar = ("metrics", "verdict", "_brief")
@@ -391,6 +428,10 @@ class Decomposition(ResultOfMetrics):
                 -_size(each[1]),
             ),
         )
+
+    def to_pandas(self, table: str = "parts") -> Any:
+        """Return a table (``parts strata adjusted review``) as a `pandas.DataFrame`."""
+        return function_at("fairgauge.render.writers.data_frames:to_pandas")(self, table)
 
     def __repr__(self) -> str:
         return f"<Decomposition of {len(self.gaps):,} gaps: {self.verdict}; print() shows them>"

@@ -43,6 +43,7 @@ from fairgauge.stats.intervals import critical
 from fairgauge.stats.neighbours import Neighbours, disagreement, jackknifed_share
 from fairgauge.stats.norm_ball import ball
 from fairgauge.stats.paired import paired_difference, paired_p
+from fairgauge.stats.quantiles import compared_quantiles
 from fairgauge.stats.rankings import (
     Ranking,
     Tops,
@@ -120,6 +121,8 @@ class RowSlice:
             return self._flip(sides)
         if metric.kind in ("top", "skew", "exposure"):
             return self._ranked(metric, sides)
+        if metric.q is not None:
+            return self._quantile(metric, sides.where(~np.isnan(self._rows.label)), metric.q)
         values = self._rows.prediction
         if metric.kind.startswith("residual"):
             values = values - self._rows.label
@@ -136,6 +139,21 @@ class RowSlice:
             lambda: distant(ours, theirs, sides.part, kind, self._spec, metric.name), self._spec
         )
         return RowAnswer(value, n, m, interval=found)
+
+    def _quantile(self, metric: RowMetric, sides: RowSides, q: float) -> RowAnswer:
+        (n, m), label, ratio = sides.sizes, self._rows.label, bool(metric.neutral)
+        if not n or not m:
+            return RowAnswer(math.nan, n, m)
+        ours, theirs = label[sides.group], label[sides.reference]
+        quantiles = float(np.quantile(ours, q)), float(np.quantile(theirs, q))
+        found = of_rows(
+            lambda: of_quantiles(ours, theirs, q, sides.part, self._spec, ratio=ratio), self._spec
+        )
+        value = quantiles[0] - quantiles[1]
+        if ratio:
+            value = quantiles[0] / quantiles[1] if min(quantiles) > 0 else math.nan
+        reason = Reason.of(ReasonCode.RATIO_MAY_BE_ZERO)
+        return RowAnswer(value, n, m, quantiles, found, reason)
 
     def _flip(self, sides: RowSides) -> RowAnswer:
         points, selected = self._rows.points, self._rows.selected
@@ -369,6 +387,24 @@ def distant(
     rows = min(len(ours), len(theirs))
     method = (IntervalMethod.NORM_BALL, IntervalMethod.MULTINOMIAL_BOOTSTRAP)
     return _one(limits, p, method, rows, floor=float(floor))
+
+
+def of_quantiles(
+    ours: Array, theirs: Array, q: float, part: float, spec: Spec, *, ratio: bool
+) -> Intervals:
+    """Return the interval of the difference or ratio of a quantile of two samples."""
+    if part:
+        whole = part == 1
+        raise NoInterval(
+            Reason.of(ReasonCode.OWN_REFERENCE)
+            if whole
+            else Reason.of(ReasonCode.SHARED_ROWS, of="group and reference")
+        )
+    found = compared_quantiles(ours, theirs, q, spec.confidence, ratio=ratio)
+    if not math.isfinite(found.low) or not math.isfinite(found.high) or (ratio and not found.low):
+        raise NoInterval(ReasonCode.UNBOUNDED)
+    method = (IntervalMethod.ORDER_STATISTICS, IntervalMethod.MOVER)
+    return _one((found.low, found.high), found.p, method, min(len(ours), len(theirs)))
 
 
 def at_top(held: float, others: float, n: int, m: int, part: float, spec: Spec) -> Intervals:

@@ -142,6 +142,29 @@ def test_files_are_of_rows_with_a_decision():
         matched_files(cube, fg.why(cube), "id")
 
 
+def test_cells_to_review_are_counted_from_the_rows():
+    """The refused of the side with the lower rate, and the accepted of the other, of every cell."""
+    data = applications()
+    found = fg.why(data, strata="branch", **ASKED)
+    gap = found.gaps[0]
+    first = gap.review[0]
+    ours, theirs = first.refused_group, first.accepted_group
+    for cell in gap.review:
+        rows = data.filter(branch=cell.cell["branch"])
+        mine, others = rows.filter(race=ours), rows.filter(race=theirs)
+        assert (cell.refused, cell.n_refused_side) == (mine.filter(approved="no").height, len(mine))
+        assert cell.accepted == others.filter(approved="yes").height
+    pairs = [min(cell.refused, cell.accepted) for cell in gap.review]
+    assert pairs == sorted(pairs, reverse=True)
+    assert min(pairs) > 0
+    cube = fg.count(data, strata="branch", **{k: v for k, v in ASKED.items() if k != "reference"})
+    assert fg.why(cube, reference=ASKED["reference"]).gaps[0].review == gap.review
+    frame = found.to_pandas("review")
+    assert frame["refused"].tolist() == [
+        cell.refused for each in found.gaps for cell in each.review
+    ]
+
+
 def test_the_command_writes_the_list(tmp_path):
     applications().write_csv(tmp_path / "rows.csv")
     command = [
@@ -153,13 +176,16 @@ def test_the_command_writes_the_list(tmp_path):
     def run(*more):
         return subprocess.run([*command, *more], cwd=tmp_path, capture_output=True, text=True)
 
+    assert run("--files", "cells.csv").returncode == 0
+    with (tmp_path / "cells.csv").open(encoding="utf-8") as file:
+        assert {"dti", "refused", "accepted"} < set(next(csv.DictReader(file)))
     done = run("--files", "files.csv", "--id", "id")
     assert done.returncode == 0, done.stderr
     assert "people with race Black were refused" in " ".join(done.stderr.split())
     with (tmp_path / "files.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert {"dti", "refused", "accepted_1", "accepted_in_stratum"} < set(rows[0])
-    assert run("--files", "other.csv").returncode == 2
+    assert run("--id", "id").returncode == 2
     assert run("--files", "other.csv", "--id", "number").returncode == 2
     assert not (tmp_path / "other.csv").exists()
     assert run("--files", "rows.csv", "--id", "id").returncode == 2

@@ -105,11 +105,12 @@ def test_rows_without_a_number_take_no_part_and_other_rates_have_no_fit():
     rates = ROWS.with_columns(p=1 - pl.col("y"))
     for options in (
         {"label": "y", "prediction": "p", "metrics": "true_positive_rate.difference"},
-        {"label": "y", "metrics": "base_rate.ratio"},
         {"label": "y", "weight": "dti"},
     ):
         for gap in fg.why(rates, positive=1, **options, **ASKED).gaps:
             assert not any(each.effects is ColumnEffects.NUMBERS for each in gap.adjusted)
+    (ratio,) = fg.why(ROWS, label="y", positive=1, metrics="base_rate.ratio", **ASKED).gaps
+    assert ratio.adjusted == alone.gaps[0].adjusted
 
 
 def test_a_number_takes_three_scans(tmp_path, monkeypatch):

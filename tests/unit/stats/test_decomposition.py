@@ -201,3 +201,41 @@ def test_intervals_of_means_hold_where_strata_or_sides_vary_more_than_others(spr
         found = decompose(sums[0], rows[0], sums[1], rows[1], 1.96, squares=tuple(squares))
         held.append(found.within_reference.low <= 0 <= found.within_reference.high)
     assert 0.93 < np.mean(held) < 0.98
+
+
+def laws(rows, within):
+    """Draw 500 tables of six strata with a tilted composition; return also the true share."""
+    rng, places = np.random.default_rng(5), np.linspace(-1, 1, 6)
+    tilted = [np.exp(places * tilt) for tilt in (-0.8, 0.4)]
+    w_d, w_a = (each / each.sum() for each in tilted)
+    r_a = np.linspace(0.25, 0.8, 6)
+    r_d = r_a + within
+    n_d, n_a = (rng.multinomial(n, w, 500) for n, w in zip(rows, (w_d, w_a), strict=True))
+    tables = rng.binomial(n_d, r_d), n_d, rng.binomial(n_a, r_a), n_a
+    gap = (w_d * r_d).sum() - (w_a * r_a).sum()
+    return tables, ((w_d - w_a) * (r_d + r_a) / 2).sum() / gap
+
+
+@pytest.mark.parametrize(("rows", "within"), [((200, 500), -0.1), ((500, 1_500), 0.0)])
+def test_intervals_of_shares_hold_their_level(rows, within):
+    tables, truth = laws(rows, within)
+    parts = decompose(*tables, Z)
+    share, low, high = parts.composition.share
+    known = np.isfinite(share)
+    assert known.mean() > 0.97
+    assert 0.92 <= ((low <= truth) & (truth <= high))[known].mean() <= 0.985
+    total = sum(part.share[0] for part in (parts.not_comparable, parts.composition, parts.within))
+    assert np.allclose(total[known], 1, rtol=0, atol=1e-12)
+
+
+def test_swapped_sides_keep_the_shares():
+    (x_d, n_d, x_a, n_a), _ = laws((300, 900), -0.05)
+    one, other = decompose(x_d, n_d, x_a, n_a, Z), decompose(x_a, n_a, x_d, n_d, Z)
+    for name in ("composition", "within"):
+        ours, theirs = getattr(one, name).share, getattr(other, name).share
+        assert np.allclose(ours, theirs, rtol=0, atol=1e-9, equal_nan=True)
+
+
+def test_a_share_is_unknown_where_there_may_be_no_gap():
+    parts = decompose([30, 20], [100, 100], [31, 21], [100, 100], Z)
+    assert np.isnan(parts.composition.share).all()

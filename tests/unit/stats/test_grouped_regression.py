@@ -88,3 +88,31 @@ def test_intervals_of_rare_outcomes_hold_their_level():
         penalised.append(found.penalised)
     assert np.mean(held) > 0.945
     assert 0.2 < np.mean(penalised) < 0.6
+
+
+def test_the_adjusted_ratio_is_that_of_standardised_rates():
+    """Of one column by side, rates standardised to both sides; swapped, the reciprocal."""
+    x_d, n_d = np.array([89.0, 17, 202]), np.array([108.0, 25, 593])
+    x_a, n_a = np.array([512.0, 353, 120]), np.array([825.0, 560, 325])
+    one = adjusted_effect(x_d, n_d, x_a, n_a, [np.arange(3)], 1.96, by_side=True)
+    share = (n_d + n_a) / (n_d + n_a).sum()
+    rates = (share * x_d / n_d).sum(), (share * x_a / n_a).sum()
+    assert one.ratio[0] == pytest.approx(rates[0] / rates[1], abs=1e-9)
+    other = adjusted_effect(x_a, n_a, x_d, n_d, [np.arange(3)], 1.96, by_side=True)
+    assert other.ratio == pytest.approx([1 / one.ratio[0], 1 / one.ratio[2], 1 / one.ratio[1]])
+
+
+def test_intervals_of_adjusted_ratios_hold_their_level():
+    rng, column = np.random.default_rng(8), [np.arange(4)]
+    base, covered = np.array([0.2, 0.35, 0.5, 0.65]), []
+    shares = np.array([0.4, 0.3, 0.2, 0.1])
+    odds = base / (1 - base) * np.exp(-0.5)
+    rate = odds / (1 + odds)
+    whole = (300 * shares + 700 * shares[::-1]) / 1_000
+    truth = (whole * rate).sum() / (whole * base).sum()
+    for _ in range(500):
+        n_d, n_a = rng.multinomial(300, shares), rng.multinomial(700, shares[::-1])
+        x_d, x_a = rng.binomial(n_d, rate), rng.binomial(n_a, base)
+        _, low, high = adjusted_effect(x_d, n_d, x_a, n_a, column, 1.96).ratio
+        covered.append(low <= truth <= high)
+    assert 0.925 <= np.mean(covered) <= 0.98

@@ -83,10 +83,8 @@ def test_rows_alike_are_as_without_weights():
         parts, _ = found(side, stratum, outcome, scale * weight, rows[4], clustered=False)
         for name in ("composition", "within", "within_group", "not_comparable"):
             one, other = getattr(parts, name), getattr(expected, name)
-            for ours, theirs in zip(
-                (*one[:3], *one.share), (*other[:3], *other.share), strict=True
-            ):
-                assert float(ours) == pytest.approx(float(theirs), abs=1e-9)
+            ours, theirs = ((*each[:3], *each.share) for each in (one, other))
+            assert np.allclose(ours, theirs, rtol=0, atol=1e-9, equal_nan=True)
 
 
 def test_copies_of_rows_in_one_cluster_add_nothing():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from fairgauge.cli._command_group import Command
@@ -10,6 +12,9 @@ from fairgauge.cli._output import check_outputs, show_result, shown_options, sho
 from fairgauge.cli._spec_flags import Texts, asked, question
 from fairgauge.cli._streams import print_message
 from fairgauge.enums import GapVerdict
+
+if TYPE_CHECKING:
+    from fairgauge.errors import Problem
 
 _CODES = {GapVerdict.REMAINS: 1, GapVerdict.REVERSES: 1, GapVerdict.INCONCLUSIVE: 3}
 """A reversal is a difference that remains within strata, against the other side."""
@@ -24,6 +29,14 @@ _CODES = {GapVerdict.REMAINS: 1, GapVerdict.REVERSES: 1, GapVerdict.INCONCLUSIVE
     "base_rate=0.02. Repeatable.",
 )  # fmt: skip
 @click.option(
+    "--control",
+    "controls",
+    metavar="COL...",
+    multiple=True,
+    help="Column for which the regression is adjusted beside the strata, as a number too: "
+    "dti:36,43, dti:quantiles. Repeatable.",
+)
+@click.option(
     "--fail-on",
     type=click.Choice(("remains",)),
     help="Exit with 1 if a difference remains within strata, in either direction (a reversal too), "
@@ -33,8 +46,9 @@ _CODES = {GapVerdict.REMAINS: 1, GapVerdict.REVERSES: 1, GapVerdict.INCONCLUSIVE
     "--files",
     "files_to",
     metavar="FILE.csv",
-    help="Also write who was refused on the side with the lower rate, each with up to three "
-    "comparable people who were accepted. Needs --id.",
+    help="Also write how many were refused on the side with the lower rate, and accepted on the "
+    "other, in every combination of strata and controls; with --id who, each with up to three "
+    "comparable people who were accepted.",
 )
 @click.option("--id", "identifier", metavar="COL", help="Column that names persons or files.")
 @where()
@@ -43,6 +57,7 @@ def command(
     data: tuple[str, ...],
     at: Where,
     config: str | None,
+    controls: tuple[str, ...],
     fail_on: str | None,
     files_to: str | None,
     identifier: str | None,
@@ -56,8 +71,8 @@ def command(
 
     Composition is the groups' shares of strata, such as the departments that they apply to. A gap
     is accounted for by it, remains within strata, or reverses there. Accounted for is arithmetic,
-    and does not show that a gap is justified: whether the strata may rightly decide, and why groups
-    differ in them, the table does not show. Where the difference varies over strata, an average may
+    alone: whether the strata may rightly decide, and why groups differ in them, the table does not
+    show. Where the difference varies over strata, an average may
     hide what remains in some: the gap is inconclusive in place of accounted for. Metrics are
     differences or ratios of rates (--metrics selection_rate.ratio), margins differences within
     strata that are tolerated (--margin base_rate=0.02). Numbers are cut by hand (dti:36,43) or into
@@ -66,13 +81,11 @@ def command(
     \b
     fairgauge why admissions.csv --label Admit --positive Admitted --sensitive Gender --strata Dept
     fairgauge why loans.parquet --prediction approved --sensitive race --reference race=White
-        --strata product --strata dti:quantiles -o why.html
+        --strata product --control dti:quantiles --control ltv:80,90 -o why.html
     """  # noqa: D301 - the paragraph mark of click
     shown = shown_options(format_, full=full, quiet=quiet)
-    if (files_to is None) != (identifier is None):
-        raise click.UsageError(
-            "--files and --id belong together: the file, and who is listed in it"
-        )
+    if files_to is None and identifier is not None:
+        raise click.UsageError("--id is of --files FILE.csv: the file, and who is listed in it")
     check_outputs(
         [*outputs, *([files_to] if files_to else [])], [*data, *([config] if config else [])]
     )
@@ -84,18 +97,35 @@ def command(
 
     with progress("Counting rows"):
         # of the flags alone, since a file may hold what only audits use
-        found = why(rows, config=config, **asked(None, flags).options)
-    if files_to is not None and identifier is not None:
-        from fairgauge.api.matched_files import matched_files
+        options = asked(None, flags).options
+        found = why(rows, config=config, controls=_controls(controls), **options)
+    if files_to is not None:
         from fairgauge.atomic_files import write_whole
         from fairgauge.render.writers.csv_format import table_text
-        from fairgauge.render.writers.flat_rows import FlatTable
+        from fairgauge.render.writers.flat_rows import FlatTable, table_of
 
-        files = matched_files(rows, found, identifier)
-        write_whole(files_to, table_text(FlatTable(files.columns, files.rows)))
-        for note in files.notes:
-            print_message(note, prefix="Note: ")
+        table = table_of(found, "review")
+        if identifier is not None:
+            from fairgauge.api.matched_files import matched_files
+
+            files = matched_files(rows, found, identifier)
+            table = FlatTable(files.columns, files.rows)
+            for note in files.notes:
+                print_message(note, prefix="Note: ")
+        write_whole(files_to, table_text(table))
     show_result(found, shown, outputs)
     if not fail_on:
         return 0
     return _CODES.get(found.verdict, 0)
+
+
+def _controls(texts: tuple[str, ...]) -> list[str | dict[str, object]] | None:
+    """Read the controls; None where there are none."""
+    from fairgauge.errors import SpecError
+    from fairgauge.question._argument_syntax import parse_sensitive
+
+    problems: list[Problem] = []
+    found = parse_sensitive(texts, "controls", problems)
+    if problems:
+        raise SpecError(problems)
+    return found or None

@@ -8,6 +8,7 @@ from fairgauge.enums import GapVerdict
 from fairgauge.render.brief._gap_in_words import GapInWords, gap_words
 from fairgauge.render.words.decomposition_sentences import (
     CAVEAT,
+    describe_adjusted,
     describe_detectable,
     describe_gap_verdict,
     describe_heterogeneity,
@@ -99,6 +100,7 @@ def _found(
 def _certainty(at: int, gap: Gap, *, named: bool) -> Iterator[Sentence]:
     texts = (
         (describe_gap_verdict(gap), "verdict"),
+        (describe_adjusted(gap, brief=True) if gap.controls else "", "adjusted"),
         (describe_trend(gap), "trend"),
         (describe_heterogeneity(gap, brief=True), "heterogeneity"),
         (describe_detectable(gap), "detectable"),

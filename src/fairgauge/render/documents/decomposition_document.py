@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.catalogue.moments import Mean, RegressionTerm
-from fairgauge.enums import GapPartKind, GapVerdict, StratumWeights
+from fairgauge.enums import ColumnEffects, GapPartKind, GapVerdict, StratumWeights
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.render._document_tree import (
     Cell,
@@ -27,6 +27,7 @@ from fairgauge.render.documents.report_notes import opening_warnings
 from fairgauge.render.words import numbers
 from fairgauge.render.words.decomposition_sentences import (
     CAVEAT,
+    adjusted_for,
     describe_adjusted,
     describe_detectable,
     describe_gap_verdict,
@@ -63,7 +64,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fairgauge.render._document_tree import Block, DocumentTree
+    from fairgauge.results.estimates import Estimate
     from fairgauge.results.gap_decomposition import (
+        AdjustedGap,
         ColumnGap,
         Decomposition,
         Gap,
@@ -254,6 +257,7 @@ def _gap(gap: Gap, *, parts: bool) -> Iterator[Block]:
     if parts:
         return
     yield from _dots(gap)
+    yield from _adjusted_dots(gap)
     yield from _strata(gap, gap.strata)
     for column in gap.by_column:
         yield _levels(gap, column, column.levels)
@@ -277,7 +281,8 @@ def _parts(gap: Gap, *, whole: bool = True) -> Table:
     kind, sign = unit(gap.estimate.definition), signed(gap.estimate.definition)
     totals = [("the gap", gap.estimate.value, gap.estimate.interval)]
     if not whole and gap.scale == "difference":
-        totals += [("adjusted by regression", a.value, a.interval) for a in gap.adjusted[:1]]
+        name = f"adjusted for {adjusted_for(gap)} by regression"
+        totals += [(name, each.value, each.interval) for each in gap.adjusted[:1]]
     columns = (
         Column("part", numeric=False), Column("size"), Column("CI", numeric=False),
         *([Column("share of the gap", numeric=False)] if shares else []),
@@ -388,6 +393,35 @@ def _dots(gap: Gap, most: int = _MOST_DOTS) -> Iterator[Chart]:
             yield Chart(caption, (*_average(gap), *rows), kind, 0.0, notes=tuple(notes))
 
 
+_ADJUSTED = {
+    ColumnEffects.MAIN: "by regression on {}",
+    ColumnEffects.BY_SIDE: "with effects by side",
+    ColumnEffects.NUMBERS: "with numbers as they are",
+}
+
+
+def _adjusted_dots(gap: Gap) -> Iterator[Chart]:
+    """Yield the difference unadjusted, within strata, and by regression."""
+    if gap.scale == "ratio" or not gap.adjusted:
+        return
+    within = gap.part(GapPartKind.WITHIN)
+    found: list[tuple[str, Estimate | GapPart | AdjustedGap]] = [
+        ("unadjusted", gap.estimate),
+        (part_words(gap, within), within),
+    ]
+    found += [(_ADJUSTED[a.effects].format(adjusted_for(gap)), a) for a in gap.adjusted]
+    kind = unit(gap.estimate.definition)
+    rows = tuple(
+        ChartRow(
+            name,
+            Mark(each.value, *(each.interval or (None, None))),
+            with_unit(each.value, kind, sign=True),
+        )
+        for name, each in found
+    )
+    yield Chart("The difference, adjusted", rows, kind, 0.0)
+
+
 def _average(gap: Gap) -> Iterator[ChartRow]:
     """Yield the average difference within strata, beside which those of strata stand."""
     average = gap.part(GapPartKind.WITHIN)
@@ -480,7 +514,16 @@ def _levels(gap: Gap, column: ColumnGap, levels: Sequence[LevelGap]) -> Table:
     return Table(_adjusted_title(gap, column), columns, rows, notes=tuple(notes), titled=True)
 
 
+_OF_PART = ("value", "low", "high", "share", "share_low", "share_high")
 _OF_GAP = ("metric", "feature", "group", "reference", "verdict")
+
+
+def _flat(
+    columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]], counts: Sequence[str] = ()
+) -> FlatTable:
+    """Return a table whose columns are texts but for those of numbers."""
+    numbers_in = {*_OF_PART, *_OF_FIT, *_OF_STRATUM, *_OF_OTHERS, *counts}
+    return FlatTable(columns, tuple(rows), frozenset(columns) - numbers_in)
 
 
 def _of_gap(gap: Gap) -> tuple[Any, ...]:
@@ -492,8 +535,7 @@ def _of_gap(gap: Gap) -> tuple[Any, ...]:
 def parts_of(found: Decomposition) -> FlatTable:
     """Return a row for every part of every gap."""
     columns = (
-        *_OF_GAP, "part", "column", "weights", "value", "low", "high",
-        "share", "share_low", "share_high", "status", "reason",
+        *_OF_GAP, "part", "column", "weights", *_OF_PART, "status", "reason",
     )  # fmt: skip
     rows = [
         (
@@ -504,7 +546,7 @@ def parts_of(found: Decomposition) -> FlatTable:
         for gap in found.gaps
         for part in gap.parts
     ]  # fmt: skip
-    return FlatTable(columns, tuple(rows))
+    return _flat(columns, rows)
 
 
 _OF_STRATUM = (
@@ -516,6 +558,44 @@ _OF_STRATUM = (
 _OF_OTHERS = (
     "composition", "within", "others", "p_value", "p_adjusted", "outlying", "detectable",
 )  # fmt: skip
+
+
+_OF_FIT = (
+    "value", "low", "high", "p_value", "ratio", "ratio_low", "ratio_high",
+    "odds_ratio", "odds_ratio_low", "odds_ratio_high", "penalised", "interaction_p", "cells",
+    "extrapolated_group", "extrapolated_reference",
+)  # fmt: skip
+
+
+def adjusted_of(found: Decomposition) -> FlatTable:
+    """Return a row for every regression of every gap."""
+    rows = [
+        (
+            *_of_gap(gap), " ".join(gap.adjusted_for), str(each.effects), each.value,
+            *each.interval, each.p_value, each.ratio, *(each.ratio_interval or (None, None)),
+            each.odds_ratio, *(each.odds_ratio_interval or (None, None)),
+            *(getattr(each, name) for name in _OF_FIT[10:]),
+        )
+        for gap in found.gaps
+        for each in gap.adjusted
+    ]  # fmt: skip
+    return _flat((*_OF_GAP, "columns", "effects", *_OF_FIT), rows)
+
+
+def review_of(found: Decomposition) -> FlatTable:
+    """Return the cells to review of every gap, those with most pairs of people first."""
+    names = found.gaps[0].adjusted_for
+    of_cell = ("refused", "accepted", "n_refused_side", "n_accepted_side")
+    rows = [
+        (
+            *_of_gap(gap), cell.refused_group, cell.accepted_group,
+            *(cell.cell[name] for name in names), *(getattr(cell, name) for name in of_cell),
+        )
+        for gap in found.gaps
+        for cell in gap.review
+    ]  # fmt: skip
+    columns = (*_OF_GAP, "refused_group", "accepted_group", *names, *of_cell)
+    return _flat(columns, rows, of_cell)
 
 
 def strata_of(found: Decomposition) -> FlatTable:
@@ -531,4 +611,4 @@ def strata_of(found: Decomposition) -> FlatTable:
         for gap in found.gaps
         for each in gap.strata
     ]  # fmt: skip
-    return FlatTable(columns, tuple(rows))
+    return _flat(columns, rows)

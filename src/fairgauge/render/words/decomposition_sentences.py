@@ -299,12 +299,15 @@ def _variation(
     return f"{text}{whole if never else '.'}"
 
 
-def describe_adjusted(gap: Gap) -> str:
-    """Return the difference adjusted by regression, or why it is not, as sentences."""
+def describe_adjusted(gap: Gap, *, brief: bool = False) -> str:
+    """Return the difference adjusted by regression, or why it is not, as sentences.
+
+    ``brief`` is with the same effects on both sides alone.
+    """
     if gap.reason is WhyInconclusive.NOT_COMPARABLE:
         return (
-            f"No regression is adjusted for {_columns(gap)}: more than half of the rows of one "
-            "side are in strata that the other side does not have, where it would extrapolate."
+            f"No regression is adjusted for {adjusted_for(gap)}: more than half of the rows of "
+            "one side are in strata that the other does not have, where it would extrapolate."
             if gap.scale == "difference"
             else ""
         )
@@ -322,17 +325,19 @@ def describe_adjusted(gap: Gap) -> str:
     kind = stratum_unit(gap)
     how, what = ("logistic", "rates") if of_rates else ("linear", "means")
     text = (
-        f"Adjusted for {_columns(gap)} by {how} regression, the {what} differ by "
+        f"Adjusted for {adjusted_for(gap)} by {how} regression, the {what} differ by "
         f"{with_unit(main.value, kind, sign=True)} on average over all rows "
-        f"({ci_words(main.interval, kind, sign=True)}{_ratios(main)})."
+        f"({ci_words(main.interval, kind, sign=True)}{_ratios(main)}).{_extrapolated(gap, main)}"
     )
+    if brief:
+        return text
     text += _as_numbers(gap, adjusted.get(ColumnEffects.NUMBERS), how)
     own = adjusted.get(ColumnEffects.BY_SIDE)
     if own is None:
         return text
     text += (
-        f" With effects of {_columns(gap)} by side it is {with_unit(own.value, kind, sign=True)} "
-        f"({ci_words(own.interval, kind, sign=True)})"
+        f" With effects of {adjusted_for(gap)} by side it is "
+        f"{with_unit(own.value, kind, sign=True)} ({ci_words(own.interval, kind, sign=True)})"
     )
     if own.interaction_p is None:
         return f"{text}."
@@ -359,6 +364,25 @@ def _as_numbers(gap: Gap, found: AdjustedGap | None, how: str) -> str:
         f" With the numbers of the 10 intervals as they are ({line}) it is "
         f"{with_unit(found.value, kind, sign=True)} "
         f"({ci_words(found.interval, kind, sign=True)}{_ratios(found)})."
+    )
+
+
+_NOTED = 0.1
+"""The share of a side in cells of one side alone from which it is stated."""
+
+
+def _extrapolated(gap: Gap, found: AdjustedGap) -> str:
+    """Return how much of a side the regression extrapolates to; nothing where that is little."""
+    sides = (
+        (gap.estimate.group, found.extrapolated_group),
+        (reference_name(gap.estimate.reference), found.extrapolated_reference),
+    )
+    outside = [f"{percent(share)} of {called(side)}" for side, share in sides if share > _NOTED]
+    return (
+        f" For {listing(outside)}, in combinations that the other side does not have, it "
+        "extrapolates."
+        if outside
+        else ""
     )
 
 
@@ -522,6 +546,11 @@ def strata_words(gap: Gap) -> str:
 
 def _columns(gap: Gap) -> str:
     return listing([called(column) for column in gap.columns])
+
+
+def adjusted_for(gap: Gap) -> str:
+    """Return the columns for which the regression is adjusted."""
+    return listing([called(column) for column in gap.adjusted_for])
 
 
 def part_words(gap: Gap, part: GapPart) -> str:

@@ -352,6 +352,12 @@ def _(metric: RowMetric, estimate: Estimate, value: float) -> str:
         "skew": f"{ours} of the top vs {theirs} of all rows, skew {_signed(value)}",
         "exposure": f"{amount(value)} times the mean exposure of {other}",
     }
+    if metric.q is not None:
+        first, second = (each or 0.0 for each in (estimate.rate_group, estimate.rate_reference))
+        sides = f"{amount(first)} vs {amount(second)} for {other}"
+        what = metric.title.rpartition(" ")[0].rstrip(",").lower()
+        by = f"ratio {amount(value)}" if metric.neutral else f"difference {_signed(value)}"
+        return f"{what} {sides}, {by}"
     return templates.get(metric.kind) or f"{metric.title} {amount(value)}"
 
 

@@ -29,6 +29,7 @@ DESCRIPTIONS: dict[IntervalMethod, str] = {
     _M.WELCH: "Welch's t interval of a difference of means, because group sizes and variances differ.",
     _M.FIELLER: "Fieller interval of a ratio of means; none where the denominator may be 0.",
     _M.NEWCOMBE: "Newcombe interval of a difference of proportions, from the Wilson intervals of both (MOVER). Recommended for small groups and rare outcomes.",
+    _M.ORDER_STATISTICS: "Limits of a quantile are the values of two ranks, which are binomial whatever the distribution. Conservative in small groups.",
     _M.MOVER: "Interval of a difference or ratio from the intervals of both sides (method of variance estimates recovery), which keeps their asymmetry.",
     _M.SCAS: "Skewness-corrected asymptotic score interval (Laud) of a difference or ratio of proportions. Used for rates far apart in small groups, and with method=score.",
     _M.TANGO: "Tango's score interval of a difference of paired proportions, because each row is its own comparison.",

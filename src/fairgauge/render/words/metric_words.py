@@ -11,6 +11,7 @@ from fairgauge.catalogue.catalogue import METRICS
 from fairgauge.catalogue.comparisons import Combined, Contrast, Metric, Representation
 from fairgauge.catalogue.distributions import OverallStandardisedDifference
 from fairgauge.catalogue.facts import UnknownMetric
+from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import IntervalMethod, Status
 from fairgauge.render._document_tree import Unit
@@ -161,6 +162,8 @@ def unit(row: Metric | Statistic) -> Unit:
         return Unit.HUNDREDTHS
     if isinstance(row, Representation):
         return Unit.POINTS if row.by == "difference" else Unit.RATIO
+    if isinstance(row, RowMetric) and row.kind == "quantile_ratio":
+        return Unit.RATIO
     if isinstance(row, Spread) and row.of.is_share:
         return {
             "largest_gap": Unit.POINTS,

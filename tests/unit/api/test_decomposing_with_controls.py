@@ -1,0 +1,97 @@
+"""Controls of a decomposition: columns for which its regression alone is adjusted."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairgauge as fg
+from fairgauge.errors import SpecError
+from fairgauge.render.formats import render
+
+ROWS = 2_000
+ASKED = {"prediction": "approved", "positive": 1, "sensitive": "race", "reference": {"race": "W"}}
+CONTROLS = [fg.cut("ltv", [80, 90]), "purpose"]
+
+
+@pytest.fixture(scope="module")
+def loans():
+    random = np.random.default_rng(7)
+    race = random.choice(["B", "W"], ROWS, p=[0.3, 0.7])
+    ltv = random.choice([70, 85, 95], ROWS)
+    chance = 0.8 - 0.005 * (ltv - 70) - 0.1 * (race == "B")
+    return pl.DataFrame({
+        "race": race, "ltv": ltv, "branch": random.choice(["N", "S"], ROWS),
+        "purpose": random.choice(["buy", "refinance", None], ROWS, p=[0.6, 0.3, 0.1]),
+        "dti": random.normal(36, 8, ROWS).round(1),
+        "approved": (random.random(ROWS) < chance).astype(int),
+    })  # fmt: skip
+
+
+def test_controls_move_the_regression_and_nothing_else(loans):
+    known = loans.drop_nulls()
+    alone = fg.why(known, strata="branch", **ASKED)
+    found = fg.why(known, strata="branch", controls=CONTROLS, **ASKED)
+    (plain,), (gap,) = alone.gaps, found.gaps
+    assert (gap.parts, gap.strata, gap.verdict) == (plain.parts, plain.strata, plain.verdict)
+    crossed = fg.why(known, strata=["branch", *CONTROLS], **ASKED).gaps[0]
+    assert [each.value for each in gap.adjusted] == [each.value for each in crossed.adjusted]
+    assert (gap.columns, gap.controls) == (("branch",), ("ltv", "purpose"))
+    assert "adjusted for branch" in render(found, "text", full=False)
+    assert "Adjusted for branch, ltv and purpose by logistic" in gap.says
+    assert found.spec["controls"] is not None
+
+
+def test_counts_give_what_rows_give(loans):
+    cube = fg.count(
+        loans, **{k: v for k, v in ASKED.items() if k != "reference"},
+        strata=["branch", *CONTROLS],
+    )  # fmt: skip
+    found = fg.why(cube, controls=CONTROLS, reference={"race": "W"})
+    assert found.gaps == fg.why(loans, strata="branch", controls=CONTROLS, **ASKED).gaps
+
+
+def test_rows_without_a_control_are_excluded_and_counted(loans):
+    found = fg.why(loans, strata="branch", controls="purpose", **ASKED)
+    missing = loans["purpose"].null_count()
+    assert (found.used, found.excluded) == (ROWS - missing, {"missing stratum": missing})
+    known = fg.why(loans.drop_nulls(), strata="branch", controls="purpose", **ASKED)
+    assert known.gaps == found.gaps
+
+
+def test_a_number_is_cut_or_taken_as_it_is(loans):
+    with pytest.raises(SpecError, match=r"different numbers: cut them \(dti:36,43\)"):
+        fg.why(loans, strata="branch", controls="dti", **ASKED)
+    numbers = fg.why(loans, strata="branch", controls=fg.cut("dti", "quantiles"), **ASKED).gaps[0]
+    assert [str(each.effects) for each in numbers.adjusted] == ["main", "by side", "numbers"]
+    assert not numbers.other_intervals  # of strata alone
+
+
+def test_without_strata_controls_are_the_strata(loans):
+    one, other = (fg.why(loans, **{name: CONTROLS}, **ASKED) for name in ("controls", "strata"))
+    assert one.gaps == other.gaps
+
+
+@pytest.mark.parametrize(
+    ("controls", "message"), [("branch", "is asked for in"), ("race", "sensitive")]
+)
+def test_a_control_is_no_stratum_and_no_group(loans, controls, message):
+    with pytest.raises(SpecError, match=message):
+        fg.why(loans, strata="branch", controls=controls, **ASKED)
+
+
+def test_the_command_takes_controls(loans, tmp_path):
+    loans.write_csv(tmp_path / "loans.csv")
+    command = [
+        sys.executable, "-m", "fairgauge", "why", "loans.csv", "--prediction", "approved",
+        "--positive", "1", "--sensitive", "race", "--reference", "race=W", "--strata", "branch",
+        "--control", "ltv:80,90", "--control", "purpose", "--format", "json",
+    ]  # fmt: skip
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    (tmp_path / "why.json").write_text(done.stdout, encoding="utf-8")
+    found = fg.load(tmp_path / "why.json")
+    assert found.gaps[0].controls == ("ltv", "purpose")
