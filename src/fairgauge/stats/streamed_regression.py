@@ -7,7 +7,7 @@ scan only sums by cell are kept, so that rows need not fit into memory; the fit 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,19 +33,6 @@ MOST_SCANS = 6
 _NEAR = 1e-6
 """A step below which what it changes is computed without another scan."""
 _COLLINEAR = 1e-9
-
-
-class StreamedFit(Protocol):
-    """A fit that is made in several scans."""
-
-    done: bool
-    found: AdjustedEffect | None
-
-    def add(self, cell: NDArray[np.int64], z: Array, y: Array, n: Array) -> None:
-        """Take some rows: the cell of each, its scaled numbers, its value, and how many it is."""
-
-    def end_of_scan(self) -> None:
-        """Take a step; `done` states whether it was the last."""
 
 
 class _CellSums:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from fairgauge.cli._command_group import Command
 from fairgauge.cli._data_arguments import Where, data_argument, where
 from fairgauge.cli._output import check_outputs, show_result, shown_options, shows_result
-from fairgauge.cli._spec_flags import Texts, asked, question
+from fairgauge.cli._spec_flags import Texts, asked, given_options, question
 from fairgauge.cli._streams import print_message
 from fairgauge.enums import GapVerdict
-
-if TYPE_CHECKING:
-    from fairgauge.errors import Problem
 
 _CODES = {GapVerdict.REMAINS: 1, GapVerdict.REVERSES: 1, GapVerdict.INCONCLUSIVE: 3}
 """A reversal is a difference that remains within strata, against the other side."""
@@ -97,8 +92,8 @@ def command(
 
     with progress("Counting rows"):
         # of the flags alone, since a file may hold what only audits use
-        options = asked(None, flags).options
-        found = why(rows, config=config, controls=_controls(controls), **options)
+        beside = given_options({"strata": controls}).get("strata")
+        found = why(rows, config=config, controls=beside, **asked(None, flags).options)
     if files_to is not None:
         from fairgauge.atomic_files import write_whole
         from fairgauge.render.writers.csv_format import table_text
@@ -117,15 +112,3 @@ def command(
     if not fail_on:
         return 0
     return _CODES.get(found.verdict, 0)
-
-
-def _controls(texts: tuple[str, ...]) -> list[str | dict[str, object]] | None:
-    """Read the controls; None where there are none."""
-    from fairgauge.errors import SpecError
-    from fairgauge.question._argument_syntax import parse_sensitive
-
-    problems: list[Problem] = []
-    found = parse_sensitive(texts, "controls", problems)
-    if problems:
-        raise SpecError(problems)
-    return found or None

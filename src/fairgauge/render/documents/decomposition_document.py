@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fairgauge.catalogue.moments import Mean, RegressionTerm
 from fairgauge.enums import ColumnEffects, GapPartKind, GapVerdict, StratumWeights
@@ -58,23 +58,28 @@ from fairgauge.render.words.metric_words import (
 )
 from fairgauge.render.words.numbers import count
 from fairgauge.render.writers.flat_rows import FlatTable
-from fairgauge.results.gap_decomposition import test_of
+from fairgauge.results.codec import saved_fields
+from fairgauge.results.gap_decomposition import (
+    AdjustedGap,
+    GapPart,
+    ReviewCell,
+    StratumGap,
+    test_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from fairgauge.render._document_tree import Block, DocumentTree
     from fairgauge.results.estimates import Estimate
     from fairgauge.results.gap_decomposition import (
-        AdjustedGap,
         ColumnGap,
         Decomposition,
         Gap,
-        GapPart,
         LevelGap,
-        StratumGap,
     )
 
+_Row = TypeVar("_Row")
 _MOST_ROWS, _MOST_NAMED = 5, 4
 _MOST_DOTS, _MOST_DRAWN = 40, 8
 _COLUMN_OF = {RegressionTerm.LABEL: "label", RegressionTerm.PREDICTION: "prediction"}
@@ -165,9 +170,9 @@ def _on_a_screen(found: Decomposition) -> Section:
     blocks: list[Block] = [_parts(first, whole=False)]
     by_column = _furthest_column(first)
     if by_column is not None:
-        blocks.append(_levels(first, by_column, by_column.levels[:most]))
+        blocks.append(_levels(first, by_column, _first(by_column.levels, most)))
     else:
-        blocks += _strata(first, first.strata[:most])
+        blocks += _strata(first, _first(first.strata, most))
     if others:
         columns = (
             Column("other gaps", numeric=False), Column("gap"), Column("within"),
@@ -186,6 +191,11 @@ def _on_a_screen(found: Decomposition) -> Section:
         )
         blocks.append(Table("Other gaps", columns, rows, notes=notes))
     return Section("gap", _title(first, found), tuple(blocks))
+
+
+def _first(rows: Sequence[_Row], most: int) -> Sequence[_Row]:
+    """Return as many rows, or all where one alone would be left."""
+    return rows if len(rows) <= most + 1 else rows[:most]
 
 
 def _furthest_column(gap: Gap) -> ColumnGap | None:
@@ -514,101 +524,55 @@ def _levels(gap: Gap, column: ColumnGap, levels: Sequence[LevelGap]) -> Table:
     return Table(_adjusted_title(gap, column), columns, rows, notes=tuple(notes), titled=True)
 
 
-_OF_PART = ("value", "low", "high", "share", "share_low", "share_high")
 _OF_GAP = ("metric", "feature", "group", "reference", "verdict")
+_TEXTS = (
+    *_OF_GAP, "part", "column", "weights", "status", "reason", "effects", "refused_group",
+    "accepted_group",
+)  # fmt: skip
 
 
-def _flat(
-    columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]], counts: Sequence[str] = ()
+def _table(
+    found: Decomposition, kind: type, records: Callable[[Gap], Sequence[object]]
 ) -> FlatTable:
-    """Return a table whose columns are texts but for those of numbers."""
-    numbers_in = {*_OF_PART, *_OF_FIT, *_OF_STRATUM, *_OF_OTHERS, *counts}
-    return FlatTable(columns, tuple(rows), frozenset(columns) - numbers_in)
+    """Return a row for every record of every gap: its fields, a stratum by its columns."""
+    names = found.gaps[0].adjusted_for if kind is ReviewCell else found.gaps[0].columns
 
+    def cells(name: str, value: Any) -> list[tuple[str, Any]]:
+        if name in ("stratum", "cell"):
+            return [(column, value and value[column]) for column in names]
+        if name.endswith("interval"):
+            ends = value or (None, None)
+            return list(zip((name[:-8] + "low", name[:-8] + "high"), ends, strict=True))
+        return [(name, str(value) if isinstance(value, str) else value)]
 
-def _of_gap(gap: Gap) -> tuple[Any, ...]:
-    estimate = gap.estimate
-    reference = None if estimate.reference is None else str(estimate.reference)
-    return (estimate.metric, estimate.feature, estimate.group, reference, str(gap.verdict))
+    fields = [each.name for each in saved_fields(kind)]
+    columns = [column for name in fields for column, _ in cells(name, None)]
+    rows = []
+    for gap in found.gaps:
+        estimate = gap.estimate
+        reference = None if estimate.reference is None else str(estimate.reference)
+        own = (estimate.metric, estimate.feature, estimate.group, reference, str(gap.verdict))
+        for each in records(gap):
+            values = (cell for name in fields for cell in cells(name, getattr(each, name)))
+            rows.append((*own, *(value for _, value in values)))
+    return FlatTable((*_OF_GAP, *columns), tuple(rows), frozenset((*_TEXTS, *names)))
 
 
 def parts_of(found: Decomposition) -> FlatTable:
     """Return a row for every part of every gap."""
-    columns = (
-        *_OF_GAP, "part", "column", "weights", *_OF_PART, "status", "reason",
-    )  # fmt: skip
-    rows = [
-        (
-            *_of_gap(gap), str(part.part), part.column, str(part.weights), part.value,
-            *(part.interval or (None, None)), part.share, *(part.share_interval or (None, None)),
-            str(part.status), None if part.reason is None else str(part.reason),
-        )
-        for gap in found.gaps
-        for part in gap.parts
-    ]  # fmt: skip
-    return _flat(columns, rows)
-
-
-_OF_STRATUM = (
-    "n_group", "n_reference", "share_group", "share_reference", "rate_group", "rate_reference",
-    "difference",
-)  # fmt: skip
-
-
-_OF_OTHERS = (
-    "composition", "within", "others", "p_value", "p_adjusted", "outlying", "detectable",
-)  # fmt: skip
-
-
-_OF_FIT = (
-    "value", "low", "high", "p_value", "ratio", "ratio_low", "ratio_high",
-    "odds_ratio", "odds_ratio_low", "odds_ratio_high", "penalised", "interaction_p", "cells",
-    "extrapolated_group", "extrapolated_reference",
-)  # fmt: skip
-
-
-def adjusted_of(found: Decomposition) -> FlatTable:
-    """Return a row for every regression of every gap."""
-    rows = [
-        (
-            *_of_gap(gap), " ".join(gap.adjusted_for), str(each.effects), each.value,
-            *each.interval, each.p_value, each.ratio, *(each.ratio_interval or (None, None)),
-            each.odds_ratio, *(each.odds_ratio_interval or (None, None)),
-            *(getattr(each, name) for name in _OF_FIT[10:]),
-        )
-        for gap in found.gaps
-        for each in gap.adjusted
-    ]  # fmt: skip
-    return _flat((*_OF_GAP, "columns", "effects", *_OF_FIT), rows)
-
-
-def review_of(found: Decomposition) -> FlatTable:
-    """Return the cells to review of every gap, those with most pairs of people first."""
-    names = found.gaps[0].adjusted_for
-    of_cell = ("refused", "accepted", "n_refused_side", "n_accepted_side")
-    rows = [
-        (
-            *_of_gap(gap), cell.refused_group, cell.accepted_group,
-            *(cell.cell[name] for name in names), *(getattr(cell, name) for name in of_cell),
-        )
-        for gap in found.gaps
-        for cell in gap.review
-    ]  # fmt: skip
-    columns = (*_OF_GAP, "refused_group", "accepted_group", *names, *of_cell)
-    return _flat(columns, rows, of_cell)
+    return _table(found, GapPart, lambda gap: gap.parts)
 
 
 def strata_of(found: Decomposition) -> FlatTable:
     """Return a row for every stratum of every gap."""
-    names = found.gaps[0].columns
-    columns = (*_OF_GAP, *names, *_OF_STRATUM, "low", "high", *_OF_OTHERS)
-    rows = [
-        (
-            *_of_gap(gap), *(each.stratum[name] for name in names),
-            *(getattr(each, name) for name in _OF_STRATUM), *(each.interval or (None, None)),
-            *(getattr(each, name) for name in _OF_OTHERS),
-        )
-        for gap in found.gaps
-        for each in gap.strata
-    ]  # fmt: skip
-    return _flat(columns, rows)
+    return _table(found, StratumGap, lambda gap: gap.strata)
+
+
+def adjusted_of(found: Decomposition) -> FlatTable:
+    """Return a row for every regression of every gap."""
+    return _table(found, AdjustedGap, lambda gap: gap.adjusted)
+
+
+def review_of(found: Decomposition) -> FlatTable:
+    """Return the cells to review of every gap, those with most pairs of people first."""
+    return _table(found, ReviewCell, lambda gap: gap.review)
