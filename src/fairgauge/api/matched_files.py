@@ -14,8 +14,8 @@ from fairgauge.cube.cube import Cube
 from fairgauge.enums import GapVerdict, ReferenceKind, Role
 from fairgauge.errors import DataError, Problem, SpecError, listing, quote
 from fairgauge.question.options import Options
-from fairgauge.question.specification import Spec
 from fairgauge.question.readers import items
+from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import level_codes
 from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.results.gap_decomposition import Decomposition, Gap, LevelGap, StratumGap, test_of
