@@ -34,9 +34,8 @@ from fairgauge.errors import (
 )
 from fairgauge.measure.composition_notes import has_decomposition
 from fairgauge.measure.decompose_gaps import decompose_gaps, with_other_intervals
-from fairgauge.measure.numbers_by_rows import adjusted_by_rows
+from fairgauge.measure.numbers_by_rows import adjusted_by_rows, adjusted_for_numbers
 from fairgauge.measure.strata_as_outcomes import strata_that_are_outcomes
-from fairgauge.measure.uncut_numbers import adjusted_for_numbers
 from fairgauge.question.features import Feature, read_controls, read_strata
 from fairgauge.question.option_docs import with_options
 from fairgauge.question.option_types import read_margins

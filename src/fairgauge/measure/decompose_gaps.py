@@ -117,7 +117,8 @@ def decompose_gaps(
 
     def at(confidence: float) -> tuple[Gap, ...]:
         every = {(gap.estimate.feature, gap.estimate.group) for gap in found}
-        return _alone(crossed, replace(spec, confidence=confidence), margins, every)
+        stricter = replace(spec, confidence=confidence)
+        return _alone(crossed, stricter, margins, every, listed=False)
 
     return _judged_together(found, 1 - spec.confidence, at)
 
@@ -128,8 +129,13 @@ def _alone(
     margins: Mapping[str, float],
     only: Collection[tuple[str | None, str | None]] | None,
     fitted: CrossedStrata | None = None,
+    *,
+    listed: bool = True,
 ) -> tuple[Gap, ...]:
-    """Return the gaps with verdicts of each by itself, of all groups or of some."""
+    """Return the gaps with verdicts of each by itself, of all groups or of some.
+
+    They are adjusted by the regression of ``fitted``; ``listed`` is whether they list strata.
+    """
     estimates = [each for each in measure(crossed.without, spec).estimates if _is_gap(each)]
     strata = resolve(crossed.cube, spec), crossed
     gaps = tuple(
@@ -138,7 +144,7 @@ def _alone(
         for estimate in estimates
         if estimate.feature == counts.feature
         if only is None or (estimate.feature, estimate.group) in only
-        for gap in _gaps(estimate, strata, margins)
+        for gap in _gaps(estimate, strata, margins, listed=listed)
     )
     if fitted is None:
         return gaps
@@ -229,7 +235,11 @@ def _sides_in(
 
 
 def _gaps(
-    estimate: Estimate, strata: tuple[Resolution, CrossedStrata], margins: Mapping[str, float]
+    estimate: Estimate,
+    strata: tuple[Resolution, CrossedStrata],
+    margins: Mapping[str, float],
+    *,
+    listed: bool,
 ) -> Iterator[Gap]:
     metric, spec = estimate.definition, strata[0].spec
     assert isinstance(metric, Contrast)
@@ -266,8 +276,12 @@ def _gaps(
             None if tests.trend is None else tests.trend.column,
             tested=tests.of_strata.each is not None,
             lower=lower,
-        ),
-        by_column=tuple(_by_column(sides, crossed, tests, spec.confidence, lower=lower)),
+        )
+        if listed
+        else (),
+        by_column=tuple(_by_column(sides, crossed, tests, spec.confidence, lower=lower))
+        if listed
+        else (),
         detectable=_detectable(parts, z, lower=lower, ratio=ratio),
     )
 

@@ -58,7 +58,7 @@ from fairgauge.render.words.metric_words import (
 )
 from fairgauge.render.words.numbers import count
 from fairgauge.render.writers.flat_rows import FlatTable
-from fairgauge.results.codec import saved_fields
+from fairgauge.results.definitions import saved_fields
 from fairgauge.results.gap_decomposition import (
     AdjustedGap,
     GapPart,
@@ -81,6 +81,7 @@ if TYPE_CHECKING:
 
 _Row = TypeVar("_Row")
 _MOST_ROWS, _MOST_NAMED = 5, 4
+_NOT_SHOWN = ("what remains with other weights", "regressions", "tests of variation", "method")
 _MOST_DOTS, _MOST_DRAWN = 40, 8
 _COLUMN_OF = {RegressionTerm.LABEL: "label", RegressionTerm.PREDICTION: "prediction"}
 _TONES = {GapVerdict.REMAINS: Tone.BAD, GapVerdict.INCONCLUSIVE: Tone.UNSURE}
@@ -129,7 +130,7 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> Docume
         subject="; ".join(gap.estimate.says for gap in found.gaps),
         tone=_TONES.get(found.verdict, Tone.PLAIN),
         sections=_sections(found) if full else [_on_a_screen(found)],
-        not_shown=() if full else tuple(_not_shown(found)),
+        not_shown=() if full else _NOT_SHOWN,
         folded=not full,
         file_name="why",
         warnings=opening_warnings(found.diagnostics),
@@ -167,7 +168,8 @@ def _on_a_screen(found: Decomposition) -> Section:
         each for each in others if each[1].scale == "difference" or test_of(each[1]) not in alike
     ]
     most = _MOST_ROWS - (2 if others else 0)
-    blocks: list[Block] = [_parts(first, whole=False)]
+    adjusted = [a for gap in found.gaps if test_of(gap) == test_of(first) for a in gap.adjusted]
+    blocks: list[Block] = [_parts(first, adjusted[:1])]
     by_column = _furthest_column(first)
     if by_column is not None:
         blocks.append(_levels(first, by_column, _first(by_column.levels, most)))
@@ -202,18 +204,6 @@ def _furthest_column(gap: Gap) -> ColumnGap | None:
     """Return the column of several whose levels are shown: the first that has an outlying one."""
     named = [each for each in gap.by_column if any(level.outlying for level in each.levels)]
     return next(iter((*named, *gap.by_column)), None)
-
-
-def _not_shown(found: Decomposition) -> Iterator[str]:
-    gap = found.gravest()[0][1]
-    yield "what remains with other weights"
-    if gap.adjusted:
-        yield "regressions"
-    if gap.heterogeneity is not None:
-        yield "tests of variation"
-    if found.spec.get("preset") is not None:
-        yield "sources of the preset"
-    yield "method"
 
 
 def _short(gap: Gap, found: Decomposition) -> str:
@@ -273,11 +263,12 @@ def _gap(gap: Gap, *, parts: bool) -> Iterator[Block]:
         yield _levels(gap, column, column.levels)
 
 
-def _parts(gap: Gap, *, whole: bool = True) -> Table:
+def _parts(gap: Gap, adjusted: Sequence[AdjustedGap] | None = None) -> Table:
     """Return the parts that add up (multiply) to the gap, then within strata by other weights.
 
-    Without the ``whole``, what adds up alone, beside the gap adjusted by regression.
+    With ``adjusted``, what adds up alone, beside the gap adjusted by regression.
     """
+    whole, ratio = adjusted is None, gap.scale == "ratio"
     shares = any(part.share is not None for part in gap.parts)
     rows = [
         (
@@ -290,20 +281,20 @@ def _parts(gap: Gap, *, whole: bool = True) -> Table:
     ]
     kind, sign = unit(gap.estimate.definition), signed(gap.estimate.definition)
     totals = [("the gap", gap.estimate.value, gap.estimate.interval)]
-    if not whole and gap.scale == "difference":
-        name = f"adjusted for {adjusted_for(gap)} by regression"
-        totals += [(name, each.value, each.interval) for each in gap.adjusted[:1]]
+    for each in adjusted or ():
+        ends = (each.ratio, each.ratio_interval) if ratio else (each.value, each.interval)
+        totals.append((f"adjusted for {adjusted_for(gap)} by regression", *ends))
     columns = (
         Column("part", numeric=False), Column("size"), Column("CI", numeric=False),
         *([Column("share of the gap", numeric=False)] if shares else []),
     )  # fmt: skip
-    how = "multiply" if gap.scale == "ratio" else "add up"
+    how = "multiply" if ratio else "add up"
     alone = "Strata of one side alone, composition" if _alone(gap) else "Composition"
     notes = [f"{alone} and within {how} to the gap."]
     if gap.support.strata_used == 0:
         notes = ["No stratum has rows of both sides: the parts of the gap are undefined."]
     if shares and whole:
-        of = " (of its logarithm)" if gap.scale == "ratio" else ""
+        of = " (of its logarithm)" if ratio else ""
         notes.append(f"Shares are of the gap{of}; one may be above 100%, beside others below 0%.")
     return Table(
         "Parts of the gap",
