@@ -54,6 +54,28 @@ const cellsAt = (sums, place, turned) => {
 const total = (cells) => cells.reduce((a, b) => a + b, 0);
 // sums of weights differ by rounding where nothing is left
 const less = (a, b) => a.map((n, i) => (n - b[i] <= 1e-12 * n ? 0 : n - b[i]));
+// counts, with the least and the greatest that agree with protected ones
+const bounded = (cells, ends) => Object.assign(cells, ends.length ? { ends } : {});
+
+// a group, or several rows of a table in another way: its counts at every place
+const memberOf = (table, rows, of) => ({ ...of, sums: added(table, rows, table.flat),
+  ranges: table.ranges.map((flat) => added(table, rows, flat)) });
+// a view of groups, each at its place, whose parts are all rows: cells are added up when they are asked for
+const viewOfCounts = (groups, parts, placeOf, turned) => {
+  const known = new Map(), held = new Map(groups.map((group) => [group.key, group]));
+  const once = (key, make_) => {
+    if (!known.has(key)) known.set(key, make_());
+    return known.get(key);
+  };
+  const counted = (member) => {
+    const [cells, ...ends] = [member.sums, ...member.ranges].map((sums) => cellsAt(sums, placeOf(member), turned));
+    return bounded(cells, ends);
+  };
+  const cells = (key) => held.has(key) && once(key, () => counted(held.get(key)));
+  const whole = () => once("all", () => parts.map(counted).reduce((a, b) => a.map((n, i) => n + b[i])));
+  const without = (all, own) => bounded(less(all, own), (all.ends || []).map((end, i) => less(end, own.ends[i])));
+  return { groups, once, cells, whole, others: ({ key }) => once(`not ${key}`, () => without(whole(), cells(key))) };
+};
 
 // what is chosen from a place on, of places and choices in turn
 const runAt = (runs, place) => {
@@ -76,6 +98,21 @@ const fixed = (value, digits) => {
   return (tie ? 2 * Math.round(scaled / 2) / 10 ** digits : value).toFixed(digits);
 };
 const minus = (text) => (/^-0(\.0*)?$/.test(text) ? text.slice(1) : text.replace("-", "\u2212"));
+// a rate, or its difference or ratio: shares as per cent and in percentage points
+const number = (value, show, share, signed = show === "difference") => {
+  if (Number.isNaN(value)) return "undefined";
+  if (!Number.isFinite(value)) return value > 0 ? "\u221e" : "\u2212\u221e";
+  const text = minus(show === "ratio" ? fixed(value, 2) : share ? fixed(value * 100, 1) : fixed(value, 3));
+  return (signed && value > 0 && !/^0\.0*$/.test(text) ? "+" : "") + text;
+};
+const unit = (show, share) => (show === "ratio" || !share ? "" : show === "difference" ? " pp" : "%");
+const count = (n) => fixed(n, Number.isInteger(n) ? 0 : 1).replace(/\B(?=(\d{3})+(\.|$))/g, ",");
+const asScore = (score) => (score === null ? "" : String(Number(score.toPrecision(6))));
+// of several places the one whose score is nearest
+const nearestOf = (places, scoreAt, asked) => {
+  const off = (place) => Math.abs(scoreAt(place) - asked);
+  return places.reduce((a, b) => (off(b) < off(a) ? b : a));
+};
 
 // elements of the page; names enter it as text alone
 const one = (id) => document.getElementById(id);

@@ -24,9 +24,8 @@
   // the smallest table that has the columns and the threshold
   const tableOf = (s, threshold) => fitting(s).filter((t) => t.places.includes(threshold))
     .sort((a, b) => a.flat.length - b.flat.length)[0];
-  // the thresholds at which a view is counted, and the nearest of them
+  // the thresholds at which a view is counted
   const reachable = (s) => [...new Set(fitting(s).flatMap((t) => t.places))].sort((a, b) => a - b);
-  const nearest = (s, distance) => reachable(s).reduce((a, b) => (distance(b) < distance(a) ? b : a));
 
   // the groups of some columns under the filter, and all of their rows, each added up; codes after
   // those of the groups are of values outside them
@@ -50,16 +49,13 @@
       found.get(number).push(row);
     }
     const planes = [0, 1, 2].map((label) => label * table.plane);
-    const member = (rows, of) => {
-      const sums = added(table, rows, table.flat), ranges = table.ranges.map((flat) => added(table, rows, flat));
-      return { ...of, sums, ranges, n: planes.reduce((n, start) => n + sums[start] + sums[start + table.plane - 1], 0) };
-    };
+    const sized = ({ sums }) => planes.reduce((n, start) => n + sums[start] + sums[start + table.plane - 1], 0);
     const groups = [...found].sort(([a], [b]) => a - b).map(([number, rows]) => {
       const own = by.map((each) => codes[rows[0] * width + each.at]);
-      return member(rows, { number, codes: own, key: own.join(), name: nameOf(s.by, own) });
+      const group = memberOf(table, rows, { number, codes: own, key: own.join(), name: nameOf(s.by, own) });
+      return { ...group, n: sized(group) };
     }).filter(({ n }) => n > 0);
-    return { table, groups, views: new Map(), whole: member(whole, { key: "all" }), of: new Map(groups.map((group) => [group.key, group])),
-      chosen: chosen.get([s.model, s.by, s.filter].join("|")) };
+    return { table, groups, views: new Map(), whole: memberOf(table, whole), chosen: chosen.get([s.model, s.by, s.filter].join("|")) };
   };
   const nameOf = (by, codes) => by.map((i, k) => columns[i].groups[codes[k]]).join(" & ");
   // the largest group of a view, and the best by each rate, as the file states them
@@ -74,21 +70,9 @@
     }
     return added_.get(key);
   };
-  // counts, with the least and the greatest that agree with protected ones
-  const known_ = (cells, ends) => Object.assign(cells, ends.length ? { ends } : {});
-  // a view at a threshold: its cells are those of groups, looked up when they are asked for
   const viewAt = (of, threshold) => {
-    const place = of.table.places.indexOf(threshold), known = new Map();
-    const once = (key, make_) => {
-      if (!known.has(key)) known.set(key, make_());
-      return known.get(key);
-    };
-    const counted = ({ sums, ranges }) => known_(cellsAt(sums, place, data.turned), ranges.map((each) => cellsAt(each, place, data.turned)));
-    const cells = (key) => of.of.has(key) && once(key, () => counted(of.of.get(key)));
-    const whole = () => once("all", () => counted(of.whole));
-    const without = (all, own) => known_(less(all, own), (all.ends || []).map((end, i) => less(end, own.ends[i])));
-    return { groups: of.groups, chosen: of.chosen, threshold, once, cells, whole,
-      others: (group) => once(`not ${group.key}`, () => without(whole(), cells(group.key))) };
+    const place = of.table.places.indexOf(threshold);
+    return { ...viewOfCounts(of.groups, [of.whole], () => place, data.turned), chosen: of.chosen, threshold };
   };
   const groupsAt = (s, threshold) => {
     const table = tableOf(s, threshold);
@@ -142,20 +126,11 @@
   };
 
   // ---- numbers in words
-  const number = (value, show, rate, sign = true) => {
-    if (Number.isNaN(value)) return "undefined";
-    if (!Number.isFinite(value)) return value > 0 ? "\u221e" : "\u2212\u221e";
-    if (show === "ratio") return minus(fixed(value, 2));
-    const text = minus(fixed(rate.share ? value * 100 : value, rate.share ? 1 : 3));
-    return (sign && show === "difference" && value > 0 && !/^0\.0*$/.test(text) ? "+" : "") + text;
-  };
-  const unit = (show, rate) => (show === "ratio" || !rate.share ? "" : show === "difference" ? " pp" : "%");
-  const bounds = (result, show, rate) => (result.bounds ? `bounds ${result.bounds.map((end) => number(end, show, rate)).join(" to ")}, ` : "");
+  const bounds = (result, show, rate) => (result.bounds ? `bounds ${result.bounds.map((end) => number(end, show, rate.share)).join(" to ")}, ` : "");
   const ends = (result, show, rate) => (Number.isNaN(result.low) ? "no confidence interval"
-    : `${number(result.low, show, rate)} to ${number(result.high, show, rate)}`);
-  const count = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
+    : `${number(result.low, show, rate.share)} to ${number(result.high, show, rate.share)}`);
   const people = (n) => `n = ${count(n)}`;
-  const scoreOf = (i) => (thresholds[i] === null ? "" : String(Number(thresholds[i].toPrecision(6))));
+  const scoreOf = (i) => asScore(thresholds[i]);
   const referenceName = (s) => {
     if (Array.isArray(s.reference)) return nameOf(s.by, s.reference);
     const fixed_ = { others: "all others", overall: "all rows" }[s.reference];
@@ -194,7 +169,7 @@
   const ticks = (show, axis, rate) => {
     const line = make("span", { className: "ticks", "aria-hidden": "true" });
     const short = (text) => text.replace(/\.0+$|(\.\d*?)0+$/, "$1");
-    axis.ticks.forEach((tick) => line.append(make("span", { textContent: short(number(tick, show, rate)) })));
+    axis.ticks.forEach((tick) => line.append(make("span", { textContent: short(number(tick, show, rate.share)) })));
     return line;
   };
 
@@ -249,7 +224,7 @@
       delete button.dataset.high;
     } else {
       const limits = limitsOf(i, state.show), judged = limits.map((limit) => verdictOf(limit, group)).filter(Boolean).join(", ");
-      const text = number(result.value, state.show, rate) + unit(state.show, rate) + (judged && ` ${judged}`);
+      const text = number(result.value, state.show, rate.share) + unit(state.show, rate.share) + (judged && ` ${judged}`);
       words = `${text}, ${bounds(result, state.show, rate)}${Number.isNaN(result.low) ? "" : "confidence interval "}${ends(result, state.show, rate)}`;
       if (result.few) words += ", insufficient data";
       const isClear = excludes(state.show, result);
@@ -430,7 +405,7 @@
     const children = [make("h2", {}, bdi(row.group.name)), back, make("p", { textContent: `${capital(rate.title)}: ${rate.says}.` })];
     const list = make("dl");
     const item = (term, text) => list.append(make("dt", {}, ...[term].flat()), make("dd", { textContent: text }));
-    const stated = (result, show) => `${number(result.value, show, rate)}${unit(show, rate)}`
+    const stated = (result, show) => `${number(result.value, show, rate.share)}${unit(show, rate.share)}`
       + (Number.isNaN(result.value) ? "" : ` (${bounds(result, show, rate)}${Number.isNaN(result.low) ? "" : `${level} CI `}${ends(result, show, rate)})`)
       + (result.few ? ", insufficient data" : "");
     detailed.push({ model: state.model, group: row.group, found, shows: ["rate", "other", "difference", "ratio"] });
@@ -512,7 +487,7 @@
       "aria-label": `${capital(rate.title)} by threshold of the score: ${group.name}, and ${compared}` });
     [0, largest / 2, largest].forEach((v) => picture.append(
       draw("line", { class: "level", x1: left, x2: W - 8, y1: y(v), y2: y(v) }),
-      draw("text", { x: left - 5, y: y(v) + 4, "text-anchor": "end" }, rate.share ? `${Math.round(100 * v)}%` : number(v, "rate", rate))));
+      draw("text", { x: left - 5, y: y(v) + 4, "text-anchor": "end" }, rate.share ? `${Math.round(100 * v)}%` : number(v, "rate", rate.share))));
     [places[0], places[places.length - 1]].forEach((i, k) => picture.append(
       draw("text", { x: x(i), y: H - 6, "text-anchor": k ? "end" : "start" }, k ? scoreOf(i) : `threshold ${scoreOf(i)}`)));
     lines.forEach((points, k) => {
@@ -570,7 +545,7 @@
     const with_ = state.show === "rate" && row ? "" : ` compared with ${referenceName(state)}`;
     const of = row ? row.group.name : `all groups by ${state.by.map((i) => columns[i].name).join(" & ")}`;
     const value = !row ? summary().map((part) => part.textContent ?? part).join("").replace(/\.$/, "")
-      : !result ? "the reference" : `${number(result.value, state.show, rate)}${unit(state.show, rate)}`
+      : !result ? "the reference" : `${number(result.value, state.show, rate.share)}${unit(state.show, rate.share)}`
         + ` (${bounds(result, state.show, rate)}${Number.isNaN(result.low) ? "" : `${level} CI `}${ends(result, state.show, rate)}${Number.isNaN(result.low) ? "" : `, ${taken(state)}`})`;
     return `${rate.title} ${state.show === "rate" && row ? "" : `${sentenceOf()} `}of ${of}${byModel(state)}${with_}${where ? `, ${where} only` : ""}${at(rate)}: ${value}`;
   };
@@ -739,7 +714,7 @@
   };
   const update = (keep = false) => {
     const asked = state.threshold;  // where these columns were not counted at it, the nearest
-    state.threshold = nearest(state, (i) => Math.abs(i - asked));
+    state.threshold = nearestOf(reachable(state), (i) => i, asked);
     shown = look();
     const inGrid = keep && document.activeElement && document.activeElement.closest("#grid td, #detail");
     const [inSight, outOfSight] = drawGrid();
@@ -806,13 +781,13 @@
     let moved = 0;
     one("threshold").addEventListener("input", (e) => {
       const asked = Number(e.target.value);
-      state.threshold = nearest(state, (i) => Math.abs(i - asked));
+      state.threshold = nearestOf(reachable(state), (i) => i, asked);
       cancelAnimationFrame(moved);
       moved = requestAnimationFrame(() => update());
     });
     one("threshold-number").addEventListener("change", (e) => {
       const typed = e.target.value, asked = Number(typed), known = typed !== "" && !Number.isNaN(asked);
-      if (known) state.threshold = nearest(state, (i) => Math.abs(thresholds[i] - asked));
+      if (known) state.threshold = nearestOf(reachable(state), (i) => thresholds[i], asked);
       update();
       const kept = `the threshold is ${scoreOf(state.threshold)}`;
       if (!known) one("threshold-moved").textContent = `No number was typed: ${kept}, as before.`;

@@ -2,23 +2,13 @@
 (() => {
   const data = JSON.parse(one("counts").textContent);
   const { low, high, steps } = data;
-  const edge = (k) => (k * (high - low)) / steps + low;
-  const nearest = (score) =>
-    Math.min(steps, Math.max(0, Math.round(((score - low) / (high - low)) * steps)));
-  const start = nearest(data.start);
+  const places = range(steps + 1), edge = (k) => (k * (high - low)) / steps + low;
+  const start = nearestOf(places, edge, data.start);
   const { valueOf, contrast } = arithmetic(data.clarify);
-  const tables = tablesOf(data);
-  const sums = tables.map((table) => table.codes.map((_, i) => added(table, [i], table.flat)));
+  const features = tablesOf(data).map((table) => table.codes.map((_, i) => memberOf(table, [i], { key: i })));
 
   let feature = 0;
   let thresholds = [];
-  // the cells of every group at its threshold, as all pages that compute again see them
-  const viewNow = () => {
-    const cells = sums[feature].map((each, i) => cellsAt(each, thresholds[i], data.turned));
-    const sum = (several) => several.reduce((a, b) => a.map((n, i) => n + b[i]), cells[0].map(() => 0));
-    return { cells: (i) => cells[i], whole: () => sum(cells),
-      others: (group) => sum(cells.filter((_, i) => i !== group.key)) };
-  };
   // what the page's data state that groups are compared with at a place: a group's number, or
   // "others" or "overall"; with thresholds of their own, groups keep the report's reference
   const referenceAt = (m) => {
@@ -32,46 +22,34 @@
     return contrast(data.rates[metric.rate], metric.by, ...(metric.turned ? sides.reverse() : sides));
   };
 
-  // numbers as the page shows them
-  const sign = (value, signed) => (signed && value > 0 ? "+" : "");
-  const asNumber = (value, signed) => {
-    if (Number.isNaN(value)) return "-";
-    if (!Number.isFinite(value)) return `${value < 0 ? "−" : sign(value, signed)}∞`;
-    return value === 0 ? "0" : sign(value, signed) + minus(fixed(value, 3));
-  };
-  const asPoints = (value) => (Number.isNaN(value) ? "-" : sign(value, true) + minus(fixed(value * 100, 1)));
-  const asPercent = (value) => (Number.isNaN(value) ? "-" : `${minus(fixed(value * 100, 1))}%`);
-  const asCount = (n) => n.toLocaleString("en", { maximumFractionDigits: 1 });
-  const asScore = (k) => String(Number(edge(k).toPrecision(6)));
-
   const head = (table, first, names) => table.tHead.replaceChildren(make("tr", {},
     ...first.map((title) => make("th", { scope: "col" }, title)),
     ...names.map((name) => make("th", { scope: "col", class: "num" }, bdi(name)))));
-  const cell = (text, value) =>
-    make("td", { class: "num" }, make("data", { value: Number.isNaN(value) ? "" : String(value) }, text));
+  const cell = (text, value) => make("td", { class: "num" },
+    Number.isNaN(value) ? make("data", { value: "" }, "-") : make("data", { value: String(value) }, text));
   const line = (label, link, cells) => make("tr", {},
     make("th", { scope: "row" }, link ? make("a", { href: `#${link}` }, label) : label), ...cells);
 
   const show = (notice) => {
-    const { groups, compared } = data.columns[feature], view = viewNow();
+    const { groups, compared } = data.columns[feature], members = features[feature];
+    const view = viewOfCounts(members, members, ({ key }) => thresholds[key], data.turned);
     const named = (reference) =>
       ({ others: "all others", overall: "overall", null: "-" })[reference] || groups[reference];
-    const cells = groups.map((_, i) => view.cells(i));
+    const cells = members.map(({ key }) => view.cells(key));
+    const shown = (rate, c) => number(valueOf(rate, c), "rate", rate.share) + unit("rate", rate.share);
     const counted = (data.labelled ? ["TP", "FP", "FN", "TN"] : []).map((name, i) =>
-      line(name, "", cells.map((c) => cell(asCount(c[i]), c[i]))));
-    const rates = data.rates.map((rate) => line(rate.title, rate.link, cells.map((c) => {
-      const value = valueOf(rate, c);
-      return cell(rate.share ? asPercent(value) : asNumber(value), value);
-    })));
+      line(name, "", cells.map((c) => cell(count(c[i]), c[i]))));
+    const rates = data.rates.map((rate) =>
+      line(rate.title, rate.link, cells.map((c) => cell(shown(rate, c), valueOf(rate, c)))));
     one("tool-rates").tBodies[0].replaceChildren(
-      line("threshold", "", thresholds.map((k) => cell(asScore(k), edge(k)))), ...counted, ...rates);
+      line("threshold", "", thresholds.map((k) => cell(asScore(edge(k)), edge(k)))), ...counted, ...rates);
     one("tool-metrics").tBodies[0].replaceChildren(...data.metrics.map((metric, m) => {
       const reference = referenceAt(m);
       const row = line(metric.title, metric.link, [
         make("td", { class: "against" }, bdi(named(reference))),
         ...compared.map((i) => {
           const value = compare(metric, reference, view, i);
-          return cell(metric.points ? asPoints(value) : asNumber(value, metric.signed), value);
+          return cell(number(value, metric.by, metric.points, metric.signed), value);
         }),
       ]);
       row.dataset.name = metric.name;
@@ -79,7 +57,7 @@
     }));
     const selected = data.rates.find((rate) => rate.name === "selection_rate");
     one("tool-status").textContent = notice || groups.map((name, i) =>
-      `${name}: ${asPercent(valueOf(selected, cells[i]))} predicted positive`).join("; ");
+      `${name}: ${shown(selected, cells[i])} predicted positive`).join("; ");
   };
 
   // a slider with a box for the exact number; both stand on edges of the bins
@@ -90,8 +68,8 @@
       "aria-label": `${label}, as a number` });
     const place = (to) => {
       slider.value = to;
-      slider.setAttribute("aria-valuetext", asScore(to));
-      box.value = asScore(to);
+      slider.setAttribute("aria-valuetext", asScore(edge(to)));
+      box.value = asScore(edge(to));
     };
     const take = (to, notice) => {
       which.forEach((i) => { thresholds[i] = to; });
@@ -101,9 +79,9 @@
     slider.addEventListener("input", () => take(Number(slider.value)));
     box.addEventListener("change", () => {
       const asked = box.value === "" ? edge(thresholds[which[0]]) : Number(box.value);
-      const to = nearest(asked);
+      const to = nearestOf(places, edge, asked);
       const moved = Math.abs(edge(to) - asked) > 1e-9 * (high - low);
-      take(to, moved ? `${asked} is no edge of the bins that scores are counted in; ${asScore(to)}, the nearest, is taken.` : "");
+      take(to, moved ? `${asked} is no edge of the bins that scores are counted in; ${asScore(edge(to))}, the nearest, is taken.` : "");
     });
     place(k);
     return make("fieldset", {}, make("legend", {}, bdi(name)), slider, box);

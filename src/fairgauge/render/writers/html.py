@@ -220,11 +220,31 @@ def asset(name: str) -> str:
     return files("fairgauge.render").joinpath("templates", name).read_text(encoding="utf-8")
 
 
+_SPACED = re.compile(
+    r"""(?P<string>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')"""
+    r"""| ?(?P<operator>[^\w$ "'+-]|(?<![+-])(?<![+-] )[+-](?! ?[+-])) ?"""
+)
+
+
 @cache
 def scripts(*names: str) -> str:
     """Return scripts one after the other, without what only their readers need."""
     text = "\n".join(map(asset, names))
-    return re.sub(r"\n\s*", "\n", re.sub(r"(?m)^\s*//.*$|\s// .*$", "", text)).strip()
+    bare = re.sub(r"(?m)^\s*//.*$|\s// .*$", "", text)
+    return "\n".join(filter(None, (_tight(line.strip()) for line in bare.splitlines())))
+
+
+def _tight(line: str) -> str:
+    """Return a line of a script without spaces about its operators; strings stay as they are.
+
+    So do lines with a template or a slash, which may begin a regular expression.
+
+    >>> _tight('const next = a + +b, text = "x + y";')
+    'const next=a+ +b,text="x + y";'
+    """
+    if "`" in line or "/" in line:
+        return line
+    return _SPACED.sub(lambda found: found["string"] or found["operator"], line)
 
 
 @cache
