@@ -1,9 +1,12 @@
 """``python -m bench.explore_clicks``: main-thread work of a click in the page of explore.
 
 Of a page with many groups and one with about 100,000 counts: its size, the time to its first paint,
-and for each kind of click the CPU time of the main thread up to and with the next frame, times four
-for a phone. CPU time does not depend on what else the machine does. ``--against CHECKOUT`` measures
-the page of another checkout too.
+and for each kind of click the CPU time of the main thread up to and with the frame that answers it,
+times four for a phone; then that of all later frames together, which draw the rest in pieces.
+
+CPU time grows where other processes share a core and its caches. A computation of fixed length
+runs before and after each click; times are scaled to the fastest of these, and how much slower
+their median was is printed. ``--against CHECKOUT`` measures the page of another checkout too.
 """
 
 from __future__ import annotations
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 _HERE = Path(__file__).resolve().parent.parent
 _PHONE = 4
 _ROUNDS = 9
+_SETTLED = 400
+"""Milliseconds after which a view is settled."""
 _PARTS = ("TaskDuration", "ScriptDuration", "RecalcStyleDuration", "LayoutDuration")
 _METRICS = ("selection_rate", "true_positive_rate", "false_positive_rate", "precision", "f1",
             "accuracy", "balanced_accuracy", "base_rate")  # fmt: skip
@@ -42,12 +47,20 @@ _CLICKS = {
     "groups by": "n => document.querySelectorAll('#by input:enabled')[n % 2].click()",
 }
 _TO_THE_FRAME = """(n) => new Promise((done) => {
-  (CLICK)(n);
-  const { port1, port2 } = new MessageChannel();
+  const next = window.requestAnimationFrame, held = [], { port1, port2 } = new MessageChannel();
+  window.release = () => {
+    window.requestAnimationFrame = next;
+    held.forEach((then) => next(then));
+  };
   port1.onmessage = () => done(null);
-  requestAnimationFrame(() => port2.postMessage(0));
+  next(() => {
+    window.requestAnimationFrame = (then) => held.push(then);
+    port2.postMessage(0);
+  });
+  (CLICK)(n);
 })"""
-"""A click, and what follows up to and with the frame that answers it."""
+"""A click, and what follows up to and with the frame that answers it; later frames are held."""
+_FIXED = "() => { let s = 0; for (let i = 0; i < 2e6; i++) s = (s * 31 + i) % 1000003; return s; }"
 
 
 def main() -> None:
@@ -93,37 +106,52 @@ def _measured(folder: Path) -> Iterator[str]:
             yield f"{file.stem}: {file.stat().st_size / 1e6:.2f} MB"
             for name, (width, height) in _VIEWPORTS.items():
                 context = browser.new_context(viewport={"width": width, "height": height})
-                yield f"  {name}: {_of_page(context.new_page(), file)}"
+                yield from (f"  {name}: {line}" for line in _of_page(context.new_page(), file))
                 context.close()
         browser.close()
 
 
-def _of_page(page: Any, file: Path) -> str:
+def _of_page(page: Any, file: Path) -> Iterator[str]:
     page.goto(file.as_uri())
     page.wait_for_selector("#grid td button")
-    page.wait_for_timeout(800)
+    page.wait_for_timeout(2 * _SETTLED)
     paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+    yield f"first paint {paint:.0f} ms"
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
 
-    def spent() -> dict[str, float]:
+    def spent() -> list[float]:
         metrics = session.send("Performance.getMetrics")["metrics"]
-        return {each["name"]: each["value"] * 1e3 * _PHONE for each in metrics}
+        of = {each["name"]: each["value"] * 1e3 * _PHONE for each in metrics}
+        return [of[name] for name in _PARTS]
 
-    found = [f"first paint {paint:.0f} ms"]
+    def work(script: str, *given: object) -> list[float]:
+        before = spent()
+        page.evaluate(script, *given)
+        return [now - then for now, then in zip(spent(), before, strict=True)]
+
+    fixed = [work(_FIXED)[0] for _ in range(2 * _ROUNDS)]
+    times: dict[str, list[list[float]]] = {}
     for name, click in {"nothing": "() => {}", **_CLICKS}.items():
-        totals, parts = [], []
         for n in range(_ROUNDS):
+            fixed.append(work(_FIXED)[0])
+            parts = work(_TO_THE_FRAME.replace("CLICK", click), n)
+            fixed.append(work(_FIXED)[0])
             before = spent()
-            page.evaluate(_TO_THE_FRAME.replace("CLICK", click), n)
-            after = spent()
-            of = [after[name] - before[name] for name in _PARTS]
-            totals.append(of[0])
-            parts.append(of[1:])
-            page.wait_for_timeout(450)  # what follows a settled view
-        rest = "/".join(f"{statistics.median(p):.0f}" for p in zip(*parts, strict=True))
-        found.append(f"{name} {statistics.median(totals):.0f} (max {max(totals):.0f}; {rest})")
-    return "; ".join(found) + " ms"
+            page.evaluate("window.release()")
+            page.wait_for_timeout(_SETTLED)
+            parts.append(spent()[0] - before[0])
+            times.setdefault(name, []).append([2 * each / sum(fixed[-2:]) for each in parts])
+    for name, found in times.items():
+        columns = zip(*found, strict=True)
+        total, *rest, later = ([min(fixed) * each for each in part] for part in columns)
+        parts = "/".join(f"{statistics.median(part):.0f}" for part in rest)
+        high = statistics.quantiles(total, n=20)[-1]
+        yield (
+            f"{name}: median {statistics.median(total):.0f}, 95% below {high:.0f} ms "
+            f"(script/style/layout {parts}); later {statistics.median(later):.0f} ms"
+        )
+    yield f"this machine was {statistics.median(fixed) / min(fixed):.1f} times slower than at best"
 
 
 if __name__ == "__main__":

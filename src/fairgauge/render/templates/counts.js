@@ -60,9 +60,10 @@ const bounded = (cells, ends) => Object.assign(cells, ends.length ? { ends } : {
 // a group, or several rows of a table in another way: its counts at every place
 const memberOf = (table, rows, of) => ({ ...of, sums: added(table, rows, table.flat),
   ranges: table.ranges.map((flat) => added(table, rows, flat)) });
-// a view of groups, each at its place, whose parts are all rows: cells are added up when they are asked for
+const byKey = (groups) => new Map(groups.map((group) => [group.key, group]));
+// a view of groups by key, each at its place, whose parts are all rows: cells are looked up when they are asked for
 const viewOfCounts = (groups, parts, placeOf, turned) => {
-  const known = new Map(), held = new Map(groups.map((group) => [group.key, group]));
+  const known = new Map();
   const once = (key, make_) => {
     if (!known.has(key)) known.set(key, make_());
     return known.get(key);
@@ -71,10 +72,10 @@ const viewOfCounts = (groups, parts, placeOf, turned) => {
     const [cells, ...ends] = [member.sums, ...member.ranges].map((sums) => cellsAt(sums, placeOf(member), turned));
     return bounded(cells, ends);
   };
-  const cells = (key) => held.has(key) && once(key, () => counted(held.get(key)));
+  const cells = (key) => groups.has(key) && once(key, () => counted(groups.get(key)));
   const whole = () => once("all", () => parts.map(counted).reduce((a, b) => a.map((n, i) => n + b[i])));
   const without = (all, own) => bounded(less(all, own), (all.ends || []).map((end, i) => less(end, own.ends[i])));
-  return { groups, once, cells, whole, others: ({ key }) => once(`not ${key}`, () => without(whole(), cells(key))) };
+  return { once, cells, whole, others: ({ key }) => once(`not ${key}`, () => without(whole(), cells(key))) };
 };
 
 // what is chosen from a place on, of places and choices in turn

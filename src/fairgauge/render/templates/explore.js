@@ -55,7 +55,7 @@
       const group = memberOf(table, rows, { number, codes: own, key: own.join(), name: nameOf(s.by, own) });
       return { ...group, n: sized(group) };
     }).filter(({ n }) => n > 0);
-    return { table, groups, views: new Map(), whole: memberOf(table, whole), chosen: chosen.get([s.model, s.by, s.filter].join("|")) };
+    return { table, groups, byKey: byKey(groups), views: new Map(), whole: memberOf(table, whole), chosen: chosen.get([s.model, s.by, s.filter].join("|")) };
   };
   const nameOf = (by, codes) => by.map((i, k) => columns[i].groups[codes[k]]).join(" & ");
   // the largest group of a view, and the best by each rate, as the file states them
@@ -72,7 +72,7 @@
   };
   const viewAt = (of, threshold) => {
     const place = of.table.places.indexOf(threshold);
-    return { ...viewOfCounts(of.groups, [of.whole], () => place, data.turned), chosen: of.chosen, threshold };
+    return { ...viewOfCounts(of.byKey, [of.whole], () => place, data.turned), groups: of.groups, chosen: of.chosen, threshold };
   };
   const groupsAt = (s, threshold) => {
     const table = tableOf(s, threshold);
@@ -96,20 +96,25 @@
   const adequate = (s) => (s.together ? { ...data.fewest, rows: data.together.rows, expected: data.together.outcomes, outcomes: data.together.outcomes } : data.fewest);
   const critical = (s) => (s.together ? data.together.z : data.z);
 
-  // what is stated of a rate of a group: the rate, and its comparisons; each is computed once in a view
-  const measured = (s, view, group, rate, shows = ["rate", "difference", "ratio"]) =>
-    view.once([s.reference, s.together, group.key, rate.name, shows].join("|"), () => measure(s, view, group, rate, shows));
-  const measure = (s, view, group, rate, shows) => {
-    const z = critical(s), fewest = adequate(s), cells = view.cells(group.key);
-    const reference = comparedWith(s, view, group, rate), found = { reference };
-    if (shows.includes("rate")) found.rate = rateOf(rate, cells, z, fewest);
-    if (!reference || total(reference.others || reference.cells) === 0) return found;
-    if (shows.includes("rate")) found.other = rateOf(rate, reference.cells, z, fewest);
+  // what is stated of a rate by group: the rate, and its comparisons; each is computed once in a view
+  const measures = (s, view, rate, shows = ["rate", "difference", "ratio"]) => {
+    const held = view.once([s.reference, s.together, rate.name, shows].join("|"), () => new Map());
+    const of = referenceOf(s, view, rate), z = critical(s), fewest = adequate(s);
     const ends = s.together || s.reference !== "best" ? z : data.among[view.chosen.among];
-    for (const by of Object.keys(rate.contrasts)) {
-      if (shows.includes(by)) found[by] = compareRates(rate, by, cells, reference.cells, reference.others, ends, fewest);
-    }
-    return found;
+    const measure = (group) => {
+      const cells = view.cells(group.key), reference = against(of, group, view), found = { reference };
+      if (shows.includes("rate")) found.rate = rateOf(rate, cells, z, fewest);
+      if (!reference || total(reference.others || reference.cells) === 0) return found;
+      if (shows.includes("rate")) found.other = rateOf(rate, reference.cells, z, fewest);
+      for (const by of Object.keys(rate.contrasts)) {
+        if (shows.includes(by)) found[by] = compareRates(rate, by, cells, reference.cells, reference.others, ends, fewest);
+      }
+      return found;
+    };
+    return (group) => {
+      if (!held.has(group.key)) held.set(group.key, measure(group));
+      return held.get(group.key);
+    };
   };
   const neutral = { difference: 0, ratio: 1 };
   const excludes = (by, result) => result && !result.few
@@ -166,12 +171,8 @@
     return { ticks: [-end, 0, end], at: (v) => (v / end + 1) / 2 };
   };
   const clamp = (share) => Math.min(Math.max(share, 0), 1) * 100;
-  const ticks = (show, axis, rate) => {
-    const line = make("span", { className: "ticks", "aria-hidden": "true" });
-    const short = (text) => text.replace(/\.0+$|(\.\d*?)0+$/, "$1");
-    axis.ticks.forEach((tick) => line.append(make("span", { textContent: short(number(tick, show, rate.share)) })));
-    return line;
-  };
+  const ticksOf = (show, axis, rate) => axis.ticks
+    .map((tick) => number(tick, show, rate.share).replace(/\.0+$|(\.\d*?)0+$/, "$1"));
 
   let shown = null;
   const sentenceOf = () => (state.show === "ratio" ? "ratio" : "difference");
@@ -182,8 +183,8 @@
     if (Array.isArray(state.reference) && !groups.some((g) => g.key === state.reference.join())) {
       state.reference = "others";
     }
-    const rows = groups.map((group) => ({ group, found: rates.map((rate, i) =>
-      measured(state, view, group, rate, i === state.rate ? [state.show, sentenceOf()] : [state.show])) }));
+    const of = rates.map((rate, i) => measures(state, view, rate, i === state.rate ? [state.show, sentenceOf()] : [state.show]));
+    const rows = groups.map((group) => ({ group, found: of.map((measured) => measured(group)) }));
     if (!groups.some((g) => g.key === state.group)) state.group = null;
     const picked_ = rows.find(({ group }) => group.key === state.group);  // else the first is detailed
     const detailed = picked_ || rows.find(({ found }) => found[state.rate].reference) || rows[0];
@@ -248,8 +249,8 @@
     set(cell.td, "className", state_);
     set(button, "tabIndex", isPicked ? 0 : -1);
     const label = `${group.name}, ${rate.title}: ${words}`;
-    if (button.getAttribute("aria-label") !== label) button.setAttribute("aria-label", label);
-    if (button.getAttribute("aria-pressed") !== String(isPicked)) button.setAttribute("aria-pressed", String(isPicked));
+    set(button, "ariaLabel", label);
+    set(button, "ariaPressed", String(isPicked));
   };
   const drawHead = (axes) => {
     const { tHead } = one("grid");
@@ -257,22 +258,22 @@
       tHead.append(make("tr", {}, make("th", { scope: "col", textContent: "group" }), ...rates.map((rate, i) => {
         const button = make("button", { type: "button", title: capital(rate.says) }, make("b", { textContent: rate.title }));
         button.addEventListener("click", () => { state.sort = state.sort === i ? null : i; state.rate = i; update(); });
-        return make("th", { scope: "col" }, button, make("span"));
+        const ticks = make("span", { className: "ticks", "aria-hidden": "true" }, ...range(3).map(() => make("span", {}, new Text())));
+        return make("th", { scope: "col" }, button, ticks);
       })));
     }
     rates.forEach((rate, i) => {
       const cell = tHead.rows[0].cells[i + 1];
       set(cell, "className", i === state.rate ? "on" : "");
-      const key = `${state.show} ${axes[i].ticks}`;
-      if (cell.dataset.axis !== key) cell.lastChild.replaceWith(ticks(state.show, axes[i], rate));
-      cell.dataset.axis = key;
-      if (state.sort === i) cell.setAttribute("aria-sort", "ascending"); else cell.removeAttribute("aria-sort");
+      const ticks = cell.lastChild.children;
+      ticksOf(state.show, axes[i], rate).forEach((text, k) => set(ticks[k].firstChild, "data", text));
+      set(cell, "ariaSort", state.sort === i ? "ascending" : null);
     });
   };
   // the picked rate is drawn at once, and the others in the next frames, as much in each as fits
   const FITS = 4, LINES = 12;  // milliseconds of script, which style and layout take about twice more of
   let queue = [], frame = 0;
-  const isDrawn = () => one("grid").setAttribute("aria-busy", String(queue.length > 0));
+  const isDrawn = () => set(one("grid"), "ariaBusy", String(queue.length > 0));
   const flush = () => { cancelAnimationFrame(frame); queue.splice(0).forEach((part) => part()); isDrawn(); };
   const step = () => {
     const end = performance.now() + FITS;
@@ -289,7 +290,7 @@
   // what was picked is so no more, in cells too that are drawn again later
   let columnOn = 0;
   const unmark = () => {
-    if (picked) { picked.setAttribute("aria-pressed", "false"); picked.tabIndex = -1; picked = null; }
+    if (picked) { picked.ariaPressed = "false"; picked.tabIndex = -1; picked = null; }
     if (columnOn === state.rate) return;
     lines.forEach(({ cells }) => { cells[columnOn].td.classList.remove("on"); cells[state.rate].td.classList.add("on"); });
     columnOn = state.rate;
@@ -302,8 +303,8 @@
     // axes are the same whichever model is chosen
     const byOthers = models.flatMap((_, model) => {
       const view = model === state.model ? null : viewOf(model);
-      return view ? shown.groups.filter(({ key }) => view.cells(key)).map((group) =>
-        ({ found: rates.map((rate) => measured({ ...state, model }, view, group, rate, [state.show])) })) : [];
+      const of = view ? rates.map((rate) => measures({ ...state, model }, view, rate, [state.show])) : [];
+      return view ? shown.groups.filter(({ key }) => view.cells(key)).map((group) => ({ found: of.map((measured) => measured(group)) })) : [];
     });
     const all = [...rows, ...byOthers].flatMap(({ found }) => found.map((f, i) => ({ found: f, rate: rates[i] })));
     const [shares, others] = [true, false].map((share) => {
@@ -318,7 +319,10 @@
     }
     drawHead(axes);
     unmark();
-    while (body.rows.length > sorted.length) body.lastChild.remove();
+    // rows of other views go now where they are in sight, else later
+    const dropLast = () => { if (body.rows.length > sorted.length) body.lastChild.remove(); };
+    const surplus = range(Math.max(0, body.rows.length - sorted.length));
+    if (sorted.length < last) surplus.splice(0).forEach(dropLast);
     const drawLine = (k) => {
       while (lines.length <= k) lines.push(lineOf());
       for (let i = body.rows.length; i <= k; i++) body.append(lines[i].tr);
@@ -331,7 +335,7 @@
     const drawRest = (k) => lines[k].cells.forEach((cell, i) => (i === state.rate ? null : drawCell(cell, sorted[k], i, axes[i])));
     const near = range(sorted.length).filter(inSight), far = range(sorted.length).filter((k) => !inSight(k));
     near.forEach(drawLine);
-    return [near.map((k) => () => drawRest(k)), far.map((k) => () => { drawLine(k); drawRest(k); })];
+    return [near.map((k) => () => drawRest(k)), [...surplus.map(() => dropLast), ...far.map((k) => () => { drawLine(k); drawRest(k); })]];
   };
 
   // which groups differ, and how that was judged: few by name, many counted
@@ -351,9 +355,10 @@
   };
   const drawSentence = () => {
     const rate = rates[state.rate], where = filterWords(state);
-    one("sentence").replaceChildren(
-      make("b", {}, capital(rate.title), bdi(byModel(state)), at(rate), where ? " (" : "", where ? bdi(where) : "", where ? ")" : ""),
-      ", compared with ", bdi(referenceName(state)), ": ", ...summary());
+    const parts = [make("b", {}, capital(rate.title), bdi(byModel(state)), at(rate), where ? " (" : "", where ? bdi(where) : "", where ? ")" : ""),
+      ", compared with ", bdi(referenceName(state)), ": ", ...summary()];
+    const text = parts.map((part) => part.textContent ?? part).join("");
+    if (one("sentence").textContent !== text) one("sentence").replaceChildren(...parts);
     const what = { rate: "Rates of the groups; the second mark is what they are compared with.",
       difference: "Rate of the group minus that of what it is compared with.",
       ratio: "Rate of the group divided by that of what it is compared with, on a logarithmic axis." };
@@ -398,7 +403,7 @@
     const box = one("detail"), row = shown.detailed;
     detailed = [];
     if (!row) { box.replaceChildren(make("p", { textContent: "No group." })); return; }
-    const rate = rates[state.rate], found = measured(state, shown.view, row.group, rate), against_ = referenceName(state);
+    const rate = rates[state.rate], found = measures(state, shown.view, rate)(row.group), against_ = referenceName(state);
     const [over, under] = rate.of.length === 1 ? rate.of[0].map((sum) => dot(sum, shown.view.cells(row.group.key))) : [];
     const back = make("button", { type: "button", id: "back", textContent: "Back to the overview" });
     back.addEventListener("click", () => picked.focus());
@@ -419,7 +424,7 @@
     const every = models.map((_, i) => viewOf(i));
     every.forEach((view, i) => {
       if (i === state.model || !rate.moves || !cellsIn(view, row.group.key)) return;
-      const own = measured(state, view, row.group, rate);
+      const own = measures(state, view, rate)(row.group);
       detailed.push({ model: i, group: row.group, found: own, shows: ["rate", "difference"] });
       item(["by ", bdi(models[i].name)], [stated(own.rate, "rate"),
         ...(own.difference ? [`difference ${stated(own.difference, "difference")}`] : [])].join("; "));
@@ -598,7 +603,7 @@
       button.addEventListener("click", () => { read(entry.key); update(); });
       return make("li", {}, button);
     }));
-    one("trail").setAttribute("aria-busy", "false");
+    one("trail").ariaBusy = "false";
   };
   // text of the data in a comment or a string of TOML stays on its line
   const quoted = (text) => JSON.stringify(text).replace(/[\u007f-\u009f\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
@@ -669,8 +674,8 @@
   };
   const sync = () => {
     reasons = [];
-    one("metric").value = String(state.rate);
-    one("model").value = String(state.model);
+    set(one("metric"), "value", String(state.rate));
+    set(one("model"), "value", String(state.model));
     for (const input of document.querySelectorAll("#show input")) input.checked = input.value === state.show;
     for (const input of document.querySelectorAll("#by input")) {
       const i = Number(input.value), others = state.by.filter((k) => k !== i);
@@ -686,7 +691,7 @@
       : crosses ? "Tick another column too, to cross its groups with these." : "Tick another column to see its groups instead.");
     for (const select of document.querySelectorAll("#filters select")) {
       const i = Number(select.dataset.column);
-      select.value = String(state.filter[i]);
+      set(select, "value", String(state.filter[i]));
       const makes = state.by.includes(i), filtered = withFilter(i, 0);
       select.disabled = makes || (state.filter[i] < 0 && !fitting(filtered).length);
       explain(select, !select.disabled ? "" : makes ? `No choice of one ${columns[i].name}: it makes the groups` : apart(filtered));
@@ -694,7 +699,7 @@
     const names = shown.groups.map((g) => [g.key, g.name]), listed = JSON.stringify(names);
     if (referencesListed !== listed) options(one("reference"), [["others", "all others"], ...(data.protected ? [] : [["overall", "all rows"]]), ...Object.entries(data.rules), ...names]);
     referencesListed = listed;
-    one("reference").value = Array.isArray(state.reference) ? state.reference.join() : state.reference;
+    set(one("reference"), "value", String(state.reference));
     one("together").checked = state.together;
     const places = reachable(state), all = places.length === thresholds.length;
     one("threshold-part").hidden = !data.scored;
@@ -704,12 +709,13 @@
     else if (!data.references.length) because("Neither the largest nor the best group: with min_share, or in too many views, they are of an audit; fairgauge audit --reference best");
     if (models.length < 2 && data.decision) because("No choice of a model: one was counted; fairgauge count --candidate COLUMN counts more");
     one("threshold").disabled = one("threshold-number").disabled = places.length < 2;
-    one("threshold").value = String(state.threshold);
-    one("threshold").setAttribute("aria-valuetext", scoreOf(state.threshold));
-    one("threshold-number").value = scoreOf(state.threshold);
+    set(one("threshold"), "value", String(state.threshold));
+    set(one("threshold"), "ariaValueText", scoreOf(state.threshold));
+    set(one("threshold-number"), "value", scoreOf(state.threshold));
     const audited = state.threshold === data.audited ? "as audited" : `audited at ${scoreOf(data.audited)}`;
-    one("threshold-note").textContent = one("threshold-part").title = audited + (all ? thresholds.length > 1 ? "" : "; scores were counted at this threshold alone"
-      : "; by these columns together, scores were counted at audited thresholds alone");
+    set(one("threshold-note"), "textContent", audited + (all ? thresholds.length > 1 ? "" : "; scores were counted at this threshold alone"
+      : "; by these columns together, scores were counted at audited thresholds alone"));
+    set(one("threshold-part"), "title", one("threshold-note").textContent);
     drawReasons();
   };
   const update = (keep = false) => {
@@ -726,7 +732,7 @@
       : `By these columns, scores were not counted at ${scoreOf(asked)}: the threshold is ${scoreOf(state.threshold)}, the nearest that was.`);
     later([drawDetail, ...inSight, ...outOfSight, drawMatrices]);
     clearTimeout(waiting);
-    one("trail").setAttribute("aria-busy", "true");
+    one("trail").ariaBusy = "true";
     waiting = setTimeout(() => settle(), 350);
   };
   const build = () => {
@@ -835,7 +841,7 @@
     for (const [model, by, codes, i, show, ...expected] of data.check) {
       const s = { ...structuredClone(start), model, by, reference: "others", threshold: data.audited };
       const view = groupsAt(s, s.threshold), group = view && view.groups.find((g) => g.key === codes.join());
-      const result = group && measured(s, view, group, rates[i])[show];
+      const result = group && measures(s, view, rates[i])(group)[show];
       if (!view) continue;
       expected.forEach((value, k) => {
         if (value === null) return;

@@ -32,7 +32,7 @@
 
   const show = (notice) => {
     const { groups, compared } = data.columns[feature], members = features[feature];
-    const view = viewOfCounts(members, members, ({ key }) => thresholds[key], data.turned);
+    const view = viewOfCounts(byKey(members), members, ({ key }) => thresholds[key], data.turned);
     const named = (reference) =>
       ({ others: "all others", overall: "overall", null: "-" })[reference] || groups[reference];
     const cells = members.map(({ key }) => view.cells(key));
