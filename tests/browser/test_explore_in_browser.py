@@ -577,11 +577,13 @@ def test_the_trail_lists_what_was_picked_and_each_interval_as_it_was_shown(opene
     assert shown_so_far(page) > 2 * len(data_of(page)["rates"])
     page.locator("#grid td.on button").nth(1).click()
     (first,) = settled(page)
-    assert re.search(r"% CI .* to .*, each taken alone\)$", first)
+    assert re.search(r"\(95% CI .* to .*, taken alone\)$", first)
+    assert first.partition(": ")[2] in page.locator("#detail").inner_text()
     page.locator("#together").check()
     again = settled(page)
     assert again[0] == first
-    assert again[1].endswith("for everything that this page can show, taken together)")
+    assert re.search(r"\(simultaneous 95% CI .* to [^,]*\)$", again[1])
+    assert again[1].partition(": ")[2] in page.locator("#detail").inner_text()
     assert re.search(r": (.*?) \(", again[1])[1] == re.search(r": (.*?) \(", first)[1]
     page.locator("#trail button").first.click()
     assert settled(page) == again

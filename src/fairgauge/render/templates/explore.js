@@ -132,15 +132,21 @@
 
   // ---- numbers in words
   const bounds = (result, show, rate) => (result.bounds ? `bounds ${result.bounds.map((end) => number(end, show, rate.share)).join(" to ")}, ` : "");
-  const ends = (result, show, rate) => (Number.isNaN(result.low) ? "no confidence interval"
-    : `${number(result.low, show, rate.share)} to ${number(result.high, show, rate.share)}`);
+  const ends = (result, show, rate) => `${number(result.low, show, rate.share)} to ${number(result.high, show, rate.share)}`;
+  // a number, and whether its interval holds alone or with all others
+  const stated = (result, show, rate) => {
+    const text = number(result.value, show, rate.share);
+    if (Number.isNaN(result.value)) return text;
+    const interval = Number.isNaN(result.low) ? "no confidence interval"
+      : state.together ? `simultaneous ${level} CI ${ends(result, show, rate)}` : `${level} CI ${ends(result, show, rate)}, taken alone`;
+    return `${text}${unit(show, rate.share)} (${bounds(result, show, rate)}${interval})${result.few ? ", insufficient data" : ""}`;
+  };
   const people = (n) => `n = ${count(n)}`;
   const scoreOf = (i) => asScore(thresholds[i]);
-  const referenceName = (s) => {
-    if (Array.isArray(s.reference)) return nameOf(s.by, s.reference);
-    const fixed_ = { others: "all others", overall: "all rows" }[s.reference];
-    return fixed_ || `${data.rules[s.reference]}, ${shown.view.groups.find(({ key }) => key === referenceOf(s, shown.view, rates[s.rate])).name}`;
-  };
+  const nameOfReference = (s) => (Array.isArray(s.reference) ? nameOf(s.by, s.reference)
+    : { others: "all others", overall: "all rows", ...data.rules }[s.reference]);
+  const referenceName = (s) => nameOfReference(s) + (s.reference in data.rules
+    ? `, ${shown.view.groups.find(({ key }) => key === referenceOf(s, shown.view, rates[s.rate])).name}` : "");
   const level = `${Number((100 * data.confidence).toPrecision(6))}%`;
   const taken = (s) => (s.together ? "for everything that this page can show, taken together" : "each taken alone");
   const filterWords = (s) => s.filter
@@ -226,7 +232,7 @@
     } else {
       const limits = limitsOf(i, state.show), judged = limits.map((limit) => verdictOf(limit, group)).filter(Boolean).join(", ");
       const text = number(result.value, state.show, rate.share) + unit(state.show, rate.share) + (judged && ` ${judged}`);
-      words = `${text}, ${bounds(result, state.show, rate)}${Number.isNaN(result.low) ? "" : "confidence interval "}${ends(result, state.show, rate)}`;
+      words = `${text}, ${bounds(result, state.show, rate)}${Number.isNaN(result.low) ? "no confidence interval" : `confidence interval ${ends(result, state.show, rate)}`}`;
       if (result.few) words += ", insufficient data";
       const isClear = excludes(state.show, result);
       state_ += `${isClear ? " clear" : " open"}${result.few ? " few" : ""}`;
@@ -410,15 +416,12 @@
     const children = [make("h2", {}, bdi(row.group.name)), back, make("p", { textContent: `${capital(rate.title)}: ${rate.says}.` })];
     const list = make("dl");
     const item = (term, text) => list.append(make("dt", {}, ...[term].flat()), make("dd", { textContent: text }));
-    const stated = (result, show) => `${number(result.value, show, rate.share)}${unit(show, rate.share)}`
-      + (Number.isNaN(result.value) ? "" : ` (${bounds(result, show, rate)}${Number.isNaN(result.low) ? "" : `${level} CI `}${ends(result, show, rate)})`)
-      + (result.few ? ", insufficient data" : "");
     detailed.push({ model: state.model, group: row.group, found, shows: ["rate", "other", "difference", "ratio"] });
-    item("rate", stated(found.rate, "rate"));
+    item("rate", stated(found.rate, "rate", rate));
     if (over !== undefined) item(data.protected ? "rounded counts" : "counted", `${count(over)} of ${count(under)}`);
-    if (found.other) item(bdi(against_), stated(found.other, "rate"));
-    if (found.difference) item("difference", stated(found.difference, "difference"));
-    if (found.ratio) item("ratio", stated(found.ratio, "ratio"));
+    if (found.other) item(bdi(against_), stated(found.other, "rate", rate));
+    if (found.difference) item("difference", stated(found.difference, "difference", rate));
+    if (found.ratio) item("ratio", stated(found.ratio, "ratio", rate));
     data.limits.filter((limit) => limit.rate === state.rate).forEach((limit) =>
       item("rule", `${limit.rule}: ${verdictOf(limit, row.group) || "no verdict of this view"}`));
     const every = models.map((_, i) => viewOf(i));
@@ -426,8 +429,8 @@
       if (i === state.model || !rate.moves || !cellsIn(view, row.group.key)) return;
       const own = measures(state, view, rate)(row.group);
       detailed.push({ model: i, group: row.group, found: own, shows: ["rate", "difference"] });
-      item(["by ", bdi(models[i].name)], [stated(own.rate, "rate"),
-        ...(own.difference ? [`difference ${stated(own.difference, "difference")}`] : [])].join("; "));
+      item(["by ", bdi(models[i].name)], [stated(own.rate, "rate", rate),
+        ...(own.difference ? [`difference ${stated(own.difference, "difference", rate)}`] : [])].join("; "));
     });
     children.push(list);
     if (found.reference && found.reference.others && !rate.whole) {
@@ -550,8 +553,7 @@
     const with_ = state.show === "rate" && row ? "" : ` compared with ${referenceName(state)}`;
     const of = row ? row.group.name : `all groups by ${state.by.map((i) => columns[i].name).join(" & ")}`;
     const value = !row ? summary().map((part) => part.textContent ?? part).join("").replace(/\.$/, "")
-      : !result ? "the reference" : `${number(result.value, state.show, rate.share)}${unit(state.show, rate.share)}`
-        + ` (${bounds(result, state.show, rate)}${Number.isNaN(result.low) ? "" : `${level} CI `}${ends(result, state.show, rate)}${Number.isNaN(result.low) ? "" : `, ${taken(state)}`})`;
+      : result ? stated(result, state.show, rate) : "the reference";
     return `${rate.title} ${state.show === "rate" && row ? "" : `${sentenceOf()} `}of ${of}${byModel(state)}${with_}${where ? `, ${where} only` : ""}${at(rate)}: ${value}`;
   };
   // every interval of a settled view is looked at, whichever cell is picked
@@ -608,19 +610,22 @@
   // text of the data in a comment or a string of TOML stays on its line
   const quoted = (text) => JSON.stringify(text).replace(/[\u007f-\u009f\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
   const comment = (text) => `#   ${text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, " ")}`;
-  const specification = () => {
-    const asked = (s) => JSON.stringify([s.model, s.reference, Array.isArray(s.reference) ? s.by : [], s.filter]);
-    const own = trail.filter((entry) => asked(entry.state) === asked(state)), views = own.map((entry) => entry.state);
-    const different = trail.filter((entry) => !own.includes(entry));
+  const asked = (s) => JSON.stringify([s.model, s.reference, Array.isArray(s.reference) ? s.by : [], s.filter]);
+  // one specification has one model, reference and filter: that of the view first, then the others of the list
+  const questions = () => [...new Map([state, ...trail.map((entry) => entry.state)].map((s) => [asked(s), s])).values()];
+  const fileOf = (k) => `audit${k ? `-${k + 1}` : ""}.toml`;
+  const specification = (question = state) => {
+    const own = trail.filter((entry) => asked(entry.state) === asked(question)), views = own.map((entry) => entry.state);
     const unique = (values) => [...new Set(values)];
     // columns that made groups alone, and those whose groups the question defines
     const used = unique(views.flatMap((s) => s.by.filter((i) => s.by.length === 1 || columns[i].written.startsWith("{")))).sort((a, b) => a - b);
     const crossed = unique(views.filter((s) => s.by.length > 1).map((s) => `[${s.by.map((i) => quoted(columns[i].name)).join(", ")}]`));
     const names = unique(views.flatMap((s) => Object.values(rates[s.rate].contrasts).map((c) => c.name)));
     const cuts = unique(views.map((s) => thresholds[s.threshold])).sort((a, b) => a - b);
-    const where = [...data.where, ...state.filter.flatMap((code, i) => (code < 0 ? [] : [columns[i].conditions[code]]))];
-    const reference = Array.isArray(state.reference)
-      ? `{${state.by.map((i, k) => `${quoted(columns[i].name)} = ${quoted(columns[i].values[state.reference[k]])}`).join(", ")}}` : quoted(state.reference);
+    const where = [...data.where, ...question.filter.flatMap((code, i) => (code < 0 ? [] : [columns[i].conditions[code]]))];
+    const reference = Array.isArray(question.reference)
+      ? `{${question.by.map((i, k) => `${quoted(columns[i].name)} = ${quoted(columns[i].values[question.reference[k]])}`).join(", ")}}` : quoted(question.reference);
+    const others = questions().map((s, k) => `${fileOf(k)} (${[byModel(s).trim(), `compared with ${nameOfReference(s)}`, filterWords(s) && `${filterWords(s)} only`].filter(Boolean).join(", ")})`);
     return [
       "# A specification for fairgauge audit, of what was looked at with fairgauge explore:",
       `# ${shownSoFar()} State this number where you report one of them.`,
@@ -628,8 +633,8 @@
       ...own.map((entry) => comment(entry.words)),
       "# A report of the audit states intervals that hold for all its comparisons together: at least as wide as those taken alone, which",
       '# are "low" and "high" of the estimates in its .json file; mostly narrower than those for everything that this page can show.',
-      ...(different.length ? [`# Others, which have another ${models.length > 1 ? "model, " : ""}reference or filter and so need a specification of their own:`, ...different.map((entry) => comment(entry.words))] : []),
-      "", ...models[state.model].lines, ...(used.length ? [`sensitive = [${used.map((i) => columns[i].written).join(", ")}]`] : []),
+      ...(others.length > 1 ? [`# Each model, reference and filter has a specification of its own; "Save" writes all ${others.length}:`, ...others.map(comment)] : []),
+      "", ...models[question.model].lines, ...(used.length ? [`sensitive = [${used.map((i) => columns[i].written).join(", ")}]`] : []),
       ...(crossed.length ? [`intersections = [${crossed.join(", ")}]`] : []),
       ...(data.scored ? [`threshold = [${cuts.join(", ")}]`] : []),
       `metrics = [${names.map(quoted).join(", ")}]`, `reference = ${reference}`, 'multiplicity = "familywise"',
@@ -649,6 +654,12 @@
   const options = (select, values) => select.replaceChildren(
     ...values.map(([value, text]) => make("option", { value, textContent: text })));
   let referencesListed = "";
+  const listReferences = () => {
+    const names = shown.groups.map((g) => [g.key, g.name]), listed = JSON.stringify(names);
+    if (referencesListed !== listed) options(one("reference"), [["others", "all others"], ...(data.protected ? [] : [["overall", "all rows"]]), ...Object.entries(data.rules), ...names]);
+    referencesListed = listed;
+    set(one("reference"), "value", String(state.reference));
+  };
   // what cannot be chosen states why: on pointing, in a line of the page, and as its description
   let reasons = [], reasonsDrawn = "";
   const because = (text) => `why-${reasons.push(text) - 1}`;
@@ -696,9 +707,6 @@
       select.disabled = makes || (state.filter[i] < 0 && !fitting(filtered).length);
       explain(select, !select.disabled ? "" : makes ? `No choice of one ${columns[i].name}: it makes the groups` : apart(filtered));
     }
-    const names = shown.groups.map((g) => [g.key, g.name]), listed = JSON.stringify(names);
-    if (referencesListed !== listed) options(one("reference"), [["others", "all others"], ...(data.protected ? [] : [["overall", "all rows"]]), ...Object.entries(data.rules), ...names]);
-    referencesListed = listed;
     set(one("reference"), "value", String(state.reference));
     one("together").checked = state.together;
     const places = reachable(state), all = places.length === thresholds.length;
@@ -730,7 +738,7 @@
     set(one("done"), "textContent", "");
     set(one("threshold-moved"), "textContent", asked === state.threshold ? ""
       : `By these columns, scores were not counted at ${scoreOf(asked)}: the threshold is ${scoreOf(state.threshold)}, the nearest that was.`);
-    later([drawDetail, ...inSight, ...outOfSight, drawMatrices]);
+    later([drawDetail, listReferences, ...inSight, ...outOfSight, drawMatrices]);
     clearTimeout(waiting);
     one("trail").ariaBusy = "true";
     waiting = setTimeout(() => settle(), 350);
@@ -822,9 +830,11 @@
     one("export").addEventListener("click", () => write(specification));
     one("save").addEventListener("click", () => {
       settle(true);
-      const file = make("a", { href: URL.createObjectURL(new Blob([specification()], { type: "text/plain" })), download: "audit.toml" });
-      file.click();
-      URL.revokeObjectURL(file.href);
+      questions().forEach((question, k) => {
+        const file = make("a", { href: URL.createObjectURL(new Blob([specification(question)], { type: "text/plain" })), download: fileOf(k) });
+        file.click();
+        URL.revokeObjectURL(file.href);
+      });
     });
     one("link").addEventListener("click", async () => {
       settle();
