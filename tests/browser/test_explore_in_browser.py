@@ -529,6 +529,40 @@ def test_what_was_looked_at_is_a_question_with_the_same_numbers(opened, tmp_path
         assert compared > 0
 
 
+def test_each_reference_and_filter_is_saved_as_a_question_of_its_own(opened, tmp_path):
+    """Whatever was picked is asked by one of the files, which state each other."""
+    table = rows().filter(pl.col("g").is_not_null())
+    table.write_parquet(tmp_path / "rows.parquet")
+    page = opened(explored(table))
+    page.locator("#metric").select_option(label="selection rate")
+    wanted = []
+    for code, reference in (("-1", "others"), ("0", "others"), ("1", "largest")):
+        page.locator("#filter-1").select_option(code)
+        page.locator("#reference").select_option(reference)
+        drawn(page).locator("#grid td.on button:has(data)").last.click()
+        value = drawn(page).locator("#grid [aria-pressed=true] data").get_attribute("value")
+        wanted.append(float(value))
+        settled(page)
+    saved = []
+    page.on("download", lambda each: saved.append(each))
+    page.locator("#save").click()
+    while len(saved) < len(wanted):
+        page.wait_for_timeout(50)
+    assert [each.suggested_filename for each in saved] == [
+        "audit.toml", "audit-2.toml", "audit-3.toml"
+    ]  # fmt: skip
+    found = []
+    for each in saved:
+        each.save_as(tmp_path / each.suggested_filename)
+        text = (tmp_path / each.suggested_filename).read_text("utf-8")
+        assert "audit-3.toml (compared with" in text
+        assert "1 of 3 views that were picked" in text
+        report = fg.audit(tmp_path / "rows.parquet", config=tmp_path / each.suggested_filename)
+        found.append({e.value for e in report.estimates if e.metric == "selection_rate.difference"})
+    for value, values in zip([wanted[2], *wanted[:2]], found, strict=True):
+        assert any(same(value, each) for each in values)
+
+
 def test_every_interval_that_was_on_the_page_was_looked_at(opened):
     """Not the picked cells alone: all groups by all rates, and those of the detail."""
     table = rows().with_columns(p=(pl.col("s") >= 0.4).cast(pl.Int64))
