@@ -60,14 +60,15 @@ const bounded = (cells, ends) => Object.assign(cells, ends.length ? { ends } : {
 // a group, or several rows of a table in another way: its counts at every place
 const memberOf = (table, rows, of) => ({ ...of, sums: added(table, rows, table.flat),
   ranges: table.ranges.map((flat) => added(table, rows, flat)) });
+// what is made once by key; of no more than so many, all are made again
+const cached = (held, key, make_, most = Infinity) => {
+  if (!held.has(key) && held.size >= most) held.clear();
+  return held.get(key) ?? held.set(key, make_()).get(key);
+};
 const byKey = (groups) => new Map(groups.map((group) => [group.key, group]));
 // a view of groups by key, each at its place, whose parts are all rows: cells are looked up when they are asked for
 const viewOfCounts = (groups, parts, placeOf, turned) => {
-  const known = new Map();
-  const once = (key, make_) => {
-    if (!known.has(key)) known.set(key, make_());
-    return known.get(key);
-  };
+  const known = new Map(), once = (key, make_) => cached(known, key, make_);
   const counted = (member) => {
     const [cells, ...ends] = [member.sums, ...member.ranges].map((sums) => cellsAt(sums, placeOf(member), turned));
     return bounded(cells, ends);

@@ -62,14 +62,8 @@
   const chosen = new Map(data.references.map(([model, by, filter, among, largest, ...best]) =>
     [[model, by, filter].join("|"), { among, largest, best }]));
   const added_ = new Map();  // the last views, which a threshold does not change
-  const members = (s, table) => {
-    const key = [tables.indexOf(table), s.by, s.filter].join("|");
-    if (!added_.has(key)) {
-      if (added_.size > 15) added_.clear();
-      added_.set(key, membersOf(s, table));
-    }
-    return added_.get(key);
-  };
+  const members = (s, table) =>
+    cached(added_, [tables.indexOf(table), s.by, s.filter].join("|"), () => membersOf(s, table), 16);
   const viewAt = (of, threshold) => {
     const place = of.table.places.indexOf(threshold);
     return { ...viewOfCounts(of.byKey, [of.whole], () => place, data.turned), groups: of.groups, chosen: of.chosen, threshold };
@@ -78,11 +72,7 @@
     const table = tableOf(s, threshold);
     if (!table) return null;
     const of = members(s, table);
-    if (!of.views.has(threshold)) {
-      if (of.views.size > 7) of.views.clear();
-      of.views.set(threshold, viewAt(of, threshold));
-    }
-    return of.views.get(threshold);
+    return cached(of.views, threshold, () => viewAt(of, threshold), 8);
   };
 
   // the side that a rate of a group is compared with
@@ -111,10 +101,7 @@
       }
       return found;
     };
-    return (group) => {
-      if (!held.has(group.key)) held.set(group.key, measure(group));
-      return held.get(group.key);
-    };
+    return (group) => cached(held, group.key, () => measure(group));
   };
   const neutral = { difference: 0, ratio: 1 };
   const excludes = (by, result) => result && !result.few
@@ -186,9 +173,7 @@
     const view = groupsAt(state, state.threshold);
     const largest = new Set([...view.groups].sort((a, b) => b.n - a.n).slice(0, MOST_GROUPS));
     const groups = view.groups.filter((group) => largest.has(group));
-    if (Array.isArray(state.reference) && !groups.some((g) => g.key === state.reference.join())) {
-      state.reference = "others";
-    }
+    if (Array.isArray(state.reference) && !groups.some((g) => g.key === state.reference.join())) state.reference = "others";
     const of = rates.map((rate, i) => measures(state, view, rate, i === state.rate ? [state.show, sentenceOf()] : [state.show]));
     const rows = groups.map((group) => ({ group, found: of.map((measured) => measured(group)) }));
     if (!groups.some((g) => g.key === state.group)) state.group = null;
@@ -433,11 +418,9 @@
         ...(own.difference ? [`difference ${stated(own.difference, "difference", rate)}`] : [])].join("; "));
     });
     children.push(list);
-    if (found.reference && found.reference.others && !rate.whole) {
-      children.push(make("p", { className: "soft", textContent: "No confidence interval: the rate of all rows is not a mean over its parts; compare with all others." }));
-    }
-    children.push(chart(row.group, rate), 
-      matrices(row.group.name, (i) => cellsIn(every[i], row.group.key)));
+    if (found.reference && found.reference.others && !rate.whole) children.push(make("p", { className: "soft",
+      textContent: "No confidence interval: the rate of all rows is not a mean over its parts; compare with all others." }));
+    children.push(chart(row.group, rate), matrices(row.group.name, (i) => cellsIn(every[i], row.group.key)));
     if (found.reference) {
       children.push(matrices(against_, (i) => {
         const reference = cellsIn(every[i], row.group.key) && comparedWith(state, every[i], row.group, rate);
@@ -461,8 +444,7 @@
   let drawn = { key: null, lines: [[], []] };
   const curves = (group, rate, table) => {
     const key = JSON.stringify([state.model, group.key, rate.name, state.by, state.reference, state.filter, state.together]);
-    if (drawn.key !== key) drawn = { key, lines: ratesByPlace(group, rate, table) };
-    return drawn;
+    return drawn.key === key ? drawn : drawn = { key, lines: ratesByPlace(group, rate, table) };
   };
   const ratesByPlace = (group, rate, table) => {
     const of = members(state, table), both = [[], []], z = critical(state), fewest = adequate(state);
@@ -823,9 +805,7 @@
       next.tabIndex = 0;
       next.focus();
     });
-    one("detail").addEventListener("keydown", (e) => {
-      if (e.key === "Escape") picked.focus();
-    });
+    one("detail").addEventListener("keydown", (e) => { if (e.key === "Escape") picked.focus(); });
     const write = (text) => { written = text; settle(true); one("text").hidden = false; one("text").focus(); };
     one("export").addEventListener("click", () => write(specification));
     one("save").addEventListener("click", () => {

@@ -7,8 +7,7 @@
   const { valueOf, contrast } = arithmetic(data.clarify);
   const features = tablesOf(data).map((table) => table.codes.map((_, i) => memberOf(table, [i], { key: i })));
 
-  let feature = 0;
-  let thresholds = [];
+  let feature = 0, thresholds = [];
   // what the page's data state that groups are compared with at a place: a group's number, or
   // "others" or "overall"; with thresholds of their own, groups keep the report's reference
   const referenceAt = (m) => {
@@ -68,8 +67,7 @@
       "aria-label": `${label}, as a number` });
     const place = (to) => {
       slider.value = to;
-      slider.setAttribute("aria-valuetext", asScore(edge(to)));
-      box.value = asScore(edge(to));
+      slider.ariaValueText = box.value = asScore(edge(to));
     };
     const take = (to, notice) => {
       which.forEach((i) => { thresholds[i] = to; });
@@ -102,14 +100,8 @@
   };
   const chooser = one("tool-feature");
   data.columns.forEach(({ name }, i) => chooser.append(make("option", { value: i }, name)));
-  chooser.addEventListener("change", () => {
-    feature = Number(chooser.value);
-    back();
-  });
-  each.addEventListener("change", () => {
-    thresholds = thresholds.map(() => thresholds[0]);
-    build();
-  });
+  chooser.addEventListener("change", () => { feature = Number(chooser.value); back(); });
+  each.addEventListener("change", () => { thresholds = thresholds.map(() => thresholds[0]); build(); });
   one("tool-reset").addEventListener("click", back);
   back();
   one("tool-metrics").closest(".scroll").hidden = data.metrics.length === 0;

@@ -220,10 +220,8 @@ def asset(name: str) -> str:
     return files("fairgauge.render").joinpath("templates", name).read_text(encoding="utf-8")
 
 
-_SPACED = re.compile(
-    r"""(?P<string>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')"""
-    r"""| ?(?P<operator>[^\w$ "'+-]|(?<![+-])(?<![+-] )[+-](?! ?[+-])) ?"""
-)
+_STRING = r"""("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')"""
+_OPERATOR = r""" ?([^\w$ "'+-]|(?<![+-])(?<![+-] )[+-](?! ?[+-])) ?"""
 
 
 @cache
@@ -235,16 +233,13 @@ def scripts(*names: str) -> str:
 
 
 def _tight(line: str) -> str:
-    """Return a line of a script without spaces about its operators; strings stay as they are.
-
-    So do lines with a template or a slash, which may begin a regular expression.
+    """Return a line of a script without spaces about operators, but for templates and slashes.
 
     >>> _tight('const next = a + +b, text = "x + y";')
     'const next=a+ +b,text="x + y";'
     """
-    if "`" in line or "/" in line:
-        return line
-    return _SPACED.sub(lambda found: found["string"] or found["operator"], line)
+    whole = "`" in line or "/" in line
+    return line if whole else re.sub(f"{_STRING}|{_OPERATOR}", r"\1\2", line)
 
 
 @cache
