@@ -703,7 +703,7 @@
     set(one("threshold"), "ariaValueText", scoreOf(state.threshold));
     set(one("threshold-number"), "value", scoreOf(state.threshold));
     const audited = state.threshold === data.audited ? "as audited" : `audited at ${scoreOf(data.audited)}`;
-    set(one("threshold-note"), "textContent", audited + (all ? thresholds.length > 1 ? "" : "; scores were counted at this threshold alone"
+    set(one("threshold-note"), "textContent", audited + (all ? thresholds.length < 2 ? "; scores were counted at this threshold alone" : models.length < 2 ? "" : "; scores of several models were counted at audited thresholds alone"
       : "; by these columns together, scores were counted at audited thresholds alone"));
     set(one("threshold-part"), "title", one("threshold-note").textContent);
     drawReasons();
