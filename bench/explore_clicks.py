@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _HERE = Path(__file__).resolve().parent.parent
 _PHONE = 4
-_ROUNDS = 9
+_ROUNDS = 11
 _SETTLED = 400
 """Milliseconds after which a view is settled."""
 _PARTS = ("TaskDuration", "ScriptDuration", "RecalcStyleDuration", "LayoutDuration")
@@ -146,7 +146,7 @@ def _of_page(page: Any, file: Path) -> Iterator[str]:
         columns = zip(*found, strict=True)
         total, *rest, later = ([min(fixed) * each for each in part] for part in columns)
         parts = "/".join(f"{statistics.median(part):.0f}" for part in rest)
-        high = statistics.quantiles(total, n=20)[-1]
+        high = statistics.quantiles(total, n=20, method="inclusive")[-1]
         yield (
             f"{name}: median {statistics.median(total):.0f}, 95% below {high:.0f} ms "
             f"(script/style/layout {parts}); later {statistics.median(later):.0f} ms"

@@ -236,7 +236,7 @@ def _tight(line: str) -> str:
     """Return a line of a script without spaces about operators, but for templates and slashes.
 
     >>> _tight('const next = a + +b, text = "x + y";')
-    'const next=a+ +b,text="x + y";'
+    'const next=a + +b,text="x + y";'
     """
     whole = "`" in line or "/" in line
     return line if whole else re.sub(f"{_STRING}|{_OPERATOR}", r"\1\2", line)
