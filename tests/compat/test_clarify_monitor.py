@@ -19,7 +19,7 @@ from fairgauge.compat.clarify.analysis_files import (
     values_of,
 )
 from fairgauge.compat.clarify.bias_drift import DriftCheck, compare, drifted
-from fairgauge.compat.clarify.monitor_config import attributes, config_uri
+from fairgauge.compat.clarify.clarify_config import attributes, config_uri
 
 
 def value(metric: str, number: float | None, interval: Any = None) -> MetricValue:

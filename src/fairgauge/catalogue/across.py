@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from fairgauge.catalogue.arithmetic import divide
+from fairgauge.catalogue.cells import divide
 from fairgauge.catalogue.comparisons import Combined, Metric, Scope
 from fairgauge.enums import Profile, Task
 

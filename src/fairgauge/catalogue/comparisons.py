@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from fairgauge.catalogue.arithmetic import divide, subtract
+from fairgauge.catalogue.cells import divide, subtract
 from fairgauge.enums import Profile, Task
 from fairgauge.reasons import Reason, ReasonCode
 

@@ -12,8 +12,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from fairgauge.catalogue.arithmetic import divide
-from fairgauge.catalogue.cells import Array, Need
+from fairgauge.catalogue.cells import Array, Need, divide
 from fairgauge.catalogue.comparisons import ComparisonMetric
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.score_statistics import (

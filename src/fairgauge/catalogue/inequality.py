@@ -9,8 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from fairgauge.catalogue.across import Across, GroupSpread, extremes
-from fairgauge.catalogue.arithmetic import divide
-from fairgauge.catalogue.cells import Array, Need
+from fairgauge.catalogue.cells import Array, Need, divide
 from fairgauge.catalogue.comparisons import ComparisonMetric, Metric, Scope
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.enums import Profile, Task

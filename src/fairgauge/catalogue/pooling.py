@@ -7,8 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fairgauge.catalogue.arithmetic import divide
-from fairgauge.catalogue.cells import Array, Need
+from fairgauge.catalogue.cells import Array, Need, divide
 from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Scope
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.statistics import Quotient, Statistic

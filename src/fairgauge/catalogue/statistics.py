@@ -13,8 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from fairgauge.catalogue.across import Spread
-from fairgauge.catalogue.arithmetic import divide
-from fairgauge.catalogue.cells import ALL, Array, Cells, Need
+from fairgauge.catalogue.cells import ALL, Array, Cells, Need, divide
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.derived import comparison_of

@@ -44,7 +44,7 @@ class Asked:
         """
         from fairgauge.cube.cube import Cube
         from fairgauge.cube.plan import plan
-        from fairgauge.scan.column_types import check_types
+        from fairgauge.scan import check_types
         from fairgauge.scan.probability_columns import with_probabilities
 
         if data is None:

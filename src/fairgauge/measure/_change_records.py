@@ -9,8 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from fairgauge.catalogue.arithmetic import divide, subtract
-from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.cells import Array, divide, subtract
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Better, Direction, IntervalMethod, Profile, Status

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.catalogue.arithmetic import divide
+from fairgauge.catalogue.cells import divide
 from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Imbalance, Metric
 from fairgauge.catalogue.pooling import pool
 from fairgauge.catalogue.statistics import Rate

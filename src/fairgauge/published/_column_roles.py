@@ -9,7 +9,6 @@ from itertools import combinations, permutations
 
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
 from fairgauge.published._header_words import is_remark, role_of
-from fairgauge.published._own_checks import differing_cells
 from fairgauge.published._table_files import Grid
 from fairgauge.published._table_shapes import (
     are_nested,
@@ -27,6 +26,7 @@ from fairgauge.published.printed_numbers import (
     without_marks,
 )
 from fairgauge.published.published_table import ColumnRole, PublishedRow, PublishedTable, RowKind
+from fairgauge.published.table_arithmetic import differing_cells
 from fairgauge.question.category_words import is_total, is_unknown
 
 _COUNTS_AND_RATE = (ColumnRole.N, ColumnRole.SELECTED, ColumnRole.RATE)

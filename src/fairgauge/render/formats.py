@@ -6,7 +6,6 @@ File suffixes, the choices of the command line, and the messages about them deri
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +27,7 @@ class Format:
     Attributes
     ----------
     name : its name.
-    module : the module whose ``write`` makes it.
+    writer : the function of `render` that makes it, ``module:function``.
     suffixes : the file suffixes that ask for it.
     tree : whether it is made from a document tree; otherwise from the values themselves.
     full : whether this is the tree of the whole record, whatever the options.
@@ -38,7 +37,7 @@ class Format:
     """
 
     name: str
-    module: str
+    writer: str
     suffixes: tuple[str, ...] = ()
     tree: bool = False
     full: bool = False
@@ -55,22 +54,30 @@ class Format:
 FORMATS: tuple[Format, ...] = (
     Format(
         "text",
-        "terminal",
+        "writers.terminal:write",
         (".txt",),
         tree=True,
         options=("colour", "width", "full", "quiet", "python"),
     ),
-    Format("json", "json_format", (".json",), options=("indent",)),
-    Format("csv", "csv_format", (".csv",), options=("table",)),
-    Format("markdown", "markdown", (".md",), tree=True, options=("full", "card")),
-    Format("html", "html", (".html", ".htm"), tree=True, full=True),
-    Format("pdf", "pdf", (".pdf",), tree=True, full=True, binary=True, options=("full",)),
-    Format("xlsx", "xlsx", (".xlsx",), tree=True, binary=True),
-    Format("junit", "junit", (".xml",), of=("report", "monitor")),
-    Format("openmetrics", "openmetrics", (".prom",), of=("monitor",)),
-    Format("cyclonedx", "cyclonedx", (".cdx.json",), of=("report",)),
-    Format("model-card", "model_card_toolkit", (".card.json",), of=("report",)),
-    Format("notebook", "notebook", tree=True),
+    Format("json", "formats:write_json", (".json",), options=("indent",)),
+    Format("csv", "writers.csv_format:write", (".csv",), options=("table",)),
+    Format(
+        "markdown",
+        "writers.markdown:write",
+        (".md",),
+        tree=True,
+        options=("full", "card"),
+    ),
+    Format("html", "writers.html:write", (".html", ".htm"), tree=True, full=True),
+    Format(
+        "pdf", "writers.pdf:write", (".pdf",), tree=True, full=True, binary=True, options=("full",)
+    ),
+    Format("xlsx", "writers.xlsx:write", (".xlsx",), tree=True, binary=True),
+    Format("junit", "writers.junit:write", (".xml",), of=("report", "monitor")),
+    Format("openmetrics", "writers.openmetrics:write", (".prom",), of=("monitor",)),
+    Format("cyclonedx", "writers._model_cards:write_cyclonedx", (".cdx.json",), of=("report",)),
+    Format("model-card", "writers._model_cards:write_toolkit", (".card.json",), of=("report",)),
+    Format("notebook", "writers.html:write_notebook", tree=True),
 )
 """Every format, in the order in which they are listed."""
 
@@ -159,12 +166,17 @@ def _written(shown: ShownResult, format_: str, options: dict[str, Any]) -> Any:
     if unknown:
         allowed = ", ".join(found.options) or "no options"
         raise DataError(f"format {format_} has no option {quote(unknown[0])}; it takes {allowed}")
-    writer = import_module(f"fairgauge.render.writers.{found.module}").write
+    writer = function_at(f"fairgauge.render.{found.writer}")
     if not found.tree:
         return writer(shown, **options)
     document = function_at(shown.KIND.document)
     full = bool(options.get("full")) or found.full
     return writer(document(shown, full=full), shown, **options)
+
+
+def write_json(shown: ShownResult, *, indent: int | None = 2) -> str:
+    """Write strict JSON; names stay as they are in the data."""
+    return shown.to_json(indent) + "\n"
 
 
 def save(shown: ShownResult, path: str | Path, **options: Any) -> None:

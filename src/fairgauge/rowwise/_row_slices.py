@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairgauge.catalogue.arithmetic import divide
-from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.cells import Array, divide
 from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.enums import DiagnosticCode, IntervalMethod, Profile, Status
 from fairgauge.inference.compared_counts import generator, precedes

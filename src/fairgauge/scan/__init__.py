@@ -6,15 +6,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
+from fairgauge.cube.plan import Plan
 from fairgauge.errors import DataError
 from fairgauge.question.option_types import COLUMN, COLUMNS, FEATURES, STRATA
 from fairgauge.question.options import OPTIONS
 from fairgauge.scan._lakehouse import is_lake_table, open_lake_table
+from fairgauge.scan._narwhals import NarwhalsFrame, check_numeric
+from fairgauge.scan.duckdb_files import DuckFiles
 from fairgauge.scan.input_files import StandardInput, open_files, open_standard_input
-from fairgauge.scan.source import ALLOWED_DATA, Opened, Query
+from fairgauge.scan.source import ALLOWED_DATA, Opened, Query, Source
 
 if TYPE_CHECKING:
     from fairgauge.scan.source import Source
+
 
 _OF_COLUMNS = frozenset(
     option.name for option in OPTIONS if option.type in (COLUMN, COLUMNS, FEATURES, STRATA)
@@ -82,3 +86,22 @@ def _are_paths(data: object) -> TypeGuard[str | Path | Sequence[str | Path]]:
     if not isinstance(data, Sequence) or not data:
         return False
     return all(isinstance(each, (str, Path)) for each in data)
+
+
+def check_types(source: Source, plan: Plan) -> None:
+    """Check that columns which must hold numbers have types of numbers, where they have types.
+
+    CSV and JSON lines have none: their values are checked when they are counted.
+
+    Raises
+    ------
+    DataError
+        A column has another type; the message names both.
+    """
+    if isinstance(source, DuckFiles):
+        for column in plan.numeric_columns:
+            source.written.number(column)
+    elif isinstance(source, NarwhalsFrame):
+        schema = source.frame.collect_schema()
+        for column in plan.numeric_columns:
+            check_numeric(column, schema[column])

@@ -12,9 +12,20 @@ from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import urlsplit
 
 from fairgauge.errors import DataError, MissingExtra, failed_import, listing, nearest, quote
-from fairgauge.scan._dialect import FOLDED, MARK, ROWS, WITHOUT_SETS, in_dialect, marked
 from fairgauge.scan._duckdb_relation import FETCHED, reason
-from fairgauge.scan._sql import Columns, count_by_sql, identifier, select, select_rows
+from fairgauge.scan._sql import (
+    FOLDED,
+    MARK,
+    ROWS,
+    WITHOUT_SETS,
+    Columns,
+    count_by_sql,
+    identifier,
+    in_dialect,
+    marked,
+    select,
+    select_rows,
+)
 from fairgauge.scan.row_codes import record_batches
 from fairgauge.scan.source import check_unique_names, not_numeric
 

@@ -21,8 +21,19 @@ from typing import Any
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Plan
 from fairgauge.errors import DataError, MissingExtra, quote
-from fairgauge.scan._dialect import FOLDED, MARK, ROWS, WITHOUT_SETS, in_dialect, marked
-from fairgauge.scan._sql import Columns, cube_of_records, identifier, literal, select
+from fairgauge.scan._sql import (
+    FOLDED,
+    MARK,
+    ROWS,
+    WITHOUT_SETS,
+    Columns,
+    cube_of_records,
+    identifier,
+    in_dialect,
+    literal,
+    marked,
+    select,
+)
 from fairgauge.scan.source import Readable, Record, check_unique_names, not_numeric
 
 QUESTION, CELLS = "fairgauge_query", "cells"

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 import fairgauge as fg
-from fairgauge.catalogue.arithmetic import divide, subtract
 from fairgauge.catalogue.catalogue import METRICS
-from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
+from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells, divide, subtract
 from fairgauge.catalogue.distributions import DISTANCES
 from fairgauge.catalogue.lookup import expand, find_metric, find_rate
 from fairgauge.enums import Profile

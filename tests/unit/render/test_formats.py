@@ -58,7 +58,7 @@ def test_the_command_line_offers_the_formats_of_the_registry():
 
 def test_one_row_and_one_file_add_a_format(small, tmp_path, monkeypatch):
     """A format that is added to the table can be rendered, saved, and is named in errors."""
-    added = formats.Format("plain", "json_format", (".plain",), of=("report",))
+    added = formats.Format("plain", "formats:write_json", (".plain",), of=("report",))
     monkeypatch.setattr(formats, "FORMATS", (*formats.FORMATS, added))
     assert "plain" in names("report")
     save(small, tmp_path / "report.plain")

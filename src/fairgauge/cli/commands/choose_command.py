@@ -62,8 +62,7 @@ def command(path: str | None, **flags: Any) -> None:
     while (question := next_question(given)) is not None:
         given[question.name] = _ask(question)
 
-    from fairgauge.choosing.recommendation import Expected, recommend
-    from fairgauge.choosing.specification_text import specification
+    from fairgauge.choosing.recommendation import Expected, recommend, specification
 
     expected = Expected(**{name: value for name, value in numbers.items() if value is not None})
     found = recommend(given, expected)
@@ -113,7 +112,7 @@ def _ask(question: Question) -> str:
 
 def _ask_columns(found: Recommendation, flags: Mapping[str, Texts]) -> dict[str, Texts]:
     """Ask for the columns that no flag names; Enter leaves the name of the role in its place."""
-    from fairgauge.choosing.specification_text import PLACEHOLDERS
+    from fairgauge.choosing.recommendation import PLACEHOLDERS
 
     click.echo("", err=True)
     answers: dict[str, Texts] = {}

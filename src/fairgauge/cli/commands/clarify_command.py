@@ -14,7 +14,7 @@ from fairgauge.cli._streams import print_message, print_result
 
 if TYPE_CHECKING:
     from fairgauge.compat.clarify.clarify_config import AnalysisConfig
-    from fairgauge.compat.clarify.csv_inputs import FirstRow
+    from fairgauge.compat.clarify.dataset import FirstRow
     from fairgauge.compat.local_models import Model
     from fairgauge.compat.uri_paths import Places
 
@@ -77,7 +77,7 @@ def command(
     fairgauge clarify analysis_config.json --check
     """  # noqa: D301 - the paragraph mark of click
     from fairgauge.compat.clarify.clarify_config import ConfigError, load_config
-    from fairgauge.compat.clarify.csv_inputs import FirstRow
+    from fairgauge.compat.clarify.dataset import FirstRow
     from fairgauge.compat.uri_paths import Places, read_maps
     from fairgauge.enums import Profile
 
@@ -116,7 +116,7 @@ def _run(
     options: dict[str, Any],
 ) -> None:
     from fairgauge.compat.clarify.analysis import analyse
-    from fairgauge.compat.clarify.result_files import result_paths, write_results
+    from fairgauge.compat.clarify.analysis_files import result_paths, write_results
     from fairgauge.compat.uri_paths import made_folder
     from fairgauge.render import render
 

@@ -16,9 +16,9 @@ from fairgauge.cli._streams import print_message, print_result
 from fairgauge.errors import DataError, quote
 
 if TYPE_CHECKING:
+    from fairgauge.compat import IntervalOptions
     from fairgauge.compat.clarify.analysis_files import MetricValue
     from fairgauge.compat.clarify.bias_drift import Drift
-    from fairgauge.compat.interval_options import IntervalOptions
     from fairgauge.compat.uri_paths import Places
     from fairgauge.values import Saved
 
@@ -128,20 +128,20 @@ def command(
 
 def _config(path: Path, flags: Flags) -> str | None:
     """Return the text of the configuration that a file stands for; None if it is results."""
-    from fairgauge.compat.clarify import monitor_config
+    from fairgauge.compat.clarify import clarify_config
 
     found = _json(path)
     extra: dict[str, object] = {}
-    if monitor_config.is_job_definition(found):
-        extra = monitor_config.attributes(found)
-        uri = monitor_config.config_uri(found)
+    if clarify_config.is_job_definition(found):
+        extra = clarify_config.attributes(found)
+        uri = clarify_config.config_uri(found)
         if uri is None:
             message = "names no configuration (ModelBiasAppSpecification.ConfigUri)"
             raise DataError(f"{quote(path)} {message}")
         (place,) = _places(path, flags).files(uri)
         found = _json(place)
-    if monitor_config.is_monitor_config(found):
-        found = monitor_config.as_analysis_config(found | extra, flags["dataset"])
+    if clarify_config.is_monitor_config(found):
+        found = clarify_config.as_analysis_config(found | extra, flags["dataset"])
     return json.dumps(found) if "methods" in found else None
 
 
@@ -167,7 +167,7 @@ def _run(text: str, path: Path, folder: Path, flags: Flags) -> tuple[Saved, Save
     from fairgauge.compat.clarify.analysis import analyse
     from fairgauge.compat.clarify.analysis_files import ADDITIONS, ANALYSIS
     from fairgauge.compat.clarify.clarify_config import read_config
-    from fairgauge.compat.clarify.csv_inputs import FirstRow
+    from fairgauge.compat.clarify.dataset import FirstRow
     from fairgauge.compat.local_models import open_model
 
     model, dataset = flags["model"], flags["dataset"]

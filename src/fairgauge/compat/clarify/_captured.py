@@ -14,8 +14,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.compat._coded_column import ColumnTable, from_values
-from fairgauge.compat.clarify._dataset import PREDICTED, Dataset, shown
 from fairgauge.compat.clarify._predictor import JSON, LINES, Reading
+from fairgauge.compat.clarify.dataset import PREDICTED, Dataset, shown
 from fairgauge.compat.uri_paths import json_lines, search
 from fairgauge.errors import DataError, Problem, SpecError, quote
 from fairgauge.scan.ordered_files import MISSING_TEXTS

@@ -8,9 +8,15 @@ import numpy as np
 
 from fairgauge.compat._coded_column import ColumnTable
 from fairgauge.compat.clarify._captured import read_captured
-from fairgauge.compat.clarify._dataset import PREDICTED, Dataset, find, read_dataset
 from fairgauge.compat.clarify.clarify_config import CAPTURED, AnalysisConfig
-from fairgauge.compat.clarify.csv_inputs import FirstRow, read_csv
+from fairgauge.compat.clarify.dataset import (
+    PREDICTED,
+    Dataset,
+    FirstRow,
+    find,
+    read_csv,
+    read_dataset,
+)
 from fairgauge.compat.uri_paths import Places
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
 

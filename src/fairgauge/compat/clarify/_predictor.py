@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.compat._coded_column import CodedColumn, Kind, as_float, from_values
-from fairgauge.compat.clarify._dataset import PREDICTED
+from fairgauge.compat.clarify.dataset import PREDICTED
 from fairgauge.compat.uri_paths import search
 from fairgauge.errors import DataError, Problem, SpecError, listing, quote
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from fairgauge.compat.clarify._dataset import Dataset
     from fairgauge.compat.clarify.clarify_config import AnalysisConfig, Predictor
+    from fairgauge.compat.clarify.dataset import Dataset
     from fairgauge.compat.local_models import Model
 
 CSV, LINES, JSON = "text/csv", "application/jsonlines", "application/json"

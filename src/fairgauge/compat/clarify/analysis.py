@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.api.audit import audit
+from fairgauge.compat import IntervalOptions
 from fairgauge.compat._coded_column import CodedColumn, as_float
 from fairgauge.compat._column_reading import DataType, looks_misread
 from fairgauge.compat._facet_counts import (
@@ -35,14 +36,12 @@ from fairgauge.compat._service_texts import (
     result,
     spelled,
 )
-from fairgauge.compat.clarify._dataset import Dataset
 from fairgauge.compat.clarify._inputs import load_dataset
 from fairgauge.compat.clarify.analysis_files import OF, SCHEMA, as_json, digest
 from fairgauge.compat.clarify.clarify_config import AnalysisConfig, Facet, Segments
-from fairgauge.compat.clarify.csv_inputs import FirstRow
-from fairgauge.compat.interval_options import IntervalOptions
+from fairgauge.compat.clarify.dataset import Dataset, FirstRow
 from fairgauge.compat.local_models import Model
-from fairgauge.compat.smclarify.bias.performance import performance
+from fairgauge.compat.smclarify.bias.report_values import performance
 from fairgauge.compat.uri_paths import Places
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import Profile

@@ -17,16 +17,23 @@ from typing import TypeVar
 
 from fairgauge.atomic_files import write_whole
 from fairgauge.compat.clarify.analysis import Analysis, analyse
-from fairgauge.compat.clarify.analysis_files import ANALYSIS, read_results, values_of
+from fairgauge.compat.clarify.analysis_files import (
+    ANALYSIS,
+    JOB_REPORT,
+    read_results,
+    values_of,
+    write_results,
+)
 from fairgauge.compat.clarify.bias_drift import Drift, compare
-from fairgauge.compat.clarify.clarify_config import AnalysisConfig, load_config, read_config
-from fairgauge.compat.clarify.csv_inputs import FirstRow
-from fairgauge.compat.clarify.monitor_config import (
+from fairgauge.compat.clarify.clarify_config import (
     ATTRIBUTES,
+    AnalysisConfig,
     as_analysis_config,
     is_monitor_config,
+    load_config,
+    read_config,
 )
-from fairgauge.compat.clarify.result_files import JOB_REPORT, write_results
+from fairgauge.compat.clarify.dataset import FirstRow
 from fairgauge.compat.local_models import open_model
 from fairgauge.compat.uri_paths import Places, made_folder
 from fairgauge.enums import Profile

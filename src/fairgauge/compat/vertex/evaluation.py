@@ -16,6 +16,7 @@ import numpy as np
 
 from fairgauge.api.audit import audit
 from fairgauge.catalogue.lookup import find_metric
+from fairgauge.compat import IntervalOptions
 from fairgauge.compat._coded_column import (
     CodedColumn,
     Codes,
@@ -27,7 +28,6 @@ from fairgauge.compat._coded_column import (
 from fairgauge.compat._column_reading import DataType
 from fairgauge.compat._facet_counts import BinaryOutcome, Blocks, FacetQuestion, count_question
 from fairgauge.compat._service_texts import spelled
-from fairgauge.compat.interval_options import IntervalOptions
 from fairgauge.compat.uri_paths import Places, json_lines
 from fairgauge.compat.vertex.vertex_config import ARGMAX, BiasConfig, Mask, Parameters, VertexConfig
 from fairgauge.enums import Profile

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.catalogue.arithmetic import divide
 from fairgauge.catalogue.averages import Agreement, Averaged, Kappa
+from fairgauge.catalogue.cells import divide
 from fairgauge.catalogue.closed_forms import FormKind, closed_form
 from fairgauge.catalogue.moments import Mean, MomentStatistic
 from fairgauge.catalogue.score_statistics import ScoreStatistic

@@ -88,8 +88,7 @@ from fairgauge.render.words.finding_sentences import (
     no_finding_sentence,
     other_results_sentences,
 )
-from fairgauge.render.words.limitations import CAVEAT, LIMITS
-from fairgauge.render.words.method_descriptions import described_methods
+from fairgauge.render.words.method_descriptions import CAVEAT, LIMITS, described_methods
 from fairgauge.render.words.metric_words import (
     abbreviations,
     compared_rate,

@@ -1,17 +1,26 @@
-"""What model cards of every kind state: measurements by slice, disparities, and limitations."""
+"""Reports as model cards: the front matter of Markdown, a CycloneDX ML-BOM, and Google's JSON.
+
+The CycloneDX bill of materials has the model as a component with its model card. Performance
+metrics carry slices and confidence intervals; every finding is a fairness assessment. What the
+report does not know (benefits, mitigation) is for the people who file it. The other JSON is that
+of Google's Model Card Toolkit.
+"""
 
 from __future__ import annotations
 
+import json
 import math
+import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fairgauge.enums import ClassKind, ReferenceKind, Status
+from fairgauge.enums import ClassKind, ReferenceKind, Status, Task
 from fairgauge.render.words import numbers
 from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.display_names import called, printable, shorten
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.finding_sentences import describe_finding
+from fairgauge.render.words.method_descriptions import LIMITS
 from fairgauge.render.words.metric_words import metric_words
 from fairgauge.render.words.question_sentences import source
 from fairgauge.results.estimates import Group
@@ -160,3 +169,123 @@ _TASKS = {"regression": "tabular-regression"}
 def _quoted(text: str) -> str:
     """Return a YAML string in double quotes."""
     return f'"{shorten(printable(text), _LONGEST).translate(_PLAIN)}"'
+
+
+CYCLONEDX_VERSION = "1.6"
+
+
+def write_cyclonedx(report: Report) -> str:
+    """Write a bill of materials as JSON; the same report gives the same bytes."""
+    return json.dumps(_bom(report), indent=2, ensure_ascii=False) + "\n"
+
+
+def _bom(report: Report) -> dict[str, object]:
+    tool = {"type": "application", "name": "fairgauge", "version": report.version}
+    digest = f"{report.data.fingerprint} {report.created}"
+    return {
+        "$schema": f"http://cyclonedx.org/schema/bom-{CYCLONEDX_VERSION}.schema.json",
+        "bomFormat": "CycloneDX",
+        "specVersion": CYCLONEDX_VERSION,
+        "serialNumber": uuid.uuid5(uuid.NAMESPACE_OID, digest).urn,
+        "version": 1,
+        "metadata": {"timestamp": report.created, "tools": {"components": [tool]}},
+        "components": [
+            {
+                "type": "machine-learning-model",
+                "bom-ref": "model",
+                "name": model_name(report),
+                "modelCard": _model_card(report),
+            }
+        ],
+    }
+
+
+def _model_card(report: Report) -> dict[str, object]:
+    purpose = question.document(report).get("purpose")
+    regression = report.task is Task.REGRESSION
+    data = {
+        "type": "dataset",
+        "name": question.source(report),
+        "description": data_words(report),
+        "sensitiveData": [called(each["column"]) for each in report.spec.get("sensitive", ())],
+    }
+    considerations: dict[str, object] = {
+        "technicalLimitations": list(LIMITS),
+        "fairnessAssessments": [
+            {"groupAtRisk": each.group, "harms": each.sentence} for each in disparities(report)
+        ],
+    }
+    if purpose:
+        considerations["useCases"] = [purpose]
+    return {
+        "modelParameters": {
+            "task": "regression" if regression else "classification",
+            "datasets": [data],
+        },
+        "quantitativeAnalysis": {
+            "performanceMetrics": list(map(_bom_metric, measurements(report)))
+        },
+        "considerations": considerations,
+    }
+
+
+def _bom_metric(each: Measurement) -> dict[str, object]:
+    fields: dict[str, object] = {"type": each.metric, "value": repr(each.value)}
+    if each.slice:
+        fields["slice"] = each.slice
+    ends = {"lowerBound": each.low, "upperBound": each.high}
+    interval = {key: repr(end) for key, end in ends.items() if end is not None}
+    return fields | ({"confidenceInterval": interval} if interval else {})
+
+
+TOOLKIT_VERSION = "0.0.2"
+
+
+def write_toolkit(report: Report) -> str:
+    """Write a model card as JSON; the same report gives the same bytes."""
+    return json.dumps(_toolkit_card(report), indent=2, ensure_ascii=False) + "\n"
+
+
+def _toolkit_card(report: Report) -> dict[str, object]:
+    fields = question.document(report)
+    owners = [fields[key] for key in ("organisation", "author") if key in fields]
+    details: dict[str, object] = {
+        "name": model_name(report),
+        "overview": " ".join(question.lead(report)),
+        "version": {"date": report.created[:10]},
+    }
+    if owners:
+        details["owners"] = [{"name": ", ".join(owners)}]
+    considerations: dict[str, object] = {
+        "limitations": [{"description": each} for each in LIMITS],
+        "ethical_considerations": [{"name": each.sentence} for each in disparities(report)],
+    }
+    if "purpose" in fields:
+        considerations["use_cases"] = [{"description": fields["purpose"]}]
+    columns = [called(each["column"]) for each in report.spec.get("sensitive", ())]
+    return {
+        "schema_version": TOOLKIT_VERSION,
+        "model_details": details,
+        "model_parameters": {
+            "data": [
+                {
+                    "name": question.source(report),
+                    "description": data_words(report),
+                    "sensitive": {"sensitive_data": columns},
+                }
+            ]
+        },
+        "quantitative_analysis": {
+            "performance_metrics": list(map(_card_metric, measurements(report)))
+        },
+        "considerations": considerations,
+    }
+
+
+def _card_metric(each: Measurement) -> dict[str, object]:
+    fields: dict[str, object] = {"type": each.metric, "value": repr(each.value)}
+    if each.slice:
+        fields["slice"] = each.slice
+    ends = {"lower_bound": each.low, "upper_bound": each.high}
+    interval = {key: repr(end) for key, end in ends.items() if end is not None}
+    return fields | ({"confidence_interval": interval} if interval else {})

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from itertools import count, groupby
@@ -14,7 +14,16 @@ from itertools import count, groupby
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from fairgauge.render._document_tree import Block, Cell, DocumentTree, DotArrays, FirstPage, Table
+from fairgauge.render._document_tree import (
+    Block,
+    Cell,
+    Chart,
+    DocumentTree,
+    DotArrays,
+    FirstPage,
+    Table,
+    TimeChart,
+)
 from fairgauge.render.charts import charts
 from fairgauge.render.charts.charts import placed_funnel, placed_times
 from fairgauge.render.charts.score_sections import scored
@@ -262,3 +271,15 @@ def policy(style: str, script: str) -> str:
 def _digest(text: str) -> str:
     digest = hashlib.sha256(text.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def write_notebook(document: DocumentTree, shown: object = None) -> str:
+    """Write a document as a fragment of HTML."""
+    del shown
+    first = document.first_page
+    styled = tuple(each for each in first.exhibits if not isinstance(each, (Chart, TimeChart)))
+    document = replace(document, first_page=replace(first, exhibits=styled))
+    return (
+        environment().get_template("notebook.html.j2").render(document=document, fresh=anchors())
+        + "\n"
+    )

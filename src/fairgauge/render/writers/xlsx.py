@@ -25,7 +25,7 @@ from fairgauge.render._document_tree import (
     Table,
 )
 from fairgauge.render.words.display_names import printable, shorten, width
-from fairgauge.render.words.limitations import LIMITS
+from fairgauge.render.words.method_descriptions import LIMITS
 from fairgauge.render.writers.flat_rows import Cell as Value
 from fairgauge.render.writers.flat_rows import FlatTable, table_of
 from fairgauge.results.codec import plain

@@ -16,8 +16,7 @@ from fairgauge.render._document_tree import (
     RuleGrid,
     Unit,
 )
-from fairgauge.render.charts._axis_geometry import Tick
-from fairgauge.render.charts.charts import _apart, grid_axes, placed
+from fairgauge.render.charts.charts import Tick, _apart, grid_axes, placed
 
 SOLID = [Mark(0.9, 0.85, 0.95), Mark(0.8, 0.7, 0.9)]
 

@@ -18,7 +18,6 @@ from fairgauge.compat._facet_counts import (
 )
 from fairgauge.compat._service_metrics import Features, ServiceMetrics, unsortable
 from fairgauge.compat._service_texts import DESCRIPTIONS
-from fairgauge.compat.smclarify import known_errors
 from fairgauge.compat.smclarify.bias.metrics import (
     POSTTRAINING_METRICS,
     PRETRAINING_METRICS,
@@ -26,7 +25,6 @@ from fairgauge.compat.smclarify.bias.metrics import (
 )
 from fairgauge.compat.smclarify.bias.metrics import basic_stats as stats
 from fairgauge.compat.smclarify.bias.metrics.common import divide, metric_description
-from fairgauge.compat.smclarify.bias.performance import performance
 from fairgauge.compat.smclarify.bias.report_values import (
     Column,
     FacetColumn,
@@ -37,10 +35,15 @@ from fairgauge.compat.smclarify.bias.report_values import (
     MetricResult,
     ModelPerformanceReport,
     ProblemType,
+    SmclarifyWarning,
     StageType,
     inf_as_str,
+    of_missing,
+    of_reading,
+    of_results,
+    performance,
+    warn_once,
 )
-from fairgauge.compat.smclarify.known_errors import SmclarifyWarning, warn_once
 from fairgauge.enums import Profile
 
 if TYPE_CHECKING:
@@ -173,7 +176,7 @@ def bias_report(
         {"value_or_threshold": block, "metrics": [entry(name, i) for name in names]}
         for i, block in enumerate(made.facet.names)
     ]
-    warn_once([*made.doubts(), *known_errors.of_results(found)])
+    warn_once([*made.doubts(), *of_results(found)])
     return found
 
 
@@ -215,7 +218,7 @@ def model_performance_report(
     label, listed = outcome(from_series(label_column.series), positive)
     prediction = predicted(from_series(predicted_label_column.series), label, listed)
     report = performance(label_column.name, label, prediction)
-    warn_once(known_errors.of_reading(label.column, label_column.positive_label_values, label.of))
+    warn_once(of_reading(label.column, label_column.positive_label_values, label.of))
     return report
 
 
@@ -294,9 +297,9 @@ class _ReportArguments:
 
     def doubts(self) -> Iterator[str]:
         """Describe what is doubtful in how the columns were read."""
-        yield from known_errors.of_reading(self._column, self._listed[0], self.facet.of)
-        yield from known_errors.of_reading(self.label.column, self._listed[1], self.label.of)
-        yield from known_errors.of_missing([self.label, self.prediction])
+        yield from of_reading(self._column, self._listed[0], self.facet.of)
+        yield from of_reading(self.label.column, self._listed[1], self.label.of)
+        yield from of_missing([self.label, self.prediction])
 
 
 def _flags(values: NDArray[np.bool_], index: pd.Index) -> pd.Series:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from fairgauge.compat._column_reading import DataType, looks_misread, mistaken_conversion
 from fairgauge.compat._service_texts import spelled
+from fairgauge.compat.smclarify.bias.metrics import basic_stats as stats
+from fairgauge.compat.smclarify.bias.metrics.common import divide, metric_description
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import pandas as pd
+
+    from fairgauge.compat._coded_column import CodedColumn
+    from fairgauge.compat._column_reading import DataType
+    from fairgauge.compat._facet_counts import BinaryOutcome
 
 
 class Column:
@@ -144,3 +152,92 @@ def inf_as_str(obj: dict[str, object]) -> dict[str, object]:
     if isinstance(value, float):
         obj["value"] = spelled(value)
     return obj
+
+
+def performance(name: str, label: BinaryOutcome, prediction: BinaryOutcome) -> dict[str, object]:
+    """Return the performance of predictions on all rows, as the service writes it."""
+    true, shown = label.states == 1, prediction.states == 1
+    cells = {
+        "TP": int((true & shown).sum()),
+        "FP": int((~true & shown).sum()),
+        "FN": int((true & ~shown).sum()),
+        "TN": int((~true & ~shown).sum()),
+    }
+    rates = [
+        MetricResult(title, metric_description(function), function(**_taken(function, cells)))
+        for title, function in stats.PERFORMANCE.items()
+    ]
+    shares = [divide(count, len(true)) for count in cells.values()]
+    matrix: dict[str, dict[str, float]] | None = None
+    if label.of is DataType.CATEGORICAL:
+        try:
+            matrix = stats.class_matrix(label.column, prediction.column)
+        except TypeError as error:
+            matrix = {"error": {str(error): 0.0}}
+    return ModelPerformanceReport(name, rates, shares, matrix).to_json()
+
+
+def _taken(function: Callable[..., object], cells: dict[str, int]) -> dict[str, int]:
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    return {name: cells[name] for name in names}
+
+
+_SHOWN = 3
+
+
+class SmclarifyWarning(UserWarning):
+    """smclarify's answer, which is returned, is not the right one."""
+
+
+def warn_once(reasons: Iterable[str], stacklevel: int = 3) -> None:
+    """Give one warning that names every reason."""
+    unique = list(dict.fromkeys(reasons))
+    if not unique:
+        return
+    more = f"; and {len(unique) - _SHOWN} more" if len(unique) > _SHOWN else ""
+    warnings.warn(
+        "smclarify's answer is returned, but it is misleading: "
+        f"{'; '.join(unique[:_SHOWN])}{more}. fairgauge.audit gives the right one",
+        SmclarifyWarning,
+        stacklevel=stacklevel + 1,
+    )
+
+
+def of_reading(
+    column: CodedColumn, values: Sequence[object] | None, found: DataType
+) -> Iterator[str]:
+    """Describe what is doubtful in how a column was read."""
+    why = looks_misread(column, values, found)
+    if why:
+        yield why
+    if values and mistaken_conversion(column, values):
+        yield f"the text {values[0]!r} was read as true in column {column.name!r}"
+
+
+def of_missing(outcomes: Sequence[BinaryOutcome | None]) -> Iterator[str]:
+    """Describe where missing labels or predictions count as negative."""
+    for each in outcomes:
+        if each is not None and (each.column.codes < 0).any():
+            rows = int((each.column.codes < 0).sum())
+            yield f"{rows:,} missing values of {each.column.name!r} count as negative"
+
+
+def of_results(blocks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Describe where a distance drops a category that one side lacks."""
+    for block in blocks:
+        value = {m["name"]: m["value"] for m in block["metrics"]}
+        if isinstance(value.get("KL"), float) and value["KL"] < 0:
+            yield (
+                f"KL of {block['value_or_threshold']!r} is negative, because a category that one "
+                "side lacks was omitted (also from JS, LP, TVD and KS)"
+            )
+        elif value.get("TVD") is not None and _too_small(value):
+            yield (
+                f"TVD and KS of {block['value_or_threshold']!r} are less than |DPL|, because a "
+                "category that one side lacks was omitted (also from KL, JS and LP)"
+            )
+
+
+def _too_small(value: Mapping[str, Any]) -> bool:
+    difference = value.get("DPL")
+    return difference is not None and bool(value["TVD"] < abs(difference) - 1e-9)
