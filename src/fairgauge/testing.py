@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from fairgauge.results.report import Report
+from fairgauge.results.report import Report
 
 __all__ = ["assert_passes"]
 

@@ -8,15 +8,26 @@ need are imported where they are needed.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, singledispatch
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fairgauge.catalogue.across import Across, GroupSpread
 from fairgauge.catalogue.averages import Averaged, Kappa
-from fairgauge.catalogue.cells import FN, FP, TN, TP
-from fairgauge.catalogue.comparisons import Combined, ComparisonMetric, Contrast, Imbalance
+from fairgauge.catalogue.cells import FN, FP, TN, TP, Array
+from fairgauge.catalogue.comparisons import (
+    Combined,
+    ComparisonMetric,
+    Contrast,
+    Imbalance,
+    Metric,
+    Representation,
+)
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.distributions import (
     CrossAuc,
     Distance,
@@ -27,13 +38,14 @@ from fairgauge.catalogue.distributions import (
 from fairgauge.catalogue.inequality import Inequality
 from fairgauge.catalogue.pooling import ConditionalDisparity
 from fairgauge.catalogue.score_statistics import ScoreStatistic
-from fairgauge.catalogue.statistics import Blend, Quotient, Rate
+from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
 from fairgauge.enums import IntervalMethod, Method, Profile, ReferenceRule, Status
-from fairgauge.inference.compared_counts import FEWEST_GROUPS, stricter
+from fairgauge.inference.compared_counts import FEWEST_GROUPS, Comparisons, Evidence, stricter
 from fairgauge.inference.interval import (
     CLUSTERS_TOO_FEW,
     JACKKNIFE_UNDEFINED,
     Intervals,
+    MappedProportion,
     NoInterval,
     StatisticInterval,
     insufficient_clusters,
@@ -43,6 +55,7 @@ from fairgauge.inference.interval import (
     no_intervals,
 )
 from fairgauge.inference.one.statistic_intervals import (
+    EveryGroup,
     denominator,
     interval_of_groups,
     is_resampled,
@@ -53,29 +66,16 @@ from fairgauge.inference.two.contrast_intervals import (
     contrast_interval,
     pooled_interval,
 )
+from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.results.describers import function_at
 from fairgauge.results.estimates import RateValue, as_count, as_number
 from fairgauge.results.scopes import Interval
+from fairgauge.stats.arrays import Limits
 from fairgauge.stats.contrasts import fold
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import shrunken_rates, tukey_adjusted, tukey_level
 from fairgauge.stats.norm_ball import absolute_sum_quantile, absolute_sum_tail
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.across import Across, GroupSpread
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.comparisons import Metric, Representation
-    from fairgauge.catalogue.confusion_counts import ConfusionCounts
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.inference.compared_counts import Comparisons, Evidence
-    from fairgauge.inference.interval import MappedProportion
-    from fairgauge.inference.one.statistic_intervals import EveryGroup
-    from fairgauge.question.specification import Spec
-    from fairgauge.stats.arrays import Limits
 
 _PAIR = 2
 
@@ -351,8 +351,23 @@ def is_drawn(metric: Contrast, compared: Comparisons, method: Method) -> bool:
 @singledispatch
 def interval(metric: ComparisonMetric, compared: Comparisons, how: Uncertainty) -> Intervals:
     """Return the interval of a metric by its kind."""
-    del compared, how
-    raise NoInterval(ReasonCode.NO_METHOD, of=metric.title)
+    path = _OF_KINDS.get(type(metric))
+    if path is None:
+        raise NoInterval(ReasonCode.NO_METHOD, of=metric.title)
+    made: Intervals = function_at(f"fairgauge.inference.two.{path}")(metric, compared, how.spec)
+    return made
+
+
+_OF_KINDS: Mapping[type[ComparisonMetric], str] = {
+    Imbalance: "size_intervals:imbalance_interval",
+    ConditionalDisparity: "size_intervals:conditional_interval",
+    Distance: "distance_intervals:distance_interval",
+    ScoreDistance: "distance_intervals:score_distance_interval",
+    CrossAuc: "distance_intervals:cross_auc_interval",
+    StandardisedDifference: "standardised_intervals:standardised_interval",
+    OverallStandardisedDifference: "standardised_intervals:overall_standardised_interval",
+}
+"""Kinds whose intervals depend on the specification alone; imported when they are asked for."""
 
 
 @interval.register(Contrast)
@@ -431,63 +446,6 @@ def _mean_of_absolutes(metric: Combined, compared: Comparisons, how: Uncertainty
     reasons = zip(*(part.too_few for part in parts), strict=True)
     too_few = [next(filter(None, several), None) for several in reasons]
     return Intervals(np.maximum(low, 0.0) / 2, high / 2, p, methods, too_few, parts[0].reason)
-
-
-@interval.register(Imbalance)
-def _imbalance_interval(metric: Imbalance, compared: Comparisons, how: Uncertainty) -> Intervals:
-    from fairgauge.inference.two.size_intervals import imbalance_interval
-
-    return imbalance_interval(metric, compared, how.spec)
-
-
-@interval.register(Distance)
-def _distance_interval(metric: Distance, compared: Comparisons, how: Uncertainty) -> Intervals:
-    from fairgauge.inference.two.distance_intervals import distance_interval
-
-    return distance_interval(metric, compared, how.spec)
-
-
-@interval.register(ScoreDistance)
-def _score_distance_interval(
-    metric: ScoreDistance, compared: Comparisons, how: Uncertainty
-) -> Intervals:
-    from fairgauge.inference.two.distance_intervals import score_distance_interval
-
-    return score_distance_interval(metric, compared, how.spec)
-
-
-@interval.register(StandardisedDifference)
-def _standardised_interval(
-    metric: StandardisedDifference, compared: Comparisons, how: Uncertainty
-) -> Intervals:
-    from fairgauge.inference.two.standardised_intervals import standardised_interval
-
-    return standardised_interval(metric, compared, how.spec)
-
-
-@interval.register(OverallStandardisedDifference)
-def _overall_standardised_interval(
-    metric: OverallStandardisedDifference, compared: Comparisons, how: Uncertainty
-) -> Intervals:
-    from fairgauge.inference.two.standardised_intervals import overall_standardised_interval
-
-    return overall_standardised_interval(metric, compared, how.spec)
-
-
-@interval.register(CrossAuc)
-def _cross_auc_interval(metric: CrossAuc, compared: Comparisons, how: Uncertainty) -> Intervals:
-    from fairgauge.inference.two.distance_intervals import cross_auc_interval
-
-    return cross_auc_interval(metric, compared, how.spec)
-
-
-@interval.register(ConditionalDisparity)
-def _conditional_interval(
-    metric: ConditionalDisparity, compared: Comparisons, how: Uncertainty
-) -> Intervals:
-    from fairgauge.inference.two.size_intervals import conditional_interval
-
-    return conditional_interval(metric, compared, how.spec)
 
 
 @interval.register(Inequality)

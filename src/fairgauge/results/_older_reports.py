@@ -30,13 +30,13 @@ def report_of_2(report: Saved) -> Saved:
     """Return the plain values of a version-2 report as they are written now."""
     return {
         **report,
-        "estimates": [estimate_of_2(each) for each in report["estimates"]],
+        "estimates": [_estimate_of_2(each) for each in report["estimates"]],
         "diagnostics": [_diagnostic_of_2(each) for each in report["diagnostics"]],
     }
 
 
-def estimate_of_2(old: Saved) -> Saved:
-    """Return the plain values of an estimate of version 2, of a report or a comparison."""
+def _estimate_of_2(old: Saved) -> Saved:
+    """Return the plain values of an estimate of version 2."""
     ends = old.get("simultaneous")
     if ends is None:
         return old

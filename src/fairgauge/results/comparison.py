@@ -16,10 +16,8 @@ from fairgauge.catalogue.facts import Facts
 from fairgauge.catalogue.lookup import SCORING_RATE, Catalogue, is_of_scoring_rates
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Direction, Outcome, Turn
-from fairgauge.errors import FairgaugeError
 from fairgauge.identity import FeatureId, GroupId, feature_names, group_names
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.results._older_reports import estimate_of_2
 from fairgauge.results.codec import Finite, Inline, Restored, Share, Version
 from fairgauge.results.estimates import Estimate, Group
 from fairgauge.results.report import Report
@@ -30,24 +28,6 @@ from fairgauge.values import Saved
 
 Named = TypeVar("Named", Estimate, Group, Verdict)
 Groups = dict[FeatureId, dict[GroupId, str]]
-
-
-def _comparison_of_1(values: Saved) -> Saved:
-    raise FairgaugeError(
-        f"an older version of fairgauge wrote this comparison ({values['schema']}), which this "
-        "version does not read; compare the two saved reports again: fairgauge compare OLD.json "
-        "NEW.json, or fairgauge.compare"
-    )
-
-
-def _comparison_of_2(values: Saved) -> Saved:
-    changes = [
-        change | {side: estimate_of_2(change[side]) for side in ("old", "new")}
-        for change in values["changes"]
-    ]
-    return {**values, "changes": changes}
-
-
 What = Literal["feature", "metric", "group", "stratum", "class", "threshold", "estimate", "rule"]
 Which = Literal["old", "new"]
 
@@ -191,10 +171,6 @@ class Comparison(ResultOfMetrics):
         document="fairgauge.render.documents.comparison_document:comparison_document",
         brief="fairgauge.render.brief.comparison_brief:comparison_brief",
         tables={"changes": "fairgauge.render.writers.flat_rows:changes_of"},
-        older={
-            "fairgauge.comparison/2": _comparison_of_2,
-            "fairgauge.comparison/1": _comparison_of_1,
-        },
     )
     DERIVED: ClassVar = ("worse", "metrics", "_brief")
 

@@ -618,7 +618,7 @@ class HistoryHealth(ShownResult):
         called="the health of a history",
         document="fairgauge.render.documents.history_document:history_document",
         brief="fairgauge.render.brief.history_brief:history_brief",
-        tables={"findings": "fairgauge.render.documents.history_document:findings_of"},
+        tables={"findings": HistoryFinding},
     )
     DERIVED: ClassVar = ("_brief",)
 

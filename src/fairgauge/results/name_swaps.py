@@ -371,8 +371,11 @@ class PairsAudit(ShownResult):
         document="fairgauge.render.documents.pairs_document:pairs_document",
         brief="fairgauge.render.brief.pairs_brief:pairs_brief",
         tables={
-            name: f"fairgauge.render.documents.pairs_document:{name}_of"
-            for name in ("differences", "changes", "variants", "components", "answered")
+            "differences": "fairgauge.render.documents.pairs_document:differences_of",
+            "changes": "fairgauge.render.documents.pairs_document:changes_of",
+            "variants": SwapVariant,
+            "components": SwapComponents,
+            "answered": AnsweredShare,
         },
     )
     DERIVED: ClassVar = ("verdict", "change", "_brief")

@@ -155,8 +155,9 @@ class Planned(ResultOfMetrics):
         document="fairgauge.render.documents.plan_document:plan_document",
         brief="fairgauge.render.brief.plan_brief:plan_brief",
         tables={
-            name: f"fairgauge.render.documents.plan_document:{name}_of"
-            for name in ("goals", "disparities", "self_reports")
+            "goals": "fairgauge.render.documents.plan_document:goals_of",
+            "disparities": "fairgauge.render.documents.plan_document:disparities_of",
+            "self_reports": SelfReports,
         },
         older={f"fairgauge.plan/{version}": as_before for version in (1, 2, 3)},
     )

@@ -49,7 +49,8 @@ class ResultKind:
     document : the function that makes its document, as ``package.module:function``; it takes the
         result, and ``full`` where there is a summary.
     brief : the function that makes its first page.
-    tables : the functions that make its tables for CSV, by name, the default one first.
+    tables : what makes its tables for CSV, by name, the default one first: a function, or the class
+        of the records that its field of that name holds.
     older : of schemas that earlier versions wrote, what makes the present plain values of theirs.
     """
 
@@ -59,7 +60,7 @@ class ResultKind:
     called: str
     document: str
     brief: str
-    tables: Mapping[str, str] = field(default_factory=dict)
+    tables: Mapping[str, str | type] = field(default_factory=dict)
     older: Mapping[str, Callable[[Saved], Saved]] = field(default_factory=dict)
 
     @property

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from fairgauge.results.describers import in_words
-
-if TYPE_CHECKING:
-    from fairgauge.results.name_swaps import PairsAudit
-    from fairgauge.results.report import Report
+from fairgauge.results.name_swaps import PairsAudit
+from fairgauge.results.report import Report
 
 NAME_OF_SIGNATURE = "the signature"
 """What a signature is called among the changed parts of a bundle."""

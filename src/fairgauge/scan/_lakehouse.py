@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fairgauge.errors import DataError, FairgaugeError, MissingExtra, failed_import, quote
-
-if TYPE_CHECKING:
-    from fairgauge.scan.source import Source
+from fairgauge.scan.source import Source
 
 _ADDRESS = re.compile(r"(?P<kind>delta|iceberg):(?P<where>.+?)(?:@(?P<version>\d+))?")
 

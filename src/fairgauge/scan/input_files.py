@@ -9,9 +9,9 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, listing, quote
 from fairgauge.object_stores import (
@@ -24,12 +24,7 @@ from fairgauge.object_stores import (
     shown_address,
 )
 from fairgauge.scan._lakehouse import is_lake_table
-from fairgauge.scan.source import database_url
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from fairgauge.scan.source import Source
+from fairgauge.scan.source import Source, database_url
 
 FORMATS = {
     ".csv": "csv",

@@ -147,12 +147,9 @@ def _config(path: Path, flags: Flags) -> str | None:
 
 def _json(path: Path) -> dict[str, object]:
     """Return the object of a JSON file; an empty one where it holds anything else."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise DataError(f"cannot read {quote(path)}: {error.strerror}") from None
-    except ValueError as error:
-        raise DataError(f"{quote(path)} is not JSON: {error}") from None
+    from fairgauge.compat.uri_paths import json_document
+
+    found = json_document(path)
     return found if isinstance(found, dict) else {}
 
 

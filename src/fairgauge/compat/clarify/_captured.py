@@ -11,20 +11,17 @@ import binascii
 import csv
 import io
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
 from fairgauge.compat._coded_column import ColumnTable, from_values
 from fairgauge.compat.clarify._predictor import JSON, LINES, Reading
+from fairgauge.compat.clarify.clarify_config import AnalysisConfig
 from fairgauge.compat.clarify.dataset import PREDICTED, Dataset, shown
 from fairgauge.compat.uri_paths import json_lines, search
 from fairgauge.errors import DataError, Problem, SpecError, quote
 from fairgauge.scan.ordered_files import MISSING_TEXTS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from fairgauge.compat.clarify.clarify_config import AnalysisConfig
 
 LABEL = "label"
 _INPUT, _OUTPUT = "Input", "Output"

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fairgauge.compat._coded_column import CodedColumn, Kind, as_float, from_values
-from fairgauge.compat.clarify.dataset import PREDICTED
+from fairgauge.compat.clarify.clarify_config import AnalysisConfig, Predictor
+from fairgauge.compat.clarify.dataset import PREDICTED, Dataset
+from fairgauge.compat.local_models import Model
 from fairgauge.compat.uri_paths import search
 from fairgauge.errors import DataError, Problem, SpecError, listing, quote
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from fairgauge.compat.clarify.clarify_config import AnalysisConfig, Predictor
-    from fairgauge.compat.clarify.dataset import Dataset
-    from fairgauge.compat.local_models import Model
 
 CSV, LINES, JSON = "text/csv", "application/jsonlines", "application/json"
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.atomic_files import write_all
 from fairgauge.compat._service_texts import read
-from fairgauge.compat.uri_paths import read_text
+from fairgauge.compat.uri_paths import json_document
 from fairgauge.errors import DataError, quote
 from fairgauge.render import render
 from fairgauge.render.writers.pdf import print_page
@@ -61,11 +61,7 @@ class MetricValue:
 
 def read_results(path: Path) -> Saved:
     """Read an ``analysis.json``."""
-    text = read_text(path)
-    try:
-        found = json.loads(text)
-    except ValueError as error:
-        raise DataError(f"{quote(path)} is not JSON: {error}") from None
+    found = json_document(path)
     if not isinstance(found, dict) or not any(stage in found for stage in STAGES):
         wanted = " or ".join(STAGES)
         raise DataError(f"{quote(path)} is no analysis.json: it has no {wanted}")

@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.compat._coded_column import CodedColumn, ColumnTable, from_values
+from fairgauge.compat.clarify.clarify_config import AnalysisConfig
 from fairgauge.compat.uri_paths import STANDARD_INPUT, json_document, json_lines, search
 from fairgauge.errors import DataError, listing, quote
 from fairgauge.scan.ordered_files import (
@@ -20,16 +23,6 @@ from fairgauge.scan.ordered_files import (
     ordered_parquet,
 )
 from fairgauge.scan.source import check_unique_names
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from fairgauge.compat.clarify.clarify_config import AnalysisConfig
-
 
 WRONG_HEADERS = "Headers in config do not match with the number of columns in the dataset."
 _LOOK = 200

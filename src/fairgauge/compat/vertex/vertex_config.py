@@ -25,7 +25,8 @@ from pydantic import (
 
 from fairgauge.compat._coded_column import CodedColumn
 from fairgauge.compat._config_problems import problems_of
-from fairgauge.errors import DataError, Problem, SpecError, quote
+from fairgauge.compat.uri_paths import read_text
+from fairgauge.errors import Problem, SpecError, quote
 from fairgauge.question.file_formats import Unreadable, loads
 from fairgauge.values import canonical, matches
 
@@ -314,14 +315,8 @@ def load_vertex_config(path: Path) -> VertexConfig:
     DataError
         The file cannot be read.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise DataError(f"cannot read {quote(path)}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise DataError(f"{quote(path)} is not UTF-8 text") from None
     is_yaml = path.suffix.lower() in (".yaml", ".yml")
-    return read_vertex_config(text, is_yaml=is_yaml, name=quote(path))
+    return read_vertex_config(read_text(path), is_yaml=is_yaml, name=quote(path))
 
 
 def read_vertex_config(

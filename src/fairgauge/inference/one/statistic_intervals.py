@@ -7,19 +7,21 @@ error; an area under a curve has DeLong's. Clusters have a jackknife, and some s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial, singledispatch
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.catalogue.averages import Agreement, Averaged, Kappa
-from fairgauge.catalogue.cells import divide
+from fairgauge.catalogue.cells import Array, Cells, Need, divide
 from fairgauge.catalogue.closed_forms import FormKind, closed_form
+from fairgauge.catalogue.comparisons import Representation
 from fairgauge.catalogue.moments import Mean, MomentStatistic
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.statistics import Blend, DrawnStatistic, Quotient, Rate, Statistic
 from fairgauge.enums import IntervalMethod, Profile
-from fairgauge.inference.compared_counts import CellCount
+from fairgauge.inference.compared_counts import CellCount, Count, Evidence
 from fairgauge.inference.interval import (
     FEWEST_EFFECTIVE,
     JACKKNIFE,
@@ -28,12 +30,14 @@ from fairgauge.inference.interval import (
     Intervals,
     MappedProportion,
     NoInterval,
+    Shape,
     Sparseness,
     StatisticInterval,
     insufficient_rows,
 )
+from fairgauge.question.specification import Spec
 from fairgauge.reasons import ReasonCode
-from fairgauge.stats.arrays import quiet, quotient
+from fairgauge.stats.arrays import Limits, quiet, quotient
 from fairgauge.stats.intervals import (
     as_critical_t,
     critical,
@@ -45,18 +49,6 @@ from fairgauge.stats.intervals import (
 from fairgauge.stats.jackknife import deviations
 from fairgauge.stats.significance import invert
 from fairgauge.stats.weighted import effective_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.cells import Array, Cells, Need
-    from fairgauge.catalogue.comparisons import Representation
-    from fairgauge.inference.compared_counts import Count, Evidence
-    from fairgauge.inference.interval import Shape
-    from fairgauge.question.specification import Spec
-    from fairgauge.stats.arrays import Limits
 
 
 @singledispatch

@@ -13,20 +13,27 @@ alike.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.catalogue.averages import Averaged, Kappa
+from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.pooling import is_odds_ratio
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import IntervalMethod, Method
 from fairgauge.inference.compared_counts import Comparisons
 from fairgauge.inference.interval import (
     JACKKNIFE_UNDEFINED,
     RATIO_MAY_BE_ZERO,
     THIN_STRATA,
+    At,
     Intervals,
+    MappedProportion,
+    Methods,
     NoInterval,
     StatisticInterval,
     concatenated,
@@ -39,8 +46,9 @@ from fairgauge.inference.one.statistic_intervals import (
     side_interval,
     statistic_interval,
 )
+from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, Reason, ReasonCode
-from fairgauge.stats.arrays import quotient
+from fairgauge.stats.arrays import Limits, quotient
 from fairgauge.stats.contrasts import (
     difference_from_whole,
     expected_count,
@@ -60,18 +68,6 @@ from fairgauge.stats.stratified import (
     stratified_difference,
     stratified_ratio,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.comparisons import Contrast
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.inference.interval import At, MappedProportion, Methods
-    from fairgauge.question.specification import Spec
-    from fairgauge.stats.arrays import Limits
 
 _MOST_TABLES = 50_000
 """Tables that an exact test enumerates; of more rows the limits are exact enough."""

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.numbers import numbered, plural
 from fairgauge.results.brief import Brief, Sentence
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fairgauge.results.monitor_results import HistoryHealth
+from fairgauge.results.monitor_results import HistoryHealth
 
 _MOST_FOUND = 5
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from fairgauge.render._document_tree import DocumentTree, Items, Tone
 from fairgauge.render.documents._document_parts import document_of, listed
 from fairgauge.render.words import numbers
-from fairgauge.render.writers.flat_rows import FlatTable, table_of_records
-from fairgauge.results.monitor_results import HistoryFinding, HistoryHealth
+from fairgauge.results.monitor_results import HistoryHealth
 
 
 def history_document(health: HistoryHealth, *, full: bool = True) -> DocumentTree:
@@ -28,8 +27,3 @@ def history_document(health: HistoryHealth, *, full: bool = True) -> DocumentTre
         sections=[listed("feed", "Rows that may be wrong", sentences)] if count else [],
         file_name="history",
     )
-
-
-def findings_of(health: HistoryHealth) -> FlatTable:
-    """Return a row for every finding."""
-    return table_of_records(HistoryFinding, health.findings)

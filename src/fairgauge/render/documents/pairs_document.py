@@ -27,10 +27,8 @@ from fairgauge.render.words.display_names import called, group_called
 from fairgauge.render.words.metric_words import shown, shown_range
 from fairgauge.render.writers.flat_rows import FlatTable, table_of_records
 from fairgauge.results.name_swaps import (
-    AnsweredShare,
     PairsAudit,
     PlaceboSpread,
-    SwapComponents,
     SwapDifference,
     SwapReason,
     SwapVariant,
@@ -270,18 +268,3 @@ def _flat(differences: Sequence[SwapDifference]) -> FlatTable:
     return FlatTable(
         tuple(table.columns[i] for i in kept), tuple(tuple(r[i] for i in kept) for r in table.rows)
     )
-
-
-def variants_of(audit: PairsAudit) -> FlatTable:
-    """Return a row for every variant."""
-    return table_of_records(SwapVariant, audit.variants)
-
-
-def components_of(audit: PairsAudit) -> FlatTable:
-    """Return a row for every model, with what its answers vary by."""
-    return table_of_records(SwapComponents, audit.components)
-
-
-def answered_of(audit: PairsAudit) -> FlatTable:
-    """Return a row for every group and model, with how many rows have an answer."""
-    return table_of_records(AnsweredShare, audit.answered)

@@ -143,8 +143,3 @@ def goals_of(planned: Planned) -> FlatTable:
 def disparities_of(planned: Planned) -> FlatTable:
     """Return a row for the smallest disparity of every group and rate."""
     return table_of_records(Smallest, planned.smallest)
-
-
-def self_reports_of(planned: Planned) -> FlatTable:
-    """Return a row for the people to ask until a rule about a group is decided."""
-    return table_of_records(SelfReports, planned.self_reports)

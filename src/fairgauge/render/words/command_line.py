@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from fairgauge.enums import DiagnosticCode, SearchedReference
-from fairgauge.errors import SpecError
-from fairgauge.question.options import OF_ROWS, OPTIONS, Spec
+from fairgauge.errors import Problem, SpecError
+from fairgauge.question.options import OF_ROWS, OPTIONS, Option, Spec
 from fairgauge.render.words.display_names import printable
+from fairgauge.results.report import Report
+from fairgauge.results.subgroup_search import Subgroup, SubgroupSearch
 from fairgauge.values import canonical, name_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from fairgauge.errors import Problem
-    from fairgauge.question.options import Option
-    from fairgauge.results.report import Report
-    from fairgauge.results.subgroup_search import Subgroup, SubgroupSearch
 
 _FILE = re.compile(r"[./]")
 NO_FILE = "DATA"

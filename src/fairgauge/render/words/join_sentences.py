@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from fairgauge.errors import quote
 from fairgauge.render.words.numbers import plural
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fairgauge.scan.label_join import DisjointIdentifiers, JoinCounts
-
+from fairgauge.scan.label_join import DisjointIdentifiers, JoinCounts
 
 _PUT_ASIDE = {
     "unlabelled": ("row", "rows", "without a label"),

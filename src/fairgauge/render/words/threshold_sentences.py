@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Accepts, Better, ChosenBy, Outcome
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called
-
-if TYPE_CHECKING:
-    from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.results.model_comparison import RateChange
-    from fairgauge.results.threshold_choice import (
-        FeatureThresholds,
-        ThresholdChoice,
-        ThresholdEffect,
-    )
+from fairgauge.results.model_comparison import RateChange
+from fairgauge.results.threshold_choice import (
+    FeatureThresholds,
+    ThresholdChoice,
+    ThresholdEffect,
+)
 
 _MOST_NEEDED = 1e6
 _OUTCOMES = {

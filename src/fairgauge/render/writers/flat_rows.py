@@ -70,7 +70,10 @@ def table_of(shown: ShownResult, name: str | None = None) -> FlatTable:
     if name not in tables:
         allowed = ", ".join(tables)
         raise DataError(f"no table {quote(name)}.{nearest(name, list(tables))} Allowed: {allowed}")
-    table: FlatTable = function_at(tables[name])(shown)
+    made = tables[name]
+    if isinstance(made, type):
+        return table_of_records(made, getattr(shown, name))
+    table: FlatTable = function_at(made)(shown)
     return table
 
 

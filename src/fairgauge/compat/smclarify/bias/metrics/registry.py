@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import FunctionType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from fairgauge.compat._service_texts import REGISTERED_POST, REGISTERED_PRE
 from fairgauge.compat.smclarify.bias.metrics import posttraining as after
 from fairgauge.compat.smclarify.bias.metrics import pretraining as before
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Metric = TypeVar("Metric", bound=Callable[..., object])
+Metric = TypeVar("Metric", bound=Callable[..., object])
 
 PRETRAINING_METRIC_FUNCTIONS: list[Callable[..., object]] = [
     getattr(before, name) for name in REGISTERED_PRE
