@@ -1,4 +1,4 @@
-"""The registry of formats: names, suffixes, writers and options. A format is one row and one file.
+"""The registry of formats: names, suffixes, writers and options. A format is one row.
 
 File suffixes, the choices of the command line, and the messages about them derive from it.
 """
