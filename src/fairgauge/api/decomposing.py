@@ -422,7 +422,7 @@ def _wrong_strata(spec: Spec, strata: Sequence[Feature]) -> Iterator[Problem]:
         what = "sensitive feature" if each.column in sensitive else outcomes.get(each.column)
         if what:
             message = f"{quote(each.column)} is the {what}: nothing is left to compare in a stratum"
-            yield Problem(f"strata[{i}]", message)
+            yield Problem("controls" if each.control else f"strata[{i}]", message)
 
 
 def _many_numbers(cube: Cube, strata: Sequence[Feature]) -> Iterator[Problem]:
