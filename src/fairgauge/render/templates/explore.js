@@ -278,12 +278,11 @@
     frame = requestAnimationFrame(() => { frame = requestAnimationFrame(step); });
   };
   const lines = [];
-  // what was picked is so no more, in cells too that are drawn again later
+  // what was picked is so no more, in cells in sight too that are drawn again later
   let columnOn = 0;
-  const unmark = () => {
+  const unmark = (inSight) => {
     if (picked) { picked.ariaPressed = "false"; picked.tabIndex = -1; picked = null; }
-    if (columnOn === state.rate) return;
-    lines.forEach(({ cells }) => { cells[columnOn].td.classList.remove("on"); cells[state.rate].td.classList.add("on"); });
+    if (columnOn !== state.rate) lines.filter((_, k) => inSight(k)).forEach(({ cells }) => cells[columnOn].td.classList.remove("on"));
     columnOn = state.rate;
   };
   const drawGrid = () => {
@@ -309,7 +308,7 @@
       sorted.sort((a, b) => (Number.isNaN(by(a)) ? 1 : Number.isNaN(by(b)) ? -1 : by(a) - by(b)));
     }
     drawHead(axes);
-    unmark();
+    unmark(inSight);
     // rows of other views go now where they are in sight, else later
     const dropLast = () => { if (body.rows.length > sorted.length) body.lastChild.remove(); };
     const surplus = range(Math.max(0, body.rows.length - sorted.length));
