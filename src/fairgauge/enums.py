@@ -474,6 +474,7 @@ class DiagnosticCode(StrEnum):
     PEOPLE_UNCLEAR = "people_unclear"  # columns, people: of several values in their rows
     NOT_RECODED = "not_recoded"  # values, rows; alike: those spelt nearly as a recoded value
     RECODING = "recoding"  # line: a recoding that spellings suggest
+    DOUBLED_ROWS = "doubled_rows"  # times, different: rows
     COPIED_FILES = "copied_files"  # files: that hold the same lines
     LIMITS_OUTSIDE_RANGE = "limits_outside_range"  # path, metric, low, high
     FAILS_TOGETHER = "fails_together"  # comparisons, confidence, fails, remaining, familywise

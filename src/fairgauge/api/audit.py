@@ -170,7 +170,7 @@ def audit(
             *unfavourable_positive(cube, spec, measured.task),
             *few_published(spec, measured.groups),
             *_likely_mistakes(cube, spec, measured, rows_by_level),
-            *repeated_rows(data, source, spec),
+            *repeated_rows(data, source, spec, cube),
             *measured.diagnostics,
             *notes_of_verdicts,
         ),
@@ -219,7 +219,7 @@ def counted_with_warnings(
     better known before the counts of many days are added up.
     """
     cube, source, spec = counted(data, (), options)
-    warnings = (*never_repeats(cube, spec), *repeated_rows(data, source, spec))
+    warnings = (*never_repeats(cube, spec), *repeated_rows(data, source, spec, cube))
     if spec.score is None or spec.label is None:
         return cube, warnings
     try:
@@ -419,17 +419,21 @@ def _median(source: Source, spec: Spec) -> float | None:
 
 
 def repeated_rows(
-    data: object, source: Source | None, spec: Spec, verb: str | None = None
+    data: object, source: Source | None, spec: Spec, cube: Cube, verb: str | None = None
 ) -> Iterator[Diagnostic]:
-    """Warn of files that are copies, and of people with several rows, as the first rows show.
+    """Warn of files that are copies, of rows that repeat, and of people with several rows.
 
-    ``verb`` is what is done with the rows, where that is not an audit.
+    The last as the first rows show it. ``verb`` is what is done with the rows, where that is not
+    an audit.
     """
-    for files in copied_files(data):
+    copied = copied_files(data)
+    for files in copied:
         yield Diagnostic.warning(DiagnosticCode.COPIED_FILES, files=files)
-    if source is not None:
-        from fairgauge.rowwise.first_rows import repeated_ids
+    from fairgauge.rowwise.first_rows import doubled_rows, repeated_ids
 
+    if not copied:
+        yield from doubled_rows(source, cube, spec)
+    if source is not None:
         yield from repeated_ids(source, spec, verb)
 
 

@@ -42,7 +42,7 @@ from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.readers import read_word
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import Spec, ask, check_names
-from fairgauge.resolve.data_checks import assumed_positive
+from fairgauge.resolve.data_checks import assumed_positive, single_row_groups
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.people import by_person, count_people
 from fairgauge.resolve.searched_features import (
@@ -257,8 +257,9 @@ def find(
         spec=spec.to_dict(),
         diagnostics=(
             *assumed_positive(cube, spec, decide_task(cube, spec)),
-            *repeated_rows(data, source, spec, "find"),
+            *repeated_rows(data, source, spec, cube, "find"),
             *counted_people(cube, spec),
+            *single_row_groups(cube, replace(spec, intersections=()), cube.rows_by_level()),
         ),
         own=(row,) if row.own else (),
         **{"fingerprint": cube.digest} | with_few_disclosed(found, min_cell),

@@ -77,7 +77,7 @@ def thresholds(
     (rule,) = spec.rules
     ((rate, margin),) = spec.margins or _MARGINS
     chosen = choose_thresholds(cube, spec, rule, rate, margin)
-    repeated = repeated_rows(data, source, spec, "thresholds")
+    repeated = repeated_rows(data, source, spec, cube, "thresholds")
     assert spec.score is not None
     assert isinstance(spec.threshold, tuple)
     return ThresholdChoice(

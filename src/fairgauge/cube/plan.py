@@ -15,6 +15,7 @@ from fairgauge.question.options import OPTIONS
 from fairgauge.question.specification import Spec, ask
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
@@ -64,6 +65,8 @@ class Axis:
         numbers 0 ... 2 grid + 1: odd ones lie exactly on an edge, even ones between two edges.
     recoding : the categories that its values are counted by. Counts hold only these, so that it
         is no part of what they are.
+    moments : the first times of what a condition distinguishes. An engine may count every time
+        as the last of these before it.
     """
 
     role: Role
@@ -73,6 +76,7 @@ class Axis:
     bounds: tuple[float, float] | None = None
     grid: int = 0
     recoding: Recoding | None = field(default=None, compare=False)
+    moments: tuple[dt.datetime, ...] = field(default=(), compare=False)
 
     @property
     def bins(self) -> int:

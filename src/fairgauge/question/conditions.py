@@ -191,6 +191,14 @@ def _order(value: float | dt.datetime, end: End) -> int:
     return (value.date() > end) - (value.date() < end)
 
 
+def _first_times(end: dt.date) -> tuple[dt.datetime, dt.datetime]:
+    """Return the first time of a day, or a time, and the first after it, in UTC."""
+    if isinstance(end, dt.datetime):
+        return _in_utc(end), _in_utc(end) + dt.timedelta(microseconds=1)
+    day = dt.datetime(end.year, end.month, end.day)
+    return day, day + dt.timedelta(days=1)
+
+
 def _read_end(raw: object) -> End | None:
     """Read a number, a date or a time; None where it is none of them."""
     value = canonical(raw)
@@ -234,6 +242,23 @@ class RowCondition:
         numbers = [each for each in self.ranges if not each.of_moments]
         ends = (end for each in numbers for end in each.cuts(self.closed))
         return tuple(sorted({end for end in ends if math.isfinite(end)}))
+
+    @property
+    def moments(self) -> tuple[dt.datetime, ...]:
+        """Return the first times of what it distinguishes; none where it does more than that.
+
+        >>> RowCondition("day", (Range(-math.inf, dt.date(2026, 3, 31), Ends.RIGHT),)).moments
+        (datetime.datetime(2026, 3, 31, 0, 0), datetime.datetime(2026, 4, 1, 0, 0))
+        """
+        plain = any(value is not None for value in self.values)
+        if plain or not self.ranges or not all(each.of_moments for each in self.ranges):
+            return ()
+        ends = [e for each in self.ranges for e in (each.low, each.high) if isinstance(e, dt.date)]
+        if any(end.year in (dt.MINYEAR, dt.MAXYEAR) for end in ends):  # nothing is beyond
+            return ()
+        zoned = any(isinstance(end, dt.datetime) and end.tzinfo for end in ends)
+        zone = dt.UTC if zoned else None
+        return tuple(sorted({t.replace(tzinfo=zone) for end in ends for t in _first_times(end)}))
 
     @property
     def closed(self) -> Closed:

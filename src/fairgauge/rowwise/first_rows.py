@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
+from fairgauge.cube.cube import Cube
 from fairgauge.enums import DiagnosticCode, Task
 from fairgauge.errors import DataError, quote
 from fairgauge.question.specification import Spec
@@ -22,6 +24,9 @@ _IDENTIFIER = re.compile(
     re.IGNORECASE,
 )
 _MOST_IDENTIFIERS = 3
+_MOST_COMPARED = 1_000_000
+_FEWEST_ROWS = 30
+"""Different rows, all of them of an even number by coincidence in one table of a billion."""
 _FEWEST_DIFFERENT = 0.1
 """A column with fewer distinct values than this share of its rows is not an identifier."""
 
@@ -62,6 +67,24 @@ def repeated_ids(source: Source, spec: Spec, verb: str | None = None) -> Iterato
         if _FEWEST_DIFFERENT * len(known) < different < len(known):
             found = {"distinct": different, "rows": len(known)} | ({"verb": verb} if verb else {})
             yield Diagnostic.warning(DiagnosticCode.REPEATED_ID, column, **found)
+
+
+def doubled_rows(source: Source | None, cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn where every row of a table stands several times, as in a file that was appended twice.
+
+    The cells of such counts have a common divisor. Counts of other rows hardly ever have one, so
+    that rows are read only then. Rows of few different values may be even by coincidence.
+    """
+    if spec.count or spec.of_people or cube.min_cell is not None or cube.rows == 0:
+        return
+    cells = cube.tables[0].sums["rows"]
+    times, different = int(np.gcd.reduce(cells.astype(np.int64))), int((cells > 0).sum())
+    if times > 1 and source is not None and at_hand(source) and cube.rows <= _MOST_COMPARED:
+        columns = read_rows(source, source.columns)
+        held = Counter(map(str, zip(*columns.values(), strict=True)))
+        times, different = int(np.gcd.reduce([*held.values()])), len(held)
+    if times > 1 and different >= _FEWEST_ROWS:
+        yield Diagnostic.warning(DiagnosticCode.DOUBLED_ROWS, times=times, different=different)
 
 
 def median_score(source: Source, spec: Spec) -> float:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -194,6 +195,26 @@ def _read(text: str) -> str:
     return f"TRY_CAST(replace({text}, '_', ' ') AS DOUBLE)"  # DuckDB would read 1_0 as 10
 
 
+_MOMENT = r"\d{4}-\d\d-\d\d[T ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?(\+00:00)?"
+
+
+def last_of_times(key: str, times: Sequence[datetime]) -> str:
+    """Write a time as the last of some that is not after it, or as one before all of them.
+
+    A text that is no time, or states a zone other than UTC, stays what it is: it is read, and
+    refused, by its own words. So does one without a zone that is compared with one that has.
+    """
+    text = f"CAST({key} AS VARCHAR)"
+    in_utc, time = f"{text} LIKE '%+00:00'", f"TRY_CAST(replace({text}, '+00:00', '') AS TIMESTAMP)"
+    known = f"regexp_full_match({text}, '{_MOMENT}') AND {text} >= '0001' AND {time} IS NOT NULL"
+    known += f" AND {in_utc}" if any(each.tzinfo for each in times) else ""
+    every = sorted(each.replace(tzinfo=None) for each in times)
+    before = every[0] - timedelta(days=1)
+    whens = " ".join(f"WHEN {time} >= TIMESTAMP '{e}' THEN '{e}'" for e in reversed(every))
+    found = f"CASE {whens} ELSE '{before}' END || CASE WHEN {in_utc} THEN '+00:00' ELSE '' END"
+    return f"CASE WHEN {known} THEN {found} ELSE {text} END"
+
+
 def typed_columns(
     written: Mapping[str, tuple[str, str]], texts: frozenset[str] = frozenset()
 ) -> Columns:
@@ -226,7 +247,8 @@ def typed_columns(
         return f"CASE WHEN NOT isnan({expression}::DOUBLE) THEN {expression}::DOUBLE END"
 
     strings = {column for column, (_, kind) in written.items() if kind == "VARCHAR"}
-    return Columns(key, number, texts=texts, strings=frozenset(strings - texts))
+    kept = frozenset(strings - texts)
+    return Columns(key, number, texts=texts, strings=kept, moment=last_of_times)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -53,6 +54,7 @@ class Columns:
     sets : whether the engine knows grouping sets.
     looks : whether a look at the first rows is cheap.
     strings : the columns of DuckDB that are typed as texts.
+    moment : writes a key as the last of some times that is not after it, if the engine can.
     """
 
     key: Callable[[str], str]
@@ -64,6 +66,12 @@ class Columns:
     sets: bool = True
     looks: bool = True
     strings: frozenset[str] = frozenset()
+    moment: Callable[[str, Sequence[dt.datetime]], str] | None = None
+
+    def key_of(self, axis: Axis) -> str:
+        """Return the expression of an axis of plain values to group by."""
+        key = self.key(axis.column)
+        return self.moment(key, axis.moments) if self.moment and axis.moments else key
 
     def listed(self, levels: Levels) -> Levels:
         """Return the axes of few texts, whose positions are read and not the texts."""
@@ -114,7 +122,7 @@ def count_by_sql(plan: Plan, relation: str, columns: Columns, run: Run, limit: i
 def select(plan: Plan, relation: str, columns: Columns) -> str:
     """Write the query: keys of every axis, the number of the table, and all sums."""
     numbers = plan.numeric_columns
-    read = [f"{columns.key(a.column)} AS k{i}" for i, a in enumerate(plan.axes) if not a.bins]
+    read = [f"{columns.key_of(a)} AS k{i}" for i, a in enumerate(plan.axes) if not a.bins]
     read += [f"{columns.number(c)} AS v{i}" for i, c in enumerate(numbers)]
     if columns.wrong:
         read += [f"{columns.wrong(c)} AS b{i}" for i, c in enumerate(numbers)]
@@ -156,7 +164,7 @@ def select_rows(
     keys = [
         _position(columns.key(axis.column), listed[axis])
         if listed and axis in listed
-        else columns.key(axis.column)
+        else columns.key_of(axis)
         for axis in plan.axes
         if not axis.bins
     ]

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, MissingExtra, quote
 from fairgauge.object_stores import open_unzipped, read_object
-from fairgauge.scan._duckdb_relation import not_a_number, reason, run, text_as_number, typed_columns
+from fairgauge.scan._duckdb_relation import (
+    last_of_times,
+    not_a_number,
+    reason,
+    run,
+    text_as_number,
+    typed_columns,
+)
 from fairgauge.scan._frames import open_frame
 from fairgauge.scan._sql import Columns, literal
 from fairgauge.scan.duckdb_files import DuckFiles, check_same_columns, listed
@@ -55,6 +62,7 @@ def open_csv(paths: list[Place], name: str) -> Source:
         number=lambda column: text_as_number(position[column]),
         wrong=lambda column: not_a_number(position[column]),
         texts=frozenset(columns),
+        moment=last_of_times,
     )
     return DuckFiles(name, columns, f"({' UNION ALL '.join(parts)})", written)
 

@@ -97,6 +97,7 @@ class _ChosenRows:
             Axis(
                 Role.CONDITION, each.column, each.cuts, each.closed,
                 recoding=None if each.ranges else self.spec.recoding(each.column),
+                moments=each.moments,
             )
             for each in self.spec.where
         )  # fmt: skip

@@ -520,11 +520,13 @@ def _certainty(
     yield from _intervals(report, words, disparities)
     if (text := _together(report, words)) is not None:
         yield Sentence(text, ("verdicts",))
-    crossing = sum(before_counting(each) is Outcome.INCONCLUSIVE for each in report.verdicts)
+    crossing = [e for e in report.verdicts if before_counting(e) is Outcome.INCONCLUSIVE]
     if crossing:
+        comparisons = numbered(len(crossing), "comparisons")
         text = (
-            f"Inconclusive is not “no difference”: in {numbered(crossing, 'comparisons')} the data "
+            f"Inconclusive is not “no difference”: in {comparisons} the data "
             "agree with values on both sides of the limit, with a pass and with a fail."
+            f"{_significant_ones(report, words, crossing)}"
         )
         if (needed := _cheapest(report, words)) is not None:
             text += f" {needed}"
@@ -598,6 +600,24 @@ def _interval_in_words(stated: list[Estimate]) -> str:
         f"{level}% CI (confidence interval), for all comparisons together: a range that the data "
         f"agree with, so wide that in {level} of 100 such audits every one of these ranges "
         f"contains its true value.{holds}"
+    )
+
+
+def _significant_ones(report: Report, words: Vocabulary, inconclusive: list[Verdict]) -> str:
+    """Return who differ statistically significantly where a rule is inconclusive; else nothing."""
+    named = [
+        words.group(each.feature, each.group)
+        for each in inconclusive
+        if (estimate := estimate_of(report, each)) is not None
+        and estimate.reference is not None
+        and is_significant(estimate)
+    ]
+    if not named:
+        return ""
+    people = capitalised(listing(list(dict.fromkeys(named)), most=3))
+    return (
+        f" {people} differ statistically significantly from those they are compared with: what is "
+        "open is whether by more than the limit allows."
     )
 
 

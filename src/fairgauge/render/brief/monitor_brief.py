@@ -32,6 +32,7 @@ from fairgauge.render.words.monitor_sentences import (
     within_period,
 )
 from fairgauge.render.words.numbers import count, listing, plural
+from fairgauge.render.words.rule_words import monitored_rules
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.monitor_results import Currently, MonitorState, mirror_of
 
@@ -241,12 +242,12 @@ def _looked_at(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
     if report.absent:
         named = listing(list(report.absent), most=_MOST_NAMED)
         yield Sentence(f"Periods without counts: {named}.", ("absent",))
-    rules = dict.fromkeys(each.rule for each in report.comparisons)
-    if rules:
-        every, texts = len(report.tested), [called(each) for each in rules]
+    if report.comparisons:
+        every, in_words = len(report.tested), monitored_rules(report)
+        texts = list(dict.fromkeys(in_words[each.rule] for each in report.comparisons))
         yield Sentence(
             f"{every:,} {plural(every, 'comparison', 'comparisons')} by the "
-            f"{plural(len(rules), 'rule', 'rules')} {listing(texts, most=_MOST_NAMED)}.",
+            f"{plural(len(texts), 'rule', 'rules')} {listing(texts, most=_MOST_NAMED)}.",
             ("comparisons",),
         )
         if every < len(report.comparisons):

@@ -11,6 +11,7 @@ from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import compared_rate, signed, unit, with_unit
 from fairgauge.render.words.numbers import amount, count, listing, plural
+from fairgauge.render.words.rule_words import written_rule_words
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.planned import Planned, PlannedPairs, Smallest
 
@@ -173,9 +174,10 @@ def _people_to_ask(planned: Planned) -> Iterator[Sentence]:
             people = _people(each.self_reports, each.answered)
             value = with_unit(each.expected, unit(each.definition), sign=signed(each.definition))
             parts.append(f"{people} {_EXPECTS[each.expects]} ({value})")
+        rule = written_rule_words(first.rule, first.definition)
         at = "" if first.threshold is None else f", threshold {first.threshold:g}"
         yield Sentence(
-            f"{group[:1].upper()}{group[1:]}, {called(first.rule)}{at}: {'; '.join(parts)}.",
+            f"{group[:1].upper()}{group[1:]}, {rule}{at}: {'; '.join(parts)}.",
             tuple(f"self_reports[{i}]" for i in places),
         )
     if (more := len(by_rule) - _MOST_GROUPS) > 0:

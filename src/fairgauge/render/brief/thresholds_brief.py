@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.enums import Outcome, Status
+from fairgauge.enums import DiagnosticCode, Outcome, Status
 from fairgauge.question.rules import parse_rule
 from fairgauge.render._document_tree import Chart, ChartRow, Mark, Unit
 from fairgauge.render.brief._changed_shares import describe_change
 from fairgauge.render.brief._compared_shares import RateWords
 from fairgauge.render.brief._frequencies import Share, common_counts
-from fairgauge.render.brief._vocabulary import ANY_DECISION, UNFAIR, Vocabulary
+from fairgauge.render.brief._vocabulary import ANY_DECISION, UNFAIR, Vocabulary, without_outcome
 from fairgauge.render.words.change_words import ARROW, describe_rate_shift
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import (
@@ -299,6 +299,13 @@ class _ThresholdsBrief:
         if changes_decisions(self.choice, effect):
             point = self._point(cut_of(effect))
             yield Sentence(self._at(point), (f"{self.place}.frontier",))
+        missing = {
+            f"missing {note['what']}": int(note["rows"])
+            for note in self.choice.diagnostics
+            if note.code is DiagnosticCode.MISSING_OUTCOMES
+        }
+        for text in without_outcome("No rate or verdict", {"": missing}):
+            yield Sentence(text, ("diagnostics",))
 
     def limits(self) -> Iterator[Sentence]:
         """Yield what the choice does not show."""

@@ -141,7 +141,7 @@ def _details(verdict: Verdict, report: Report) -> str:
     """Return the value that decides, of which class or threshold, and what would change it."""
     held = _held(verdict) if verdict.value is not None else ""
     significance = _SIGNIFICANCE.get(verdict.reason.code, "")
-    needed = rows_needed(verdict.reason)
+    needed = rows_needed(verdict)
     alone = "not with all comparisons judged together" if verdict.remains is False else ""
     absent = describe_reason(verdict.reason) if verdict.reason.code in _ABSENT else ""
     parts = [

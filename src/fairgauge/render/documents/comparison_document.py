@@ -11,8 +11,7 @@ from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import ClassKind, Direction, Outcome, Turn
-from fairgauge.errors import SpecError
-from fairgauge.question.rules import Rule, parse_rule
+from fairgauge.question.rules import limits_of
 from fairgauge.reasons import ReasonCode
 from fairgauge.render._document_tree import (
     Block,
@@ -52,7 +51,7 @@ from fairgauge.render.words.metric_words import (
     with_unit,
 )
 from fairgauge.render.words.reason_sentences import describe_reason
-from fairgauge.render.words.rule_words import rule_words
+from fairgauge.render.words.rule_words import written_rule_words
 from fairgauge.render.words.verdict_sentences import describe_evidence, outcome_word
 from fairgauge.results.comparison import Alone, Change, Comparison, VerdictChange, is_of_all_groups
 from fairgauge.results.estimates import Estimate
@@ -176,7 +175,7 @@ def _unmatched(comparison: Comparison) -> Iterator[Block]:
     rows = []
     for each in comparison.unmatched[:_MOST_ROWS]:
         verdict = each.verdict
-        rule = rule_words(_rule(verdict.rule), verdict.rule, verdict.definition)
+        rule = written_rule_words(verdict.rule, verdict.definition)
         of = _of_group(verdict.definition, verdict.feature, verdict.group)
         text = f"{outcome_word(verdict.outcome)} for {of}, {rule}; {describe_reason(each.reason)}"
         rows.append((f"{each.report} report", text))
@@ -190,23 +189,15 @@ def _flip_charts(comparison: Comparison) -> Iterator[Block]:
     for each in comparison.flips[:_MOST_ROWS]:
         by_rule.setdefault((each.new.rule, each.new.metric), []).append(each)
     for (text, _), found in by_rule.items():
-        rule, definition = _rule(text), found[0].new.definition
+        definition = found[0].new.definition
         yield Chart(
-            capitalised(rule_words(rule, text, definition)),
+            capitalised(written_rule_words(text, definition)),
             tuple(map(_flip, found)),
             unit(definition),
             neutral(definition),
-            allowed=(rule.low, rule.high) if rule else None,
+            allowed=limits_of(text),
         )
     yield from more_in_json(comparison.flips, _MOST_ROWS)
-
-
-def _rule(text: str) -> Rule | None:
-    """Return the rule of a verdict; None where it is on a metric of the user's own."""
-    try:
-        return parse_rule(text)
-    except SpecError:
-        return None
 
 
 def _flip(each: VerdictChange) -> ChartRow:

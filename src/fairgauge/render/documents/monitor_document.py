@@ -22,7 +22,7 @@ from fairgauge.render._document_tree import (
 )
 from fairgauge.render.documents._document_parts import TONES, document_of, listed
 from fairgauge.render.words import numbers
-from fairgauge.render.words.display_names import called
+from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import metric_words, shown, shown_range, signed, unit
 from fairgauge.render.words.monitor_sentences import (
     describe_baseline,
@@ -37,6 +37,7 @@ from fairgauge.render.words.monitor_sentences import (
     within_period,
     without_baseline,
 )
+from fairgauge.render.words.rule_words import monitored_rules
 from fairgauge.results.monitor_results import Detector, MonitorState
 
 if TYPE_CHECKING:
@@ -316,8 +317,9 @@ def _imported(report: MonitorReport) -> Iterator[Block]:
 
 
 def _notes(report: MonitorReport) -> Iterator[Block]:
+    rules = monitored_rules(report)
     notes = [
-        f"{called(each.rule)} names the group {called(each.group)}, which no period has"
+        f"{capitalised(rules[each.rule])} names the group {called(each.group)}, which no period has"
         + (f" in {called(each.feature)}." if each.feature else ".")
         + (f" Did you mean {called(each.nearest)}?" if each.nearest else "")
         for each in report.unmatched
@@ -434,6 +436,7 @@ def _method(report: MonitorReport) -> Iterator[Block]:
             "probability of a false alarm": promise,
             "comparisons": f"{len(report.tested):,}",
             "share of alpha of each": ends,
+            "rules": "; ".join(map(called, dict.fromkeys(e.rule for e in report.comparisons))),
             "history": report.history,
             **{
                 f"reference of {called(each.feature)}": f"{called(each.group)}, the largest group "

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from fairgauge.render._document_tree import Block, Cell, Column, DocumentTree, Paragraph, Table
 from fairgauge.render.documents._document_parts import document_of, listed
-from fairgauge.render.words.display_names import called, group_called
+from fairgauge.render.words.display_names import group_called
 from fairgauge.render.words.metric_words import compared_rate, signed, unit, with_unit
+from fairgauge.render.words.rule_words import written_rule_words
 from fairgauge.render.writers.flat_rows import FlatTable, table_of_records
 from fairgauge.results.planned import Needed, Planned, PlannedPairs, SelfReports, Smallest
 
@@ -127,7 +128,7 @@ def _asked(each: SelfReports) -> tuple[Cell, ...]:
     at = "" if each.threshold is None else f", threshold {each.threshold:g}"
     return (
         Cell(of, name=True),
-        Cell(f"{called(each.rule)}{at}"),
+        Cell(f"{written_rule_words(each.rule, each.definition)}{at}"),
         Cell(str(each.expects)),
         Cell(with_unit(each.expected, kind, sign=sign)),
         *(Cell("more than all" if math.isinf(n) else f"{n:,.0f}")

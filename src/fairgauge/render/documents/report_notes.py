@@ -40,6 +40,7 @@ _GRAVEST_FIRST = (
     DiagnosticCode.SAME_NAMES,
     DiagnosticCode.NOT_RECODED,
     DiagnosticCode.COPIED_FILES,
+    DiagnosticCode.DOUBLED_ROWS,
     DiagnosticCode.ASSUMED_POSITIVE,
     DiagnosticCode.UNDECIDED_OUTCOMES,
     DiagnosticCode.APPROVED_AS_REFUSED,

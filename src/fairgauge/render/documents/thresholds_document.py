@@ -42,6 +42,7 @@ from fairgauge.render.words.metric_words import (
     signed,
     unit,
 )
+from fairgauge.render.words.rule_words import written_rule_words
 from fairgauge.render.words.threshold_sentences import (
     HOW,
     WARNING,
@@ -136,8 +137,8 @@ def _common(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:
     effect = of.common
     if effect is None:
         yield Paragraph(
-            f"No common threshold meets {choice.goal} and keeps {kept_words(choice)} in the half "
-            "of the rows that chooses."
+            f"No common threshold meets {written_rule_words(choice.goal)} and keeps "
+            f"{kept_words(choice)} in the half of the rows that chooses."
         )
         return
     yield from _effect(choice, effect)

@@ -618,6 +618,11 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         "some of its values look like spellings of one category, or like unknown. If they are, "
         f"recode them: in a specification file, below [recode], or as --recode: {d['line']}"
     ),
+    DiagnosticCode.DOUBLED_ROWS: lambda d: (
+        f"every row stands {d['times']:,} times or a multiple of it ({d['different']:,} different "
+        "ones): if the table was written more than once, intervals are too narrow; remove the "
+        "repetitions"
+    ),
     DiagnosticCode.COPIED_FILES: lambda d: (
         f"the files {listing(d['files'])} hold the same lines, so "
         f"that each of their rows counts {len(d['files']):,} times; if they are copies, name one"

@@ -52,6 +52,8 @@ def group_called(group: object, feature: object, *, apart: bool = True) -> str:
     >>> group_called("Female", "sex", apart=False)
     'Female'
     """
+    if feature is None:  # of a rule that names a group which no feature has
+        return called(group)
     if _BARE.fullmatch(str(group)):
         return f"{called(feature)} = {called(group)}"
     if _RANGE.fullmatch(str(group)):

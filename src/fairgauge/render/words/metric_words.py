@@ -209,7 +209,8 @@ def shown(
     if kind is Unit.POINTS:
         return numbers.points(value) if sign else numbers.minus(f"{100 * value:.1f}")
     if kind is Unit.HUNDREDTHS:
-        return numbers.minus(f"{value:{'+' if sign and round(value, 1) else ''}.1f}")
+        value = round(value, 1) or 0.0  # no minus zero
+        return numbers.minus(f"{value:{'+' if sign and value else ''}.1f}")
     if kind is Unit.RATIO:
         rounded = value >= 0.1 or value == 0
         return f"{value:.2f}" if rounded else numbers.ratio_amount(value, 2)

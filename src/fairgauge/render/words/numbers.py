@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Sequence
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 _SMALLEST_RATIO = 0.001
-_MOST_DECIMALS = 6
+_MOST_DECIMALS = 9
 
 
 def percent(value: float | None) -> str:
     """Show a share in per cent."""
-    return "-" if value is None or math.isnan(value) else f"{value:.1%}"
+    if value is None or math.isnan(value):
+        return "-"
+    return re.sub(r"^-(?=0\.0%$)", "", f"{value:.1%}")
 
 
 def count(value: float | None) -> str:

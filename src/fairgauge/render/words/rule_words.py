@@ -10,11 +10,13 @@ from typing import Any
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Decide
-from fairgauge.question.rules import Rule
+from fairgauge.errors import SpecError
+from fairgauge.question.rules import Rule, limits_of, parse_rule
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.metric_words import metric_words, unit
+from fairgauge.results.monitor_results import MonitorReport
 from fairgauge.results.report import Report
 
 _DECIDED = {Decide.SIGNIFICANT: "fails only if significant"}
@@ -36,6 +38,35 @@ def rules_of(report: Report) -> dict[str, Rule]:
 
 def _rule(keys: Mapping[str, Any]) -> Rule:
     return Rule(keys["metric"], keys.get("at_least", -math.inf), keys.get("at_most", math.inf))
+
+
+def written_rule_words(text: str, metric: Metric | Statistic | None = None) -> str:
+    """Return the text form of a rule in words; the metric may be a user's own, which none finds."""
+    try:
+        rule = parse_rule(text)
+    except SpecError:
+        return called(text) if metric is None else _own_words(text, metric)
+    return rule_words(rule, text, metric or rule.row)
+
+
+def _own_words(text: str, metric: Metric | Statistic) -> str:
+    return limit_words(Rule(metric.name, *limits_of(text)), metric)
+
+
+def monitored_rules(report: MonitorReport) -> dict[str, str]:
+    """Return the rules of a monitor in words by their text: limits, or how near a baseline."""
+    metrics = {each.rule: each.definition for each in report.comparisons}
+    words: dict[str, str] = {}
+    for keys in report.spec["monitor"]["rules"]:
+        if source := keys.get("source"):
+            near = keys["within"]
+            words |= {
+                text: f"{metric_words(row)} within {_limit(near, row)} of {called(source)}"
+                for text, row in metrics.items()
+                if text == f"{row.name} within {near:g} of {source}"
+            }
+    others = [*metrics, *(each.rule for each in report.unmatched)]
+    return {text: words.get(text) or written_rule_words(text, metrics.get(text)) for text in others}
 
 
 def rule_words(rule: Rule | None, text: str, metric: Metric | Statistic) -> str:

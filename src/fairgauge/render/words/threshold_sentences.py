@@ -6,6 +6,7 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Accepts, Better, ChosenBy, Outcome
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called
+from fairgauge.render.words.rule_words import written_rule_words
 from fairgauge.results.model_comparison import RateChange
 from fairgauge.results.threshold_choice import (
     FeatureThresholds,
@@ -43,8 +44,9 @@ def question_sentence(choice: ThresholdChoice) -> str:
     """Return what was asked: the goal, what is kept, and today's threshold."""
     names = numbers.listing([called(each.feature) for each in choice.features])
     lead = (
-        f"Goal: {choice.goal} for every group of {names}, with {choice.kept_rate.title} worse by "
-        f"at most {_points(choice.kept_rate, choice.margin)}. The threshold of "
+        f"Goal: {written_rule_words(choice.goal)} for every group of {names}, with "
+        f"{choice.kept_rate.title} worse by at most "
+        f"{_points(choice.kept_rate, choice.margin)}. The threshold of "
         f"{called(choice.score)} is {choice.today:g} today; {_ACCEPTED[choice.accepts]} gets the "
         "favourable decision."
     )

@@ -11,7 +11,7 @@ from fairgauge.enums import ClassKind, Decide, Outcome
 from fairgauge.question import rules
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
 from fairgauge.render._document_tree import Unit
-from fairgauge.render.words.display_names import printable, shorten
+from fairgauge.render.words.display_names import called, printable, shorten
 from fairgauge.render.words.estimate_sentences import assumption
 from fairgauge.render.words.metric_words import (
     metric_words,
@@ -218,13 +218,14 @@ def _crosses(verdict: Verdict) -> str:
     return "; ".join([text, *_needed(reason), *_detectable(reason)])
 
 
-def rows_needed(reason: Reason) -> str:
-    """Return in few words how many rows of the group would decide a rule, where that helps."""
-    rows = rows_of_group(reason)
-    if rows is None:
+def rows_needed(verdict: Verdict) -> str:
+    """Return in few words how many more rows of the group would decide a rule, where it helps."""
+    reason = verdict.reason
+    if rows_of_group(reason) is None or verdict.group is None:
         return ""
-    needed, _, has = rows
-    return f"needs about {needed} of the group, has {has}"
+    has = reason["of_group"]
+    more = rounded_up(has * (reason["needed"] / reason["rows"] - 1))
+    return f"needs about {more:,} more rows of {called(verdict.group)}, has {count(has)}"
 
 
 def _needed(reason: Reason) -> list[str]:

@@ -44,6 +44,11 @@ _MARKS = {Tone.GOOD: "✅", Tone.BAD: "❌", Tone.UNSURE: "❔", Tone.SOFT: "➖
 _NOT_SHOWN = frozenset({"all", "glossary", "series"})
 
 
+def _marked(tone: Tone, text: str) -> str:
+    """Return a text in bold after its mark; after a blank, asterisks would stay what they are."""
+    return f"**{f'{_MARKS[tone]} {text}'.strip()}**"
+
+
 def write(
     document: DocumentTree, shown: object = None, *, full: bool = False, card: bool = False
 ) -> str:
@@ -75,7 +80,7 @@ def _document(document: DocumentTree) -> Iterator[str]:
         yield from _block(Facts(document.cover))
     if document.verdict:
         yield ""
-        yield f"**{_MARKS[document.tone]} {escape(document.verdict)}**"
+        yield _marked(document.tone, escape(document.verdict))
     for section in document.sections:
         if section.id not in _NOT_SHOWN:
             yield from _section(section, 2)
@@ -91,7 +96,7 @@ def _first_page(first: FirstPage, document: DocumentTree) -> Iterator[str]:
     yield f"# {escape(brief.headline)}"
     if brief.verdict:
         opening, *others = map(escape, brief.verdict)
-        yield from ["", " ".join([f"**{_MARKS[document.tone]} {opening}**", *others])]
+        yield from ["", " ".join([_marked(document.tone, opening), *others])]
     for question, sentences in brief.answers:
         beside = document.warnings if sentences is brief.looked_at else ()
         yield from ["", f"**{escape(question)}**", ""]

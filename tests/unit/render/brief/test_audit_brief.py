@@ -674,3 +674,21 @@ def test_a_rule_on_the_accuracy_of_classes_is_in_words(limit: str, often: str) -
     ):
         verdict = " ".join(map(str, fg.audit(table, rules=rule, **asked).brief().verdict))
         assert f"“The predicted class is right at most 2 of 100 times {stated}" in verdict
+
+
+def test_a_significant_difference_under_an_inconclusive_rule_is_explained():
+    said = (
+        "Inconclusive is not “no difference”: in 1 comparison the data agree with values on both "
+        "sides of the limit, with a pass and with a fail. People with sex F differ statistically "
+        "significantly from those they are compared with: what is open is whether by more than "
+        "the limit allows."
+    )
+    men = {"tp": 510, "fp": 0, "fn": 490, "tn": 0}
+    for selected, significant in ((430, True), (490, False)):
+        women = {"tp": selected, "fp": 0, "fn": 1000 - selected, "tn": 0}
+        counts = fg.confusion("sex", {"F": women, "M": men})
+        limit = 0.8 if significant else 0.95
+        report = fg.audit(counts, rules=f"selection_rate.ratio >= {limit}")
+        (text,) = (str(e) for e in report.brief().certainty if "Inconclusive is" in str(e))
+        assert text.startswith(said) is significant
+        assert ("differ statistically significantly" in text) is significant

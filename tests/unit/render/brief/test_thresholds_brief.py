@@ -182,3 +182,26 @@ def test_formats_begin_with_the_brief(format_: str) -> None:
     assert places == sorted(places)
     assert made.to_dict()["brief"]["headline"]["text"] == str(made.brief().headline)
     assert fg.ThresholdChoice.from_dict(made.to_dict()).brief() == made.brief()
+
+
+def test_rows_without_an_outcome_are_stated_with_what_they_leave_open() -> None:
+    data = rows(size=1_000)
+    lacking = data.with_columns(
+        pl.when(pl.int_range(1_000) % 4 > 0).then(pl.col("repaid")).alias("repaid")
+    )
+    whole, open_ = (str(chosen(each).brief()) for each in (data, lacking))
+    stated = (
+        "No rate or verdict allows for what rows without an outcome would have shown: 250 rows "
+        "(missing label)."
+    )
+    assert stated in open_
+    assert "without an outcome" not in whole
+
+
+def test_the_goal_is_stated_in_the_words_of_an_audit() -> None:
+    made = chosen(rows(size=1_000), "|tpr.difference| <= 0.05")
+    goal = str(made.brief().looked_at[0])
+    assert goal.startswith("Goal: |true positive rate difference| <= 5 pp for every group of sex")
+    assert "_" not in goal
+    for opening in re.findall(r"(?m)^\*\*.*$", render(made, "markdown")):
+        assert not re.match(r"\*\*\s", opening), opening  # not bold

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import re
 
@@ -116,3 +117,20 @@ def test_no_sequence_is_shown_where_intervals_decide(shifted):
 def test_the_last_line_proposes_files_of_a_monitor(shifted):
     text = render(fg.monitor(shifted, asked(RATIO)), "text")
     assert text.endswith("Charts: -o monitor.html. Data: -o monitor.json.\n")
+
+
+@pytest.mark.parametrize("format_", ["text", "markdown", "html", "notebook"])
+def test_rules_are_stated_in_the_words_of_an_audit(format_, tmp_path):
+    file = tmp_path / "base.cube.json"
+    cube(39).save(file)
+    near = {"metric": "selection_rate.difference", "within": 0.05, "of": str(file)}
+    unknown = RATIO | {"groups": "Women"}
+    report = fg.monitor(days(3, 9, 0.4), asked(RATIO, near, unknown))
+    full = {"full": True} if format_ in ("text", "markdown") else {}
+    page = " ".join(html.unescape(render(report, format_, **full)).replace("\\", "").split())
+    if format_ != "notebook":  # it has no notes
+        assert "Selection rate ratio >= 0.8 names the group Women, which no period has." in page
+    stated = "by the rules selection rate ratio >= 0.8 and selection rate difference within 5 pp of"
+    assert stated in page
+    (looked_at,) = (str(e) for e in report.brief().looked_at if "by the rules" in str(e))
+    assert "_" not in looked_at.replace(file.name, "")

@@ -18,7 +18,7 @@ from fairgauge.render.words.estimate_sentences import interval_text
 from fairgauge.render.words.metric_words import published_range, shown_ends
 from fairgauge.results.scopes import Interval
 
-NEAR = st.floats(2e-6, 0.4)
+NEAR = st.floats(2e-6, 0.4) | st.floats(2e-9, 2e-6)
 
 
 def _numbers(text):
@@ -80,3 +80,9 @@ def test_every_format_prints_the_interval_that_the_test_is_of(written, tmp_path)
     assert "0.9996" in text
     wrong = re.findall(r"\b0\.81\d? (?:to|and) 1(?:\.00?0?)?\b", " ".join(text.split()))
     assert wrong == []
+
+
+def test_no_end_is_minus_zero():
+    for kind in Unit:
+        ends = shown_ends(-0.2, -1e-12, kind, sign=True) + shown_ends(-1e-9, 0.2, kind, sign=True)
+        assert not [end for end in ends if re.fullmatch(r"[-−]0(\.0*)?%?", end)], (kind, ends)

@@ -1,0 +1,60 @@
+"""A table that was written twice is warned of; rows that repeat rightly are not."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairgauge as fg
+from fairgauge.enums import DiagnosticCode
+
+ASKED = {"label": "y", "prediction": "p", "positive": 1, "sensitive": "sex"}
+
+
+def rows(size, seed=0, *, columns=("amount",)):
+    rng = np.random.default_rng(seed)
+    table = {name: rng.integers(2, size=size) for name in ("y", "p")}
+    table |= {"sex": rng.choice(["F", "M"], size)}
+    return pl.DataFrame(table | {name: rng.integers(40, size=size) for name in columns})
+
+
+def found(data, **more):
+    report = fg.audit(data, **ASKED | more)
+    return [d for d in report.diagnostics if d.code is DiagnosticCode.DOUBLED_ROWS]
+
+
+@pytest.mark.parametrize("kind", ["frame", "csv", "parquet"])
+@pytest.mark.parametrize("times", [2, 3])
+def test_a_table_that_was_written_several_times(tmp_path, kind, times):
+    table = pl.concat([rows(300)] * times)
+    data = table
+    if kind != "frame":
+        data = tmp_path / f"rows.{kind}"
+        getattr(table, f"write_{kind}")(data)
+    (warned,) = found(data)
+    assert warned["times"] == times
+    assert f"every row stands {times} times" in str(fg.audit(data, **ASKED))
+
+
+def test_rows_that_repeat_rightly_are_not_warned_of():
+    """Few categories repeat; the cells of ten rows are even by coincidence, their rows are not."""
+    for seed in range(40):
+        assert not found(rows(300, seed, columns=()))
+        assert not found(rows(12, seed))
+    few = pl.concat([rows(300, columns=())] * 20)
+    assert not found(few)  # the numbers of eight different rows may be rounded ones
+    alike = pl.concat([rows(300), rows(300)]).with_columns(id=pl.int_range(600))
+    assert not found(alike)
+
+
+def test_a_column_of_counts_states_repetitions_itself():
+    table = rows(300).with_columns(n=pl.lit(2))
+    assert not found(pl.concat([table, table]), count="n")
+
+
+def test_a_command_that_counts_warns_too(tmp_path):
+    from fairgauge.api.audit import counted_with_warnings
+
+    _, warnings = counted_with_warnings(pl.concat([rows(300)] * 2), **ASKED)
+    assert [d.code for d in warnings] == [DiagnosticCode.DOUBLED_ROWS]
