@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fairgauge.catalogue.cells import Array
 from fairgauge.measure._subgroup_counts import Subgroups, combined
-from fairgauge.resolve.searched_features import COUNTED, EVENT, SearchedRows
+from fairgauge.resolve.searched_features import COUNTED, EVENT, OutcomeRows, SearchedRows
 from fairgauge.stats.arrays import quiet
 
 MOST_MEMBERS = 30
@@ -44,7 +44,8 @@ class ClaimCounts:
             every.append((searched.scores, subgroups.scores))
         self._of: tuple[int, ...] = ()
         self._inside = np.zeros((1, 0), dtype=bool)
-        self._sums = np.array([[total, *of[[*claims]]] for total, of in every])[:, None]
+        self._all = np.array([[total, *of[[*claims]]] for total, of in every])
+        self._sums = self._all[:, None]
 
     def by(
         self, members: Sequence[int], more: Sequence[int] = ()
@@ -74,20 +75,19 @@ class ClaimCounts:
         """Count the rows, and those of each claim, by who is in some of the claims."""
         found: dict[int, Array] = {}
         for part in self._searched.parts():
-            held = part.outcomes >= COUNTED
+            patterns = self._patterns(part, of)
+            held = np.flatnonzero(patterns)  # often few: the others are all rows less these
             codes = [code[held] for code in part.codes]
-            cases = np.ones(int(held.sum())) if part.cases is None else part.cases[held]
+            cases = np.ones(len(held)) if part.cases is None else part.cases[held]
             summed = [cases, cases * (part.outcomes[held] == EVENT)]
             if part.scores is not None:
                 summed.append(part.scores[held])
-            patterns = self._patterns(codes, of, len(cases))
-            in_any = np.flatnonzero(patterns)  # often few, and only these are sorted
-            others, inverse = np.unique(patterns[in_any], return_inverse=True)
-            strata = np.zeros(len(cases), dtype=np.intp)
-            strata[in_any] = 1 + inverse.ravel()
-            sums = self._sums_of(codes, summed, strata, 1 + len(others))
-            for pattern, each in zip([0, *others.tolist()], sums.swapaxes(0, 1), strict=True):
+            here, strata = np.unique(patterns[held], return_inverse=True)
+            sums = self._sums_of(codes, summed, strata.ravel(), len(here))
+            for pattern, each in zip(here.tolist(), sums.swapaxes(0, 1), strict=True):
                 found[pattern] = found.get(pattern, 0.0) + each
+        rest = self._all - sum(found.values())
+        found[0] = np.where(rest[0] > 0, rest, 0.0)  # sums of scores are rounded
         patterns = np.array(sorted(found), dtype=np.int64)
         self._of = of
         self._inside = (patterns[:, None] >> np.arange(len(of)) & 1).astype(bool)
@@ -112,16 +112,14 @@ class ClaimCounts:
                 sum_of += np.bincount(keys, each[inside], sum_of.size).reshape(sum_of.shape)
         return sums
 
-    def _patterns(
-        self, codes: Sequence[NDArray[np.integer[Any]]], of: Sequence[int], rows: int
-    ) -> NDArray[np.int64]:
-        """Return for every row one bit for each of some claims that it is in."""
-        found = np.zeros(rows, dtype=np.int64)
+    def _patterns(self, part: OutcomeRows, of: Sequence[int]) -> NDArray[np.int64]:
+        """Return for every row that counts one bit for each of some claims that it is in."""
+        counted = part.outcomes >= COUNTED
+        found = np.zeros(len(counted), dtype=np.int64)
         for bit, claim in enumerate(of):
-            inside = np.ones(rows, dtype=bool)
-            for feature, value in self._conditions[claim].items():
-                inside &= codes[feature] == value
-            found |= inside.astype(np.int64) << bit
+            values = self._conditions[claim].items()
+            inside = np.logical_and.reduce([counted, *(part.codes[f] == v for f, v in values)])
+            found[inside] |= 1 << bit
         return found
 
 

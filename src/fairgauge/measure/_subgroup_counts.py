@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import hashlib
+import os
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, repeat
 from math import ceil, comb, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairgauge.errors import Problem, SpecError
-from fairgauge.resolve.searched_features import COUNTED, EVENT, OUTCOMES, OutcomeRows
+from fairgauge.resolve.searched_features import COUNTED, EVENT, NOT_COUNTED, OUTCOMES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.cells import Array
-    from fairgauge.resolve.searched_features import SearchedRows
+    from fairgauge.resolve.searched_features import OutcomeRows, SearchedRows
 
     Codes = NDArray[np.integer[Any]]
 
@@ -34,7 +37,7 @@ _READING = 2
 """What reading a feature of a row takes, in the time of counting the row in one set."""
 _ROWS_OF_A_CELL = 8
 """Rows for each combination of such a set: of fewer its sums would take longer than the rows."""
-_ROWS_AT_ONCE = 500_000
+_THREADS = os.cpu_count() or 1
 _DIGITS = 6
 """Digits of sums of scores that are the same in any order of the rows."""
 
@@ -102,7 +105,9 @@ def count_subgroups(rows: SearchedRows, depth: int, min_rows: int) -> Subgroups:
     rows_of = tuple(
         np.bincount(values, of, len(of)) for values, of in zip(kept, rows.rows_of, strict=True)
     )
-    common = rows.changed(lambda part: _with_values(part, kept), rows_of=rows_of)
+    common = rows
+    if any((values != np.arange(len(values))).any() for values in kept):
+        common = rows.changed(lambda part: _with_values(part, kept), rows_of=rows_of)
     for features, counts in _counted(common, sets):
         held = counts[..., :OUTCOMES].sum(axis=-1)
         wanted = held >= max(min_rows, 1)
@@ -163,108 +168,98 @@ def _counted(
     """
     if rows.counted is None:
         for part in rows.parts():
-            keys = _KeysOfSets(part, [size + 1 for size in rows.sizes])
-            for features in sets:
-                yield features, keys.counts(features)
+            yield from _KeysOfSets(part, [size + 1 for size in rows.sizes], NOT_COUNTED).counts(
+                sets
+            )
         return
     # without what no row is, so that more counts fit into the processor's cache
     widths = [size + bool(of[-1]) for size, of in zip(rows.sizes, rows.rows_of, strict=True)]
+    least = NOT_COUNTED if rows.outcomes[NOT_COUNTED] else COUNTED
     largest = [each for each in sets if len(each) == len(sets[-1])] if sets else []
     open_sets = set(sets)
     for together in _fitting(_wider(largest, rows.sizes, rows.rows), rows.sizes):
-        tables: dict[tuple[int, ...], Array] = {}
-        for part in _longer(rows.parts()):
-            keys = _KeysOfSets(part, widths)
-            for features in together:
-                counts = keys.counts(features)
-                if features in tables:
-                    tables[features] += counts
-                else:
-                    tables[features] = counts
-        for features, counts in tables.items():
+        parts = (_KeysOfSets(part, widths, least) for part in rows.parts())
+        for features, counts in _added_up(parts, together).items():
             for some, every in _sums(counts, features, len(sets[-1])):
                 if some in open_sets:
                     open_sets.remove(some)
-                    of_all = np.zeros([*(rows.sizes[f] + 1 for f in some), every.shape[-1]])
-                    of_all[tuple(slice(widths[f]) for f in some)] = every
+                    of_all = np.zeros([*(rows.sizes[f] + 1 for f in some), least + every.shape[-1]])
+                    of_all[(*(slice(widths[f]) for f in some), slice(least, None))] = every
                     yield some, of_all
 
 
+def _added_up(
+    parts: Iterator[_KeysOfSets], sets: Sequence[tuple[int, ...]]
+) -> dict[tuple[int, ...], Array]:
+    """Return the counts by sets of features, which threads share while this one reads ahead."""
+    found: dict[tuple[int, ...], Array] = {}
+
+    def add(part: _KeysOfSets, share: Sequence[tuple[int, ...]]) -> None:
+        for features, counts in part.counts(share):
+            found[features] = np.add(counts, found.get(features, 0), out=counts)
+
+    of_thread = ceil(len(sets) / _THREADS)  # sets in order have keys in common
+    shares = [sets[i : i + of_thread] for i in range(0, len(sets), of_thread)]
+    adding: Iterator[None] = iter(())
+    with ThreadPoolExecutor(_THREADS) as pool:
+        for part in parts:
+            deque(adding, 0)
+            adding = pool.map(add, repeat(part), shares)
+        deque(adding, 0)
+    return found
+
+
 class _KeysOfSets:
-    """The combinations of values of sets of features that come in order, row by row.
+    """The combinations of values of sets of features, and of outcomes, of which no row is less.
 
     A feature has as many values as its width, "none" among them where any row has none.
     """
 
-    def __init__(self, part: OutcomeRows, widths: Sequence[int]) -> None:
-        self._part, self._widths = part, widths
+    def __init__(self, part: OutcomeRows, widths: Sequence[int], least: int) -> None:
+        self._part, self._widths, self._least = part, widths, least
+        self._kinds = OUTCOMES - least
         # half as wide as what is counted: these arrays are read for every set
-        outcomes = part.outcomes.astype(np.int32)
-        # a row beyond the width stands for no row
+        outcomes = (np.maximum(part.outcomes, least) - least).astype(np.int32)
+        # a row beyond a width or below the least outcome stands for no row
         self._codes = [
             np.minimum(codes, width - 1).astype(np.int32, copy=False)
             for codes, width in zip(part.codes, widths, strict=True)
         ]
-        self._last = [codes * OUTCOMES + outcomes for codes in self._codes]
-        self._key = np.zeros(len(outcomes), dtype=np.intp)
-        self._first: list[tuple[int, Codes]] = []
+        self._last = [codes * self._kinds + outcomes for codes in self._codes]
 
-    def counts(self, features: tuple[int, ...]) -> Array:
-        """Return the counts by the values of some features, and by outcome; then the scores."""
-        shape = [*(self._widths[f] for f in features), OUTCOMES]
-        key = self._keys(features)
-        counts = np.bincount(key, self._part.cases, prod(shape)).reshape(shape)
-        if self._part.scores is None:
-            return np.asarray(counts)
-        scores = np.bincount(key, self._part.scores, prod(shape)).reshape(shape)
-        return np.concatenate([counts, scores[..., COUNTED:].sum(axis=-1, keepdims=True)], axis=-1)
+    def counts(self, sets: Sequence[tuple[int, ...]]) -> Iterator[tuple[tuple[int, ...], Array]]:
+        """Yield for sets in order the counts by their values, and by outcome; then the scores."""
+        for features, key in self._keys(sets):
+            shape = [*(self._widths[f] for f in features), self._kinds]
+            counts: NDArray[Any] = np.bincount(key, self._part.cases, prod(shape)).reshape(shape)
+            if self._part.scores is not None:
+                scores = np.bincount(key, self._part.scores, prod(shape)).reshape(shape)
+                of_counted = scores[..., COUNTED - self._least :].sum(axis=-1, keepdims=True)
+                counts = np.concatenate([counts, of_counted], axis=-1)
+            yield features, counts
 
-    def _keys(self, features: tuple[int, ...]) -> Codes:
-        """Return the combinations of the values of features, and the outcome."""
-        *first, last = features
-        if not first:
-            return self._last[last]
-        same = 0
-        for (f, _), g in zip(self._first, first, strict=False):
-            if f != g:
-                break
-            same += 1
-        del self._first[same:]
-        for f in first[same:]:
-            codes = self._codes[f]
-            if self._first:
-                codes = self._first[-1][1] * self._widths[f] + codes
-            self._first.append((f, codes))
-        np.multiply(self._first[-1][1], self._widths[last] * OUTCOMES, out=self._key)
-        np.add(self._key, self._last[last], out=self._key)
-        return self._key
-
-
-def _longer(parts: Iterable[OutcomeRows]) -> Iterator[OutcomeRows]:
-    """Yield the rows in longer parts, over which adding up large tables is spread."""
-    held: list[OutcomeRows] = []
-    rows = 0
-    for part in parts:
-        held.append(part)
-        rows += len(part.outcomes)
-        if rows >= _ROWS_AT_ONCE:
-            yield _joined(held)
-            held, rows = [], 0
-    if held:
-        yield _joined(held)
-
-
-def _joined(parts: Sequence[OutcomeRows]) -> OutcomeRows:
-    if len(parts) == 1:
-        return parts[0]
-    cases = [each.cases for each in parts if each.cases is not None]
-    scores = [each.scores for each in parts if each.scores is not None]
-    return OutcomeRows(
-        codes=tuple(map(np.concatenate, zip(*(each.codes for each in parts), strict=True))),
-        outcomes=np.concatenate([each.outcomes for each in parts]),
-        cases=np.concatenate(cases) if cases else None,
-        scores=np.concatenate(scores) if scores else None,
-    )
+    def _keys(self, sets: Sequence[tuple[int, ...]]) -> Iterator[tuple[tuple[int, ...], Codes]]:
+        """Yield for sets in order the combinations of their values, and the outcome."""
+        found = np.zeros(len(self._part.outcomes), dtype=np.intp)
+        known: list[tuple[int, Codes]] = []
+        for features in sets:
+            *first, last = features
+            if not first:
+                yield features, self._last[last]
+                continue
+            same = 0
+            for (f, _), g in zip(known, first, strict=False):
+                if f != g:
+                    break
+                same += 1
+            del known[same:]
+            for f in first[same:]:
+                codes = self._codes[f]
+                if known:
+                    codes = known[-1][1] * self._widths[f] + codes
+                known.append((f, codes))
+            np.multiply(known[-1][1], self._widths[last] * self._kinds, out=found)
+            yield features, np.add(found, self._last[last], out=found)
 
 
 def _wider(
@@ -362,7 +357,7 @@ def _sums(
 
 def combined(columns: Sequence[Codes], sizes: Sequence[int], features: Sequence[int]) -> Codes:
     """Return the combinations of the values of features, whose columns these are."""
-    key = np.zeros_like(columns[0])
+    key = np.zeros(len(columns[0]), dtype=np.intp)
     for f, column in zip(features, columns, strict=True):
         key = key * (sizes[f] + 1) + column
     return key

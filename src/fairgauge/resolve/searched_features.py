@@ -428,7 +428,8 @@ def _values(part: Grouping, cube: Cube) -> _MadeFeature:
     if len(groups) > _MOST_VALUES:
         group_of, names = _most_frequent(group_of, names, groups, rows)
         made = SearchedValues.MOST_FREQUENT
-    of_level = np.where(group_of < 0, len(names), group_of)
+    # as narrow as possible: this is what is read for every set of features
+    of_level = np.where(group_of < 0, len(names), group_of).astype(np.min_scalar_type(len(names)))
     feature = SearchedFeature(
         name=part.axis.column,
         made=made,
@@ -437,7 +438,7 @@ def _values(part: Grouping, cube: Cube) -> _MadeFeature:
         conditions={name: conditions[name] for name in names if name in conditions},
     )
     of_value = np.bincount(of_level, rows, len(names) + 1).astype(np.float64)
-    return _MadeFeature(feature, (part.axis,), lambda codes: of_level[codes[0]], of_value)
+    return _MadeFeature(feature, (part.axis,), lambda codes: np.take(of_level, codes[0]), of_value)
 
 
 def _are_many_numbers(groups: Sequence[Part]) -> bool:

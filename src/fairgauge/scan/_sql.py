@@ -17,7 +17,7 @@ from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import LARGEST, WEIGHTS, Axis, Factor, Moment, Plan
 from fairgauge.enums import Uncounted
 from fairgauge.errors import DataError, quote
-from fairgauge.scan.row_codes import UNLISTED, Levels
+from fairgauge.scan.row_codes import Levels
 from fairgauge.scan.source import (
     LEAST_LOG,
     ROWS_PER_VALUE,
@@ -159,7 +159,7 @@ def select_rows(
 ) -> str:
     """Write the query of all rows: the values of every plain axis, and the numbers.
 
-    Of axes in ``listed``, in place of a value its position among these.
+    Of axes in ``listed``, in place of a value its position among a missing one and these.
     """
     keys = [
         _position(columns.key(axis.column), listed[axis])
@@ -174,11 +174,12 @@ def select_rows(
 
 
 def _position(key: str, values: Sequence[Value]) -> str:
-    """Write the position of a text among texts, found once for each entry of a dictionary."""
-    among = ", ".join(literal(str(value)) for value in values)
-    none = f"CASE WHEN {key} IS NULL THEN 0 ELSE {UNLISTED + 1} END"
-    # of what is not among them newer versions return NULL, older ones 0
-    return f"CAST(coalesce(nullif(list_position([{among}], {key}), 0), {none}) - 1 AS SMALLINT)"
+    """Write the position of a text in a list: that of a missing one, of values, NULL of others.
+
+    DuckDB finds it once for each entry of a dictionary, as it does for no longer expression.
+    """
+    among = ", ".join(["NULL", *(literal(str(value)) for value in values)])
+    return f"CAST(list_position([{among}], {key}) AS SMALLINT)"
 
 
 def _in_sets(plan: Plan, columns: Columns) -> bool:

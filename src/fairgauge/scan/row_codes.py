@@ -23,8 +23,10 @@ _ABSENT = -2
 """The place of a value that no row may have."""
 UNLISTED = -2
 """The position of a value that is none of those an engine was asked for."""
-BATCH = 65_536
-"""Rows of a batch: what is computed from them stays in the processor's cache."""
+BATCH = 524_288
+"""Rows of a batch, over which what is done once for each is spread."""
+_RECORDS = 65_536
+"""The same of records that are objects of Python."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,24 +116,26 @@ class PositionsInLevels:
     def __init__(self, axis: Axis, levels: Sequence[Value]) -> None:
         self._axis = axis
         self._position = {name_of(level): i for i, level in enumerate(levels)}
-        self._known: tuple[Sequence[object], NDArray[np.int32]] | None = None
+        self._known: tuple[Sequence[object], NDArray[np.int32], bool] | None = None
 
     def of(
         self, values: Sequence[object], positions: NDArray[np.integer[Any]]
-    ) -> NDArray[np.int32]:
+    ) -> NDArray[np.integer[Any]]:
         """Return the level of every row, from its position among the engine's values."""
+        unknown = [_ABSENT, self._place(None)]  # the last entries, which positions below 0 read
         # the values of one list only grow
         if (
             self._known is None
             or self._known[0] is not values
-            or len(self._known[1]) != len(values) + 1
+            or len(self._known[1]) != len(values) + len(unknown)
         ):
-            places = [self._place(value) for value in [*values, None]]
-            self._known = values, np.array(places, dtype=np.int32)
-        found = np.take(self._known[1], positions)  # a position below 0 reads the last entry
-        absent = (found == _ABSENT) | (positions == UNLISTED)
-        if absent.any():
-            at = int(positions[np.argmax(absent)])
+            places = [*map(self._place, values), *unknown]
+            same = places == [*range(len(values)), UNLISTED, -1]
+            self._known = values, np.array(places, dtype=np.int32), same
+        _, places_of, same = self._known
+        found = positions if same else np.take(places_of, positions)
+        if found.size and found.min() == _ABSENT:
+            at = int(positions[np.argmin(found)])
             value = "a value" if at == UNLISTED else f"the value {quote(str(values[at]))}"
             raise DataError(
                 f"column {quote(self._axis.column)} has {value}, which it had not when it was "
@@ -156,13 +160,13 @@ def arrow_batch(
 ) -> Batch:
     """Return a batch of Arrow arrays: of each axis of plain values, and of each numeric column.
 
-    Of axes in ``listed`` the arrays hold the positions among these values.
+    Of axes in ``listed`` the arrays hold the positions among a missing value and these, from 1 on.
     """
     plain = [axis for axis in plan.axes if not axis.bins]
     coded: dict[Axis, tuple[Sequence[object], NDArray[np.integer[Any]]]] = {}
     for axis, array in zip(plain, keys, strict=True):
         if listed and axis in listed:
-            coded[axis] = listed[axis], array.to_numpy()
+            coded[axis] = listed[axis], array.fill_null(0).to_numpy() + UNLISTED
             continue
         held = array if hasattr(array, "dictionary") else array.dictionary_encode()
         positions = held.indices.cast("int32").fill_null(-1)
@@ -188,7 +192,7 @@ def record_batches(plan: Plan, records: Iterator[Sequence[Any]]) -> Iterator[Bat
     plain = [axis for axis in plan.axes if not axis.bins]
     values: list[list[object]] = [[] for _ in plain]
     places: list[dict[object, int]] = [{} for _ in plain]
-    while part := list(islice(records, BATCH)):
+    while part := list(islice(records, _RECORDS)):
         columns = list(zip(*part, strict=True))
         keys: dict[Axis, tuple[Sequence[object], NDArray[np.integer[Any]]]] = {}
         for axis, column, known, place in zip(plain, columns, values, places, strict=False):

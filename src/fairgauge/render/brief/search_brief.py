@@ -133,6 +133,6 @@ def _steps(found: SubgroupSearch) -> Iterator[Sentence]:
                 f"Collect more rows: in a table of about {rows:,.0f}, and not "
                 f"{found.overall.rows:,}, the difference of {called(largest.name)} "
                 f"({points(largest.difference)} pp) would probably be shown, if it is as large as "
-                "it seems.",
+                "it seems; the largest of many estimates mostly is not.",
                 ("undecided[0]",),
             )

@@ -348,7 +348,9 @@ def _values_made(question: SearchQuestion) -> Iterator[str]:
         if feature.made is SearchedValues.MOST_FREQUENT:
             yield (
                 f"Of {called(feature.name)} the {len(feature.values) - 1} most frequent values "
-                f"were searched, and all others together as {called(feature.values[-1])}."
+                f"were searched, and all others together as {called(feature.values[-1])}; a column "
+                "of fewer values, as the months of dates, would be searched whole, and one of "
+                "identifiers makes no subgroups."
             )
         elif feature.made is SearchedValues.ONE_HOT:
             columns = numbers.listing([*map(called, feature.columns)], most=_MOST_LABELS)

@@ -7,12 +7,12 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fairgauge.enums import DiagnosticCode, SearchedReference
+from fairgauge.enums import DiagnosticCode, SearchedReference, SearchedValues
 from fairgauge.errors import Problem, SpecError
 from fairgauge.question.options import OF_ROWS, OPTIONS, Option, Spec
 from fairgauge.render.words.display_names import printable
 from fairgauge.results.report import Report
-from fairgauge.results.subgroup_search import Subgroup, SubgroupSearch
+from fairgauge.results.subgroup_search import SearchedFeature, Subgroup, SubgroupSearch
 from fairgauge.values import canonical, name_of
 
 _FILE = re.compile(r"[./]")
@@ -34,7 +34,7 @@ def command_with_file(report: Report, name: str) -> str:
 
 
 def command_inside(found: SubgroupSearch, subgroup: Subgroup) -> str | None:
-    """Return the command line that audits the rows of a subgroup by the other features.
+    """Return the command line that audits the rows of a subgroup by the `other_features`.
 
     None where only a specification file asks all of it, where no condition chooses the rows, and
     where no page shows the line as it is: invisible characters, or text from right to left.
@@ -45,15 +45,22 @@ def command_inside(found: SubgroupSearch, subgroup: Subgroup) -> str | None:
         return None
     if set(where) & set(found.spec.get("where") or {}):
         return None
-    every, stated = _columns(found), {
-        column
-        for feature in found.question.features
-        if feature.name in subgroup.conditions
-        for column in feature.columns or (feature.name,)
-    }  # fmt: skip
-    features = [each for each in every if each["column"] not in stated]
+    by = other_features(found, subgroup) or [
+        each for each in found.question.features if each.name in subgroup.conditions
+    ]
+    columns = {column for feature in by for column in feature.columns or (feature.name,)}
+    features = [each for each in _columns(found) if each["column"] in columns]
     where = {**(found.spec.get("where") or {}), **where}
-    return _command_of(found, {"sensitive": features or every, "where": where})
+    return _command_of(found, {"sensitive": features or _columns(found), "where": where})
+
+
+def other_features(found: SubgroupSearch, subgroup: Subgroup) -> list[SearchedFeature]:
+    """Return the features without a condition, but for those of too many values for an audit."""
+    return [
+        each
+        for each in found.question.features
+        if each.name not in subgroup.conditions and each.made is not SearchedValues.MOST_FREQUENT
+    ]
 
 
 def command_against(found: SubgroupSearch, subgroup: Subgroup) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import SearchControl, SearchedReference, Worse
 from fairgauge.render.words import numbers
+from fairgauge.render.words.command_line import other_features
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.question_sentences import counts_people
 from fairgauge.results.subgroup_search import SearchQuestion, Subgroup, SubgroupSearch
@@ -106,8 +107,11 @@ def claim(found: SubgroupSearch) -> str:
 
 def audited_by(found: SubgroupSearch, subgroup: Subgroup) -> str:
     """Return by what the rows of a subgroup are audited."""
-    others = any(each.name not in subgroup.conditions for each in found.question.features)
-    return "by the other features" if others else "alone"
+    others = len(found.question.features) - len(subgroup.conditions)
+    few = len(other_features(found, subgroup))
+    if not few:
+        return "alone"
+    return "by the other features" if few == others else "by the other features of few values"
 
 
 def nothing_shown(found: SubgroupSearch) -> str:
@@ -203,10 +207,10 @@ def without_tolerance(question: SearchQuestion) -> str:
         Worse.HIGHER: "only one on the other side",
         Worse.LOWER: "only one on the other side",
     }[question.worse]
-    can = can if of_scores(question) else "only one that is better"
+    can = can if of_scores(question) else "only a subgroup that is better"
     return (
-        f"State from which difference on a subgroup counts as {bad} (--tolerance 0.05: by more "
-        f"than 5 pp): without it {can} can be shown not to be {bad}."
+        f"State which difference counts (--tolerance 0.05: {bad} by more than 5 pp): without it "
+        f"{can} can be shown not to be {bad}."
     )
 
 

@@ -284,8 +284,14 @@ class _Text:
             yield from self.show(Paragraph(asked, Tone.SOFT, _ASKED, "what was asked"))
             return
         yield from self.wrapped(asked, 2, Tone.SOFT)
+        blocks = [block for section in document.sections for block in section.blocks]
+        shown = [b.text for b in blocks if isinstance(b, Paragraph) and not b.spare]
         for question, answer in () if document.folded else brief.answers:
-            rest = [t for t in map(str, answer) if t not in self.shown and t not in asked]
+            rest = [
+                text
+                for text in map(str, answer)
+                if text not in self.shown and not any(text in other for other in (asked, *shown))
+            ]
             if rest:
                 continued = " (continued)" if any(str(t) in self.shown for t in answer) else ""
                 yield from self.wrapped(f"{question}{continued}: {' '.join(rest)}", 2, Tone.SOFT)

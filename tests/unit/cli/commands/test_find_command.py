@@ -59,11 +59,12 @@ def test_the_commands_it_prints_run_as_printed_where_it_cut_the_numbers_itself(r
     tenure, age = rng.random(rows) * 100, rng.normal(45, 12, rows)
     sex, y = rng.choice(["F", "M"], rows), rng.integers(0, 2, rows)
     p = (rng.random(rows) < 0.2 + 0.4 * ((sex == "F") & (tenure > 80))).astype(int)
-    lines = ["sex,tenure,age,y,p"]
-    lines += [",".join(map(str, line)) for line in zip(sex, tenure, age, y, p, strict=True)]
+    columns = ([f"c{i}" for i in range(rows)], sex, tenure, age, y, p)
+    lines = ["id,sex,tenure,age,y,p"]
+    lines += [",".join(map(str, line)) for line in zip(*columns, strict=True)]
     with open(data, "w", encoding="utf-8") as file:  # noqa: PTH123
         file.write("\n".join([*lines, ""]))
-    asked = (*ASKED[:-1], "sex,tenure,age")
+    asked = (*ASKED[:-1], "id,sex,tenure,age")
     printed = run("find", data, *asked).stdout
     assert "which compares groups inside it, and not it with other rows" in " ".join(
         printed.split()
@@ -72,6 +73,8 @@ def test_the_commands_it_prints_run_as_printed_where_it_cut_the_numbers_itself(r
     for each in (against, inside):
         assert each[each.index("--positive") + 1] == "1"  # which the search assumed
     assert any(word.startswith("age:") for word in inside)
+    assert "id" not in inside  # of more values than an audit compares
+    assert "by the other features of few values, which" in " ".join(printed.split())
     result = run(*inside[1:])
     assert result.exit_code == 0, result.output
     run("find", data, *asked, "-o", "find.json")
@@ -103,7 +106,8 @@ def test_where_nothing_is_found_plain_sentences_state_what_would_and_what_to_do(
         r"subgroup of 10% of the observed negatives would probably have been found",
         page,
     )
-    assert "--tolerance 0.05: by more than 5 pp" in page
+    assert "--tolerance 0.05: worse by more than 5 pp" in page
+    assert page.count("Would have been found (80% power)") == 1
     assert "of the subgroups that are inconclusive" not in page
     tolerant = run("find", "rows.csv", *ASKED, "--tolerance", "0.3").stdout
     assert "--tolerance 0.05" not in tolerant
