@@ -51,6 +51,8 @@ def group_called(group: object, feature: object, *, apart: bool = True) -> str:
     'age (25, 40]'
     >>> group_called("Female", "sex", apart=False)
     'Female'
+    >>> group_called("Female", None)
+    'Female'
     """
     if feature is None:  # of a rule that names a group which no feature has
         return called(group)
