@@ -223,12 +223,18 @@ class ComparedShares:
 
     def rates_in(self, contrast: Estimate) -> str:
         """Return the shares of the same people elsewhere: " (82 of 100 women, 62 of 100 men)"."""
+        if (shares := self.of_100(contrast)) is None:
+            return ""
+        subject, other = (self.rate.among(some(each)) for each in (self.subject, self.other))
+        return f" ({shares[0]} of 100 {subject}, {shares[1]} of 100 {other})"
+
+    def of_100(self, contrast: Estimate) -> tuple[str, str] | None:
+        """Return both shares of a comparison, of 100 people each."""
         sides = [contrast.rate_group, contrast.rate_reference]
         if None in sides:
-            return ""
+            return None
         mine, theirs = (f"{100 * (side or 0.0):.0f}" for side in sides[:: -1 if self.turned else 1])
-        subject, other = (self.rate.among(some(each)) for each in (self.subject, self.other))
-        return f" ({mine} of 100 {subject}, {theirs} of 100 {other})"
+        return mine, theirs
 
     def headline(self) -> str | None:
         """Return the comparison in words without numbers."""

@@ -92,6 +92,11 @@ class StatedFinding:
         stated = self.shares or self.means
         return None if stated is None else stated.interval_sentence()
 
+    def numbers(self) -> str:
+        """Return both shares that it is of, to name it by; of means nothing."""
+        shares = self.shares and self.shares.of_100(self.shares.contrast)
+        return f" ({shares[0]} and {shares[1]} of 100)" if shares else ""
+
     @property
     def differences(self) -> int:
         """Return how many statistically significant differences it is of."""
@@ -178,8 +183,9 @@ class StatedFinding:
         if same:
             beside = f"; in {same:,} of the other {others:,} the difference is as overall"
         elif others:
-            rest = "the other one" if others == 1 else f"any of the other {others:,}"
-            beside = f"; no difference is shown in {rest}"
+            beside = f"; the differences in the other {others:,} are not"
+            if others == 1:
+                beside = "; the difference in the other one is not"
         return f" {text} statistically significant{beside} (adjusted for all {len(inside):,})."
 
 

@@ -281,8 +281,8 @@ class Vocabulary:
             return called(names[group])
         parts = self._parts(feature, group)
         if len(parts) < 2:
-            return f"{self.noun} with {called(feature)} {called(group)}"
-        listed = [f"{called(column)} {called(value)}" for column, value in parts.items()]
+            return f"{self.noun} with {called(feature)} {_value(group)}"
+        listed = [f"{called(column)} {_value(value)}" for column, value in parts.items()]
         return f"{self.noun} with {listing(listed)}"
 
     def feature(self, feature: str | None, together: str = " together") -> str:
@@ -299,7 +299,7 @@ class Vocabulary:
             named = names.get(value) if names is not None and not isinstance(names, str) else None
             values[column] = called(named or value)
         if any(place not in values for place in _PLACE.findall(pattern)):
-            return f"{self.noun} with {called(feature)} {called(group)}"
+            return f"{self.noun} with {called(feature)} {_value(group)}"
         return _PLACE.sub(lambda found: values[found[1]], pattern)
 
     def _parts(self, feature: str, group: str) -> Mapping[str, str]:
@@ -365,6 +365,14 @@ def some(people: str) -> str:
     if people.startswith("all other "):
         return people.removeprefix("all ")
     return f"{people.removeprefix('all ')} overall" if people.startswith("all ") else people
+
+
+_PRONOUNS = {"all", "any", "both", "each", "none", "not", "other", "others", "rest", "same", "than"}
+
+
+def _value(value: str) -> str:
+    """Return a value of a group, in quotation marks where a sentence would read on through it."""
+    return f"“{called(value)}”" if value.casefold() in _PRONOUNS else called(value)
 
 
 def joined(people: str, condition: str) -> str:

@@ -49,6 +49,7 @@ from fairgauge.render.words.question_sentences import (
     cut_words,
     subgroups_not_examined,
     unit,
+    unstated,
 )
 from fairgauge.render.words.verdict_sentences import rounded_up, rows_of_group
 from fairgauge.results.brief import Brief, Sentence
@@ -306,7 +307,7 @@ def _rules_in_words(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     failed = [each for each in report.verdicts if before_counting(each) is Outcome.FAIL]
     if failed and all(each.remains is None and each.interval for each in failed):
         these = plural(len(failed), "This fail is", "These fails are")
-        yield Sentence(f"{these} unlikely by sampling variation alone.", ("verdicts",))
+        yield Sentence(f"{these} unlikely to be sampling variation alone.", ("verdicts",))
 
 
 def _estimated_groups(report: Report) -> Iterator[Sentence]:
@@ -409,13 +410,16 @@ def _worse_off(
         if each.shares is not None and (text := _people_affected(each.shares)):
             yield Sentence(text, each.source)
         if report.verdicts and not each.judged:
-            text = "No rule is about this difference: the verdict does not depend on it."
+            text = (
+                f"No rule is about this difference{each.numbers()}: the verdict does not depend on "
+                "it."
+            )
             yield Sentence(text, each.source)
     every = sum(each.differences for each in disparities)
     if (more := every - sum(each.stated for each in led_by(disparities))) > 0:
         yield Sentence(
             f"{every - more:,} of {every:,} statistically significant differences "
-            f"{plural(every - more, 'is', 'are')} stated here; the full report has all.",
+            f"{plural(every - more, 'is', 'are')} stated here; the HTML report has all.",
             ("findings",),
         )
     pairs = [pair for pair in report.pairs if pair.significant] if not disparities else []
@@ -693,8 +697,8 @@ def _limits(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     if report.task is Task.REGRESSION and spec.get("label") and spec.get("prediction"):
         label, _ = columns_of(spec)
         yield Sentence(
-            f"Whether errors of this size are large: compare them with {label} of the people "
-            "concerned, whose average is a metric of its own (mean_label)."
+            f"Whether errors of this size are large: compare them with the average {label} of each "
+            "group (metric mean_label.difference)."
         )
     if report.task is Task.MULTICLASS and not spec.get("positive"):
         yield Sentence(
@@ -719,7 +723,8 @@ def _limits(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     if decided and spec.get("label") and report.task is Task.BINARY and refused is not None:
         people = joined(words.noun, refused.among)
         yield Sentence(
-            f"Where the outcome of {people} comes from: the data state one for them, too. Ask.",
+            f"How the outcome of {people} is known: the data state one for them, too. Ask who "
+            "recorded it.",
             ("spec.label",),
         )
     columns = [called(each["column"]) for each in spec.get("sensitive", ())]
@@ -803,6 +808,8 @@ def _later_steps(report: Report, *, remaining: bool) -> Iterator[Sentence]:
         if not estimated:
             yield Sentence("Check the same rules over time: fairgauge monitor.")
     elif not report.verdicts and _has_tables_to_publish(report.spec):
+        if lacking := unstated(report):
+            yield Sentence(f"State the {lacking[0]} ({lacking[1]}): the preset calls for it.")
         yield Sentence("Publish the tables as the preset calls for, and sign them.")
     elif not report.verdicts:
         yield Sentence(

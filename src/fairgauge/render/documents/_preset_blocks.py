@@ -36,12 +36,11 @@ from fairgauge.render.words.metric_words import (
 )
 from fairgauge.render.words.numbers import count, listing, percent, plural
 from fairgauge.render.words.question_sentences import (
-    DATES,
-    document,
     only_reference,
     preset_reference_replaced,
     reference_words,
     unknown_sentence,
+    unstated,
 )
 from fairgauge.render.words.question_sentences import unit as counted_unit
 from fairgauge.render.words.reason_sentences import describe_reason
@@ -112,14 +111,10 @@ def preset_facts(found: Preset) -> Facts:
 
 def not_stated(report: Report) -> Iterator[Block]:
     """Yield what a published report states and this one does not; nothing without a preset."""
-    name, stated = report.spec.get("preset"), document(report)
-    asked = preset(name).document if name in preset_names() else ()
-    if absent := [key for key in asked if key not in stated]:
-        words = listing([DATES.get(key, f"{key} of the data") for key in absent])
-        flags = listing([f"--{key.replace('_', '-')}" for key in absent])
+    if lacking := unstated(report):
         yield Paragraph(
-            f"This report does not state the {words}, which the sources of the preset ask of a "
-            f"published one ({flags}, or [document] in a specification file)."
+            f"This report does not state the {lacking[0]}, which the sources of the preset ask of "
+            f"a published one ({lacking[1]}, or [document] in a specification file)."
         )
 
 

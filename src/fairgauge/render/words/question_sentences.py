@@ -169,6 +169,17 @@ def document(report: Report) -> Mapping[str, str]:
     return {key: str(value) for key, value in fields.items() if value}
 
 
+def unstated(report: Report) -> tuple[str, str] | None:
+    """Return what the preset asks of a published report and this one does not state, and how to."""
+    name, stated = report.spec.get("preset"), document(report)
+    asked = preset(name).document if name in preset_names() else ()
+    absent = [key for key in asked if key not in stated]
+    if not absent:
+        return None
+    words = listing([DATES.get(key, f"{key} of the data") for key in absent])
+    return words, listing([f"--{key.replace('_', '-')}" for key in absent])
+
+
 def caveat(spec: Mapping[str, Json]) -> tuple[str, ...]:
     """Return what readers must know first, whole, where the question states it."""
     fields = spec.get("document")
