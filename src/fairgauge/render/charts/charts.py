@@ -38,7 +38,7 @@ class Tick:
 
     at: float
     label: str
-    anchor: str
+    anchor: str = "middle"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +98,7 @@ def ticks(axis: Scale, *, percent: bool = False, points: bool = False) -> list[T
         places = [i * step for i in range(first, last + 1)]
         if len(places) > _MOST_TICKS + 1:
             places = [i * step for i in range(first, last + 1) if i % 2 == 0]
-    return [
-        Tick(axis.at(v), _label(v, percent=percent, points=points), _tick_anchor(axis.at(v)))
-        for v in places
-    ]
+    return [Tick(axis.at(v), _label(v, percent=percent, points=points)) for v in places]
 
 
 def _step(low: float, high: float) -> float:
@@ -125,13 +122,6 @@ def _label(value: float, *, percent: bool, points: bool) -> str:
     else:
         text = f"{value:,.4g}"
     return text.replace("-", "−")
-
-
-def _tick_anchor(at: float) -> str:
-    """Return how a label stands to its tick, so that it stays inside the chart."""
-    if at <= 10:
-        return "start"
-    return "end" if at >= 90 else "middle"
 
 
 _SMALLEST_SPAN = {Unit.POINTS: 0.05, Unit.PERCENT: 0.05, Unit.RATIO: 0.1, Unit.HUNDREDTHS: 1.0,
@@ -239,13 +229,12 @@ def grid_axes(grid: RuleGrid) -> list[GridAxis]:
 def _apart(places: list[Tick], least: float) -> list[Tick]:
     """Return every second place of an axis, and so on, until labels do not touch.
 
-    ``least`` is how near labels of three characters may be; at an edge they stand inside the chart.
+    ``least`` is how near labels of three characters may be.
     """
 
     def ends(tick: Tick) -> tuple[float, float]:
-        width = len(tick.label) * least / 5
-        before = {"start": 0.0, "middle": width / 2, "end": width}[tick.anchor]
-        return tick.at - before, tick.at - before + width
+        half = len(tick.label) * least / 10
+        return tick.at - half, tick.at + half
 
     def touch(before: Tick, after: Tick) -> bool:
         return ends(after)[0] - ends(before)[1] < least / 3

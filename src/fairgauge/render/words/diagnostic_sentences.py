@@ -484,9 +484,9 @@ def _calibration(d: Diagnostic) -> str:
     if d["rejected"]:
         return (
             f"the probabilities of {d.feature} disagree with the groups of the {known} who "
-            f"reported theirs by more than sampling variation would produce (p = {amount(d['p'], 2)}, "
-            f"tested at {d['level']:.0%}): they may be wrong, or those who report may differ from "
-            "others"
+            "reported theirs by more than sampling variation would produce "
+            f"(p = {amount(d['p'], 2)}, tested at {d['level']:.0%}): they may be wrong, or those "
+            "who report may differ from others"
         )
     return (
         f"the probabilities of {d.feature} are not contradicted by the groups of the {known} who "
