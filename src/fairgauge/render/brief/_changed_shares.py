@@ -167,6 +167,14 @@ class FoundChange:
         )
 
     @property
+    def size(self) -> float:
+        """Return by how much it changes, whichever way; of ratios the logarithm."""
+        change = self.change.change
+        if self.change.by == "ratio":
+            return abs(math.log(change)) if change else math.inf
+        return abs(change or 0.0)
+
+    @property
     def subject(self) -> object:
         """Return what it is about: a difference and a ratio of the same rates are about one."""
         if self.shares is None:
@@ -246,14 +254,21 @@ class FoundChange:
 
 
 def each_once(found: Iterable[FoundChange]) -> list[FoundChange]:
-    """Return changes in their order, once for each pair of groups and rate: by counts if it can."""
+    """Return changes once for each pair of groups and rate, by counts if it can.
+
+    Of a metric the largest change is first, whatever the groups are called.
+    """
     by_subject: dict[object, FoundChange] = {}
     for each in sorted(found, key=lambda each: each.order):
         kept = by_subject.setdefault(each.subject, each)
         by_counts = (kept.change.by, each.change.by) == ("ratio", "difference")
         if by_counts and each.order == kept.order:
             by_subject[each.subject] = each
-    return list(by_subject.values())
+    metrics = list(dict.fromkeys(each.change.metric for each in by_subject.values()))
+    return sorted(
+        by_subject.values(),
+        key=lambda each: (each.order, metrics.index(each.change.metric), -each.size),
+    )
 
 
 def changed_shares(words: Vocabulary, change: Change) -> ChangedShares | None:

@@ -808,9 +808,11 @@ def _later_steps(report: Report, *, remaining: bool) -> Iterator[Sentence]:
         if not estimated:
             yield Sentence("Check the same rules over time: fairgauge monitor.")
     elif not report.verdicts and _has_tables_to_publish(report.spec):
-        if lacking := unstated(report):
-            yield Sentence(f"State the {lacking[0]} ({lacking[1]}): the preset calls for it.")
-        yield Sentence("Publish the tables as the preset calls for, and sign them.")
+        lacking = (
+            "State what the preset asks and this report lacks, then publish and sign its tables."
+        )
+        whole = "Publish the tables as the preset calls for, and sign them."
+        yield Sentence(lacking if unstated(report) else whole)
     elif not report.verdicts:
         yield Sentence(
             "Decide which difference is tolerable, and state it as a rule (rules): the next report "

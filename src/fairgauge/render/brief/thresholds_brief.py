@@ -22,6 +22,7 @@ from fairgauge.render.words.metric_words import (
     shown_range,
     signed,
     unit,
+    with_unit,
 )
 from fairgauge.render.words.numbers import count, plural
 from fairgauge.render.words.threshold_sentences import (
@@ -274,7 +275,7 @@ class _ThresholdsBrief:
         """Return the metric of the goal at a threshold, of the group that decides."""
         goal = parse_rule(self.choice.goal)
         kind, sign = unit(goal.row), signed(goal.row)
-        value = shown(point.disparity, kind, sign=sign)
+        value = with_unit(point.disparity, kind, sign=sign)
         group = self.words.group(self.of.feature, point.group)
         text = f"At {point.threshold:g} the {metric_words(goal.row)} of {group} is {value}"
         if point.disparity_interval is None:

@@ -610,7 +610,7 @@
     return [
       "# A specification for fairgauge audit, of what was looked at with fairgauge explore:",
       `# ${shownSoFar()} State this number where you report one of them.`,
-      `# ${own.length} of ${trail.length} views that were picked${emptied ? `, after ${emptied} that were removed from the list` : ""}:`,
+      `# ${own.length} of ${trail.length} views that were picked${emptied ? `; ${emptied} before them ${emptied === 1 ? "was" : "were"} removed from the list` : ""}:`,
       ...own.map((entry) => comment(entry.words)),
       "# A report of the audit states intervals that hold for all its comparisons together: at least as wide as those taken alone, which",
       '# are "low" and "high" of the estimates in its .json file; mostly narrower than those for everything that this page can show.',

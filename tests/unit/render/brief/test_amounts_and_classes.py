@@ -92,13 +92,13 @@ def test_adjusted_amounts_are_stated_in_words() -> None:
 def test_classes_are_named_and_counted() -> None:
     brief = result("three classes").brief()
     assert str(brief.headline) == (
-        "The predicted class is right less often for people with accent other than for people with "
-        "accent local"
+        "The predicted class is right less often for people with accent “other” than for people "
+        "with accent local"
     )
     assert "(routed: billing, cancel or help) was compared with asked" in str(brief)
     one, *_ = result("classes without accuracy").brief().found
     assert str(one) == (
-        "Of 100 people with accent other and asked = billing, 86 had routed = billing; of 100 "
+        "Of 100 people with accent “other” and asked = billing, 86 had routed = billing; of 100 "
         "people with accent local and asked = billing, 93. Of all classes billing differs most."
     )
     rows = calls().filter(pl.col("asked") == "billing")

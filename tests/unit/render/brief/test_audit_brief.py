@@ -432,7 +432,7 @@ def test_an_average_over_strata_is_not_stated_as_each_of_them() -> None:
     assert str(report.brief().found[1]) == (
         "On average within Dept the difference is not statistically significant. In Dept A (82 of "
         "100 people with Gender Female, 62 of 100 people with Gender Male) the reverse is "
-        "statistically significant; no difference is shown in any of the other 5 (adjusted for all "
+        "statistically significant; the differences in the other 5 are not (adjusted for all "
         "6)."
     )
     assert str(report.brief().certainty[1]) == (

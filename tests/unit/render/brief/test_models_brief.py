@@ -65,6 +65,21 @@ def test_a_candidate_that_dominates_is_stated_as_counts_under_both_models() -> N
     assert "fairgauge monitor" in str(brief.steps[-1])
 
 
+@pytest.mark.parametrize("names", [("a", "b", "c"), ("c", "b", "a"), ("b", "c", "a")])
+def test_the_largest_change_is_the_headline_whatever_groups_are_called(names: Any) -> None:
+    rng = np.random.default_rng(5)
+    place = rng.integers(0, 3, 9_000)
+    current, boosted = (
+        (rng.random(9_000) < np.array(rates)[place]) * 1
+        for rates in ([0.62, 0.55, 0.30], [0.58, 0.55, 0.48])
+    )
+    data = pl.DataFrame({"g": np.array(names)[place], "current": current, "boosted": boosted})
+    found = fg.compare_models(
+        data, prediction="current", positive=1, sensitive="g", candidate="boosted"
+    )
+    assert f"People with g {names[2]} and " in str(found.brief().headline)
+
+
 def test_without_a_margin_the_next_step_is_to_state_one() -> None:
     brief = compared(margins=None).brief()
     assert "such as 1 of 100 and 5 of 100, and state it: accuracy=0.01" in str(brief.steps[0])
@@ -217,8 +232,10 @@ def test_disparities_without_a_margin_are_stated_not_to_be_tested() -> None:
 @pytest.mark.parametrize("most", ["White", "Hispanic"])
 def test_whose_decisions_change_most_is_named_first_and_the_others_are_counted(most: str) -> None:
     found = list(map(str, compared_races(3, most).brief().found))
-    named = [match[1] for each in found if (match := re.match(r"Of [\d,]+ people with race (\w+), "
-             r"[\d,]+ had a positive decision under “boosted” alone", each))]  # fmt: skip
+    pattern = (
+        r"Of [\d,]+ people with race “?(\w+)”?, [\d,]+ had a positive decision under “boosted”"
+    )
+    named = [match[1] for each in found if (match := re.match(f"{pattern} alone", each))]
     assert named[0] == most
     assert len(named) == 3
     assert "Native" not in named  # of 12 rows
