@@ -319,13 +319,14 @@ def detectable_gap(
 ) -> float | None:
     """Return the smallest difference of a group of n trials to others that is probably found.
 
-    The others have a rate, of whose counts the variation is left to the group: the power is that of
-    the fewest events of the group that exceed c. None where no count does.
+    The power is that of the fewest events of the group that exceed c where the others have a rate;
+    what it must exceed them by is larger because the events of the others vary, too. None where no
+    count exceeds c.
 
     Examples
     --------
     >>> round(detectable_gap(100, 1000, 0.2, 3.0, 0.0, 0.8), 3)
-    0.176
+    0.178
     """
     others = total - n
     events = rate * others
@@ -341,7 +342,14 @@ def detectable_gap(
             high = middle
         else:
             low = middle
-    return float(betaincinv(high, n - high + 1, power) - rate)
+    needed = float(betaincinv(high, n - high + 1, power))
+    together = (high + events) / total
+    spread = np.sqrt(together * (1 - together) * (1 / n + 1 / others))
+    # a count of the others that is higher also makes the same difference less significant
+    slope = 1 + c * (1 - 2 * together) * (1 / n + 1 / others) / (2 * spread)
+    of_others = slope**2 * rate * (1 - rate) / others
+    more = np.sqrt(1 + of_others / (needed * (1 - needed) / n))
+    return float(min(high / n + more * (needed - high / n), 1.0) - rate)
 
 
 def largest_upper_end(x1: Array, n1: Array, x2: Array, n2: Array, c: float, scale: Array) -> float:
