@@ -65,9 +65,9 @@ def command(
     """Decompose the gap between groups into composition and what remains within strata.
 
     Composition is the groups' shares of strata, such as the departments that they apply to. A gap
-    is accounted for by it, remains within strata, or reverses there. Accounted for is arithmetic,
-    alone: whether the strata may rightly decide, and why groups differ in them, the table does not
-    show. Where the difference varies over strata, an average may
+    is accounted for by it, remains within strata, or reverses there. Accounted for is arithmetic:
+    whether the strata may rightly decide, and why groups differ in them, the table does not show.
+    Where the difference varies over strata, an average may
     hide what remains in some: the gap is inconclusive in place of accounted for. Metrics are
     differences or ratios of rates (--metrics selection_rate.ratio), margins differences within
     strata that are tolerated (--margin base_rate=0.02). Numbers are cut by hand (dti:36,43) or into
