@@ -51,9 +51,10 @@ def test_the_command_of_a_found_subgroup_selects_its_rows(values, column):
         where = [words[i + 1] for i, word in enumerate(words) if word == "--where"]
         again = fg.count(frame, sensitive=["day"], where=where, **ASKED)
         assert again.cases == subgroup.rows, command
-    assert any(command_inside(found, each) for each in chosen)
     commands = {each.name: command_against(found, each) for each in seen[:4]}
-    assert any(commands.values())
+    if not column.endswith("\\"):  # no flag states a name that does
+        assert any(command_inside(found, each) for each in chosen)
+        assert any(commands.values())
     for subgroup in seen[:4]:
         if commands[subgroup.name] is not None:
             words = shlex.split(commands[subgroup.name])

@@ -95,7 +95,7 @@ class StatedFinding:
     def numbers(self) -> str:
         """Return both shares that it is of, to name it by; of means nothing."""
         shares = self.shares and self.shares.of_100(self.shares.contrast)
-        return f" ({shares[0]} and {shares[1]} of 100)" if shares else ""
+        return f"{shares[0]} v {shares[1]}" if shares else ""
 
     @property
     def differences(self) -> int:

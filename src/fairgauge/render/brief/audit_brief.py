@@ -409,12 +409,7 @@ def _worse_off(
             yield Sentence(text, each.source)
         if each.shares is not None and (text := _people_affected(each.shares)):
             yield Sentence(text, each.source)
-        if report.verdicts and not each.judged:
-            text = (
-                f"No rule is about this difference{each.numbers()}: the verdict does not depend on "
-                "it."
-            )
-            yield Sentence(text, each.source)
+    yield from _unjudged(report, disparities)
     every = sum(each.differences for each in disparities)
     if (more := every - sum(each.stated for each in led_by(disparities))) > 0:
         yield Sentence(
@@ -444,6 +439,21 @@ def _worse_off(
             "No difference is statistically significant. This does not show that the groups are "
             "treated equally."
         )
+
+
+def _unjudged(report: Report, disparities: list[StatedFinding]) -> Iterator[Sentence]:
+    """Yield which stated differences no rule is about, by their numbers."""
+    found = [each for each in led_by(disparities) if report.verdicts and not each.judged]
+    if not found:
+        return
+    numbers = [each.numbers() for each in found]
+    named = f" ({' and '.join(numbers)} of 100)" if all(numbers) else ""
+    these = plural(len(found), "this difference", "these differences")
+    yield Sentence(
+        f"No rule is about {these}{named}: the verdict does not depend on "
+        f"{plural(len(found), 'it', 'them')}.",
+        tuple(place for each in found for place in each.source),
+    )
 
 
 def _not_shown(
@@ -541,7 +551,7 @@ def _certainty(
         yield Sentence(
             f"Not evaluated is less than inconclusive: {numbered(len(unevaluated), 'comparisons')}"
             f"{of} {plural(len(unevaluated), 'has', 'have')} insufficient data for a judgement, "
-            "whatever the value is. Collect data of more of them, or join groups.",
+            "whatever the value is. Collect data of more of them, or merge groups.",
             ("verdicts",),
         )
         return
@@ -723,8 +733,7 @@ def _limits(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     if decided and spec.get("label") and report.task is Task.BINARY and refused is not None:
         people = joined(words.noun, refused.among)
         yield Sentence(
-            f"How the outcome of {people} is known: the data state one for them, too. Ask who "
-            "recorded it.",
+            f"How the outcome of {people} is known: the data state one. Ask.",
             ("spec.label",),
         )
     columns = [called(each["column"]) for each in spec.get("sensitive", ())]
