@@ -190,7 +190,9 @@ def why(
             *assumed_positive(cube, spec, Task.BINARY),
             *strata_that_are_outcomes(gaps),
             *single_row_groups(cube, spec, cube.rows_by_level()),
-            *many_strata(cube, replace(spec, strata=strata), cube.rows_by_level()),
+            *many_strata(
+                cube, replace(spec, strata=columns), cube.rows_by_level(), crossed.known.cube
+            ),
         ),
     )
 

@@ -132,8 +132,9 @@ def json_lines(path: Path) -> Iterator[object]:
 
 def json_document(path: Path) -> object:
     """Return a JSON file as one value."""
+    text = read_text(path)
     try:
-        return json.loads(read_text(path))
+        return json.loads(text)
     except ValueError as error:
         raise DataError(f"{quote(path)} is not JSON: {error}") from None
 

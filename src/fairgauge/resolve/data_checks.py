@@ -311,18 +311,24 @@ def numeric_groups(
             )
 
 
-def many_strata(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -> Iterator[Diagnostic]:
-    """Warn of many strata of few rows, which often lack one side of a comparison, or of numbers."""
+def many_strata(
+    cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums], crossed: Cube | None = None
+) -> Iterator[Diagnostic]:
+    """Warn of many strata of few rows, which often lack one side of a comparison, or of numbers.
+
+    ``crossed`` are the counts by the strata that are asked for, where the cube may hold others.
+    """
     if not spec.strata:
         return
-    crossed = with_one_stratum(cube)
+    crossed = crossed or with_one_stratum(cube)
     axis = next(a for a in crossed.plan.axes if a.role is Role.STRATUM)
     table = crossed.marginal([axis])
     rows = table.sums["rows"][(table.codes[:, 0] >= 0) & (table.sums["rows"] > 0)]
     few = rows < FEWEST_ROWS
     listed = {}
     for each in cube.plan.axes:
-        if each.role is Role.STRATUM and not each.cuts:
+        asked = any(each.column == feature.column for feature in spec.strata)
+        if each.role is Role.STRATUM and asked and not each.cuts:
             levels, sizes = cube.levels[each], rows_by_level[each].tolist()
             if cuts := quartiles(levels, sizes[: len(levels)]):
                 listed[each.column] = ",".join(map(name_of, cuts))
