@@ -37,7 +37,7 @@ from fairgauge.compat._service_texts import (
     spelled,
 )
 from fairgauge.compat.clarify._inputs import load_dataset
-from fairgauge.compat.clarify.analysis_files import OF, SCHEMA, as_json, digest
+from fairgauge.compat.clarify._result_texts import OF, SCHEMA, as_json, digest
 from fairgauge.compat.clarify.clarify_config import AnalysisConfig, Facet, Segments
 from fairgauge.compat.clarify.dataset import Dataset, FirstRow
 from fairgauge.compat.local_models import Model

@@ -5,7 +5,6 @@ The values are written for monitoring systems: OpenMetrics text, or the entries 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections.abc import Iterable, Iterator
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.atomic_files import write_all
 from fairgauge.compat._service_texts import read
+from fairgauge.compat.clarify._result_texts import OF, digest
 from fairgauge.compat.uri_paths import json_document
 from fairgauge.errors import DataError, quote
 from fairgauge.render import render
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from fairgauge.results.report import Report
 
 
-SCHEMA = "fairgauge.clarify/1"
-OF = "analysis_sha256"
-"""The key of ``fairgauge.json`` that holds the digest of the ``analysis.json`` beside it."""
 ANALYSIS, ADDITIONS = "analysis.json", "fairgauge.json"
 STAGES = {  # as the service's guide to CloudWatch spells them
     "pre_training_bias_metrics": "Pre-training",
@@ -66,16 +63,6 @@ def read_results(path: Path) -> Saved:
         wanted = " or ".join(STAGES)
         raise DataError(f"{quote(path)} is no analysis.json: it has no {wanted}")
     return found
-
-
-def as_json(value: object) -> str:
-    """Return a value as the service writes its files."""
-    return json.dumps(value, indent=4, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def digest(text: str) -> str:
-    """Return what identifies the text of a file."""
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 def read_additions(path: Path) -> Saved:
