@@ -69,8 +69,10 @@ def test_differences_are_treated_alike():
     assert (beside.rows[-1].mark.low, beside.rows[-1].mark.high) == (0.0, 100.0)
 
 
-def test_labels_that_move_inwards_do_not_touch():
-    """A label at an edge stands inside the chart, and so nearer to the one before it."""
-    places = [Tick(6.0, "−20", "start"), Tick(50.0, "0", "middle"), Tick(72.0, "+20", "middle"),
-              Tick(94.0, "+40", "end")]  # fmt: skip
-    assert [tick.label for tick in _apart(places, 22.0)] == ["0", "+40"]
+def test_labels_stand_at_their_places_and_those_that_touch_are_thinned():
+    """A label that moved inwards at an edge would make its dot be read beside its place."""
+    places = [Tick(6.0, "−20"), Tick(50.0, "0"), Tick(72.0, "+20"), Tick(94.0, "+40")]
+    assert _apart(places, 22.0) == places
+    near = [Tick(40.0, "−10"), Tick(50.0, "0"), Tick(60.0, "+10")]
+    assert [tick.label for tick in _apart(near, 22.0)] == ["0"]
+    assert {tick.anchor for tick in chart_of(*SOLID).ticks} == {"middle"}
