@@ -36,6 +36,7 @@ _OF_ROWS = {
     DiagnosticCode.FEATURE_DISTANCE,
     DiagnosticCode.SAMPLED,
     DiagnosticCode.COPIED_FILES,
+    DiagnosticCode.DOUBLED_ROWS,
 }
 """Diagnostics that only the rows give."""
 _SENTENCES = {"says", "message"}
@@ -176,7 +177,9 @@ def _settle_diagnostics(cube: Cube, sealed: Plain, again: Plain) -> None:
     if not whole or not beside:
         optional.add(DiagnosticCode.OVERRIDES)
     again["diagnostics"] = [
-        d for d in again["diagnostics"] if d["code"] in given or d["code"] not in optional
+        d
+        for d in again["diagnostics"]
+        if d["code"] in given or d["code"] not in optional | _OF_ROWS
     ]
 
 

@@ -270,7 +270,7 @@ class Relation:
     at_hand: ClassVar[bool] = True
 
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
-        chosen = self.relation.select(*(identifier(name) for name in columns))
+        chosen = self.relation.project(", ".join(map(self.written().key, columns)))
         records = (chosen if most is None else chosen.limit(most)).fetchall()
         return [[record[i] for record in records] for i in range(len(columns))], False
 

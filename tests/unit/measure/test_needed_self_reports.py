@@ -188,7 +188,7 @@ def test_answers_are_used_for_each_group_that_has_enough_and_it_is_stated_for_wh
     answered = data["answer"].count()
     assert {each.answered for each in plan.self_reports} == {answered}
     text = " ".join(str(plan).split())
-    assert f"What the {answered} people who were asked already show of people with race other" in (
+    assert f"What the {answered} people who were asked already show of people with race “other”" in (
         text
     )
     assert "so that their answers are not used for it" in text
@@ -287,5 +287,5 @@ def test_disagreeing_probabilities_are_stated_as_a_test_at_its_level():
     order = np.random.default_rng(1).permutation(len(data))
     wrong = data.with_columns(*(data[column][order] for column in GROUPS.values()))
     (note,) = (each for each in audited(wrong).diagnostics if each.code == "calibration")
-    assert "unlikely by sampling variation alone (p = " in note.message
+    assert "by more than sampling variation would produce (p\u00a0<\u00a00.001, " in note.message
     assert "tested at 5%): they may be wrong, or those who report may differ" in note.message

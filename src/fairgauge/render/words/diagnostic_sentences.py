@@ -99,7 +99,7 @@ def _missing_outcomes(d: Diagnostic) -> str:
     large = ", of the groups that are large enough" * bool(d.get("of_groups"))
     shares = ""
     if d["groups"] > 1:
-        p = "p < 0.001" if d["p"] < 0.001 else f"p = {d['p']:.3f}"
+        p = numbers.probability(d["p"])
         shares = f" ({between}{large}; chi-square test of equal shares: {p})"
     rules = (
         "; a rule on such a rate, or on a difference or ratio of two, passes only if it would "
@@ -206,8 +206,8 @@ def _before_and_after(d: Diagnostic) -> str:
 
 
 def _adjusted_p(d: Diagnostic) -> str:
-    p = d.get("p")
-    return "" if p is None else f", adjusted p = {p:.3f}"
+    p = numbers.probability(d.get("p"), "adjusted p")
+    return f", {p}" if p else ""
 
 
 def _counted_as(d: Diagnostic) -> str:
@@ -480,17 +480,17 @@ def _at_least_one(people: int) -> str:
 
 
 def _calibration(d: Diagnostic) -> str:
-    known = numbered(d["known"], "people")
+    known, p = numbered(d["known"], "people"), numbers.probability(d["p"])
     if d["rejected"]:
         return (
             f"the probabilities of {d.feature} disagree with the groups of the {known} who "
             "reported theirs by more than sampling variation would produce "
-            f"(p = {amount(d['p'], 2)}, tested at {d['level']:.0%}): they may be wrong, or those "
-            "who report may differ from others"
+            f"({p}, tested at {d['level']:.0%}): they may be wrong, or those who report may differ "
+            "from others"
         )
     return (
         f"the probabilities of {d.feature} are not contradicted by the groups of the {known} who "
-        f"reported theirs (p = {amount(d['p'], 2)})"
+        f"reported theirs ({p})"
     )
 
 
@@ -514,8 +514,8 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.CALIBRATION: _calibration,
     DiagnosticCode.LACK_OF_FIT: lambda d: (
         f"{d['rate']} does not follow the probabilities of {d.feature} as it would if it did not "
-        f"depend on them within a group (p = {amount(d['p'], 2)}): the assumption given_group does "
-        "not hold, and bounds without any assumption decide"
+        f"depend on them within a group ({numbers.probability(d['p'])}): the assumption "
+        "given_group does not hold, and bounds without any assumption decide"
     ),
     DiagnosticCode.ROUNDED_PROBABILITIES: _rounded_probabilities,
     DiagnosticCode.COARSER_GRID: lambda d: (
