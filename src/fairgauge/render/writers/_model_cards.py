@@ -223,19 +223,27 @@ def _model_card(report: Report) -> dict[str, object]:
             "datasets": [data],
         },
         "quantitativeAnalysis": {
-            "performanceMetrics": list(map(_bom_metric, measurements(report)))
+            "performanceMetrics": _measured(
+                report, "lowerBound", "upperBound", "confidenceInterval"
+            )
         },
         "considerations": considerations,
     }
 
 
-def _bom_metric(each: Measurement) -> dict[str, object]:
+def _measured(report: Report, low: str, high: str, interval: str) -> list[dict[str, object]]:
+    """Write the measurements of a card, whose format names the ends of an interval."""
+    return [
+        _metric(each, {low: each.low, high: each.high}, interval) for each in measurements(report)
+    ]
+
+
+def _metric(each: Measurement, ends: dict[str, float | None], interval: str) -> dict[str, object]:
     fields: dict[str, object] = {"type": each.metric, "value": repr(each.value)}
     if each.slice:
         fields["slice"] = each.slice
-    ends = {"lowerBound": each.low, "upperBound": each.high}
-    interval = {key: repr(end) for key, end in ends.items() if end is not None}
-    return fields | ({"confidenceInterval": interval} if interval else {})
+    known = {key: repr(end) for key, end in ends.items() if end is not None}
+    return fields | ({interval: known} if known else {})
 
 
 TOOLKIT_VERSION = "0.0.2"
@@ -276,16 +284,9 @@ def _toolkit_card(report: Report) -> dict[str, object]:
             ]
         },
         "quantitative_analysis": {
-            "performance_metrics": list(map(_card_metric, measurements(report)))
+            "performance_metrics": _measured(
+                report, "lower_bound", "upper_bound", "confidence_interval"
+            )
         },
         "considerations": considerations,
     }
-
-
-def _card_metric(each: Measurement) -> dict[str, object]:
-    fields: dict[str, object] = {"type": each.metric, "value": repr(each.value)}
-    if each.slice:
-        fields["slice"] = each.slice
-    ends = {"lower_bound": each.low, "upper_bound": each.high}
-    interval = {key: repr(end) for key, end in ends.items() if end is not None}
-    return fields | ({"confidence_interval": interval} if interval else {})
