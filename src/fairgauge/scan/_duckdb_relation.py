@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -88,9 +88,14 @@ def record_batches(query: str, name: str, rows: int) -> Iterator[Any]:
 
 
 def arrow_reader(found: Any, rows: int) -> Iterator[Any]:
-    """Return the record batches of a result; DuckDB 1.5 has renamed what makes them."""
-    make = getattr(found, "to_arrow_reader", None) or found.fetch_record_batch
-    yield from make(rows)
+    """Yield the record batches of a result, the next of which a thread reads meanwhile."""
+    make = getattr(found, "to_arrow_reader", None) or found.fetch_record_batch  # before DuckDB 1.5
+    read = partial(next, iter(make(rows)), None)
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        ahead = pool.submit(read)
+        while (batch := ahead.result()) is not None:
+            ahead = pool.submit(read)
+            yield batch
 
 
 def _execute(cursor: duckdb.DuckDBPyConnection, query: str) -> None:
