@@ -188,9 +188,8 @@ def test_answers_are_used_for_each_group_that_has_enough_and_it_is_stated_for_wh
     answered = data["answer"].count()
     assert {each.answered for each in plan.self_reports} == {answered}
     text = " ".join(str(plan).split())
-    assert f"What the {answered} people who were asked already show of people with race “other”" in (
-        text
-    )
+    asked = f"What the {answered} people who were asked already show of people with race “other”"
+    assert asked in text
     assert "so that their answers are not used for it" in text
     every = planned(people(6_000, 7, known=600), feature=ASKED)
     assert "not used" not in " ".join(str(every).split())
