@@ -17,11 +17,12 @@ from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.catalogue.pooling import ConditionalDisparity
 from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.enums import Average, ClassKind, ScopeKind, Status
+from fairgauge.enums import Average, ClassKind, Outcome, ScopeKind, Status
 from fairgauge.results.disparities import is_significant
 from fairgauge.results.estimates import Estimate, Group, GroupPair
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import ClassScope
+from fairgauge.results.verdicts import before_counting
 
 SectionKey: TypeAlias = tuple[str, float | None, ClassScope]
 """What distinguishes sections: feature, threshold and class."""
@@ -52,6 +53,7 @@ class FeatureResults:
     pairs : every two groups in the central rates, those that differ most first.
     several_thresholds : whether the feature has sections of other thresholds.
     averaged : the rates that are macro averages over classes, beside those of all classes at once.
+    leads, fails : the groups that findings are of, and those that fail a rule.
     """
 
     feature: str
@@ -70,6 +72,8 @@ class FeatureResults:
     pairs: list[GroupPair] = field(default_factory=list)
     several_thresholds: bool = False
     averaged: tuple[str, ...] = ()
+    leads: set[str | None] = field(default_factory=set)
+    fails: set[str | None] = field(default_factory=set)
 
     @property
     def key(self) -> SectionKey:
@@ -102,6 +106,14 @@ class FeatureResults:
         """
         metrics = dict.fromkeys(estimate.metric for estimate in self.estimates)
         return [m for m in metrics if not self._is_alike_in_every_group(self.compared_rate(m))]
+
+    def gravest_groups(self, most: int) -> list[Group]:
+        """Return so many groups: those that the report leads with, that fail a rule, that differ.
+
+        Of these, and after them, the largest ones come first.
+        """
+        kinds = (self.leads, self.fails, {e.group for e in self.estimates if is_significant(e)})
+        return sorted(self.groups, key=lambda g: (*(g.group not in k for k in kinds), -g.n))[:most]
 
     @cached_property
     def rates(self) -> list[str]:
@@ -249,6 +261,12 @@ def sections_of(report: Report) -> list[FeatureResults]:
         own.total = totals.get(key)
         others = {s.threshold for s in found.values() if s.feature == own.feature}
         own.several_thresholds = own.threshold is not None and len(others) > 1
+        failed = [v for v in report.verdicts if before_counting(v) is Outcome.FAIL]
+        own.fails = {
+            name for v in failed if v.feature == own.feature for name in (v.group, v.mirror)
+        }
+    for finding in report.findings:
+        section_of(found.values(), finding.estimate).leads.add(finding.estimate.group)
     return sorted(found.values(), key=_order(report))
 
 

@@ -205,6 +205,20 @@ def test_every_table_has_the_same_groups(loans):
     assert len(first) == 12
 
 
+@pytest.mark.parametrize("rules", [[], ["selection_rate.ratio >= 0.8"]])
+def test_a_table_of_some_groups_has_the_group_of_the_headline(rules):
+    """The smallest of twenty groups is the one that fares worst: it stands first."""
+    counts = {f"town {i:02}": {"tp": 300 + i, "fn": 300 + i} for i in range(19)}
+    counts["hamlet"] = {"tp": 10, "fn": 90}
+    report = fg.audit(fg.confusion("town", counts), rules=rules)
+    text = render(report)
+    assert "town hamlet" in report.brief().headline.text
+    rows = re.findall(r"^(hamlet|town \d\d) ", text, re.MULTILINE)
+    assert (rows[0], len(rows)) == ("hamlet", 12)
+    note = "12 of 20 groups, those that fail a rule or differ statistically significantly first"
+    assert f"{note}, then the largest, 8 more in" in " ".join(text.split())
+
+
 def test_rows_without_a_prediction_are_accounted_for(loans):
     """They are neither in n nor in the selection rate, and are named as excluded."""
     loans = loans.assign(approved=loans["approved"].where(loans.index % 10 != 0))

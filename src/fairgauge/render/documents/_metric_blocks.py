@@ -61,7 +61,7 @@ from fairgauge.render.words.reason_sentences import (
     insufficiency,
     why_insufficient,
 )
-from fairgauge.results.disparities import distance, singled_out
+from fairgauge.results.disparities import distance, is_significant, singled_out
 from fairgauge.results.estimates import Estimate, Group, GroupPair
 from fairgauge.results.finding import Finding
 from fairgauge.results.report import Report
@@ -267,7 +267,7 @@ def group_table(
     ``ratios`` is whether ratios stand beside differences; those that a preset has a term for always
     do. ``again`` is whether a table of other rates stands before.
     """
-    groups = _largest_groups(section, most)
+    groups = _shown_groups(section, most)
     columns = [_feature_column(section), Column("n")]
     against = _heading_of_reference(section) if ratios else DIFFERENCE
     compared: list[tuple[str, bool, bool]] = []
@@ -302,7 +302,7 @@ def group_table(
     if len(section.groups) > len(groups):
         more = len(section.groups) - len(groups)
         where = "the JSON report" if ratios else "the whole report (--full, HTML, JSON)"
-        notes.append(f"the {len(groups)} largest groups, {more:,} more in {where}")
+        notes.append(f"{_which_groups(section, most)}, {more:,} more in {where}")
     return Table(
         f"Groups of {called(section.name)}{', further rates' if again else ''}",
         tuple(columns),
@@ -324,10 +324,20 @@ def mirror_notes(sections: Iterable[FeatureResults]) -> tuple[str, ...]:
     return tuple(f"{called(one)} mirrors {called(other)}" for one, other in sides)
 
 
-def _largest_groups(section: FeatureResults, most: int) -> list[Group]:
-    """Return the largest groups of a section in order: the same ones in each of its tables."""
-    largest = sorted(section.groups, key=lambda group: -group.n)[:most]
-    return [group for group in section.groups if group in largest]
+def _shown_groups(section: FeatureResults, most: int) -> list[Group]:
+    """Return the groups that every table of a section has: all in order, or the gravest first."""
+    return section.groups if len(section.groups) <= most else section.gravest_groups(most)
+
+
+def _which_groups(section: FeatureResults, most: int) -> str:
+    """Return which of many groups a table has, where it has not all of them."""
+    differ = any(is_significant(each) for each in section.estimates)
+    if not (section.fails or section.leads or differ):
+        return f"the {most} largest groups"
+    return (
+        f"{most} of {len(section.groups):,} groups, those that fail a rule or differ statistically "
+        "significantly first, then the largest"
+    )
 
 
 def legend(
@@ -434,7 +444,7 @@ def metric_table(
     ``marks`` is whether the table explains its own marks.
     """
     having = dict.fromkeys(str(e.group) for e in section.estimates if e.metric in metrics)
-    largest = [group.group for group in _largest_groups(section, most)]
+    largest = [group.group for group in _shown_groups(section, most)]
     groups = [name for name in largest if name in having] or list(having)[:most]
     decimals = {metric: _decimals(section, metric) for metric in metrics}
     rows = []
