@@ -274,6 +274,12 @@ class MonitoredComparison:
         return next(known, None)
 
     @property
+    def last(self) -> Point | None:
+        """Return the last period that decides, if it has a value."""
+        decided = [point for point in self.points if not point.waits]
+        return decided[-1] if decided and decided[-1].value is not None else None
+
+    @property
     def undefined(self) -> tuple[Point, ...]:
         """Return the last periods that decide and have no value; none where the last has one."""
         return periods_without_value(self.points)
@@ -460,6 +466,13 @@ class MonitorReport(ResultOfMetrics):
         """Return the comparisons that raised an alarm, the earliest first."""
         raised = [each for each in self.tested if each.alarm is not None]
         return tuple(sorted(raised, key=lambda each: each.alarm.period if each.alarm else ""))
+
+    @property
+    def gravest(self) -> tuple[MonitoredComparison, ...]:
+        """Return the comparisons: those with an alarm, then by how near the evidence is to one."""
+        quiet = (comparison for comparison in self.tested if comparison.alarm is None)
+        near = sorted(quiet, key=lambda each: -(each.evidence or 0.0) / (each.threshold or 1.0))
+        return (*self.alarms, *near)
 
     def concerning(self, period: str) -> tuple[HistoryFinding, ...]:
         """Return what may be wrong with a period; with the last one, labels that are due as well.

@@ -27,7 +27,9 @@ from fairgauge.render.words.monitor_sentences import (
     describe_outside,
     describe_parts,
     describe_promise,
+    describe_values,
     describe_waiting,
+    explain_evidence,
     look_first,
     within_period,
 )
@@ -39,7 +41,12 @@ from fairgauge.results.monitor_results import Currently, MonitorState, mirror_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fairgauge.results.monitor_results import MonitoredComparison, MonitorReport, PooledPeriods
+    from fairgauge.results.monitor_results import (
+        MonitoredComparison,
+        MonitorReport,
+        Point,
+        PooledPeriods,
+    )
 
 _MOST_ALARMS, _MOST_STEPS, _MOST_NAMED, _MOST_LIMITS = 2, 3, 4, 4
 
@@ -48,15 +55,17 @@ def monitor_brief(report: MonitorReport) -> Brief:
     """Return the brief of a monitor."""
     words = _vocabulary(report)
     alarms = [_Alarmed(report, words, _worse_off(report, words, each)) for each in report.alarms]
+    # without an alarm, the comparison that is nearest to one states who is worse off
+    known = [e for e in report.gravest if not alarms and e.last is not None]
     return Brief(
         headline=_headline(report, alarms),
         verdict=tuple(_verdict(report)),
         looked_at=tuple(_looked_at(report, words)),
-        found=tuple(_found(alarms)),
-        certainty=tuple(_certainty(report, alarms)),
+        found=tuple(_found(alarms) if alarms else _found_now(report, words, known)),
+        certainty=tuple(_certainty(report, alarms, known[:1])),
         limits=tuple(_limits(report, alarms))[:_MOST_LIMITS],
         steps=tuple(_steps(report, alarms))[:_MOST_STEPS],
-        question="What changed, and by how much",
+        question=f"{'What changed' if alarms else 'Who is worse off'}, and by how much",
     )
 
 
@@ -69,13 +78,14 @@ def _vocabulary(report: MonitorReport) -> Vocabulary:
     )
 
 
-class _Alarmed:
-    """A comparison with its alarm, in words."""
+class _Compared:
+    """A comparison in words, with the rates that state who is worse off: the last ones."""
+
+    rates: PooledPeriods | Point | None
 
     def __init__(self, report: MonitorReport, words: Vocabulary, each: MonitoredComparison) -> None:
-        assert each.alarm is not None
-        self.each, self.alarm = each, each.alarm
-        self.source = (f"comparisons[{report.comparisons.index(each)}].alarm",)
+        self.each, self.rates = each, each.last
+        self.source: tuple[str, ...] = (f"comparisons[{report.comparisons.index(each)}]",)
         row = compared_rate(each.definition) or each.definition
         known = RateWords(words, row) if isinstance(row, Rate) and each.class_ is None else None
         self.rate = known if known is not None and known.known else None
@@ -92,10 +102,43 @@ class _Alarmed:
     @property
     def is_worse(self) -> bool:
         """Return whether its group is the worse off of the two."""
-        mine, theirs = self.alarm.after.rate_group, self.alarm.after.rate_reference
+        mine = None if self.rates is None else self.rates.rate_group
+        theirs = None if self.rates is None else self.rates.rate_reference
         if self.rate is None or mine is None or theirs is None:
             return False
         return bool(self.rate.worse(mine - theirs))
+
+    def last_counts(self) -> str | None:
+        """Return the rates of the last period as counts: "Of 100 women, 38 were approved"."""
+        last, rate = self.each.last, self.rate
+        if last is None or rate is None:
+            return None
+        shares = [
+            Share.counted(round(share * size), size)
+            for share, size in ((last.rate_group, last.n_group),
+                                (last.rate_reference, last.n_reference))
+            if share is not None and size
+        ]  # fmt: skip
+        found = common_counts(shares, lambda _: True)
+        of = [found[0] if found else share.size for share in shares]
+        hits = found[1] if found else [share.hits for share in shares]
+        if not shares or last.rate_group is None:
+            return None
+        when = within_period(last.period)
+        text = rate.counted(f"{of[0]:,}", self.subject, f"{hits[0]:,}", when)
+        if len(shares) == 1:
+            return f"{text}."
+        return f"{text}; {rate.counted_beside(f'{of[1]:,}', self.other, f'{hits[1]:,}')}."
+
+
+class _Alarmed(_Compared):
+    """A comparison with its alarm, in words."""
+
+    def __init__(self, report: MonitorReport, words: Vocabulary, each: MonitoredComparison) -> None:
+        super().__init__(report, words, each)
+        assert each.alarm is not None
+        self.alarm, self.rates = each.alarm, each.alarm.after
+        self.source = (f"{self.source[0]}.alarm",)
 
     @property
     def since(self) -> PooledPeriods:
@@ -183,9 +226,9 @@ class _Alarmed:
 def _worse_off(
     report: MonitorReport, words: Vocabulary, each: MonitoredComparison
 ) -> MonitoredComparison:
-    """Return an alarm as it is of the worse off of two groups that mirror each other."""
-    mirror = mirror_of(each, report.comparisons)
-    return mirror if mirror is not None and _Alarmed(report, words, mirror).is_worse else each
+    """Return a comparison as it is of the worse off of two groups that mirror each other."""
+    mirror, kind = mirror_of(each, report.comparisons), _Alarmed if each.alarm else _Compared
+    return mirror if mirror is not None and kind(report, words, mirror).is_worse else each
 
 
 def _shares(*sides: tuple[float | None, int]) -> list[Share] | None:
@@ -269,7 +312,38 @@ def _found(alarms: list[_Alarmed]) -> Iterator[Sentence]:
         yield Sentence(f"{more:,} more {plural(more, 'alarm', 'alarms')} below.", ("comparisons",))
 
 
-def _certainty(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Sentence]:
+def _found_now(
+    report: MonitorReport, words: Vocabulary, known: Sequence[MonitoredComparison]
+) -> Iterator[Sentence]:
+    """Yield the rates of the last period where there is no alarm, of what is nearest to one."""
+    for each in known[:1]:
+        compared = _Compared(report, words, _worse_off(report, words, each))
+        yield Sentence(compared.last_counts() or each.says, compared.source)
+        equal, last = getattr(each.definition, "neutral", None), each.last
+        if equal is not None and last is not None and last.running_low is not None:
+            includes = last.running_low <= equal <= (last.running_high or 0.0)
+            so = "the data do not show who is worse off" if includes else "the rates differ"
+            yield Sentence(
+                f"Over all {report.length}s so far {so}: the confidence sequence "
+                f"{'includes' if includes else 'excludes'} equal rates.",
+                compared.source,
+            )
+        if (every := len(report.tested)) > 1:
+            yield Sentence(
+                f"Of {every:,} comparisons this is the one nearest to an alarm.", ("comparisons",)
+            )
+    if not known:
+        yield Sentence("No monitored comparison has a value.", ("comparisons",))
+
+
+def _certainty(
+    report: MonitorReport, alarms: list[_Alarmed], nearest: Sequence[MonitoredComparison]
+) -> Iterator[Sentence]:
+    for quiet in nearest:
+        source = (f"comparisons[{report.comparisons.index(quiet)}]",)
+        yield Sentence(describe_values(quiet, report.length), source)
+        if quiet.threshold is not None:
+            yield Sentence(explain_evidence(quiet, report.length), source)
     if report.comparisons:
         yield Sentence(describe_promise(report), ("alpha", "horizon"))
     stated = set()
@@ -288,7 +362,11 @@ def _certainty(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Senten
 
 def _limits(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Sentence]:
     if not alarms:
-        yield Sentence("That rates are equal: no alarm does not show it.")
+        yield Sentence(
+            "That rates are equal: no alarm does not show it. How small a change would have raised "
+            "an alarm by now is not computed; a small or recent one, or one of a small group, may "
+            "have raised none."
+        )
     if any(each.alarm.decomposition is not None and not each.alarm.decomposition.by
            for each in alarms):  # fmt: skip
         yield Sentence("Why it changed: without strata the counts hold no mix of cases.")
@@ -322,7 +400,8 @@ def _steps(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Sentence]:
             yield Sentence(look_first(parts), each.source)
         else:
             yield Sentence(
-                "Count with strata, to separate who applies from how they are decided (strata)."
+                "Name columns that may explain it (strata, in the specification), to separate who "
+                "applies from how they are decided."
             )
         yield Sentence(f"Read cases of {some(each.subject)} decided {each.when_words()}.")
         if each.alarm.currently is not Currently.TOLERATED:
@@ -335,4 +414,4 @@ def _steps(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Sentence]:
             ("comparisons",),
         )
     elif not alarms and not report.overdue:
-        yield Sentence(f"Add the next {report.length}: fairgauge monitor.")
+        yield Sentence(f"Add the next {report.length}: fairgauge monitor run.")

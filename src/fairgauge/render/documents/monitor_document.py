@@ -183,7 +183,12 @@ def _overview(report: MonitorReport) -> Table:
         Column("evidence"),
         Column("alarm at", joined=True),
     )
-    return Table("Every rule for every group", columns, tuple(map(_row, report.tested)))
+    note = (
+        "While a value is tolerated, the evidence that it is not is on average at most the number "
+        f"of {report.length}s."
+    )
+    rows = tuple(map(_row, report.tested))
+    return Table("Every rule for every group", columns, rows, notes=(note,))
 
 
 def _row(each: MonitoredComparison) -> tuple[Cell, ...]:
@@ -222,7 +227,7 @@ def evidence_text(value: float | None) -> str:
 
 def _series(report: MonitorReport) -> Iterator[Section]:
     """Yield the charts of every comparison, but what the first page has of the gravest."""
-    ordered = _alarms_first(report)
+    ordered = report.gravest
     parts = tuple(
         Section(f"series-{i}", name_of(each), tuple(_charts(each, report.absent))[not i:],
                 folded=each.alarm is None and len(ordered) > 1)
@@ -233,13 +238,9 @@ def _series(report: MonitorReport) -> Iterator[Section]:
         yield listed("series", "Over time", *parts)
 
 
-def _alarms_first(report: MonitorReport) -> list[MonitoredComparison]:
-    return sorted(report.tested, key=lambda each: each.state is not MonitorState.ALARM)
-
-
 def _first_drawn(report: MonitorReport) -> list[Block]:
     """Return the comparison that the headline is about, over time."""
-    found = (list(_charts(each, report.absent)) for each in _alarms_first(report)[:1])
+    found = (list(_charts(each, report.absent)) for each in report.gravest[:1])
     return [blocks[0] for blocks in found]
 
 

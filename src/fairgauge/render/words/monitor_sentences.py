@@ -184,6 +184,44 @@ def _evidence_sentence(each: MonitoredComparison) -> str:
     )
 
 
+def describe_values(each: MonitoredComparison, length: str) -> str:
+    """Describe the value of the last period, and that of all periods, with their intervals."""
+    last = each.last
+    assert last is not None
+    what = f"The {metric_words(each.definition)} of {sides_of(each)} was"
+    text = f"{what} {_with_interval(last.value, last.low, last.high, each, '95% CI ')} "
+    text += within_period(last.period)
+    if last.running is None:
+        return f"{text}."
+    so_far = _with_interval(last.running, last.running_low, last.running_high, each)
+    return (
+        f"{text}, and over all {length}s so far {so_far}: a 95% confidence sequence, which holds "
+        f"on all {length}s together, for this comparison by itself."
+    )
+
+
+def _with_interval(
+    value: float | None,
+    low: float | None,
+    high: float | None,
+    each: MonitoredComparison,
+    called_so: str = "",
+) -> str:
+    kind, sign = unit(each.definition), signed(each.definition)
+    text = f"{shown(value, kind, sign=sign)}{unit_name(kind)}"
+    return text if low is None else f"{text} ({called_so}{shown_range(low, high, kind, sign=sign)})"
+
+
+def explain_evidence(each: MonitoredComparison, length: str) -> str:
+    """Return how far the evidence is from an alarm, and what evidence is in words."""
+    entered = sum(point.evidence is not None for point in each.points)
+    return (
+        f"{_evidence_sentence(each).lstrip()} While it is not, the evidence is on average at most "
+        f"the number of {length}s, {entered:,} so far; a value that stays well beyond the limit "
+        "multiplies it."
+    )
+
+
 def describe_undefined(each: MonitoredComparison) -> Iterator[str]:
     """Describe since when a comparison has no value, and why it has none in the last period."""
     if each.undefined:

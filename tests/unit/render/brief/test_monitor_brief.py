@@ -55,7 +55,7 @@ def test_an_alarm_is_stated_with_its_limit_and_its_beginning(
     assert "overstate it" not in str(brief)  # these periods the alarm did not choose
     assert "over 2026-02-03 to 2026-02-09, after the alarm" in found
     assert "Over 2026-02-03 to 2026-02-09, after the alarm" in str(brief.certainty[1])
-    assert str(brief.steps[0]).endswith("(strata).")
+    assert "(strata, in the specification)" in str(brief.steps[0])
 
 
 @pytest.mark.parametrize("selected", [2, 75])
@@ -79,10 +79,45 @@ def test_without_an_alarm_nothing_is_called_equal() -> None:
     brief = monitored(days(30, 99, 0.4), RATIO).brief()
     assert str(brief.headline) == "No alarm in 30 days"
     assert str(brief.verdict[0]) == "The monitored comparison raised no alarm."
-    assert brief.found == ()
-    assert len(brief.certainty) == 1
-    assert "probability of any alarm" in str(brief.certainty[0])
-    assert str(brief.limits[0]) == "That rates are equal: no alarm does not show it."
+    rates, equal = map(str, brief.found)
+    assert re.fullmatch(
+        r"Of 100 women, \d+ were approved on 2026-01-30; of 100 other applicants, \d+\.", rates
+    )
+    assert equal.startswith("Over all days so far the data do not show who is worse off")
+    values, evidence, promise = map(str, brief.certainty)
+    assert re.search(r"95% CI 0.\d+ to 1.\d+\) on 2026-01-30, and over all days so far \d", values)
+    assert "an alarm needs 9,125" in evidence
+    assert "on average at most the number of days, 30 so far" in evidence
+    assert "probability of any alarm" in promise
+    assert str(brief.limits[0]).startswith("That rates are equal: no alarm does not show it. How")
+
+
+def test_who_is_worse_off_without_an_alarm_is_the_group_with_the_lower_rate() -> None:
+    """Of two groups that mirror each other, whichever it is; small groups are counted."""
+    rule = {"metric": "selection_rate.ratio", "between": [0.5, 2]}
+    for women, men, size in [(40, 120, 200), (60, 80, 200), (16, 12, 50)]:
+        counts = {name: cube(women, others=men, size=size) for name in day_names(30)}
+        report = monitored(counts, rule)
+        assert report.state == "no alarm"
+        worse = "women" if women / 100 < men / size else "men"
+        assert re.match(rf"Of \d+ {worse}, \d+ were approved on", str(report.brief().found[0]))
+        shown = dict(
+            re.findall(r"of (\d+) (?:wo)?men, (\d+)", str(report.brief().found[0]).lower())
+        )
+        assert size >= 100 or shown == {"100": "16", "50": "12"}
+        assert "the rates differ: the confidence sequence excludes" in str(report.brief().found[1])
+
+
+def test_the_comparison_nearest_to_an_alarm_is_the_one_that_is_stated() -> None:
+    """Of two rules the one with the more evidence, whichever comes first."""
+    near, far = RATIO | {"at_least": 0.95}, RATIO | {"at_least": 0.3}
+    for rules in ([near, far], [far, near]):
+        report = monitored(days(30, 99, 0.4), *rules)
+        first, *_ = report.gravest
+        assert (first.low, first.evidence) == (0.95, max(e.evidence for e in report.tested))
+        found = " ".join(map(str, report.brief().found))
+        assert "of 100 other applicants" in found
+        assert "Of 2 comparisons this is the one nearest to an alarm." in found
 
 
 def test_a_shift_that_has_passed_is_in_the_past() -> None:
