@@ -267,7 +267,7 @@ def test_where_today_meets_the_goal_nothing_changes():
 def test_a_goal_that_no_common_threshold_meets_says_so():
     found = chosen(scored(gap=3.0), rules="selection_rate.ratio >= 0.99", margins={"accuracy": 0})
     assert found["sex"].common is None
-    assert "No common threshold meets" in str(found)
+    assert "No threshold for all is proposed" in str(found)
     assert "NO COMMON THRESHOLD MEETS THE GOAL AND KEEPS ACCURACY" in str(found)
     with pytest.raises(fg.DataError, match="nothing to apply"):
         found.apply(PEOPLE)

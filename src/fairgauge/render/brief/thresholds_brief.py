@@ -1,4 +1,4 @@
-"""The brief of a choice of thresholds: what another threshold changes, for whom, at which price."""
+"""The brief of a choice of thresholds: what another threshold changes, for whom, at what cost."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ from fairgauge.render.words.threshold_sentences import (
     decided,
     grown_error,
     kept_words,
+    none_proposed,
     question_sentence,
 )
 from fairgauge.results.brief import Brief, Sentence
@@ -61,7 +62,7 @@ def thresholds_brief(choice: ThresholdChoice) -> Brief:
         certainty=tuple(made.certainty()),
         limits=tuple(made.limits()),
         steps=tuple(made.steps())[:_MOST_STEPS],
-        question="What it changes, and at which price",
+        question="What it changes, and at what cost",
     )
 
 
@@ -135,6 +136,8 @@ class _ThresholdsBrief:
         several = len(self.choice.features) > 1
         for i, each in enumerate(self.choice.features[:_MOST_FEATURES]):
             if each.common is None:
+                of = f"{called(each.feature)}: " if several else ""
+                yield Sentence(f"{of}{none_proposed(self.choice)}", (f"features[{i}].common",))
                 continue
             text = decided(self.choice, each.common, f"threshold {cut_of(each.common):g}")
             of = f"{called(each.feature)}, at {cut_of(each.common):g}: " if several else ""
@@ -324,11 +327,13 @@ class _ThresholdsBrief:
         choice, effect = self.choice, self.effect
         if effect is None:
             yield Sentence(
-                f"Allow a larger margin than {kept_words(choice)} (margins), or change the model: "
+                f"Allow a larger margin than {kept_words(choice)} (--margin), or change the model: "
                 "no threshold is enough."
             )
             return
         at = f"--threshold {cut_of(effect):g} --rule '{choice.goal}'"
+        if not changes_decisions(choice, effect):
+            yield Sentence(f"Judge today's threshold by all rows: fairgauge audit {at}.")
         if effect.outcome is Outcome.PASS and changes_decisions(choice, effect):
             yield Sentence(f"Audit new rows at the new threshold: fairgauge audit {at}.")
             yield Sentence("Then follow it over time: fairgauge monitor.")

@@ -42,7 +42,6 @@ from fairgauge.render.words.metric_words import (
     signed,
     unit,
 )
-from fairgauge.render.words.rule_words import written_rule_words
 from fairgauge.render.words.threshold_sentences import (
     HOW,
     WARNING,
@@ -134,14 +133,8 @@ def _of_feature(choice: ThresholdChoice, of: FeatureThresholds, place: int) -> I
 
 
 def _common(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:
-    effect = of.common
-    if effect is None:
-        yield Paragraph(
-            f"No common threshold meets {written_rule_words(choice.goal)} and keeps "
-            f"{kept_words(choice)} in the half of the rows that chooses."
-        )
-        return
-    yield from _effect(choice, effect)
+    if of.common is not None:
+        yield from _effect(choice, of.common)
 
 
 def _by_group(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:
@@ -184,9 +177,10 @@ def _effect(choice: ThresholdChoice, effect: ThresholdEffect) -> Iterator[Block]
 
 def _frontier(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:
     """Yield the thresholds from today's to the chosen one, and how to read them."""
+    none = "" if of.common is not None else " None of these thresholds is proposed."
     yield Paragraph(
         "In the half of the rows that measures. The group decides whether the goal is met, by its "
-        "whole confidence interval; of several, the furthest from the goal."
+        f"whole confidence interval; of several, the furthest from the goal.{none}"
     )
     caption = "From today's threshold to the chosen one"
     if of.common is None or not changes_decisions(choice, of.common):

@@ -75,6 +75,14 @@ def choice_sentence(choice: ThresholdChoice, effect: ThresholdEffect) -> str:
     )
 
 
+def none_proposed(choice: ThresholdChoice) -> str:
+    """Return that no threshold is proposed, and why."""
+    return (
+        "No threshold for all is proposed: in the half of the rows that chooses, none meets the "
+        f"goal and keeps {kept_words(choice)}."
+    )
+
+
 def closer_sentence(choice: ThresholdChoice, of: FeatureThresholds) -> str | None:
     """Return why a closer threshold that meets the goal where it is measured was not chosen."""
     if of.common is None or not changes_decisions(choice, of.common):
@@ -115,12 +123,15 @@ def grown_error(choice: ThresholdChoice, effect: ThresholdEffect) -> RateChange 
 
 def decided(choice: ThresholdChoice, effect: ThresholdEffect, at: str) -> str:
     """Return what goal and kept rate come to in the other half, and what would decide them."""
-    kept = f"no decision changes, so that {choice.kept_rate.title} is kept"
-    if changes_decisions(choice, effect):
-        kept = _non_inferior(choice, effect.kept_outcome)
+    part, kept = "the choice", _non_inferior(choice, effect.kept_outcome)
+    also = ""
+    if not changes_decisions(choice, effect):
+        part = f"the decision to keep {choice.today:g}"
+        kept = f"no decision changes, so that {choice.kept_rate.title} is kept"
+        also = " An audit at this threshold judges it by all rows."
     found = (
-        "Measured in a random half of the rows that had no part in the choice: "
-        f"{_OUTCOMES[effect.goal_outcome]}, and {kept}."
+        f"Measured in a random half of the rows that had no part in {part}: "
+        f"{_OUTCOMES[effect.goal_outcome]}, and {kept}.{also}"
     )
     if Outcome.INCONCLUSIVE not in (effect.goal_outcome, effect.kept_outcome):
         return found

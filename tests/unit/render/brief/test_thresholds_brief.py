@@ -1,4 +1,4 @@
-"""The brief of a choice of thresholds: what it changes, at which price, and how certain."""
+"""The brief of a choice of thresholds: what it changes, at what cost, and how certain."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_threshold_is_stated_with_what_it_changes_and_its_price() -> None:
         f"at {cut:g}."
     )
     stated = re.match(
-        r"For 100 applicants the decision fits the outcome (\d+) times at 0.5 and (\d+) at ",
+        r"The decision matches the outcome for (\d+) of 100 applicants at 0.5 and (\d+) at ",
         str(brief.found[1]),
     )
     assert stated is not None
@@ -149,12 +149,15 @@ def test_where_no_threshold_is_enough_the_headline_states_that() -> None:
     brief = chosen(rows(0.5), margins={"accuracy": 0.0}).brief()
     assert str(brief.headline) == "No threshold for all meets the goal and keeps accuracy"
     assert str(brief.found[0]).startswith("At 0.5 the selection rate ratio of women is ")
+    assert str(brief.verdict[0]).startswith("No threshold for all is proposed: in the half")
     assert "no threshold is enough" in str(brief.steps[0])
 
 
 def test_todays_threshold_changes_nothing() -> None:
     brief = chosen(rows(0.0)).brief()
     assert str(brief.headline) == "At today's threshold, 0.5, the goal is met"
+    assert "a random half of the rows that had no part in the decision to keep 0.5" in str(brief)
+    assert str(brief.steps[0]).startswith("Judge today's threshold by all rows: fairgauge audit --")
     text = "\n".join(map(str, brief.found))
     assert re.search(r"Of 100 applicants, \d+ were approved at 0\.5\.", text)
     assert re.search(r"applicants with repaid other than 1, \d+ were approved at 0\.5\.", text)
