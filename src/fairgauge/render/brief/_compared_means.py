@@ -85,8 +85,23 @@ class ComparedMeans:
         """Return the comparison without numbers: "Average pay is lower for women than for men"."""
         if not self.known:
             return None
-        direction = "higher" if self.is_higher else "lower"
-        return f"{capitalised(self.name)} is {direction} for {self.subject} than for {self.other}"
+        name, direction = capitalised(self.name), "higher" if self.is_higher else "lower"
+        if self.is_bias:
+            label, prediction = columns_of(self.words.spec)
+            name = f"Compared with {label}, {prediction}"
+        return f"{name} is {direction} for {self.subject} than for {self.other}"
+
+    @property
+    def is_bias(self) -> bool:
+        """Return whether it compares by how much predictions are too high or too low."""
+        return isinstance(self.row, Mean) and self.row.of is RegressionTerm.ERROR
+
+    @property
+    def distance(self) -> float:
+        """Return how far apart both sides are in the unit of the label; 0 of any other number."""
+        in_unit = isinstance(self.row, Mean) and self.row.of is not RegressionTerm.SQUARED_ERROR
+        mine, theirs = self.values
+        return abs((mine or 0.0) - (theirs or 0.0)) if in_unit else 0.0
 
     def sentence(self) -> str | None:
         """Return both numbers: "Average rate spread: 0.31 higher for women (2.11) than for men"."""
@@ -95,7 +110,7 @@ class ComparedMeans:
         mine, theirs = (value or 0.0 for value in self.values)
         (apart, *shown), agree = _agreeing([abs(mine - theirs), mine, theirs], self._scale)
         by = f"{apart} " if agree else ""
-        if isinstance(self.row, Mean) and self.row.of is RegressionTerm.ERROR:
+        if self.is_bias:
             return self._error_sentence(shown)
         direction = "higher" if self.is_higher else "lower"
         return (

@@ -57,7 +57,7 @@ class RateWords:
 
     @property
     def clause(self) -> str:
-        """Return what the rate counts where it is no event: that decisions fit the outcome."""
+        """Return what the rate counts where it is no event: that decisions match the outcome."""
         return self.words.fits[0 if self.row.of == TP + TN else 1]
 
     @property
@@ -71,13 +71,14 @@ class RateWords:
         """Return a share as a count: "Of 100 women, 36 were approved"."""
         when = f" {when}" if when else ""
         if self.event is None:
-            return f"For {of} {some(people)} {self.clause} {hits} times{when}"
+            return f"{capitalised(self.clause)} for {hits} of {of} {some(people)}{when}"
         return f"Of {of} {self.among(some(people))}, {hits} {self.event.happened}{when}"
 
     def counted_beside(self, of: str, people: str, hits: str) -> str:
         """Return the share of others after :meth:`counted`: "of 100 men, 53"."""
-        of_or_for = "for" if self.event is None else "of"
-        return f"{of_or_for} {of} {self.among(some(people))}, {hits}"
+        if self.event is None:
+            return f"for {hits} of {of} {some(people)}"
+        return f"of {of} {self.among(some(people))}, {hits}"
 
     def less_often(self, one: str, other: str, *, lower: bool) -> str:
         """Return who has it less often, or more often: "Women are approved less often than men"."""
@@ -147,7 +148,7 @@ class ComparedShares:
 
     @property
     def event(self) -> Event | None:
-        """Return what the rate counts; None of a decision that fits the outcome, or does not."""
+        """Return what the rate counts; None of a decision that matches the outcome, or does not."""
         return self.rate.event
 
     @property
@@ -168,10 +169,9 @@ class ComparedShares:
         first, second = (f"{size:,}" for size in sizes if size is not None)
         estimated = "an estimated " if mine.hits is None and not self._exact else ""
         mine_in_words = self.rate.counted(first, self.subject, f"{estimated}{found.group:,}")
-        times = " times" if self.event is None else ""
         return (
             f"{mine_in_words}; "
-            f"{self.rate.counted_beside(second, self.other, f'{found.reference:,}')}{times}."
+            f"{self.rate.counted_beside(second, self.other, f'{found.reference:,}')}."
             f"{self._of_classes()}"
         )
 
@@ -197,7 +197,7 @@ class ComparedShares:
         found = frequencies(mine, theirs, self.interval)
         of = _PER_HUNDRED if found is None or found.of is None else found.of
         if self.event is None:
-            happened = f"{self.rate.clause} {range_words(self.interval, of, 'times')}"
+            happened = f"{self.rate.clause} for {range_words(self.interval, of)}"
         else:
             happened = f"{range_words(self.interval, of)} {self.event.happened}"
         return f"{self.compared}: {happened} ({level})."
@@ -290,7 +290,7 @@ def event_of(row: Rate) -> Cells | None:
 
 
 def _fits(row: Rate) -> bool:
-    """Return whether a rate is of decisions that fit the outcome, or that do not."""
+    """Return whether a rate is of decisions that match the outcome, or do not."""
     return row.of in (TP + TN, FP + FN)
 
 

@@ -127,10 +127,8 @@ def common_counts(
     return None
 
 
-def range_words(interval: tuple[float, float], denominator: int, counted: str = "") -> str:
+def range_words(interval: tuple[float, float], denominator: int) -> str:
     """Return the ends of a difference as counts: "between 14 and 20 fewer of 100".
-
-    ``counted`` is what is counted, where the verb does not state it: "fewer times of 100".
 
     An end has one decimal, or more, where rounding would reach "no difference", or the other end.
 
@@ -140,7 +138,7 @@ def range_words(interval: tuple[float, float], denominator: int, counted: str = 
     ('between 0.2 and 3 more of 100', 'between no difference and 3 more of 100')
     """
     low, high = interval
-    of = f"{counted} of {denominator:,}".lstrip()
+    of = f"of {denominator:,}"
     if low >= 0 or high <= 0:
         word = "more" if high > 0 else "fewer"
         near, far = size_words(interval, denominator)

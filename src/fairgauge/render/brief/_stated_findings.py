@@ -203,15 +203,18 @@ def disparities_of(report: Report, words: Vocabulary) -> list[StatedFinding]:
 
     Fails that remain when all comparisons are judged together come before others, and decisions
     before how well they fit the outcome. Of two disparities of the same people in the same decision
-    the one of all rows comes first.
+    the one of all rows comes first. Predictions that are too high or too low stand with the size of
+    errors, the larger difference first.
     """
 
-    def order(each: StatedFinding) -> tuple[bool, ...]:
-        worse, shares = each.is_worse, each.shares
+    def order(each: StatedFinding) -> tuple[float, ...]:
+        shares, means = each.shares, each.means
+        worse = each.is_worse or (means is not None and means.is_bias)
         is_of_fit = shares is not None and shares.event is None
         return (
             not (each.remains and worse), not (each.fails and worse),
             not each.remains, not each.fails, not worse, is_of_fit,
+            -means.distance if means is not None else 0.0,
         )  # fmt: skip
 
     found = sorted((StatedFinding(report, words, each) for each in report.findings), key=order)

@@ -26,8 +26,8 @@ from fairgauge.render.words.display_names import called
 from fairgauge.render.words.numbers import listing, numbered
 from fairgauge.render.words.question_sentences import (
     counts_people,
-    cut_words,
     positive_words,
+    score_words,
     unit,
 )
 from fairgauge.results.estimates import Estimate
@@ -106,8 +106,8 @@ class Vocabulary:
     spec : what the result was asked, with the table ``words``.
     groups : the groups of its features, each with what it is where the result holds that.
     decisions : of decisions without words of the user, the nouns of the positive one and of the
-        negative one: ``("a score >= 0.5", "a score not >= 0.5")``. By default the column that the
-        specification names states them.
+        negative one: ``("a score of at least 0.5", "a score below 0.5")``. By default the column
+        that the specification names states them.
     unit, noun : what rows are, and who they are of, without a word of the user.
     """
 
@@ -128,7 +128,7 @@ class Vocabulary:
         self.decisions = decisions
         self._decisions_by_cut: dict[float, tuple[str, str]] = {}
         self.cut: str | None = None
-        self.fits = ("the decision fits the outcome", "the decision does not fit the outcome")
+        self.fits = ("the decision matches the outcome", "the decision does not match the outcome")
         """What is counted of decisions beside outcomes, and its opposite."""
         named = list(groups)
         self._features = {feature: feature_id for feature, _, feature_id, _ in named}
@@ -139,10 +139,7 @@ class Vocabulary:
         """Return the words of a report of an audit."""
         given = report.spec.get("threshold") or ()
         several_cuts = () if isinstance(given, str) or len(given) == 1 else tuple(given)
-        scores, *by_cut = (
-            (f"a score {cut}", f"a score not {cut}")
-            for cut in (cut_words(report, at) for at in (None, *several_cuts))
-        )
+        scores, *by_cut = (score_words(report, at) for at in (None, *several_cuts))
         several = any(each.code is DiagnosticCode.REPEATED_ID for each in report.diagnostics)
         words = cls(
             report.spec,

@@ -46,7 +46,6 @@ from fairgauge.render.words.question_sentences import (
     chosen_rows,
     conditions_of,
     counts_people,
-    cut_words,
     subgroups_not_examined,
     unit,
     unstated,
@@ -288,10 +287,12 @@ def _remaining(report: Report) -> str:
     if not judged:
         return ""
     if remaining == fails:
-        which = "the fail remains" if fails == 1 else f"all {fails:,} fails remain"
+        every = {1: "the fail remains", 2: "both fails remain"}
+        which = every.get(fails, f"all {fails:,} fails remain")
         return f", and {which} {_TOGETHER}"
     if remaining == 0:
-        which = "the fail does not remain" if fails == 1 else f"none of the {fails:,} fails remains"
+        none = {1: "the fail does not remain", 2: "neither fail remains"}
+        which = none.get(fails, f"none of the {fails:,} fails remains")
         return f", but {which} {_TOGETHER}"
     remain = plural(remaining, "remains", "remain")
     return f"; {remaining:,} of the {fails:,} fails {remain} {_TOGETHER}"
@@ -449,6 +450,8 @@ def _unjudged(report: Report, disparities: list[StatedFinding]) -> Iterator[Sent
     numbers = [each.numbers() for each in found]
     named = f" ({' and '.join(numbers)} of 100)" if all(numbers) else ""
     these = plural(len(found), "this difference", "these differences")
+    if means := [f"the {each.means.name}" for each in found if each.means is not None]:
+        these = listing(means)
     yield Sentence(
         f"No rule is about {these}{named}: the verdict does not depend on "
         f"{plural(len(found), 'it', 'them')}.",
@@ -702,13 +705,13 @@ def _limits(report: Report, words: Vocabulary) -> Iterator[Sentence]:
         label, prediction = columns_of(spec)
         yield Sentence(
             f"Whether a higher {label if spec.get('label') else prediction} is better or worse for "
-            "people: nobody stated it (words, favourable)."
+            "people: nobody stated it (--word favourable=higher, or lower)."
         )
     if report.task is Task.REGRESSION and spec.get("label") and spec.get("prediction"):
         label, _ = columns_of(spec)
         yield Sentence(
             f"Whether errors of this size are large: compare them with the average {label} of each "
-            "group (metric mean_label.difference)."
+            "group (--metrics mean_label)."
         )
     if report.task is Task.MULTICLASS and not spec.get("positive"):
         yield Sentence(
@@ -752,16 +755,18 @@ def _is_positive_assumed(report: Report) -> bool:
     return report.task is Task.BINARY and outcomes and not spec.get("positive")
 
 
-def _explaining_steps(spec: Mapping[str, Any], *, differs: bool) -> Iterator[Sentence]:
+def _explaining_steps(spec: Mapping[str, Any], task: Task, *, differs: bool) -> Iterator[Sentence]:
     """Yield what would show where a difference arises, or whether there is one."""
     if differs and (strata := strata_named(spec.get("strata"))) is not None:
         yield Sentence(
-            f"Find how much of the difference {called(strata)} accounts for: fairgauge why."
+            f"Find how much of the difference {called(strata)} accounts for: fairgauge why, with "
+            "the same --strata."
         )
     elif differs and not spec.get("probabilities"):
+        verb = "audit" if task is Task.MULTICLASS else "why"
         yield Sentence(
-            "Find where the difference arises: compare people who are alike in another column of "
-            "the data (strata)."
+            "Find where it arises, among people alike in another column: fairgauge "
+            f"{verb} --strata COLUMN."
         )
 
 
@@ -824,8 +829,8 @@ def _later_steps(report: Report, *, remaining: bool) -> Iterator[Sentence]:
         yield Sentence(lacking if unstated(report) else whole)
     elif not report.verdicts:
         yield Sentence(
-            "Decide which difference is tolerable, and state it as a rule (rules): the next report "
-            "then has a verdict."
+            "Decide which difference is tolerable, and state it as a rule (--rule): the next "
+            "report then has a verdict."
         )
     elif any(
         each.value is not None and not (each.feature in estimated and each.outcome in _UNDECIDED)
@@ -837,9 +842,9 @@ def _later_steps(report: Report, *, remaining: bool) -> Iterator[Sentence]:
 def _missing_statements(report: Report) -> Iterator[Sentence]:
     """Yield what nobody stated, without which it is not known who is worse off."""
     if _is_positive_assumed(report):
-        yield Sentence("State which value is the favourable outcome (positive).")
+        yield Sentence("State which value is the favourable outcome (--positive VALUE).")
     if report.task is Task.MULTICLASS and not report.spec.get("positive"):
-        yield Sentence("State which class is favourable, if one is (positive).")
+        yield Sentence("State which class is favourable, if one is (--positive CLASS).")
 
 
 def _recoding_steps(report: Report) -> Iterator[Sentence]:
@@ -859,7 +864,7 @@ def _recoding_steps(report: Report) -> Iterator[Sentence]:
         value = quote(each["value"])
         yield Sentence(
             f"{value} is the reference of {called(each.feature or '')}; if it means that the "
-            f"value is missing, it cannot be: name it (unknown)."
+            f"value is missing, it cannot be: name it (--unknown)."
         )
     respelled = [
         called(each.feature or "")
@@ -869,7 +874,7 @@ def _recoding_steps(report: Report) -> Iterator[Sentence]:
     if respelled:
         yield Sentence(
             f"Recode {listing(respelled)} first: some values look like spellings of one category, "
-            "or like unknown; the notes of the whole report have the lines (recode)."
+            "or like unknown; the notes of the whole report have the lines (--recode)."
         )
 
 
@@ -899,7 +904,7 @@ def _steps(
             )
             yield Sentence(f"Complete {columns}: {each['rows']:,} of {every} have no group.")
     yield from _steps_of_estimated_groups(report)
-    yield from _explaining_steps(spec, differs=remaining or bool(report.findings))
+    yield from _explaining_steps(spec, report.task, differs=remaining or bool(report.findings))
     led = (each.shares for each in led_by(disparities) if each.shares is not None)
     wronged = next(filter(None, map(_wronged, led)), None)
     if wronged is not None:
@@ -913,11 +918,8 @@ def _steps(
     if spec.get("preset") and spec.get("strata") and report.findings and report.task is Task.BINARY:
         yield Sentence(
             "Read files of comparable people, refused and accepted in one stratum: fairgauge why "
-            "with the same strata (--files)."
+            "--files FILE.csv, with the same --strata."
         )
     if remaining and spec.get("score") and spec.get("label"):
-        yield Sentence(
-            "See what another threshold than "
-            f"{cut_words(report)} would give and cost: fairgauge thresholds."
-        )
+        yield Sentence("See what another threshold would give and cost: fairgauge thresholds.")
     yield from _later_steps(report, remaining=remaining)

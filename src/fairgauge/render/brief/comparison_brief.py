@@ -19,8 +19,7 @@ from fairgauge.render.brief._vocabulary import (
     Vocabulary,
     without_outcome,
 )
-from fairgauge.render.words.change_words import file_of
-from fairgauge.render.words.display_names import called, printable
+from fairgauge.render.words.display_names import called, file_of, printable
 from fairgauge.render.words.numbers import count, listing, plural
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.verdict_sentences import outcome_word

@@ -1,4 +1,4 @@
-"""The brief of a comparison of models: what a candidate changes, for whom, and at which price."""
+"""The brief of a comparison of models: what a candidate changes, for whom, and at what cost."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from fairgauge.render.brief._vocabulary import (
     Vocabulary,
     without_outcome,
 )
-from fairgauge.render.words.change_words import ARROW, file_of
-from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.change_words import ARROW
+from fairgauge.render.words.display_names import called, capitalised, file_of
 from fairgauge.render.words.metric_words import shown
 from fairgauge.render.words.model_sentences import (
     at_one_threshold,
@@ -260,14 +260,14 @@ class _ModelsBrief:
         if best.performance is Performance.NO_MARGIN:
             yield Sentence(
                 "Decide by how much accuracy and the differences between groups may be worse, such "
-                "as 1 of 100 and 5 of 100, and state it: accuracy=0.01, disparity=0.05 (margins)."
+                "as 1 of 100 and 5 of 100: --margin accuracy=0.01 --margin disparity=0.05."
             )
         for text in needed_sentences(best):
             yield Sentence(text, (f"{self.place}.needed",))
         if verdict is CandidateVerdict.TRADE_OFF:
             yield Sentence("Decide what matters more; the numbers do not decide it.")
         if verdict is CandidateVerdict.WORSE:
-            yield Sentence("Try another candidate (candidate).")
+            yield Sentence("Try another candidate.")
         if verdict in (CandidateVerdict.DOMINATES, CandidateVerdict.BETTER_WHERE_TESTED):
             yield Sentence(f"Audit {self.name} by itself: fairgauge audit.")
             yield Sentence("Follow it over time once it decides: fairgauge monitor.")

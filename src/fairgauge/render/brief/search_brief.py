@@ -122,7 +122,7 @@ def _steps(found: SubgroupSearch) -> Iterator[Sentence]:
             by = audited_by(found, first)
             yield Sentence(f"Audit the rows of {name} {by}: the command is {where}.")
         if not of_scores(found.question):
-            yield Sentence("Find where the difference arises: fairgauge why (strata).")
+            yield Sentence("Find where the difference arises: fairgauge why --strata COLUMN.")
     elif found.undecided:
         if not found.question.tolerance:
             yield Sentence(without_tolerance(found.question), ("question",))

@@ -80,7 +80,13 @@ from fairgauge.render.documents.report_notes import (
 from fairgauge.render.words import numbers
 from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.diagnostic_sentences import remaining_sentence
-from fairgauge.render.words.display_names import called, capitalised, group_called, printable
+from fairgauge.render.words.display_names import (
+    called,
+    capitalised,
+    file_of,
+    group_called,
+    printable,
+)
 from fairgauge.render.words.finding_sentences import (
     adjusted_sentence,
     describe_finding,
@@ -154,7 +160,7 @@ def report_document(report: Report, *, full: bool = False) -> DocumentTree:
         read += f" ({numbers.count(cases)} cases)"
     return document_of(
         report,
-        title=called(fields.get("title") or f"Fairness audit: {question.source(report)}"),
+        title=called(fields.get("title") or f"Fairness audit: {file_of(report.data.source)}"),
         beside=f"{read}, {question.used_words(report)}",
         lead=(
             *question.lead(report, tables_to_publish=bool(builder.tables_to_publish)),

@@ -149,8 +149,3 @@ def scope_words(scope: Scope, of_class: ClassScope, threshold: float | None) -> 
     if threshold is not None:
         parts.append(f"threshold {threshold:g}")
     return "".join(f", {part}" for part in parts)
-
-
-def file_of(source: str) -> str:
-    """Return the name of what was audited, without the folders that it lies in."""
-    return called(source.replace("\\", "/").rsplit("/", 1)[-1])

@@ -40,6 +40,16 @@ def called(name: object) -> str:
     return shorten(printable(name), _LONGEST)
 
 
+def file_of(source: str) -> str:
+    """Return the name of what was audited, without its folders; a frame has none.
+
+    >>> file_of("/data/my loans.csv"), file_of("polars frame")
+    ('my loans.csv', 'a table')
+    """
+    is_frame = " " in source and not re.search(r"[./\\]", source)
+    return "a table" if is_frame else called(re.split(r"[/\\]", source)[-1])
+
+
 def group_called(group: object, feature: object, *, apart: bool = True) -> str:
     """Return a group with its feature, as a sentence names it.
 

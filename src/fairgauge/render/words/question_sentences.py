@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -185,11 +184,6 @@ def caveat(spec: Mapping[str, Json]) -> tuple[str, ...]:
     fields = spec.get("document")
     stated = fields.get("caveat") if isinstance(fields, dict) else None
     return (f"Warning: {printable(stated)}",) if stated else ()
-
-
-def source(report: Report) -> str:
-    """Return the name of what was read, without the folders it lies in."""
-    return called(re.split(r"[/\\]", report.data.source)[-1])
 
 
 def data_words(report: Report) -> str:
@@ -476,6 +470,21 @@ def _only_scored(report: Report) -> bool:
     """Return whether there are scores alone, and no value is stated whose scores they are."""
     spec = report.spec
     return not (spec.get("label") or spec.get("prediction") or spec.get("positive"))
+
+
+def score_words(report: Report, at: float | None = None) -> tuple[str, str]:
+    """Return the scores that are predicted positive, and the others, as a sentence has them."""
+    sign, cut = cut_words(report, at).split(" ", 1)
+    one, other = _SIGNS[sign]
+    return f"a score {one} {cut}", f"a score {other} {cut}"
+
+
+_SIGNS = {
+    ">=": ("of at least", "below"),
+    ">": ("above", "of at most"),
+    "<=": ("of at most", "above"),
+    "<": ("below", "of at least"),
+}
 
 
 def cut_words(report: Report, at: float | None = None) -> str:

@@ -17,12 +17,11 @@ from dataclasses import dataclass
 from fairgauge.enums import ClassKind, ReferenceKind, Status, Task
 from fairgauge.render.words import numbers
 from fairgauge.render.words import question_sentences as question
-from fairgauge.render.words.display_names import called, printable, shorten
+from fairgauge.render.words.display_names import called, file_of, printable, shorten
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.finding_sentences import describe_finding
 from fairgauge.render.words.method_descriptions import LIMITS
 from fairgauge.render.words.metric_words import metric_words
-from fairgauge.render.words.question_sentences import source
 from fairgauge.results.estimates import Group
 from fairgauge.results.report import Report
 from fairgauge.results.sections import sections_of
@@ -56,7 +55,8 @@ class Disparity:
 
 def model_name(report: Report) -> str:
     """Return what the audited model is called: reports know its data, not its name."""
-    return str(question.document(report).get("title") or f"model behind {question.source(report)}")
+    title = question.document(report).get("title")
+    return str(title or f"model behind {file_of(report.data.source)}")
 
 
 def data_words(report: Report) -> str:
@@ -133,7 +133,7 @@ def metadata(report: Report) -> Iterator[str]:
 
     A result has no field for a confidence interval, so that its name states it.
     """
-    data = source(report)
+    data = file_of(report.data.source)
     found = [each for section in sections_of(report) for each in section.estimates]
     finite = [e for e in found if e.status is Status.OK and math.isfinite(e.value or 0)]
     yield "---"
@@ -205,7 +205,7 @@ def _model_card(report: Report) -> dict[str, object]:
     regression = report.task is Task.REGRESSION
     data = {
         "type": "dataset",
-        "name": question.source(report),
+        "name": file_of(report.data.source),
         "description": data_words(report),
         "sensitiveData": [called(each["column"]) for each in report.spec.get("sensitive", ())],
     }
@@ -277,7 +277,7 @@ def _toolkit_card(report: Report) -> dict[str, object]:
         "model_parameters": {
             "data": [
                 {
-                    "name": question.source(report),
+                    "name": file_of(report.data.source),
                     "description": data_words(report),
                     "sensitive": {"sensitive_data": columns},
                 }

@@ -11,8 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from fairgauge.enums import Outcome
 from fairgauge.reasons import ReasonCode
-from fairgauge.render.words.display_names import printable, shorten
-from fairgauge.render.words.question_sentences import source
+from fairgauge.render.words.display_names import file_of, printable, shorten
 from fairgauge.results.monitor_results import MonitoredComparison, MonitorReport, MonitorState
 from fairgauge.results.report import Report
 from fairgauge.results.verdicts import Verdict
@@ -27,7 +26,7 @@ def write(report: Report | MonitorReport) -> str:
         name, undecided = report.model, "error"
     else:
         cases = [_judged(each) for each in report.verdicts]
-        name, undecided = source(report), "skipped"
+        name, undecided = file_of(report.data.source), "skipped"
     return "\n".join(_lines(name, report.created, cases, undecided)) + "\n"
 
 

@@ -32,7 +32,7 @@ def test_an_amount_is_stated_with_its_column_unit_and_direction() -> None:
     assert "in the unit of rate spread" in str(brief)
     assert "mean label" not in str(brief)
     assert brief.question == "Who differs, and by how much"
-    assert "nobody stated it (words, favourable)" in str(brief)
+    assert "nobody stated it (--word favourable=" in str(brief)
 
 
 def amounts(text: str) -> float:

@@ -306,7 +306,7 @@ def test_who_is_called_worse_off_is_who_the_rows_show_worse_off(
 def test_what_is_assumed_or_not_significant_is_stated() -> None:
     data = loans(women=0.6, men=0.6)
     brief = audit(data, positive=None).brief()
-    assert "(positive)" in str(brief.steps[0])
+    assert "(--positive VALUE)" in str(brief.steps[0])
     assert str(brief.headline) == (
         "No difference between groups is statistically significant, which does not show that there "
         "is none"
@@ -441,7 +441,7 @@ def test_an_average_over_strata_is_not_stated_as_each_of_them() -> None:
         "together)."
     )
     assert str(report.brief().steps[0]) == (
-        "Find how much of the difference Dept accounts for: fairgauge why."
+        "Find how much of the difference Dept accounts for: fairgauge why, with the same --strata."
     )
 
 
@@ -521,7 +521,11 @@ def test_how_certain_a_difference_of_numbers_is_has_an_answer() -> None:
     estimate = label + rng.normal(np.where(sex == "F", -5, 1), 10)
     data = pl.DataFrame({"sex": sex, "y": label, "p": estimate})
     brief = fg.audit(data, label="y", prediction="p", sensitive="sex", task="regression").brief()
-    assert str(brief.found[0]).startswith("Average size of the errors of p: 0.96 higher for people")
+    assert str(brief.headline) == (
+        "Compared with y, p is lower for people with sex F than for people with sex M"
+    )
+    assert str(brief.found[0]).startswith("Compared with y, p is on average 4.6 too low for people")
+    assert str(brief.found[1]).startswith("Average size of the errors of p: 0.96 higher for people")
     assert "(95% CI, for all comparisons together)" in str(brief.certainty[0])
 
 
@@ -608,7 +612,7 @@ def test_each_sentence_names_the_threshold_of_its_counts(seed: int) -> None:
         each
         for sentence in map(str, brief.found)
         for each in re.findall(
-            r"(women|men)(?: and repaid = 1)?, (\d+) had a score >= (0\.\d)", sentence
+            r"(women|men)(?: and repaid = 1)?, (\d+) had a score of at least (0\.\d)", sentence
         )
         if sentence.startswith("Of 100 ") and "repaid" not in sentence
     ]

@@ -82,7 +82,7 @@ def test_the_largest_change_is_the_headline_whatever_groups_are_called(names: An
 
 def test_without_a_margin_the_next_step_is_to_state_one() -> None:
     brief = compared(margins=None).brief()
-    assert "such as 1 of 100 and 5 of 100, and state it: accuracy=0.01" in str(brief.steps[0])
+    assert "such as 1 of 100 and 5 of 100: --margin accuracy=0.01" in str(brief.steps[0])
 
 
 def test_every_disparity_is_named_and_a_change_has_one_interval() -> None:
