@@ -328,6 +328,12 @@ class Gap:
         return metric.by if isinstance(metric, Contrast) else ""
 
     @property
+    def is_shown(self) -> bool:
+        """Return whether its confidence interval excludes no difference."""
+        interval = self.estimate.interval
+        return interval is not None and self.estimate.definition.neutral not in interval
+
+    @property
     def adjusted_for(self) -> tuple[str, ...]:
         """Return the columns for which the regression is adjusted."""
         return (*self.columns, *self.controls)

@@ -344,7 +344,7 @@ def test_the_headline_names_the_outlying_branch_of_forty_and_no_other():
     found = decomposed(pl.concat([branches([-0.08] * 39 + [-0.219], rows=4_000), few]))
     headline = found.brief().headline.text
     assert headline.endswith(
-        "within dept; dept b39 (−21.9 pp, all others −8.0 pp) is unlike the others"
+        "within dept; the difference is larger in dept b39 (−21.9 pp, all others −8.0 pp)"
     )
     strata = [each.stratum["dept"] for each in found.gaps[0].strata]
     assert (strata[0], strata[-1]) == ("b39", "few")
@@ -352,7 +352,7 @@ def test_the_headline_names_the_outlying_branch_of_forty_and_no_other():
     differences = [each.difference for each in gap.strata[1:-1]]
     assert differences == sorted(differences)
     none = decomposed(branches([-0.08] * 40, rows=4_000))
-    assert "unlike" not in none.brief().headline.text
+    assert "the difference is" not in none.brief().headline.text
 
 
 def test_the_first_page_draws_the_parts_and_the_furthest_strata():
@@ -379,7 +379,41 @@ def test_a_level_that_is_outlying_is_named_and_not_its_cells():
     found = decomposed(rows, strata=["branch", "income"])
     assert sum(each.outlying for each in found.gaps[0].strata) == 2
     headline = found.brief().headline.text
-    assert headline.endswith("branch b3 (−40.0 pp, all others 0.0 pp) is unlike the others")
+    assert headline.endswith("the difference is larger in branch b3 (−40.0 pp, all others 0.0 pp)")
+
+
+@pytest.mark.parametrize(
+    ("others", "own", "how"),
+    [
+        (-0.2, -0.01, "smaller"), (-0.2, 0.01, "smaller"), (0.2, 0.02, "smaller"),
+        (-0.08, -0.25, "larger"), (0.02, 0.2, "larger"), (-0.1, 0.2, "in the other direction"),
+        (0.2, -0.1, "in the other direction"), (0.0, -0.25, "larger"),
+        (0.0, 0.25, "in the other direction"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("reference", ["F", "M"])
+def test_the_headline_states_how_the_outlying_branch_is_unlike_the_others(
+    others, own, how, reference
+):
+    """Where the others have no difference, it is beside the gap, which is of lower rates of F."""
+    rows = branches([others] * 29 + [own], rows=4_000)
+    found = decomposed(rows, reference={"sex": reference}, metrics="base_rate.difference")
+    (place,) = (each.stratum for each in found.gaps[0].strata if each.outlying)
+    assert place == {"dept": "b29"}
+    brief = found.brief()
+    assert f"; the difference is {how} in dept b29 (" in brief.headline.text
+    assert f"In dept b29 the difference is {how}: of 100 people" in " ".join(map(str, brief.found))
+
+
+def test_the_headline_states_how_many_people_have_nobody_to_be_compared_with():
+    """Of an uncut number a value of one person is a stratum of one side alone."""
+    rows, to_men = branches([-0.2] * 10, rows=400), {"sex": "M"}
+    alone = of_strata([("F", f"f{i}", i % 2, 1) for i in range(600)])
+    headline = decomposed(pl.concat([rows, alone]), reference=to_men).brief().headline.text
+    assert headline.endswith("(23.1% of F are in strata of one side alone, and not compared)")
+    few = of_strata([("F", f"f{i}", i % 2, 1) for i in range(100)])
+    found = decomposed(pl.concat([rows, few]), reference=to_men)
+    assert "not compared" not in found.brief().headline.text
 
 
 def test_the_headline_names_the_outlying_branch_of_another_group():

@@ -15,7 +15,11 @@ from fairgauge.render.brief._compared_means import ComparedMeans
 from fairgauge.render.brief._compared_shares import RateWords
 from fairgauge.render.brief._frequencies import Share, frequencies
 from fairgauge.render.brief._vocabulary import Vocabulary
-from fairgauge.render.words.decomposition_sentences import outlying_places, strata_words
+from fairgauge.render.words.decomposition_sentences import (
+    direction,
+    outlying_places,
+    strata_words,
+)
 from fairgauge.render.words.metric_words import compared_rate, shown
 from fairgauge.results.disparities import gap as distance
 from fairgauge.results.gap_decomposition import Decomposition, Gap, StratumGap
@@ -67,11 +71,6 @@ class GapInWords:
             self.subject, self.other = self.other, self.subject
         self.weighted = bool(words.spec.get("weight"))
 
-    @property
-    def _is_shown(self) -> bool:
-        interval = self.gap.estimate.interval
-        return interval is not None and self.gap.estimate.definition.neutral not in interval
-
     def headline(self) -> str:
         """Return who has it less often, and what becomes of that within strata."""
         within = f"within {strata_words(self.gap)}"
@@ -95,8 +94,8 @@ class GapInWords:
         """Return who has it less often or a lower average, or that no difference is shown."""
         if self.means is not None:
             none = f"No difference between {self.subject} and {self.other} in the {self.means.name}"
-            return (self._is_shown and self.means.headline()) or f"{none} is shown"
-        if self._is_shown:
+            return (self.gap.is_shown and self.means.headline()) or f"{none} is shown"
+        if self.gap.is_shown:
             lower = (distance(self.gap.estimate) < 0) != self.turned
             return self.rate.less_often(self.subject, self.other, lower=lower)
         pair = self.rate.pair(self.subject, self.other)
@@ -124,7 +123,8 @@ class GapInWords:
                 (each.rate_group, each.n_group), (each.rate_reference, each.n_reference)
             )
             if counted:
-                yield f"{name} is unlike the others: {counted[0].lower()}{counted[1:]}."
+                how = direction(self.gap, each)
+                yield f"In {name} the difference is {how}: {counted[0].lower()}{counted[1:]}."
 
     def _counted(
         self, mine: tuple[float | None, float | None], theirs: tuple[float | None, float | None]

@@ -12,6 +12,7 @@ from fairgauge.render.words.decomposition_sentences import (
     describe_detectable,
     describe_gap_verdict,
     describe_heterogeneity,
+    describe_not_compared,
     describe_outlying,
     describe_trend,
     rows_words,
@@ -74,7 +75,8 @@ def _headline(ordered: Sequence[tuple[int, Gap]], words: Vocabulary) -> Sentence
         text = f"The {metric} of {group} {gap.verdict} within {strata_words(gap)}"
     else:
         text = capitalised(f"{group}, {metric}: {verdict_words(gap)}")
-    sources = [f"gaps[{at}].verdict", f"gaps[{at}].reason"]
+    text += describe_not_compared(gap)
+    sources = [f"gaps[{at}].verdict", f"gaps[{at}].reason", f"gaps[{at}].support"]
     for i, each in ordered:
         if outlying := describe_outlying(each):
             of = (

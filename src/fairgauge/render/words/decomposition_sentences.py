@@ -44,6 +44,11 @@ _MOST_NAMED, _MOST_IN_HEADLINE = 5, 2
 _RATIO = "ratio "
 """What stands before the values of a ratio, where a sentence is of the difference."""
 
+_NOTED = 0.1
+"""The share of a side in cells of one side alone from which it is stated."""
+_NO_DIRECTION = 0.1
+"""The share of the larger of two differences up to which the other one counts as none."""
+_OTHER_DIRECTION = "in the other direction"
 CAVEAT = (
     "Accounted for is arithmetic. Whether the strata may rightly decide, and why groups differ in "
     "them, the table does not show."
@@ -105,18 +110,33 @@ def describe_gap_verdict(gap: Gap) -> str:
 
 def _outside(gap: Gap) -> str:
     """Return how much is in strata of one side alone, of which nothing within strata is."""
-    support = gap.support
-    sides = (
-        (gap.estimate.group, support.share_group),
-        (reference_name(gap.estimate.reference), support.share_reference),
-    )
-    outside = [f"{percent(1 - share)} of {called(side)}" for side, share in sides if share < 1]
+    support, outside = gap.support, _alone(gap, 1.0)
     if not outside or not support.strata_used:
         return ""
     return (
-        f" Both sides are in {support.strata_used:,} of {support.strata:,} strata; "
-        f"{listing(outside)} {'are' if len(outside) > 1 else 'is'} in the others, and not compared."
+        f" Both sides are in {support.strata_used:,} of {support.strata:,} strata; {outside} in "
+        "the others, and not compared."
     )
+
+
+def describe_not_compared(gap: Gap) -> str:
+    """Return how much is in strata of one side alone, in few words; nothing where that is little.
+
+    Nor where the verdict states it, or is of no strata.
+    """
+    stated = gap.reason is WhyInconclusive.NOT_COMPARABLE or gap.verdict is GapVerdict.NO_GAP
+    outside = "" if stated else _alone(gap, 1 - _NOTED)
+    return f" ({outside} in strata of one side alone, and not compared)" if outside else ""
+
+
+def _alone(gap: Gap, below: float) -> str:
+    """Return how much of each side is in no stratum with both, if less than a share of it is."""
+    sides = (
+        (gap.estimate.group, gap.support.share_group),
+        (reference_name(gap.estimate.reference), gap.support.share_reference),
+    )
+    found = [f"{percent(1 - share)} of {called(side)}" for side, share in sides if share < below]
+    return f"{listing(found)} are" if found else ""
 
 
 def _what_becomes(gap: Gap) -> str:
@@ -367,10 +387,6 @@ def _as_numbers(gap: Gap, found: AdjustedGap | None, how: str) -> str:
     )
 
 
-_NOTED = 0.1
-"""The share of a side in cells of one side alone from which it is stated."""
-
-
 def _extrapolated(gap: Gap, found: AdjustedGap) -> str:
     """Return how much of a side the regression extrapolates to; nothing where that is little."""
     sides = (
@@ -429,13 +445,28 @@ def describe_outlying(gap: Gap) -> str:
             return ""
         return f"the difference changes by {with_unit(trend.value, kind, sign=True)} a year"
     named = " and ".join(
-        f"{name} ({with_unit(each.difference, kind, sign=True)}, all others "
+        f"{direction(gap, each)} in {name} ({with_unit(each.difference, kind, sign=True)}, all others "
         f"{with_unit(each.others, kind, sign=True)})"
         for name, each in found[:_MOST_IN_HEADLINE]
     )
     more = len(found) - _MOST_IN_HEADLINE
-    several = "are" if len(found) > 1 else "is"
-    return f"{named}{f' and {more:,} more' if more > 0 else ''} {several} unlike the others"
+    unlike = f"; {more:,} more {'are' if more > 1 else 'is'} unlike the others" if more > 0 else ""
+    return f"the difference is {named}{unlike}"
+
+
+def direction(gap: Gap, each: StratumGap | LevelGap) -> str:
+    """Return what the difference in an outlying place is beside that in the others.
+
+    Where there is none in the others, it is beside that over all strata, if one is shown.
+    """
+    own, others = each.difference or 0.0, each.others or 0.0
+    least = _NO_DIRECTION * max(abs(own), abs(others))
+    if abs(others) <= least and gap.is_shown:
+        others = (gap.estimate.value or 0.0) - gap.estimate.definition.neutral
+        return _OTHER_DIRECTION if own * others < 0 else "larger"
+    if own * others < 0 and abs(own) > least < abs(others):
+        return _OTHER_DIRECTION
+    return "larger" if abs(own) > abs(others) else "smaller"
 
 
 def _outlying(name: str, each: StratumGap | LevelGap, kind: Unit) -> str:
@@ -476,8 +507,7 @@ def _accounted_for(gap: Gap) -> str:
 
 def _on_average(gap: Gap) -> str:
     """Return what holds on average, and the strata in which it does not."""
-    low, high = gap.estimate.interval or (-1.0, -1.0)
-    if low <= gap.estimate.definition.neutral <= high:
+    if not gap.is_shown:
         average = (
             "the confidence interval of the gap includes no difference, as differences that offset "
             "each other may"

@@ -99,11 +99,11 @@ def test_the_gap_of_berkeley_is_stated_as_counts():
     brief = result("why").brief()
     assert str(brief.headline) == (
         "Women were admitted less often than all other applicants; within Dept the difference "
-        "varies; Dept A (+20.3 pp, all others 0.0 pp) is unlike the others"
+        "varies; the difference is in the other direction in Dept A (+20.3 pp, all others 0.0 pp)"
     )
     shares, parts, outlying = map(str, brief.found)
     assert shares == "Of 100 women, 30 were admitted; of 100 other applicants, 45."
     accounts = "Which Dept people are in accounts for 17.8 fewer of 100; within Dept the difference"
     assert parts == f"{accounts} is 3.6 more."
     rates = "of 100 women, 82 were admitted; of 100 other applicants, 62"
-    assert outlying == f"Dept A is unlike the others: {rates}."
+    assert outlying == f"In Dept A the difference is in the other direction: {rates}."
