@@ -445,8 +445,8 @@ def describe_outlying(gap: Gap) -> str:
             return ""
         return f"the difference changes by {with_unit(trend.value, kind, sign=True)} a year"
     named = " and ".join(
-        f"{direction(gap, each)} in {name} ({with_unit(each.difference, kind, sign=True)}, all others "
-        f"{with_unit(each.others, kind, sign=True)})"
+        f"{direction(gap, each)} in {name} ({with_unit(each.difference, kind, sign=True)}, "
+        f"all others {with_unit(each.others, kind, sign=True)})"
         for name, each in found[:_MOST_IN_HEADLINE]
     )
     more = len(found) - _MOST_IN_HEADLINE
