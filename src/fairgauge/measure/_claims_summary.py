@@ -13,12 +13,16 @@ from fairgauge.catalogue.cells import Array
 from fairgauge.measure._subgroup_counts import Subgroups, combined
 from fairgauge.resolve.searched_features import COUNTED, EVENT, OutcomeRows, SearchedRows
 from fairgauge.stats.arrays import quiet
+from fairgauge.stats.significance import normal_quantile
 
 MOST_MEMBERS = 30
 """Claims that a summary takes at most."""
 MOST_AHEAD = 6
 """Claims that may be members next, whose counts are taken with those of members."""
 _CORRECTION = 0.5
+_SIGNIFICANT = normal_quantile(0.95)
+_NARROWED = 0.01
+"""The share of claims that are worse alike in all their rows, and of which a part is named."""
 
 
 class ClaimCounts:
@@ -123,11 +127,15 @@ class ClaimCounts:
         return found
 
 
-@quiet
 def _stratified(counts: ClaimCounts, members: Sequence[int], more: Sequence[int] = ()) -> Array:
     """Return the z of all claims in the strata that members make (Mantel-Haenszel)."""
     n, x = counts.by(members, more)[1]
-    n, nc, x, xc = n[:, :1], n[:, 1:], x[:, :1], x[:, 1:]
+    return _mantel_haenszel(n[:, 1:], x[:, 1:], n[:, :1], x[:, :1])
+
+
+@quiet
+def _mantel_haenszel(nc: Array, xc: Array, n: Array, x: Array) -> Array:
+    """Return the z of claims over the strata that the rows of an array are, n and x of all."""
     variance = np.nansum(nc * (n - nc) * x * (n - x) / (n * n * (n - 1)), axis=0)
     excess = np.nansum(xc - nc * x / n, axis=0) - _CORRECTION
     return np.where(variance > 0, excess / np.sqrt(variance), 0.0)
@@ -140,9 +148,10 @@ def explain_claims(
 
     In the strata that members make no other claim exceeds the critical value. In turn the claim
     with the most evidence beside them is taken, or in its place its most general ancestor among the
-    claims that brings its evidence below the critical value. Members that the others account for
-    are removed again. No claim is added: every member is one. Members are explained by -1, as are
-    claims that exceed the critical value nevertheless.
+    claims that brings its evidence below the critical value, or one inside that without which it
+    is not shown to be worse. Members that the others account for are removed again. No claim is
+    added: every member is one. Members are explained by -1, as are claims that exceed the critical
+    value nevertheless.
 
     Parameters
     ----------
@@ -157,7 +166,8 @@ def explain_claims(
     members: list[int] = []
     z = _stratified(counts, members)
     while z.max() > c and len(members) < MOST_MEMBERS:
-        members.append(_general(int(np.argmax(z)), members, counts, conditions, c))
+        member = _general(int(np.argmax(z)), members, counts, conditions, c)
+        members.append(_narrowed(member, members, counts, conditions))
         z = _stratified(counts, members)
     unexplained = set(np.flatnonzero(z > c).tolist())
     for member in list(members):
@@ -186,3 +196,57 @@ def _general(
         if _stratified(counts, [*members, ancestor], next_ones)[claim] <= c:
             return ancestor
     return claim
+
+
+def _narrowed(
+    claim: int,
+    members: Sequence[int],
+    counts: ClaimCounts,
+    conditions: Sequence[frozenset[tuple[int, int]]],
+) -> int:
+    """Return the claim, or one inside it without whose rows it is not shown to be worse.
+
+    A claim may be worse through the rows of one inside it alone. Beside members the two cannot be
+    told apart, if the critical value of all subgroups is high, or if the one inside is where the
+    claim overlaps a member, which leaves no rows to compare it with. So it is taken where the rest
+    of the claim is not significantly worse than all rows outside, and it is by significantly more
+    than the rest, at a level for all those with such a rest. Of several it is the most general.
+    """
+    inside = [i for i, each in enumerate(conditions) if conditions[claim] < each]
+    inside = [i for i in inside if i not in members]
+    if not inside:
+        return claim
+    sums = counts.by(members, [claim])[1]
+    every, own, part = sums[..., :1], sums[..., [1 + claim]], sums[..., [1 + i for i in inside]]
+    rest = _mantel_haenszel(*(own - part), *(every - part))
+    possible = rest <= _SIGNIFICANT
+    enough = normal_quantile(1 - _NARROWED / max(int(possible.sum()), 1))
+    evidence = _contrast(part, own - part, every - own)
+    shown = np.flatnonzero(possible & (evidence > enough)).tolist()
+    if not shown:
+        return claim
+    best = min(shown, key=lambda k: (len(conditions[inside[k]]), -evidence[k], k))
+    return _narrowed(inside[best], members, counts, conditions)
+
+
+@quiet
+def _contrast(one: Array, other: Array, outside: Array) -> Array:
+    """Return the z of the excess of some rows over that of others, both over those outside.
+
+    All are arrays of rows and events by stratum. An excess is a difference of rates (Mantel and
+    Haenszel); the variance is that of one excess in both, in every stratum.
+    """
+    rates = [x / n for n, x in (one, other, one + other, outside)]
+    sizes = [one[0], other[0], (one + other)[0]]
+    weights = [n * outside[0] / (n + outside[0]) for n in sizes]
+    first, second, both = (each / each.sum(axis=0) for each in weights)
+    excess = [
+        np.nansum(share * (rate - rates[3]), axis=0)
+        for share, rate in zip((first, second, both), rates, strict=False)
+    ]
+    rate = np.clip(rates[3] + excess[2], 0, 1)
+    variance = np.nansum(rate * (1 - rate) * first**2 / one[0], axis=0)
+    variance += np.nansum(rate * (1 - rate) * second**2 / other[0], axis=0)
+    variance += np.nansum(rates[3] * (1 - rates[3]) * (first - second) ** 2 / outside[0], axis=0)
+    correction = _CORRECTION * (1 / one[0].sum(axis=0) + 1 / other[0].sum(axis=0))
+    return np.asarray((excess[0] - excess[1] - correction) / np.sqrt(variance))
