@@ -128,12 +128,15 @@ class CountedNumbers:
 
 
 def with_fewer_cuts(cube: Cube, features: Sequence[Feature]) -> Cube:
-    """Return counts with some of the cuts of some columns alone; intervals are summed."""
+    """Return counts with some of the cuts of some columns alone; intervals are summed.
+
+    A column of other cuts, or of none, is as it was: its intervals are not among those counted.
+    """
     cuts = {each.column: each.cuts for each in features}
     tables, axes, levels = list(cube.tables), list(cube.plan.axes), dict(cube.levels)
     for i, axis in enumerate(axes):
         kept = cuts.get(axis.column, axis.cuts)
-        if not axis.cuts or kept == axis.cuts:
+        if not kept or kept == axis.cuts or not set(kept) <= set(axis.cuts):
             continue
         axes[i] = fewer = replace(axis, cuts=kept)
         levels[fewer] = tuple(range(fewer.bins))
