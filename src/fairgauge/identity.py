@@ -35,11 +35,13 @@ class Quotes(IntEnum):
 
 def _written(part: str, quotes: Quotes) -> str:
     """Return the text of one value or column in a name; with all quotes, names are unambiguous."""
+    if quotes is Quotes.NONE:
+        return part
     unclear = not _SEPARATORS.isdisjoint(part) or part in (*_WORDS, MISSING_NAME)
-    if quotes is Quotes.ALL or (quotes is Quotes.WHERE_UNCLEAR and unclear):
-        escaped = part.replace("\\", "\\\\").replace('"', '\\"')
-        return f'"{escaped}"'
-    return part
+    if quotes is Quotes.WHERE_UNCLEAR and not unclear:
+        return part
+    escaped = part.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 @dataclass(frozen=True, slots=True)

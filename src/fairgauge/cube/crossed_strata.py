@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +13,10 @@ from fairgauge.cube.cube import CountTable, Cube, aggregate
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role
 from fairgauge.errors import CubeError, listing, quote
-from fairgauge.identity import GroupId, Part, group_names
+from fairgauge.identity import GroupId, group_names
 from fairgauge.question.features import Feature
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,13 +27,13 @@ class CrossedStrata:
     ----------
     cube : the counts, with a single axis of strata.
     columns : the columns that are crossed.
-    strata : for each stratum, what its values are in these columns.
+    strata : for each stratum the names of its values in these columns.
     codes : array of shape (columns, strata): the value of each stratum in each column.
     """
 
     cube: Cube
     columns: tuple[str, ...]
-    strata: tuple[tuple[Part, ...], ...]
+    strata: tuple[tuple[str, ...], ...]
     codes: NDArray[np.int64]
 
     @property
@@ -114,9 +117,6 @@ def _cross(cube: Cube, crossed: Sequence[Axis], beside: Sequence[Axis] = ()) -> 
     every = np.concatenate([_codes(table, crossed) for table in having])
     combinations = np.unique(every[(every >= 0).all(axis=1)], axis=0)
     parts = [axis.parts(cube.levels[axis]) for axis in crossed]
-    strata = tuple(
-        tuple(parts[k][code] for k, code in enumerate(row)) for row in combinations.tolist()
-    )
     axis = Axis(Role.STRATUM, "*".join(columns))
     kept = [
         a for a in cube.plan.axes if a not in (*crossed, *beside) and a.role is not Role.STRATUM
@@ -129,9 +129,16 @@ def _cross(cube: Cube, crossed: Sequence[Axis], beside: Sequence[Axis] = ()) -> 
         if table in having or not {*crossed, *beside} & set(table.axes)
     ]
     found = _with_tables(cube, [*kept, axis], tables)
-    names = group_names([GroupId.of(*values) for values in strata])
+    names = group_names([GroupId.of(*values) for values in _at(parts, combinations)])
     found = replace(found, levels={**found.levels, axis: names})
-    return CrossedStrata(found, columns, strata, combinations.T)
+    called = [[part.name() for part in each] for each in parts]
+    return CrossedStrata(found, columns, tuple(_at(called, combinations)), combinations.T)
+
+
+def _at(values: Sequence[Sequence[T]], combinations: NDArray[np.int64]) -> Iterator[tuple[T, ...]]:
+    """Yield the values of each column that combinations of their positions stand for."""
+    for row in combinations.tolist():
+        yield tuple(each[code] for each, code in zip(values, row, strict=True))
 
 
 def _known_beside(table: CountTable, crossed: Sequence[Axis], beside: Sequence[Axis]) -> CountTable:

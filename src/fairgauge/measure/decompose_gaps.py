@@ -375,7 +375,7 @@ def _years(crossed: CrossedStrata, common: Array) -> tuple[int, Array] | None:
     """Return the first column of several years, and the year of every stratum."""
     for k, codes in enumerate(crossed.codes):
         _, first, place = np.unique(codes, return_index=True, return_inverse=True)
-        names = [crossed.strata[s][k].name() for s in first.tolist()]
+        names = [crossed.strata[s][k] for s in first.tolist()]
         if are_years(names):
             times = np.array([float(name) for name in names])[place.ravel()]
             if len(np.unique(times[common])) > 1:
@@ -416,7 +416,7 @@ def _by_column(
     """Yield the difference at the levels of each column, adjusted for the other columns."""
     for k, found in enumerate(tests.of_columns):
         names = {
-            code: strata[k].name()
+            code: strata[k]
             for code, strata in zip(crossed.codes[k].tolist(), crossed.strata, strict=True)
         }
         codes = np.where(sides.common, crossed.codes[k], -1)
@@ -668,10 +668,7 @@ def _review(gap: Gap, sides: GapSides, crossed: CrossedStrata) -> tuple[ReviewCe
         ReviewCell(
             refused_group=names[0],
             accepted_group=names[1],
-            cell={
-                column: value.name()
-                for column, value in zip(crossed.columns, crossed.strata[s], strict=True)
-            },
+            cell=dict(zip(crossed.columns, crossed.strata[s], strict=True)),
             refused=int(refused[s]),
             accepted=int(accepted[s]),
             n_refused_side=int(ours[1][s]),
@@ -794,10 +791,7 @@ def _strata(
         both = bool(common[s])
         rate_d, rate_a = (None if math.isnan(r[s]) else float(r[s]) for r in rates)
         return StratumGap(
-            stratum={
-                column: value.name()
-                for column, value in zip(crossed.columns, crossed.strata[s], strict=True)
-            },
+            stratum=dict(zip(crossed.columns, crossed.strata[s], strict=True)),
             n_group=float(sides.rows_d[s]),
             n_reference=float(sides.rows_a[s]),
             share_group=float(share_d[s]),
