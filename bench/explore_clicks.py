@@ -1,8 +1,9 @@
 """``python -m bench.explore_clicks``: main-thread work of a click in the page of explore.
 
-Of a page with many groups and one with about 100,000 counts: its size, the time to its first paint,
-and for each kind of click the CPU time of the main thread up to and with the frame that answers it,
-times four for a phone; then that of all later frames together, which draw the rest in pieces.
+Of a page with many groups and one with about 100,000 counts, whose groups are then crossed too: its
+size, the time to its first paint, and for each kind of click the CPU time of the main thread up to
+and with the frame that answers it, times four for a phone; then that of all later frames together,
+which draw the rest in pieces.
 
 CPU time grows where other processes share a core and its caches. A computation of fixed length
 runs before and after each click; times are scaled to the fastest of these, and how much slower
@@ -18,6 +19,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +34,8 @@ _SETTLED = 400
 _PARTS = ("TaskDuration", "ScriptDuration", "RecalcStyleDuration", "LayoutDuration")
 _METRICS = ("selection_rate", "true_positive_rate", "false_positive_rate", "precision", "f1",
             "accuracy", "balanced_accuracy", "base_rate")  # fmt: skip
+_LARGE = "100,000 counts"
+_CROSSED = "() => document.querySelectorAll('#by input:enabled')[0].click()"
 _VIEWPORTS = {"phone": (400, 850), "desktop": (1280, 900)}
 _CLICKS = {
     "cell": "n => document.querySelectorAll('#grid tbody td.on button')[n % 8].click()",
@@ -84,7 +88,7 @@ def _make_pages(folder: Path) -> None:
     import fairgauge as fg
 
     chance = np.random.default_rng(1)
-    for name, sizes, n in (("25 groups", (25, 3), 12_000), ("100,000 counts", (25, 20), 240_000)):
+    for name, sizes, n in (("25 groups", (25, 3), 12_000), (_LARGE, (25, 20), 240_000)):
         rows = {
             "a": chance.integers(0, sizes[0], n), "b": chance.integers(0, sizes[1], n),
             "s": chance.random(n), "y": chance.integers(0, 2, n),
@@ -104,17 +108,20 @@ def _measured(folder: Path) -> Iterator[str]:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         for file in sorted(folder.glob("*.html"), reverse=True):
             yield f"{file.stem}: {file.stat().st_size / 1e6:.2f} MB"
-            for name, (width, height) in _VIEWPORTS.items():
+            views = ("", _CROSSED) if file.stem == _LARGE else ("",)
+            for (name, (width, height)), first in product(_VIEWPORTS.items(), views):
                 context = browser.new_context(viewport={"width": width, "height": height})
-                yield from (f"  {name}: {line}" for line in _of_page(context.new_page(), file))
+                page, crossed = context.new_page(), ", groups crossed" if first else ""
+                yield from (f"  {name}{crossed}: {line}" for line in _of_page(page, file, first))
                 context.close()
         browser.close()
 
 
-def _of_page(page: Any, file: Path) -> Iterator[str]:
+def _of_page(page: Any, file: Path, first: str) -> Iterator[str]:
     page.goto(file.as_uri())
     page.wait_for_selector("#grid td button")
-    page.wait_for_timeout(2 * _SETTLED)
+    page.evaluate(first)
+    page.wait_for_timeout(3 * _SETTLED)
     paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
     yield f"first paint {paint:.0f} ms"
     session = page.context.new_cdp_session(page)
@@ -132,7 +139,10 @@ def _of_page(page: Any, file: Path) -> Iterator[str]:
 
     fixed = [work(_FIXED)[0] for _ in range(2 * _ROUNDS)]
     times: dict[str, list[list[float]]] = {}
-    for name, click in {"nothing": "() => {}", **_CLICKS}.items():
+    clicks = {"nothing": "() => {}", **_CLICKS}
+    if not page.locator("#filters select:enabled").count():  # each column makes the groups
+        del clicks["filter"]
+    for name, click in clicks.items():
         for n in range(_ROUNDS):
             fixed.append(work(_FIXED)[0])
             parts = work(_TO_THE_FRAME.replace("CLICK", click), n)

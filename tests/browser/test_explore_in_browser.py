@@ -659,6 +659,74 @@ def test_the_specification_on_the_page_follows_the_view(opened):
     assert tomllib.loads(page.locator("#text").input_value())["reference"] == "largest"
 
 
+def test_of_many_groups_those_in_sight_and_those_that_are_printed_have_cells(opened):
+    """Every group has its row; its numbers are there once it comes into sight."""
+    n = 70
+    table = pl.DataFrame({"g": [f"g{k:02}" for k in range(n)] * 40}).with_row_index("i")
+    table = table.with_columns(p=(pl.col("i") * 7 % 11 < 5).cast(int), y=pl.col("i") % 3 % 2)
+    question = {"label": "y", "prediction": "p", "positive": 1, "sensitive": "g"}
+    page = opened(fg.explore(table, exact=True, **question))
+    filled = "() => document.querySelectorAll('#grid tbody tr:has(td)').length"
+    last = page.locator("#grid tbody tr").last
+    cells = len(data_of(page)["rates"])
+    assert drawn(page).locator("#grid tbody tr").count() == n
+    assert 8 < page.evaluate(filled) < n
+    assert last.locator("td").count() == 0
+    picked = page.locator("#grid [aria-pressed=true]")
+    last.scroll_into_view_if_needed()
+    last.locator("td data").nth(cells - 1).wait_for()
+    drawn(page)
+    assert page.evaluate(filled) < n
+    assert picked.get_attribute("tabindex") == "0"  # the grid stays a stop of the keyboard
+    page.evaluate("document.querySelector('#show input[value=ratio]').click()")  # no scrolling
+    here = drawn(page).evaluate(READ)[-1]
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    printed = page.evaluate(READ)
+    assert printed[-1] == here
+    assert all(len(shown) == cells and None not in shown for _, shown in printed)
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate(filled) < n
+
+
+def test_the_specification_is_read_from_its_first_line(opened):
+    """Also where it is longer than its box, and where the view changes below it."""
+    page = opened(explored(rows(), sensitive="g", intersections=[]))
+    box = page.locator("#text")
+    top = "each => [each.scrollTop, each.selectionStart]"
+    exported(page)
+    assert box.evaluate("each => each.scrollHeight > each.clientHeight")
+    assert box.evaluate(top) == [0, 0]
+    page.locator("#reference").select_option("largest")
+    settled(page)
+    assert box.evaluate(top) == [0, 0]
+
+
+def test_in_a_notebook_the_page_computes_in_a_frame_of_its_own(opened, tmp_path, chromium):
+    """A frame without an origin has no address to write and no link; it saves a specification."""
+    exploration = explored(rows(), sensitive="g", intersections=[])
+    alone = opened(exploration)
+    alone.locator("#show input[value=ratio]").check()
+    cell = tmp_path / "cell.html"
+    cell.write_text(f"<!doctype html><title>cell</title>{exploration._repr_html_()}", "utf-8")
+    visit = Visit(chromium, cell)
+    frame = visit.page.frames[1]
+    frame.locator("#show input[value=ratio]").check()
+    assert frame.evaluate(READ) == alone.evaluate(READ)
+    frame.locator("#grid td.on button").nth(1).click()
+    assert settled(frame) == settled_after_a_pick(alone)
+    assert not frame.locator("#link").is_visible()
+    with visit.page.expect_download() as saved:
+        frame.locator("#save").click()
+    assert tomllib.loads(saved.value.path().read_text("utf-8"))["score"] == "s"
+    assert (visit.complaints, visit.dialogs) == ([], [])
+    visit.context.close()
+
+
+def settled_after_a_pick(page):
+    page.locator("#grid td.on button").nth(1).click()
+    return settled(page)
+
+
 def test_a_question_of_crossed_groups_asks_for_no_column_alone(opened):
     """Each feature that nobody picked would make the intervals of the audit wider."""
     page = opened(explored(rows()))

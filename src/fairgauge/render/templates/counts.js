@@ -11,9 +11,8 @@ const arithmetic = (clarify) => {
   const undefinedIs = clarify ? 0 : NaN;
   const divide = (over, under) => (Number.isNaN(over / under) ? undefinedIs : over / under);
   const subtract = (a, b) => (clarify && a === b ? 0 : a - b);
-  const valueOf = (rate, cells) =>
-    rate.of.map(([over, under]) => divide(dot(over, cells), dot(under, cells)))
-      .reduce((a, b) => a + b) / rate.of.length;
+  const valueOf = ({ of }, cells) =>
+    of.reduce((sum, [over, under]) => sum + divide(dot(over, cells), dot(under, cells)), 0) / of.length;
   const contrast = (rate, by, ...sides) => {
     const values = sides.map((cells) => valueOf(rate, cells));
     return by === "ratio" ? divide(...values) : subtract(...values);

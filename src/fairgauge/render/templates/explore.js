@@ -8,8 +8,9 @@
     return made;
   };
   const { columns, rates, thresholds, models } = data;
-  const MOST_GROUPS = 200;
+  const MOST_GROUPS = 200, MOST_DRAWN = 40;
   const tables = tablesOf(data);
+  rates.forEach((rate, i) => { rate.at = i; });
 
   // ---- the state, as the address holds it
   const start = {
@@ -86,22 +87,34 @@
   const adequate = (s) => (s.together ? { ...data.fewest, rows: data.together.rows, expected: data.together.outcomes, outcomes: data.together.outcomes } : data.fewest);
   const critical = (s) => (s.together ? data.together.z : data.z);
 
-  // what is stated of a rate by group: the rate, and its comparisons; each is computed once in a view
-  const measures = (s, view, rate, shows = ["rate", "difference", "ratio"]) => {
-    const held = view.once([s.reference, s.together, rate.name, shows].join("|"), () => new Map());
-    const of = referenceOf(s, view, rate), z = critical(s), fewest = adequate(s);
-    const ends = s.together || s.reference !== "best" ? z : data.among[view.chosen.among];
-    const measure = (group) => {
-      const cells = view.cells(group.key), reference = against(of, group, view), found = { reference };
-      if (shows.includes("rate")) found.rate = rateOf(rate, cells, z, fewest);
-      if (!reference || total(reference.others || reference.cells) === 0) return found;
-      if (shows.includes("rate")) found.other = rateOf(rate, reference.cells, z, fewest);
-      for (const by of Object.keys(rate.contrasts)) {
-        if (shows.includes(by)) found[by] = compareRates(rate, by, cells, reference.cells, reference.others, ends, fewest);
-      }
-      return found;
-    };
-    return (group) => cached(held, group.key, () => measure(group));
+  // what is stated of a rate of a group: each interval is computed when it is first asked for, and then kept
+  class Measured {
+    constructor(rate, sides, levels) {
+      Object.assign(this, sides);
+      this.of = rate;
+      this.levels = levels;
+    }
+    interval(cells) { return rateOf(this.of, cells, this.levels.z, this.levels.fewest); }
+    contrast(by) {
+      const { cells, others } = this.reference || {};
+      return this.compared && by in this.of.contrasts
+        && compareRates(this.of, by, this.cells, cells, others, this.levels.ends, this.levels.fewest);
+    }
+    get rate() { return this.rate_ ??= this.interval(this.cells); }
+    get other() { return this.other_ ??= this.compared && this.interval(this.reference.cells); }
+    get difference() { return this.difference_ ??= this.contrast("difference"); }
+    get ratio() { return this.ratio_ ??= this.contrast("ratio"); }
+  }
+  const sidesOf = (view, of, group) => {
+    const reference = against(of, group, view);
+    return { cells: view.cells(group.key), reference, compared: reference !== null && total(reference.others || reference.cells) > 0 };
+  };
+  const measures = (s, view, rate) => {
+    const of = referenceOf(s, view, rate), z = critical(s), sides = view.once(`sides|${of}`, () => new Map());
+    const levels = { z, fewest: adequate(s), ends: s.together || s.reference !== "best" ? z : data.among[view.chosen.among] };
+    const held = view.once([s.reference, s.together, rate.name].join("|"), () => new Map());
+    return (group) => cached(held, group.key,
+      () => new Measured(rate, cached(sides, group.key, () => sidesOf(view, of, group)), levels));
   };
   const neutral = { difference: 0, ratio: 1 };
   const excludes = (by, result) => result && !result.few
@@ -147,21 +160,31 @@
     const steps = share ? [0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1] : [0.1, 0.2, 0.5, 1, 2, 5, 10, 50];
     return steps.find((step) => step >= largest) || steps[steps.length - 1];
   };
-  const axisOf = (show, cells) => {
+  const axisOf = (show, share, cells) => {
+    if (show === "rate" && share) return { ticks: [0, 0.5, 1], at: (v) => v };
+    const known = cells.flatMap(({ [show]: each }) => (each && (show === "rate" || !each.few) ? [each.low, each.high] : [])).filter(Number.isFinite);
     if (show === "rate") {
-      const share = cells.every(({ rate }) => rate.share);
-      const top = share ? 1 : niceEnd(Math.max(...cells.map(({ found }) => found.rate.high).filter(Number.isFinite), 1), false);
-      return { low: 0, high: top, ticks: [0, top / 2, top], at: (v) => v / top };
+      const top = niceEnd(Math.max(1, ...known), share);
+      return { ticks: [0, top / 2, top], at: (v) => v / top };
     }
-    const known = cells.flatMap(({ found }) => (found[show] && !found[show].few ? [found[show].low, found[show].high] : []))
-      .filter(Number.isFinite);
     if (show === "ratio") {
       const far = Math.max(1.25, ...known.filter((v) => v > 0).map((v) => Math.max(v, 1 / v)));
       const end = [1.25, 1.5, 2, 3, 5, 10].find((step) => step >= far) || 10;
       return { ticks: [1 / end, 1, end], at: (v) => 0.5 + Math.log(v) / Math.log(end) / 2 };
     }
-    const end = niceEnd(Math.max(0.05, ...known.map(Math.abs)), cells.every(({ rate }) => rate.share));
+    const end = niceEnd(Math.max(0.05, ...known.map(Math.abs)), share);
     return { ticks: [-end, 0, end], at: (v) => (v / end + 1) / 2 };
+  };
+  // one axis for all shares and one for other rates, the same whichever model is chosen
+  const axesOf = () => {
+    const byOthers = models.flatMap((_, model) => {
+      const view = model === state.model ? null : viewOf(model);
+      return view ? measuredIn(view, model, shown.groups.filter(({ key }) => view.cells(key))) : [];
+    });
+    const all = [...shown.rows, ...byOthers];
+    const [shares, others] = [true, false].map((share) =>
+      axisOf(state.show, share, all.flatMap(({ found }) => found.filter(({ of }) => of.share === share))));
+    return rates.map(({ share }) => (share ? shares : others));
   };
   const clamp = (share) => Math.min(Math.max(share, 0), 1) * 100;
   const ticksOf = (show, axis, rate) => axis.ticks
@@ -169,27 +192,31 @@
 
   let shown = null;
   const sentenceOf = () => (state.show === "ratio" ? "ratio" : "difference");
+  const largestOf = ({ groups }) => {
+    const largest = new Set([...groups].sort((a, b) => b.n - a.n).slice(0, MOST_GROUPS));
+    return groups.filter((group) => largest.has(group));
+  };
+  const measuredIn = (view, model, groups) => {
+    const of = rates.map((rate) => measures({ ...state, model }, view, rate));
+    return groups.map((group) => ({ group, found: of.map((measured) => measured(group)) }));
+  };
   const look = () => {
-    const view = groupsAt(state, state.threshold);
-    const largest = new Set([...view.groups].sort((a, b) => b.n - a.n).slice(0, MOST_GROUPS));
-    const groups = view.groups.filter((group) => largest.has(group));
+    const view = groupsAt(state, state.threshold), groups = view.once("largest", () => largestOf(view));
     if (Array.isArray(state.reference) && !groups.some((g) => g.key === state.reference.join())) state.reference = "others";
-    const of = rates.map((rate, i) => measures(state, view, rate, i === state.rate ? [state.show, sentenceOf()] : [state.show]));
-    const rows = groups.map((group) => ({ group, found: of.map((measured) => measured(group)) }));
+    const rows = measuredIn(view, state.model, groups);
     if (!groups.some((g) => g.key === state.group)) state.group = null;
     const picked_ = rows.find(({ group }) => group.key === state.group);  // else the first is detailed
     const detailed = picked_ || rows.find(({ found }) => found[state.rate].reference) || rows[0];
     return { view, groups, rows, detailed, hidden: view.groups.length - groups.length };
   };
 
-  const shownIn = (found) => (state.show === "rate" ? found.rate : found[state.show]);
   // the cells of the overview are made once; what is drawn again is what has changed
   const set = (element, name, value) => { if (element[name] !== value) element[name] = value; };
   const cellOf = (i) => {
     const strip = make("i", { className: "strip" }), text = new Text(), value = make("data", {}, text), without = make("span", { className: "soft" });
     const button = make("button", { type: "button", tabIndex: -1 });
     button.dataset.rate = String(i);
-    return { td: make("td", {}, button), button, value, text, strip, without, drawn: null };
+    return { td: make("td", {}, button), button, value, text, strip, without, of: [] };
   };
   const lineOf = () => {
     const name = new Text(), size = new Text(), cells = rates.map((_, i) => cellOf(i));
@@ -202,11 +229,22 @@
     const width = high - low;
     return [width < 100 ? low / (1 - width / 100) : 0, width];
   };
-  let picked = null;
+  let picked = null, tabStop = null;
+  const stopAt = (button) => {
+    if (tabStop) tabStop.tabIndex = -1;
+    tabStop = button;
+    tabStop.tabIndex = 0;
+  };
   const drawCell = (cell, { group, found }, i, axis) => {
-    const rate = rates[i], result = shownIn(found[i]), { button, strip, value, without } = cell;
-    const isPicked = group === shown.detailed.group && i === state.rate;
-    if (isPicked) picked = button;
+    const { button, strip, value, without } = cell, isPicked = group === shown.detailed.group && i === state.rate;
+    if (isPicked) {
+      picked = cell;
+      stopAt(button);
+    }
+    const of = [found[i], axis, state.show, isPicked, i === state.rate];
+    if (of.every((each, k) => each === cell.of[k])) return;  // drawn as it is
+    cell.of = of;
+    const rate = rates[i], result = found[i][state.show];
     let state_ = i === state.rate ? "on" : "", words;
     if (!result || Number.isNaN(result.value)) {
       words = result ? "undefined" : found[i].reference ? "no rows to compare" : "reference";
@@ -234,16 +272,13 @@
       if (other) marks.push(["second", at(other.value), "2px 10px"]);
       if (state.show !== "rate") marks.push(["edge", 50, "1px 12px"]);
       if (limits.length) marks.push(["within", zone, `${tenths(within)}% 12px`]);
-      const drawn = `background:${marks.map(([colour, place, size]) => `linear-gradient(var(--${colour}) 0 0) ${tenths(place)}% 50%/${size} no-repeat`)}`;
-      if (cell.drawn !== drawn) strip.style.cssText = cell.drawn = drawn;
+      strip.style.cssText = `background:${marks.map(([colour, place, size]) => `linear-gradient(var(--${colour}) 0 0) ${tenths(place)}% 50%/${size} no-repeat`)}`;
     }
     set(cell.td, "className", state_);
-    set(button, "tabIndex", isPicked ? 0 : -1);
-    const label = `${group.name}, ${rate.title}: ${words}`;
-    set(button, "ariaLabel", label);
+    set(button, "ariaLabel", `${group.name}, ${rate.title}: ${words}`);
     set(button, "ariaPressed", String(isPicked));
   };
-  const drawHead = (axes) => {
+  const drawHead = () => {
     const { tHead } = one("grid");
     if (!tHead.rows.length) {
       tHead.append(make("tr", {}, make("th", { scope: "col", textContent: "group" }), ...rates.map((rate, i) => {
@@ -265,67 +300,93 @@
   const FITS = 4, LINES = 12;  // milliseconds of script, which style and layout take about twice more of
   let queue = [], frame = 0;
   const isDrawn = () => set(one("grid"), "ariaBusy", String(queue.length > 0));
-  const flush = () => { cancelAnimationFrame(frame); queue.splice(0).forEach((part) => part()); isDrawn(); };
+  const flush = () => {
+    cancelAnimationFrame(frame);
+    while (queue.length) queue.shift()();
+    isDrawn();
+  };
   const step = () => {
     const end = performance.now() + FITS;
     do queue.shift()(); while (queue.length && performance.now() < end);
     if (queue.length) frame = requestAnimationFrame(step); else isDrawn();
   };
-  const later = (parts) => {
+  const soon = (parts, next = step) => {
     cancelAnimationFrame(frame);
     queue = parts;
     isDrawn();
-    frame = requestAnimationFrame(() => { frame = requestAnimationFrame(step); });
+    frame = requestAnimationFrame(next);
   };
-  const lines = [];
-  // what was picked is so no more, in cells in sight too that are drawn again later
-  let columnOn = 0;
-  const unmark = (inSight) => {
-    if (picked) { picked.ariaPressed = "false"; picked.tabIndex = -1; picked = null; }
-    if (columnOn !== state.rate) lines.filter((_, k) => inSight(k)).forEach(({ cells }) => cells[columnOn].td.classList.remove("on"));
+
+  // every row has its header; of many rows, those in sight and within a screen of it have cells, and printed ones
+  const body = one("grid").tBodies[0], lines = [], narrow = matchMedia("(max-width: 46rem)");  // shows one rate
+  let sorted = [], axes = [], isPrinted = false, columnOn = 0;
+  // what was picked is so no more, in cells that are drawn again later too
+  const unmark = () => {
+    if (picked) {
+      picked.button.ariaPressed = "false";
+      picked.of = [];
+      picked = null;
+    }
+    if (columnOn !== state.rate) {
+      lines.forEach(({ cells }) => {
+        cells[columnOn].td.classList.remove("on");
+        cells[columnOn].of = [];
+      });
+    }
     columnOn = state.rate;
   };
+  const drawHeader = (k) => {
+    while (lines.length <= k) lines.push(lineOf());
+    for (let i = body.rows.length; i <= k; i++) body.append(lines[i].tr);
+    const { tr, name, size } = lines[k], { group, found } = sorted[k];
+    set(name, "data", group.name);
+    set(size, "data", people(group.n) + (found[state.rate].reference === null ? ", reference" : ""));
+    if (tr.dataset.group !== group.key) tr.dataset.group = group.key;
+  };
+  const drawColumn = (k, i = state.rate) => drawCell(lines[k].cells[i], sorted[k], i, axes[i]);
+  const drawLine = (k) => {
+    drawHeader(k);
+    const { tr, cells } = lines[k];
+    if (!tr.cells[1]) tr.append(...cells.map(({ td }) => td));
+    drawColumn(k);
+  };
+  const drawRest = (k) => { if (isPrinted || !narrow.matches) rates.forEach((_, i) => drawColumn(k, i)); };
+  const rowAt = (height) => {
+    let low = 0, high = body.rows.length;
+    while (low < high) {
+      const k = (low + high) >> 1;
+      if (lines[k].tr.getBoundingClientRect().bottom < height) low = k + 1; else high = k;
+    }
+    return low;
+  };
+  const drawNear = () => {
+    const all = isPrinted || sorted.length <= MOST_DRAWN;
+    const first = all ? 0 : rowAt(-innerHeight), last = all ? sorted.length : rowAt(2 * innerHeight);
+    sorted.forEach((_, k) => {
+      const { tr } = lines[k];
+      if ((k >= first && k <= last) || tr.contains(tabStop)) queue.push(() => { drawLine(k); drawRest(k); });
+      else if (tr.cells[1]) tr.replaceChildren(tr.cells[0]);
+    });
+  };
   const drawGrid = () => {
-    const { rows } = shown, body = one("grid").tBodies[0], box = body.getBoundingClientRect();
-    const height = body.rows.length ? box.height / body.rows.length : innerHeight / LINES, top = body.rows.length ? box.top : 0;
+    const { rows } = shown, box = body.getBoundingClientRect(), drawn = body.rows.length;
+    const height = drawn ? box.height / drawn : innerHeight / LINES, top = drawn ? box.top : 0;
     const first = Math.max(0, Math.floor(-top / height)), last = Math.max(first + 8, Math.ceil((innerHeight - top) / height));
-    const inSight = (k) => k >= first && k < last;
-    // axes are the same whichever model is chosen
-    const byOthers = models.flatMap((_, model) => {
-      const view = model === state.model ? null : viewOf(model);
-      const of = view ? rates.map((rate) => measures({ ...state, model }, view, rate, [state.show])) : [];
-      return view ? shown.groups.filter(({ key }) => view.cells(key)).map((group) => ({ found: of.map((measured) => measured(group)) })) : [];
-    });
-    const all = [...rows, ...byOthers].flatMap(({ found }) => found.map((f, i) => ({ found: f, rate: rates[i] })));
-    const [shares, others] = [true, false].map((share) => {
-      const alike = all.filter((cell) => cell.rate.share === share);
-      return alike.length ? axisOf(state.show, alike) : null;
-    });
-    const axes = rates.map((rate) => (rate.share ? shares : others));
-    const sorted = [...rows];
+    axes = shown.view.once(["axes", state.show, state.reference, state.together].join("|"), axesOf);
+    sorted = [...rows];
     if (state.sort !== null) {
-      const by = ({ found }) => (shownIn(found[state.sort]) || { value: NaN }).value;
+      const by = ({ found }) => (found[state.sort][state.show] || { value: NaN }).value;
       sorted.sort((a, b) => (Number.isNaN(by(a)) ? 1 : Number.isNaN(by(b)) ? -1 : by(a) - by(b)));
     }
-    drawHead(axes);
-    unmark(inSight);
-    // rows of other views go now where they are in sight, else later
-    const dropLast = () => { if (body.rows.length > sorted.length) body.lastChild.remove(); };
-    const surplus = range(Math.max(0, body.rows.length - sorted.length));
-    if (sorted.length < last) surplus.splice(0).forEach(dropLast);
-    const drawLine = (k) => {
-      while (lines.length <= k) lines.push(lineOf());
-      for (let i = body.rows.length; i <= k; i++) body.append(lines[i].tr);
-      const { tr, name, size, cells } = lines[k], { group, found } = sorted[k];
-      set(name, "data", group.name);
-      set(size, "data", people(group.n) + (found[state.rate].reference === null ? ", reference" : ""));
-      if (tr.dataset.group !== group.key) tr.dataset.group = group.key;
-      drawCell(cells[state.rate], sorted[k], state.rate, axes[state.rate]);
-    };
-    const drawRest = (k) => lines[k].cells.forEach((cell, i) => (i === state.rate ? null : drawCell(cell, sorted[k], i, axes[i])));
-    const near = range(sorted.length).filter(inSight), far = range(sorted.length).filter((k) => !inSight(k));
+    drawHead();
+    unmark();
+    const near = [], far = [];
+    sorted.forEach((row, k) => ((k >= first && k < last) || row === shown.detailed ? near : far).push(k));
     near.forEach(drawLine);
-    return [near.map((k) => () => drawRest(k)), [...surplus.map(() => dropLast), ...far.map((k) => () => { drawLine(k); drawRest(k); })]];
+    // rows of other views go now where they are in sight, else later
+    const dropLast = () => body.lastChild.remove(), surplus = range(Math.max(0, drawn - sorted.length)).map(() => dropLast);
+    if (sorted.length < last) surplus.splice(0).forEach(dropLast);
+    return [...near.map((k) => () => drawRest(k)), ...surplus, ...far.map((k) => () => drawHeader(k)), drawNear];
   };
 
   // which groups differ, and how that was judged: few by name, many counted
@@ -396,7 +457,7 @@
     const rate = rates[state.rate], found = measures(state, shown.view, rate)(row.group), against_ = referenceName(state);
     const [over, under] = rate.of.length === 1 ? rate.of[0].map((sum) => dot(sum, shown.view.cells(row.group.key))) : [];
     const back = make("button", { type: "button", id: "back", textContent: "Back to the overview" });
-    back.addEventListener("click", () => picked.focus());
+    back.addEventListener("click", () => picked.button.focus());
     const children = [make("h2", {}, bdi(row.group.name)), back, make("p", { textContent: `${capital(rate.title)}: ${rate.says}.` })];
     const list = make("dl");
     const item = (term, text) => list.append(make("dt", {}, ...[term].flat()), make("dd", { textContent: text }));
@@ -530,7 +591,7 @@
   };
   const inWords = () => {
     const rate = rates[state.rate], where = filterWords(state), row = state.group && shown.detailed;
-    const result = row && shownIn(row.found[state.rate]);
+    const result = row && row.found[state.rate][state.show];
     const with_ = state.show === "rate" && row ? "" : ` compared with ${referenceName(state)}`;
     const of = row ? row.group.name : `all groups by ${state.by.map((i) => columns[i].name).join(" & ")}`;
     const value = !row ? summary().map((part) => part.textContent ?? part).join("").replace(/\.$/, "")
@@ -553,9 +614,8 @@
       ["difference", "ratio"].filter((by) => shows.includes(by))
         .forEach((by) => see(i, found[by], state.threshold, compared(by, group, found.reference), model));
     };
-    const heads = one("grid").tHead.rows[0].cells;
     rates.forEach((_, i) => {
-      if (heads[i + 1].offsetParent === null) return;  // a phone shows one rate
+      if (narrow.matches && i !== state.rate) return;
       shown.rows.forEach(({ group, found }) => every(i, found[i], group, state.model, [state.show]));
     });
     for (const { model, group, found, shows } of detailed) every(state.rate, found, group, model, shows);
@@ -572,9 +632,15 @@
     const key = address();
     if ((asked || state.group !== null) && !trail.some((each) => each.key === key)) trail.push({ key, words: inWords(), state: structuredClone(state) });
     drawTrail();
-    if (written) one("text").value = written();
+    if (written) writeOut();
   };
   let written = null;
+  const writeOut = () => {
+    const box = one("text"), text = written();
+    if (box.value === text) return;
+    box.value = text;
+    box.setSelectionRange(0, 0);  // a new value has its caret at the end, and focus would scroll there
+  };
   const shownSoFar = () => {
     const here = seen.size + elsewhere;
     return `${elsewhere ? "This page and the one that its link was copied from have together shown at most" : "This page has shown"} ${count(here)} ${here === 1 ? "interval" : "intervals"}, of at most ${count(data.together.count)} that it can show.`;
@@ -712,14 +778,14 @@
     state.threshold = nearestOf(reachable(state), (i) => i, asked);
     shown = look();
     const inGrid = keep && document.activeElement && document.activeElement.closest("#grid td, #detail");
-    const [inSight, outOfSight] = drawGrid();
+    const parts = drawGrid();
     drawSentence();
     sync();
-    if (inGrid && picked && document.activeElement !== picked) picked.focus({ preventScroll: true });
+    if (inGrid && picked && document.activeElement !== picked.button) picked.button.focus({ preventScroll: true });
     set(one("done"), "textContent", "");
     set(one("threshold-moved"), "textContent", asked === state.threshold ? ""
       : `By these columns, scores were not counted at ${scoreOf(asked)}: the threshold is ${scoreOf(state.threshold)}, the nearest that was.`);
-    later([drawDetail, listReferences, ...inSight, ...outOfSight, drawMatrices]);
+    soon([drawDetail, listReferences, ...parts, drawMatrices], () => { frame = requestAnimationFrame(step); });
     clearTimeout(waiting);
     one("trail").ariaBusy = "true";
     waiting = setTimeout(() => settle(), 350);
@@ -795,16 +861,18 @@
       if (!cell) return;
       if (e.key === "Enter" && e.target.getAttribute("aria-pressed") === "true") { e.preventDefault(); one("detail").focus(); }
       if (!step) return;
-      const line = one("grid").tBodies[0].rows[cell.parentElement.sectionRowIndex + step[0]];
-      const buttons = line ? [...line.querySelectorAll("td button")] : [], seen_ = buttons.filter((each) => each.offsetParent !== null);
+      const k = cell.parentElement.sectionRowIndex + step[0];
+      if (!sorted[k]) return;
+      drawLine(k);
+      drawRest(k);
+      const buttons = lines[k].cells.map(({ button }) => button), seen_ = buttons.filter((each) => each.offsetParent !== null);
       const next = e.key === "Home" ? seen_[0] : e.key === "End" ? seen_[seen_.length - 1] : buttons[cell.cellIndex - 1 + step[1]];
       if (!next || next === e.target || next.offsetParent === null) return;
       e.preventDefault();
-      e.target.tabIndex = -1;
-      next.tabIndex = 0;
+      stopAt(next);
       next.focus();
     });
-    one("detail").addEventListener("keydown", (e) => { if (e.key === "Escape") picked.focus(); });
+    one("detail").addEventListener("keydown", (e) => { if (e.key === "Escape") picked.button.focus(); });
     const write = (text) => { written = text; settle(true); one("text").hidden = false; one("text").focus(); };
     one("export").addEventListener("click", () => write(specification));
     one("save").addEventListener("click", () => {
@@ -821,6 +889,13 @@
     });
     one("link").hidden = location.protocol === "about:";  // a frame of a notebook has no address
     one("again").addEventListener("click", () => { emptied += trail.length; trail = []; state = structuredClone(start); update(); });
+    const drawMoved = () => { if (!queue.length) soon([drawNear]); };
+    addEventListener("scroll", drawMoved, { passive: true });
+    addEventListener("resize", drawMoved);
+    narrow.addEventListener("change", () => update());
+    for (const [event, is] of [["beforeprint", true], ["afterprint", false]]) {
+      addEventListener(event, () => { isPrinted = is; queue.push(drawNear); flush(); });
+    }
     addEventListener("hashchange", () => { read(location.hash.slice(1)); update(); });
   };
 

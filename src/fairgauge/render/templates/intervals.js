@@ -1,5 +1,28 @@
 // values and intervals of a rate, and of its comparison, by the closed forms of kernels.js
-const shapes = { share: (s) => s, odds, part: weighted_share };
+// by the kind of a rate: its estimate, and its limits at a critical value, from the sums that it is of
+const shaped = (shape) => ({
+  estimate: ([x, n], times) => shape(quotient(x, n), times),
+  limits: ([x, n], times, z) => wilson(x, n, z).map((end) => shape(end, times)),
+});
+const pairsOf = (sums) => sums.flatMap((x, i) => (i % 2 ? [] : [[x, sums[i + 1]]]));
+const mean = (sums) => 2 * pairsOf(sums).reduce((sum, [x, n]) => sum + quotient(x, n), 0) / sums.length;
+const kinds = {
+  share: { estimate: ([x, n]) => quotient(x, n), limits: ([x, n], _, z) => wilson(x, n, z) },
+  odds: shaped(odds),
+  part: shaped(weighted_share),
+  paired: {
+    estimate: ([both, over, under]) => quotient(both + over, both + under),
+    limits: ([both, over, under], _, z) => paired_ratio(both, over, under, z),
+  },
+  mean: {
+    estimate: mean,
+    limits: (sums, _, z) => {
+      const far = pairsOf(sums).map(([x, n]) => wilson(x, n, z).map((end) => end - quotient(x, n)));
+      const [below, above] = [0, 1].map((end) => 2 * Math.hypot(...far.map((each) => each[end])) / sums.length);
+      return [mean(sums) - below, mean(sums) + above];
+    },
+  },
+};
 
 // the same coefficient for both ends, null where a range has no end
 const within = (value, [low, high], [least, most]) =>
@@ -7,28 +30,19 @@ const within = (value, [low, high], [least, most]) =>
 
 const smallest = (several, cells) => Math.min(...several.map((sum) => dot(sum, cells)));
 
-// a rate of one side: its estimate, its limits at a critical value, and the shares that it is of
-const sideOf = (rate, cells) => {
-  const sums = rate.sums.map((sum) => dot(sum, cells));
-  if (rate.kind === "paired") {
-    const [both, over, under] = sums;
-    return { estimate: quotient(both + over, both + under), shares: [], rows: smallest(rate.rows, cells),
-      limits: (z) => paired_ratio(both, over, under, z) };
+// a rate of one side, made once for its counts
+const newSide = (rate, cells) => {
+  const sums = rate.sums.map((sum) => dot(sum, cells)), shares = rate.kind === "paired" ? [] : sums;
+  return { sums, shares, value: plain.valueOf(rate, cells), rows: smallest(rate.rows, cells),
+    estimate: kinds[rate.kind].estimate(sums, rate.times), z: NaN, limits: null };
+};
+const sideOf = (rate, cells) => (cells.sides ??= [])[rate.at] ??= newSide(rate, cells);
+const limitsAt = (rate, side, z) => {
+  if (side.z !== z) {
+    side.z = z;
+    side.limits = kinds[rate.kind].limits(side.sums, rate.times, z);
   }
-  if (rate.kind === "mean") {
-    const shares = sums.flatMap((x, i) => (i % 2 ? [] : [{ x, n: sums[i + 1] }]));
-    const k = shares.length, estimates = shares.map(({ x, n }) => quotient(x, n));
-    const estimate = estimates.reduce((a, b) => a + b) / k;
-    const limits = (z) => {
-      const ends = shares.map(({ x, n }) => wilson(x, n, z));
-      return [estimate - Math.hypot(...ends.map(([low], i) => estimates[i] - low)) / k,
-        estimate + Math.hypot(...ends.map(([, high], i) => high - estimates[i])) / k];
-    };
-    return { estimate, shares, rows: Math.min(...shares.map(({ n }) => n)), limits };
-  }
-  const [x, n] = sums, shape = (share) => shapes[rate.kind](share, rate.times);
-  return { estimate: shape(quotient(x, n)), shares: [{ x, n }], plain: rate.kind === "share", rows: n,
-    limits: (z) => wilson(x, n, z).map(shape) };
+  return side.limits;
 };
 
 const few = (rows, expected, fewest) =>
@@ -48,40 +62,41 @@ const rateOf = (rate, cells, z, fewest) => {
     const bounds = Number.isNaN(every[0].value) ? [NaN, NaN] : [every[1].value, every[2].value];
     return inAll(plain.valueOf(rate, cells), bounds, every);
   }
-  const { estimate, limits, shares } = sideOf(rate, cells);
-  const [low, high] = within(estimate, limits(z), rate.range);
-  return { value: plain.valueOf(rate, cells), low, high,
-    few: few(smallest(rate.rows, cells), Infinity, fewest)
-      || shares.some(({ x, n }) => Math.min(x, n - x) < (fewest.outcomes || 0)) };
+  const side = sideOf(rate, cells), [low, high] = within(side.estimate, limitsAt(rate, side, z), rate.range);
+  const isRare = ([x, n]) => Math.min(x, n - x) < (fewest.outcomes || 0);
+  return { value: side.value, low, high, few: few(side.rows, Infinity, fewest) || pairsOf(side.shares).some(isRare) };
 };
 const plain = arithmetic(false);
 
 // a group with its reference; where that is all rows, limits are made against the others of them
 const compareRates = (rate, by, cells, reference, others, z, fewest) => {
-  const value = plain.contrast(rate, by, cells, reference);
+  const isRatio = by === "ratio", one = sideOf(rate, cells), whole = sideOf(rate, reference);
+  const value = isRatio ? quotient(one.value, whole.value) : one.value - whole.value;
   if (cells.ends) {
     const [ours, theirs] = [cells, reference].map((side) => cornersOf(rate, side.ends));
     const every = ours.map((a) => theirs.map((b) => compareRates(rate, by, a, b, null, z, fewest)));
     const empty = [ours[0], theirs[0]].some((corner) => Number.isNaN(plain.valueOf(rate, corner)));
     return inAll(value, empty ? [NaN, NaN] : [every[1][2].value, every[2][1].value], every.flat());
   }
-  const one = sideOf(rate, cells), two = sideOf(rate, others || reference);
-  const pairs = one.shares.map((a, i) => [a.x, a.n, two.shares[i].x, two.shares[i].n]);
-  const expected = pairs.map((sides) => expected_count(...sides)).filter((n) => !Number.isNaN(n));
-  const result = { value, few: few(Math.min(one.rows, two.rows), Math.min(...expected), fewest) };
-  if (others && !rate.whole) return { ...result, low: NaN, high: NaN };
+  const two = others ? sideOf(rate, others) : whole;
+  let expected = Infinity;
+  for (let i = 0; i < one.shares.length; i += 2) {
+    const least = expected_count(one.shares[i], one.shares[i + 1], two.shares[i], two.shares[i + 1]);
+    if (least < expected) expected = least;  // NaN is not
+  }
+  const result = { value, low: NaN, high: NaN, few: few(Math.min(one.rows, two.rows), expected, fewest) };
+  if (others && !rate.whole) return result;
   let ends;
-  if (one.plain && far_apart(...pairs[0])) {
-    ends = (by === "ratio" ? score_ratio : score_difference)(...pairs[0], z);
+  if (rate.kind === "share" && far_apart(...one.shares, ...two.shares)) {
+    ends = (isRatio ? score_ratio : score_difference)(...one.shares, ...two.shares, z);
   } else {
-    const [low1, high1] = one.limits(z), [low2, high2] = two.limits(z);
-    ends = (by === "ratio" ? mover_ratio : mover_difference)(
-      one.estimate, low1, high1, two.estimate, low2, high2);
+    ends = (isRatio ? mover_ratio : mover_difference)(
+      one.estimate, ...limitsAt(rate, one, z), two.estimate, ...limitsAt(rate, two, z));
   }
   if (others) {
     const part = quotient(dot(rate.whole, cells), dot(rate.whole, reference));
-    ends = (by === "ratio" ? ratio_to_whole : difference_from_whole)(...ends, part);
+    ends = (isRatio ? ratio_to_whole : difference_from_whole)(...ends, part);
   }
-  const [low, high] = within(value, ends, rate.contrasts[by].range);
-  return { ...result, low, high };
+  [result.low, result.high] = within(value, ends, rate.contrasts[by].range);
+  return result;
 };
