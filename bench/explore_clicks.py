@@ -48,7 +48,8 @@ _CLICKS = {
       at.value = String((30 + 3 * n) / 100); at.dispatchEvent(new Event('change')); }""",
     "filter": """n => { const of = document.querySelector('#filters select:enabled');
       of.selectedIndex = n % 3; of.dispatchEvent(new Event('change')); }""",
-    "groups by": "n => document.querySelectorAll('#by input:enabled')[n % 2].click()",
+    "groups by": """n => { const all = document.querySelectorAll('#by input:enabled');
+      all[n % all.length].click(); }""",
 }
 _TO_THE_FRAME = """(n) => new Promise((done) => {
   const next = window.requestAnimationFrame, held = [], { port1, port2 } = new MessageChannel();
