@@ -112,6 +112,7 @@ def test_no_help_or_page_claims_a_cause() -> None:
         "fg.why": fg.why.__doc__ or "",
         "why.md": (ROOT / "docs/how-to/why.md").read_text(encoding="utf-8"),
         "hmda.md": (ROOT / "docs/how-to/hmda.md").read_text(encoding="utf-8"),
+        "strata.md": (ROOT / "docs/how-to/strata.md").read_text(encoding="utf-8"),
     }
     for name in preset_names():
         texts[name] = " ".join(preset(name).statements)

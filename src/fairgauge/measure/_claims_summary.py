@@ -148,10 +148,10 @@ def explain_claims(
 
     In the strata that members make no other claim exceeds the critical value. In turn the claim
     with the most evidence beside them is taken, or in its place its most general ancestor among the
-    claims that brings its evidence below the critical value, or one inside that without which it
-    is not shown to be worse. Members that the others account for are removed again. No claim is
-    added: every member is one. Members are explained by -1, as are claims that exceed the critical
-    value nevertheless.
+    claims that brings its evidence below the critical value. Members that are worse through one
+    claim inside them alone give place to it, until none does. Members that the others account for
+    are removed again. No claim is added: every member is one. Members are explained by -1, as are
+    claims that exceed the critical value nevertheless.
 
     Parameters
     ----------
@@ -164,11 +164,18 @@ def explain_claims(
     counts = ClaimCounts(searched, subgroups, claims)
     conditions = [frozenset(subgroups.conditions(at).items()) for at in claims]
     members: list[int] = []
-    z = _stratified(counts, members)
-    while z.max() > c and len(members) < MOST_MEMBERS:
-        member = _general(int(np.argmax(z)), members, counts, conditions, c)
-        members.append(_narrowed(member, members, counts, conditions))
+    while True:
         z = _stratified(counts, members)
+        while z.max() > c and len(members) < MOST_MEMBERS:
+            members.append(_general(int(np.argmax(z)), members, counts, conditions, c))
+            z = _stratified(counts, members)
+        narrowed = list(members)
+        for k, member in enumerate(members):
+            others = [each for each in narrowed if each != member]
+            narrowed[k] = _narrowed(member, others, counts, conditions)
+        if narrowed == members:
+            break
+        members = narrowed
     unexplained = set(np.flatnonzero(z > c).tolist())
     for member in list(members):
         others = [each for each in members if each != member]
