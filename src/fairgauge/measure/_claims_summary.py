@@ -219,21 +219,20 @@ def _narrowed(
     of the claim is not significantly worse than all rows outside, and it is by significantly more
     than the rest, at a level for all those with such a rest. Of several it is the most general.
     """
-    inside = [i for i, each in enumerate(conditions) if conditions[claim] < each]
-    inside = [i for i in inside if i not in members]
+    wider = conditions[claim]
+    inside = [i for i, each in enumerate(conditions) if wider < each and i not in members]
     if not inside:
         return claim
     sums = counts.by(members, [claim])[1]
-    every, own, part = sums[..., :1], sums[..., [1 + claim]], sums[..., [1 + i for i in inside]]
-    rest = _mantel_haenszel(*(own - part), *(every - part))
-    possible = rest <= _SIGNIFICANT
-    enough = normal_quantile(1 - _NARROWED / max(int(possible.sum()), 1))
-    evidence = _contrast(part, own - part, every - own)
-    shown = np.flatnonzero(possible & (evidence > enough)).tolist()
-    if not shown:
-        return claim
-    best = min(shown, key=lambda k: (len(conditions[inside[k]]), -evidence[k], k))
-    return _narrowed(inside[best], members, counts, conditions)
+    every, own, parts = sums[..., :1], sums[..., [1 + claim]], sums[..., [1 + i for i in inside]]
+    rest = _mantel_haenszel(*(own - parts), *(every - parts))
+    possible = np.flatnonzero(rest <= _SIGNIFICANT)
+    part = parts[..., possible]
+    evidence = _contrast(part, own - part, every - own).tolist()
+    enough = normal_quantile(1 - _NARROWED / max(len(possible), 1))
+    compared = zip([inside[k] for k in possible.tolist()], evidence, strict=True)
+    shown = [(len(conditions[i]), -z, i) for i, z in compared if z > enough]
+    return _narrowed(min(shown)[-1], members, counts, conditions) if shown else claim
 
 
 @quiet
@@ -243,17 +242,19 @@ def _contrast(one: Array, other: Array, outside: Array) -> Array:
     All are arrays of rows and events by stratum. An excess is a difference of rates (Mantel and
     Haenszel); the variance is that of one excess in both, in every stratum.
     """
-    rates = [x / n for n, x in (one, other, one + other, outside)]
-    sizes = [one[0], other[0], (one + other)[0]]
-    weights = [n * outside[0] / (n + outside[0]) for n in sizes]
-    first, second, both = (each / each.sum(axis=0) for each in weights)
-    excess = [
-        np.nansum(share * (rate - rates[3]), axis=0)
-        for share, rate in zip((first, second, both), rates, strict=False)
+    both = one + other
+    base = outside[1] / outside[0]
+    shares, excess = [], []
+    for n, x in (one, other, both):
+        weights = n * outside[0] / (n + outside[0])
+        shares.append(weights / weights.sum(axis=0))
+        excess.append(np.nansum(shares[-1] * (x / n - base), axis=0))
+    rate = np.clip(base + excess[2], 0, 1)
+    variances = [
+        rate * (1 - rate) * shares[0] ** 2 / one[0],
+        rate * (1 - rate) * shares[1] ** 2 / other[0],
+        base * (1 - base) * (shares[0] - shares[1]) ** 2 / outside[0],
     ]
-    rate = np.clip(rates[3] + excess[2], 0, 1)
-    variance = np.nansum(rate * (1 - rate) * first**2 / one[0], axis=0)
-    variance += np.nansum(rate * (1 - rate) * second**2 / other[0], axis=0)
-    variance += np.nansum(rates[3] * (1 - rates[3]) * (first - second) ** 2 / outside[0], axis=0)
+    variance = np.nansum(variances, axis=(0, 1))
     correction = _CORRECTION * (1 / one[0].sum(axis=0) + 1 / other[0].sum(axis=0))
     return np.asarray((excess[0] - excess[1] - correction) / np.sqrt(variance))
