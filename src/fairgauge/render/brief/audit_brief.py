@@ -829,8 +829,8 @@ def _later_steps(report: Report, *, remaining: bool) -> Iterator[Sentence]:
         yield Sentence(lacking if unstated(report) else whole)
     elif not report.verdicts:
         yield Sentence(
-            "Decide which difference is tolerable, and state it as a rule (--rule): the next "
-            "report then has a verdict."
+            "Decide which difference is tolerable, and state it as a rule: the next report then "
+            "has a verdict."
         )
     elif any(
         each.value is not None and not (each.feature in estimated and each.outcome in _UNDECIDED)
@@ -842,9 +842,11 @@ def _later_steps(report: Report, *, remaining: bool) -> Iterator[Sentence]:
 def _missing_statements(report: Report) -> Iterator[Sentence]:
     """Yield what nobody stated, without which it is not known who is worse off."""
     if _is_positive_assumed(report):
-        yield Sentence("State which value is the favourable outcome (--positive VALUE).")
+        yield Sentence(
+            "State which value is the favourable outcome: fairgauge audit --positive VALUE."
+        )
     if report.task is Task.MULTICLASS and not report.spec.get("positive"):
-        yield Sentence("State which class is favourable, if one is (--positive CLASS).")
+        yield Sentence("If one class is favourable, state it: fairgauge audit --positive CLASS.")
 
 
 def _recoding_steps(report: Report) -> Iterator[Sentence]:

@@ -260,8 +260,8 @@ def _charts(each: MonitoredComparison, absent: Sequence[str]) -> Iterator[Block]
     notes = ["The green band is tolerated; bars are 95% CIs of single periods."]
     if any(mark.value is not None for mark in running):
         notes.append(
-            "The dark line is the value of all periods so far; the blue band is its 95% confidence "
-            "sequence, which holds in all periods together."
+            "The line without marks is the value of all periods so far; the blue band is its 95% "
+            "confidence sequence, which holds in all periods together."
         )
     if alarm is not None:
         notes.append("The red line is the alarm; the shade begins with the change.")

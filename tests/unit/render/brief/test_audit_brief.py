@@ -306,7 +306,7 @@ def test_who_is_called_worse_off_is_who_the_rows_show_worse_off(
 def test_what_is_assumed_or_not_significant_is_stated() -> None:
     data = loans(women=0.6, men=0.6)
     brief = audit(data, positive=None).brief()
-    assert "(--positive VALUE)" in str(brief.steps[0])
+    assert "fairgauge audit --positive VALUE" in str(brief.steps[0])
     assert str(brief.headline) == (
         "No difference between groups is statistically significant, which does not show that there "
         "is none"
