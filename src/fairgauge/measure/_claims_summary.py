@@ -214,10 +214,11 @@ def _narrowed(
     """Return the claim, or one inside it without whose rows it is not shown to be worse.
 
     A claim may be worse through the rows of one inside it alone. Beside members the two cannot be
-    told apart, if the critical value of all subgroups is high, or if the one inside is where the
-    claim overlaps a member, which leaves no rows to compare it with. So it is taken where the rest
-    of the claim is not significantly worse than all rows outside, and it is by significantly more
-    than the rest, at a level for all those with such a rest. Of several it is the most general.
+    distinguished, if the critical value of all subgroups is high, or if the one inside is where
+    the claim overlaps a member, which leaves no rows to compare it with. So it is taken where the
+    other rows of the claim are not significantly worse than those outside, and it is by
+    significantly more than these, at a level for all that are compared so. Of several it is the
+    most general.
     """
     wider = conditions[claim]
     inside = [i for i, each in enumerate(conditions) if wider < each and i not in members]
