@@ -107,14 +107,6 @@ class FeatureResults:
         metrics = dict.fromkeys(estimate.metric for estimate in self.estimates)
         return [m for m in metrics if not self._is_alike_in_every_group(self.compared_rate(m))]
 
-    def gravest_groups(self, most: int) -> list[Group]:
-        """Return so many groups: those that the report leads with, that fail a rule, that differ.
-
-        Of these, and after them, the largest ones come first.
-        """
-        kinds = (self.leads, self.fails, {e.group for e in self.estimates if is_significant(e)})
-        return sorted(self.groups, key=lambda g: (*(g.group not in k for k in kinds), -g.n))[:most]
-
     @cached_property
     def rates(self) -> list[str]:
         """Return the rates of the groups, the central ones first."""
@@ -229,6 +221,16 @@ def size_beside_rates(group: Group, catalogue: Catalogue) -> float:
     rate = rate_of_sizes(group.rates, catalogue)
     found = None if rate is None else group.rates[rate.name].denominator
     return group.n if found is None else found
+
+
+def gravest_groups(section: FeatureResults, most: int) -> list[Group]:
+    """Return so many groups: those that the report leads with, that fail a rule, that differ.
+
+    Of these, and after them, the largest ones come first.
+    """
+    differ = {each.group for each in section.estimates if is_significant(each)}
+    kinds = (section.leads, section.fails, differ)
+    return sorted(section.groups, key=lambda g: (*(g.group not in k for k in kinds), -g.n))[:most]
 
 
 def sections_of(report: Report) -> list[FeatureResults]:

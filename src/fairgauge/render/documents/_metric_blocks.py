@@ -65,7 +65,12 @@ from fairgauge.results.disparities import distance, is_significant, singled_out
 from fairgauge.results.estimates import Estimate, Group, GroupPair
 from fairgauge.results.finding import Finding
 from fairgauge.results.report import Report
-from fairgauge.results.sections import FeatureResults, reference_group, size_beside_rates
+from fairgauge.results.sections import (
+    FeatureResults,
+    gravest_groups,
+    reference_group,
+    size_beside_rates,
+)
 
 _LONGEST_TEXT = 400
 _MOST_FINDING_ROWS = 8
@@ -326,7 +331,7 @@ def mirror_notes(sections: Iterable[FeatureResults]) -> tuple[str, ...]:
 
 def _shown_groups(section: FeatureResults, most: int) -> list[Group]:
     """Return the groups that every table of a section has: all in order, or the gravest first."""
-    return section.groups if len(section.groups) <= most else section.gravest_groups(most)
+    return section.groups if len(section.groups) <= most else gravest_groups(section, most)
 
 
 def _which_groups(section: FeatureResults, most: int) -> str:
