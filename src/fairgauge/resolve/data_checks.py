@@ -330,7 +330,8 @@ def many_strata(
         asked = any(each.column == feature.column for feature in spec.strata)
         if each.role is Role.STRATUM and asked and not each.cuts:
             levels, sizes = cube.levels[each], rows_by_level[each].tolist()
-            if cuts := quartiles(levels, sizes[: len(levels)]):
+            cuts = quartiles(levels, sizes[: len(levels)])
+            if cuts and len(levels) > len(cuts) + 1:  # else as many strata as before
                 listed[each.column] = ",".join(map(name_of, cuts))
     sparse = len(rows) >= _MANY_GROUPS and rows[few].sum() > rows.sum() / 2
     if not sparse and not (listed and len(rows) > _MOST_READABLE):

@@ -185,6 +185,7 @@ def heterogeneity_of_means(
     return found._replace(p=np.where(strata > 1, p, np.nan))
 
 
+@quiet
 def rate_variances(x_d: Array, n_d: Array, x_a: Array, n_a: Array) -> tuple[Array, Array]:
     """Return the differences of rates, and their variances at the common one; 0 in no stratum."""
     cells = _CellsOfLevels.of(x_d, n_d, x_a, n_a, None)

@@ -8,6 +8,7 @@ from fairgauge.stats.multiplicity import holm
 from fairgauge.stats.outlying_strata import (
     heterogeneity,
     heterogeneity_of_means,
+    rate_variances,
     smallest_outlying,
 )
 
@@ -168,3 +169,11 @@ def test_means_that_vary_are_found_to():
     rng = np.random.default_rng(6)
     p = [_variation_of_means(rng, 20, (40, 60), (1, 1), varies=0.5) for _ in range(100)]
     assert (np.array(p) < 0.05).mean() >= 0.9
+
+
+def test_strata_of_one_side_have_no_variance_and_raise_no_warning():
+    x_d, n_d, x_a, n_a = (np.array(each, float) for each in ([3, 0], [9, 0], [5, 2], [9, 4]))
+    difference, variance = rate_variances(x_d, n_d, x_a, n_a)
+    assert difference == pytest.approx([-2 / 9, 0])
+    assert variance[0] > 0
+    assert variance[1] == 0

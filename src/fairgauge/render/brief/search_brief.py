@@ -43,7 +43,7 @@ def search_brief(found: SubgroupSearch) -> Brief:
         certainty=tuple(_certainty(found)),
         limits=(
             Sentence(
-                "Why: a subgroup is a place to look, and its difference may be due to something "
+                "Why: a subgroup is a place to look, and its difference may arise from something "
                 "that no feature holds."
             ),
         ),

@@ -77,7 +77,7 @@ METHOD_OF_DISCOVERIES = (
     "level of the last claim (Benjamini and Yekutieli 2005), so that claims and ends agree. That "
     "the expected share of wrong claims is at most the error rate is not proven for subgroups that "
     "overlap. Rows are taken to be independent. A subgroup is a place to look: its difference has "
-    "no known cause, and may be due to something that no feature holds."
+    "no known cause, and may arise from something that no feature holds."
 )
 METHOD_OF_CALIBRATION = (
     "In each tenth of the range of the score, the share of positive labels of all rows and of "

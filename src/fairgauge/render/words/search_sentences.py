@@ -86,17 +86,15 @@ def _scores_examined(found: SubgroupSearch) -> str:
 def claim(found: SubgroupSearch) -> str:
     """State how many subgroups are worse, with which chance of error, and what explains them."""
     number, alpha = len(found.worse), f"{100 * found.question.alpha:.4g}%"
-    one = number == 1
     if found.question.multiplicity is SearchControl.FDR:
         chance = (
-            f"of such claims at most {alpha} are expected to be wrong (not proven for subgroups "
-            "that overlap)"
+            f"of such claims at most {alpha} are expected to be wrong, which is not proven for "
+            "subgroups that overlap"
         )
     else:
-        wrong = "it is not" if one else f"any of the {number:,} is not"
-        chance = f"with at most a {alpha} chance that {wrong}"
+        chance = f"at most {alpha} of such searches name any that is not"
     are = numbers.plural(number, "is", "are")
-    text = f"{number:,} {are} {bad_words(found.question)}, {chance}"
+    text = f"{number:,} {are} shown to be {bad_words(found.question)} ({chance})"
     members, others = len(found.summary), number - len(found.summary)
     if others:
         account = numbers.plural(members, "accounts", "account")
