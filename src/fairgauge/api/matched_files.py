@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fairgauge.api.audit import counted
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import GapVerdict, ReferenceKind, Role
-from fairgauge.errors import DataError, Problem, SpecError, listing, quote
+from fairgauge.errors import DataError, Problem, SpecError, alternatives, quote
 from fairgauge.question.options import Options
 from fairgauge.question.readers import items
 from fairgauge.question.specification import Spec
@@ -129,7 +129,8 @@ def _wrong(found: Decomposition, spec: Spec) -> Iterator[Problem]:
     """Yield why there are no files of this decomposition."""
     for name in dict.fromkeys(gap.estimate.metric for gap in found.gaps):
         if name not in _METRICS:
-            yield Problem("files", f"are of {listing(_METRICS)}, not of {name}")
+            message = f"list refused cases, so they need {alternatives(_METRICS)}, not {name}"
+            yield Problem("files", message)
     if spec.score is not None or spec.count is not None or spec.of_people:
         message = "are of rows with a decision each: name a prediction or a label, and no count"
         yield Problem("files", message)
