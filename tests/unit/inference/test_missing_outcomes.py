@@ -141,7 +141,7 @@ def test_a_warning_names_the_groups_and_their_shares():
         "warning", lacking, "F", "M",
     )  # fmt: skip
     assert f"({lacking:,} of 4,000) have no prediction" in note.message
-    shares = f"({lacking / 2000:.1%} of F, 0.0% of M; chi-square test of equal shares: p < 0.001)"
+    shares = f"({lacking / 2000:.1%} of F, 0.0% of M; chi-square test of equal shares: p\u00a0<\u00a00.001)"
     assert shares in note.message
 
 
@@ -152,7 +152,7 @@ def test_a_few_rows_that_are_missing_alike_are_no_warning():
     (note,) = notes(fg.audit(many, **ASKED))
     missing = pd.crosstab(many.g, many.p.isna())
     assert note["p"] == pytest.approx(chi2_contingency(missing, correction=False).pvalue)
-    assert f"; chi-square test of equal shares: p = {note['p']:.3f}" in note.message
+    assert f"; chi-square test of equal shares: p\u00a0=\u00a0{note['p']:.3f}" in note.message
 
 
 @pytest.mark.parametrize("decide", ["interval", "point", "significant"])

@@ -100,8 +100,8 @@ def test_scores_above_the_median_are_a_scoring_rate_and_select_nobody(format_):
     assert "is selected" not in text
     if format_ != "json":
         assert (
-            "Applications with sex F have a score > the median of the scores (0.5) less often than "
-            "applications with sex M"
+            "Applications with sex F have a score above the median of the scores (0.5) less often "
+            "than applications with sex M"
         ) in html.unescape(text)
         assert "were selected" not in text
         assert "or not selected" not in text
