@@ -12,7 +12,10 @@ CUTS = {"pirat": [0.28, 0.36], "lvrat": [0.8, 0.95]}
 
 
 def test_boston_mortgages_with_nine_controls(shared):
-    """Denials of 2,380 applicants (HMDA 1990): `get_margeff(dummy=True)`, and `cov_type="HC0"`."""
+    """Denials of 2,380 applicants (HMDA 1990): `get_margeff(dummy=True)`, and HC3.
+
+    The residuals are divided by 1 less `GLM(...).get_influence().hat_matrix_diag` of the rows.
+    """
     rows = pl.read_csv(shared.data("hmda.csv"))
     cut = [pl.Series(name, np.searchsorted(points, rows[name])) for name, points in CUTS.items()]
     rows = rows.with_columns(cut)
@@ -26,16 +29,17 @@ def test_boston_mortgages_with_nine_controls(shared):
     assert found.cells == 671
     assert found.difference == pytest.approx(0.0519684894, abs=1e-9)
     assert found.log_odds == pytest.approx(0.6052339211, abs=1e-9)
-    scale = np.sqrt(2_380 / (2_380 - 19))  # our divisor is that of HC1
-    assert found.log_odds_error == pytest.approx(0.1855129172 * scale, abs=1e-8)
-    # rates standardised by `Logit.predict`; the error of the logarithm of their ratio from the
-    # influence of the rows, with n / (n - p)
+    assert found.log_odds_error == pytest.approx(0.18908805013871008, abs=1e-8)
+    # rates standardised by `Logit.predict`; the errors of their difference, and of the logarithm of
+    # their ratio, from the influence of the rows
     ratio, low, high = found.ratio
     assert ratio == pytest.approx(1.4762943566360007, abs=1e-9)
     assert np.log(high / low) / 2 / 1.959963984540054 == pytest.approx(
-        0.12140711027691625, abs=1e-8
+        0.12323371402916922, abs=1e-8
     )
-    assert (found.high - found.low) / 2 / 1.96 == pytest.approx(0.0179772, rel=0.02)
+    assert (found.high - found.low) / 2 / 1.959963984540054 == pytest.approx(
+        0.01833132915745251, abs=1e-8
+    )
 
 
 def test_controls_of_a_decomposition_are_those_of_the_regression(shared):

@@ -3,7 +3,7 @@
 Counts are sufficient: the fit is that of the rows. Of rates the regression is logistic, and the
 adjusted difference the average marginal effect, a difference of standardised rates, and not the
 odds ratio, which changes with what is adjusted for even where nothing confounds
-(non-collapsibility). Of means it is linear, from rows, sums and sums of squares of every cell: rows
+(non-collapsibility). Of means it is linear, from rows, sums and sums of squares of every cell. Rows
 of a cell have one leverage, so that the robust variance (HC3) is that of the rows too.
 """
 
@@ -31,6 +31,7 @@ _CONVERGED = 1e-9
 SEPARATED = 15.0
 _RANK = 1e-10
 _LARGEST_Z = 37.0
+_MOST_LEVERAGE = 0.5
 MOST_COLUMNS = 300
 """Columns of the design above which no regression is fitted."""
 
@@ -148,7 +149,7 @@ def adjusted_effect(
     References
     ----------
     Firth (1993), Biometrika 80, 27-38; Heinze & Schemper (2002), Statistics in Medicine 21,
-    2409-2419.
+    2409-2419; MacKinnon & White (1985), Journal of Econometrics 29, 305-325 (HC3).
 
     Examples
     --------
@@ -173,10 +174,10 @@ def adjusted_effect(
     total = n.sum()
     difference = float((n * (ours - theirs)).sum() / total)
     inverse = np.linalg.pinv(_information(cells.design, rate, n), hermitian=True)
-    leverage = cells.design @ inverse
     squared = SquaredWeights(n, x, x) if sampling is None else _squared(sampling, held)
-    rows = total**2 / squared.rows.sum()
-    scale = rows / max(rows - len(beta), 1.0)
+    moved = cells.design @ inverse
+    of_row = (moved * cells.design).sum(1) * rate * (1 - rate) * squared.rows / n
+    moved = moved / spared(of_row)[:, None]
     z = z if sampling is None else sampling.critical(z)
 
     def error(by_group: float, by_reference: float) -> float:
@@ -187,10 +188,10 @@ def adjusted_effect(
             - by_reference * sides[1] * (theirs * (1 - theirs))[:, None]
         )).sum(0) / total  # fmt: skip
         from_mean = (of_cell - (n * of_cell).sum() / total) / total
-        of_rate = leverage @ slope
+        of_rate = moved @ slope
         # the influence of a row is this much and, for a success, a slope more
         failure = from_mean - of_rate * rate
-        variance = scale * float(squared.variance(failure, of_rate))
+        variance = float(squared.variance(failure, of_rate))
         if penalised and sampling is None:
             # of rates moved away from 0 the residuals are too small: the variance of the model
             variance = max(variance, float(slope @ inverse @ slope + (n * from_mean**2).sum()))
@@ -201,12 +202,12 @@ def adjusted_effect(
     standardised = [float((n * each).sum() / total) for each in (ours, theirs)]
     found = effect_of_sides(difference, error(1, 1), z, len(n))
     found = found._replace(ratio=ratio_of_sides(standardised, error, z), penalised=penalised)
-    covariance = scale * (leverage * squared.about(rate).squares[:, None]).T @ leverage
+    covariance = (moved * squared.about(rate).squares[:, None]).T @ moved
     if by_side:
         tested = not penalised and sampling is None
         interaction = _equal_effects(beta, covariance, cells.own) if tested else np.nan
         return found._replace(interaction=interaction)
-    place, own_odds = cells.side, leverage[:, cells.side]
+    place, own_odds = cells.side, moved[:, cells.side]
     of_side = covariance[place, place]
     if penalised and sampling is None:
         of_side = max(of_side, inverse[place, place])
@@ -317,6 +318,14 @@ def adjusted_mean(
     )
 
 
+def spared(leverage: Array) -> Array:
+    """Return what a row does not determine of its own fitted rate, by which HC3 divides residuals.
+
+    It is at least half: a row alone in its level has all leverage, but in Firth's fit a residual.
+    """
+    return np.asarray(1 - np.minimum(leverage, _MOST_LEVERAGE))
+
+
 def hc3_meat(squares: Array, leverage: Array) -> Array:
     """Return squared residuals as HC3 has them."""
     return np.asarray(squares / (1 - np.minimum(leverage, 1 - 1e-9)) ** 2)
@@ -407,6 +416,8 @@ def _newton(design: Array, x: Array, n: Array, *, penalised: bool) -> Array | No
                 inverse = np.linalg.inv(information)
                 hat = n * rate * (1 - rate) * ((design @ inverse) * design).sum(1)
                 residual = residual + hat * (0.5 - rate)
+                # that of the augmented rows, without which steps may alternate for ever
+                information = _information(design, rate, n + hat)
             step = np.linalg.solve(information, design.T @ residual)
         except np.linalg.LinAlgError:
             return None

@@ -19,6 +19,7 @@ from fairgauge.stats.grouped_regression import (
     hc3_meat,
     mean_of_sides,
     ratio_of_sides,
+    spared,
 )
 from fairgauge.stats.intervals import as_critical_t
 
@@ -78,13 +79,14 @@ class StreamedLogistic:
         self._cells, self._z = cells, z
         self._beta, self._penalised = start
         self._scans, self._before = 0, (start[0], -np.inf)
+        self._inverse: Array | None = None
         self._begin()
 
     def _begin(self) -> None:
         cells, numbers = len(self._cells.design), len(self._beta) - self._cells.design.shape[1]
-        (self._information, self._meat, self._score, self._crossed_group, self._crossed_reference,
-         self._group, self._reference, self._curved) = (
-            _CellSums(cells, numbers) for _ in range(8)
+        (self._information, self._meat, self._score, self._raised, self._crossed_group,
+         self._crossed_reference, self._group, self._reference, self._curved) = (
+            _CellSums(cells, numbers) for _ in range(9)
         )  # fmt: skip
         self._curved_squares = np.zeros((cells, numbers, numbers))
         self._cubes = np.zeros((numbers,) * 3)
@@ -103,8 +105,12 @@ class StreamedLogistic:
         residual, both = y - rate, np.stack([ours, theirs])
         spread = n * rate * (1 - rate)
         self._information.add(cell, spread, z)
-        self._meat.add(cell, n * residual**2, z)
         self._score.add(cell, n * residual, z)
+        if self._inverse is not None:  # of the scan before: at the end it is the same
+            hat = rate * (1 - rate) * _leverage(sides.design, self._inverse, cell, z)
+            residual = residual / spared(hat)
+        self._meat.add(cell, n * residual**2, z)
+        self._raised.add(cell, n * residual, z)
         self._crossed_group.add(cell, n * residual * ours, z)
         self._crossed_reference.add(cell, n * residual * theirs, z)
         self._group.add(cell, n * ours * (1 - ours), z)
@@ -136,7 +142,7 @@ class StreamedLogistic:
         before, reached = self._before
         if likelihood < reached - _NEAR:
             self._beta = (before + self._beta) / 2
-        elif np.abs(step).max() < _NEAR:
+        elif np.abs(step).max() < _NEAR and self._inverse is not None:
             self.done = True
             if self._penalised or np.abs(self._beta).max() < SEPARATED:
                 self.found = self._finished(inverse, step)
@@ -144,6 +150,7 @@ class StreamedLogistic:
             self._before, self._beta = (self._beta, likelihood), self._beta + step
         lost = np.abs(self._beta).max() > 2 * SEPARATED and not self._penalised
         self.done = self.done or lost or self._scans >= MOST_SCANS
+        self._inverse = inverse
         if not self.done:
             self._begin()
 
@@ -167,24 +174,23 @@ class StreamedLogistic:
             for one, of in ((self._group, sides.of_group), (self._reference, sides.of_reference))
         )
         crossed = [
-            one.vector(design) - mean * self._score.vector(design)
+            one.vector(design) - mean * self._raised.vector(design)
             for one, mean in zip((self._crossed_group, self._crossed_reference), means, strict=True)
         ]
         spread = self._products / total - np.outer(means, means)
         meat = self._meat.matrix(design)
-        scale = total / max(total - int((np.diag(inverse) > 0).sum()), 1.0)
 
         def error(by_group: float, by_reference: float) -> float:
             weights = np.array([by_group, -by_reference])
             slope = by_group * group - by_reference * reference
             of_rate, of_rows = inverse @ slope, float(weights @ spread @ weights) / total
             both = 2 / total * float((by_group * crossed[0] - by_reference * crossed[1]) @ of_rate)
-            variance = scale * (of_rows + both + float(of_rate @ meat @ of_rate))
+            variance = of_rows + both + float(of_rate @ meat @ of_rate)
             if self._penalised:  # as in `adjusted_effect`
                 variance = max(variance, of_rows + float(slope @ inverse @ slope))
             return float(np.sqrt(variance))
 
-        of_side = float((scale * inverse @ meat @ inverse)[sides.side, sides.side])
+        of_side = float((inverse @ meat @ inverse)[sides.side, sides.side])
         if self._penalised:
             of_side = max(of_side, float(inverse[sides.side, sides.side]))
         means = means + np.array([group @ step, reference @ step])
@@ -222,10 +228,7 @@ class StreamedLinear:
             self._values.add(cell, n * y, z)
             return
         (beta, inverse), design = self._fitted, self._cells.design
-        at = design.shape[1]
-        own = ((design @ inverse[:at, :at]) * design).sum(1)
-        shared = 2 * design @ inverse[:at, at:]
-        hat = own[cell] + (shared[cell] * z).sum(1) + ((z @ inverse[at:, at:]) * z).sum(1)
+        at, hat = design.shape[1], _leverage(design, inverse, cell, z)
         residual = y - (design @ beta[:at])[cell] - z @ beta[at:]
         self._meat.add(cell, hc3_meat(n * residual**2, hat), z)
 
@@ -287,6 +290,15 @@ def rough_fit(
     if alone is None or alone[1]:
         return found
     return np.concatenate([alone[0], np.zeros(z.shape[1])]), False
+
+
+def _leverage(design: Array, inverse: Array, cell: NDArray[np.int64], z: Array) -> Array:
+    """Return the leverage of every row, of its regressors alone."""
+    at = design.shape[1]
+    own = ((design @ inverse[:at, :at]) * design).sum(1)
+    shared = 2 * design @ inverse[:at, at:]
+    of_numbers = ((z @ inverse[at:, at:]) * z).sum(1)
+    return np.asarray(own[cell] + (shared[cell] * z).sum(1) + of_numbers)
 
 
 def _inverse(matrix: Array, first: int) -> tuple[Array, list[int]]:

@@ -13,12 +13,15 @@ CODES = [*np.unravel_index(np.arange(60), LEVELS)]
 
 
 def test_berkeley_agrees_with_statsmodels():
-    """`Logit` of the 4,526 rows with dummies of departments, and `get_margeff` (overall)."""
+    """`Logit` of the 4,526 rows with dummies of departments, `get_margeff` (overall), and HC3.
+
+    The residuals are divided by 1 less `GLM(...).get_influence().hat_matrix_diag` of the rows.
+    """
     found = adjusted_effect(*WOMEN, *MEN, [np.arange(6)], Z)
     assert found.difference == pytest.approx(0.019497, abs=1e-6)
     assert found.log_odds == pytest.approx(0.099870088, abs=1e-8)
-    scale = np.sqrt(4_526 / (4_526 - 7))  # of statsmodels's HC0 to the divisor of HC1
-    assert found.log_odds_error == pytest.approx(0.080311586 * scale, abs=1e-8)
+    assert found.log_odds_error == pytest.approx(0.08045399170682278, abs=1e-8)
+    assert (found.high - found.low) / 2 / Z == pytest.approx(0.015595534438258651, abs=1e-8)
     assert (found.cells, found.penalised) == (12, False)
 
 
@@ -48,6 +51,26 @@ def test_levels_that_separate_are_penalised_and_a_side_that_separates_keeps_its_
     assert alone.penalised
     assert -0.45 < alone.difference < -0.25
     assert adjusted_effect([0, 0], [0, 0], [10, 20], [40, 40], [np.arange(2)], Z) is None
+
+
+def test_a_row_alone_in_its_level_has_no_boundless_weight():
+    """Of 40 rows beside one that Firth's fit leaves a residual of, though it has all leverage."""
+    x_d, n_d, x_a, n_a = [8, 1], [20, 1], [12, 0], [20, 0]
+    for by_side in (False, True):
+        found = adjusted_effect(x_d, n_d, x_a, n_a, [np.arange(2)], Z, by_side=by_side)
+        assert found.penalised
+        assert 0.5 < found.high - found.low < 0.8
+
+
+def test_every_table_with_rows_of_both_sides_has_a_fit():
+    """Of 200 tables of a row or two a cell: the steps of Firth's fit alternated in most."""
+    rng = np.random.default_rng(2)
+    for strata in np.repeat([3, 8, 30, 60], 50):
+        n_d, n_a = rng.integers(0, 3, (2, strata)) + (np.arange(strata) == 0)
+        counts = rng.binomial(n_d, 0.3), n_d, rng.binomial(n_a, 0.6), n_a
+        for by_side in (False, True):
+            found = adjusted_effect(*counts, [np.arange(strata)], Z, by_side=by_side)
+            assert found.low < found.difference < found.high
 
 
 @pytest.mark.parametrize(("rows", "interaction"), [(400, 0.0), (1_000, 1.0), (150, 0.0)])
