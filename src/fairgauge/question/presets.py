@@ -39,6 +39,8 @@ class Preset:
     statements : what they state of the statistics.
     no_limit : the statement that they set no limit, empty where they set one.
     publishes : what a published report holds.
+    category_limit : from which gap on, as a share of the reference, a stratum counts; None where no
+        text states one.
     document : what a published report states of the audit, as keys of ``[document]``.
     terms : what the text, or practice, calls metrics, by their names.
     words : what a brief calls people and decisions, as keys of ``[words]``.
@@ -65,6 +67,7 @@ class Preset:
     intersect: bool = False
     superseded_by: str = ""
     no_limit: str = ""
+    category_limit: float | None = None
 
     @property
     def published_metrics(self) -> tuple[str, ...]:
@@ -132,6 +135,7 @@ def preset(name: str) -> Preset:
         sources=tuple(about["sources"]),
         statements=(*about["statements"], *([no_limit] if no_limit else [])),
         no_limit=no_limit,
+        category_limit=about.get("category_limit"),
         publishes=tuple(about["publishes"]),
         document=tuple(about.get("document", ())),
         terms=about.get("terms", {}),

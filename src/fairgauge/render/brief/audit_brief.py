@@ -845,6 +845,11 @@ def _missing_statements(report: Report) -> Iterator[Sentence]:
         yield Sentence(
             "State which value is the favourable outcome: fairgauge audit --positive VALUE."
         )
+    if _lacks_categories(report.spec):
+        yield Sentence(
+            "Name the column of the categories that the preset looks at: fairgauge audit --strata "
+            "COLUMN."
+        )
     if report.task is Task.MULTICLASS and not report.spec.get("positive"):
         yield Sentence("If one class is favourable, state it: fairgauge audit --positive CLASS.")
 
@@ -880,9 +885,21 @@ def _recoding_steps(report: Report) -> Iterator[Sentence]:
         )
 
 
+def _lacks_categories(spec: Mapping[str, Any]) -> bool:
+    name = spec.get("preset")
+    return (
+        name in preset_names()
+        and preset(name).category_limit is not None
+        and not spec.get("strata")
+    )
+
+
 def _has_tables_to_publish(spec: Mapping[str, Any]) -> bool:
     name = spec.get("preset")
-    return name in preset_names() and bool(preset(name).published_metrics)
+    if name not in preset_names():
+        return False
+    found = preset(name)
+    return bool(found.published_metrics or found.category_limit)
 
 
 def _steps(

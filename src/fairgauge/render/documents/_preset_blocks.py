@@ -24,6 +24,7 @@ from fairgauge.render._document_tree import (
     Table,
     Unit,
 )
+from fairgauge.render.documents._gap_tables import gaps_by_category, overall_gaps
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.metric_words import (
     metric_words,
@@ -132,6 +133,7 @@ def tables_to_publish(report: Report, sections: Sequence[FeatureResults]) -> lis
         if each.class_scope.is_single
     )
     tables = [table for table in every if table is not None]
+    tables += (*overall_gaps(report, sections), *gaps_by_category(report, sections))
     protected = any(each.code is DiagnosticCode.PROTECTED for each in report.diagnostics)
     notes = (unknown_sentence(report), *([_PROTECTED] if protected else []))
     last = [replace(table, notes=(*table.notes, *notes)) for table in tables[-1:]]

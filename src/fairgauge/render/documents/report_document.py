@@ -49,6 +49,7 @@ from fairgauge.render.documents._feature_sections import (
     feature_tables,
     overview_sections,
 )
+from fairgauge.render.documents._gap_tables import gaps_by_category
 from fairgauge.render.documents._metric_blocks import (
     DIFFERENCE,
     OTHERS,
@@ -163,7 +164,9 @@ def report_document(report: Report, *, full: bool = False) -> DocumentTree:
         title=called(fields.get("title") or f"Fairness audit: {file_of(report.data.source)}"),
         beside=f"{read}, {question.used_words(report)}",
         lead=(
-            *question.lead(report, tables_to_publish=bool(builder.tables_to_publish)),
+            *question.lead(
+                report, tables_to_publish=bool(builder.tables_to_publish) and not builder.gaps
+            ),
             *question.caveat(report.spec),
         ),
         cover=[
@@ -260,6 +263,7 @@ class _Summary:
         self.column = called(strata_named(report.spec.get("strata")) or "the strata")
         self.terms = terms_of(report)
         self.tables_to_publish = tables_to_publish(report, results)
+        self.gaps = tuple(gaps_by_category(report, results))
 
     def sections(self) -> Iterator[Section]:
         """Yield the rules, the findings, a table for each feature, and the notes."""
@@ -278,6 +282,8 @@ class _Summary:
             )
             cells += [c.text for b in blocks if isinstance(b, Table) for r in b.rows for c in r]
             yield Section(f"feature-{i}", called(each.name), blocks)
+        if gaps := [each for each in self.gaps if len(each.rows) <= _MOST_GROUPS]:
+            yield Section("gaps", "Gaps", tuple(gaps))
         whole = [each for each in self.report.estimates if each.feature is None]
         if whole:
             yield Section("whole", "All rows", (Items(tuple(map(metric_sentence, whole))),))
