@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Never, Unpack
+from typing import Never, Unpack, cast
 
 from fairgauge.catalogue.facts import described
 from fairgauge.cube.cube import Cube, Sums
@@ -23,6 +23,7 @@ from fairgauge.measure.other_references import reference_notes
 from fairgauge.question.features import Ordered
 from fairgauge.question.option_docs import with_options
 from fairgauge.question.options import Options
+from fairgauge.question.readers import controls_as_strata
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import Spec, ask, check_names, refuse_candidates
 from fairgauge.reasons import Parameter
@@ -193,7 +194,7 @@ def count(
 
     Takes the arguments of `audit`, and raises its errors. The cube can be saved, added to cubes of
     other rows, and audited at any time. With ``item`` and ``variant`` it takes those of `pairs`,
-    and counts answers.
+    and counts answers. ``controls`` are those of `why`, and counted as further strata.
 
     Examples
     --------
@@ -202,7 +203,7 @@ def count(
     >>> fg.count(rows, label="y", sensitive="sex")
     <Cube of 3 rows in 3 cells: feature sex, label y>
     """
-    asked = with_config(config, options)
+    asked = cast("Options", controls_as_strata(with_config(config, options)))
     if "item" in asked or "variant" in asked:
         from fairgauge.api.pairing import counted_answers
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from fairgauge.cube.cube import Cube
 from fairgauge.enums import GapVerdict, ReferenceKind, Role
 from fairgauge.errors import DataError, Problem, SpecError, alternatives, quote
 from fairgauge.question.options import Options
-from fairgauge.question.readers import items
+from fairgauge.question.readers import controls_as_strata
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import level_codes
 from fairgauge.resolve.resolution import Resolution, resolve
@@ -70,8 +70,7 @@ def matched_files(data: object, found: Decomposition, identifier: str) -> Matche
     SpecError, DataError
         A gap is not of the selection rate or the base rate, or rows cannot be read.
     """
-    asked: dict[str, Any] = {k: v for k, v in found.spec.items() if k != "margins"}
-    asked["strata"] = [*items(asked["strata"]), *items(asked.pop("controls", None) or ())]
+    asked = controls_as_strata({k: v for k, v in found.spec.items() if k != "margins"})
     cube, source, spec = counted(data, (), cast("Options", asked))
     if source is None:
         raise DataError("counts hold no files to review; give the rows")

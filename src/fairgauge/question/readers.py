@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence, Sized
 from collections.abc import Set as AbstractSet
 from enum import StrEnum
-from typing import SupportsFloat, TypeGuard, TypeVar
+from typing import Any, SupportsFloat, TypeGuard, TypeVar
 
 from fairgauge.errors import Problem, nearest, shown
 from fairgauge.values import Value, canonical, sort_key
@@ -33,6 +33,18 @@ def items(value: object) -> list[object]:
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
         return list(value)
     return [value]
+
+
+def controls_as_strata(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a question about counts, in which the controls of a decomposition are strata.
+
+    >>> controls_as_strata({"strata": "branch", "controls": ["dti:36"]})
+    {'strata': ['branch', 'dti:36']}
+    """
+    asked = dict(asked)
+    if (controls := asked.pop("controls", None)) is not None:
+        asked["strata"] = [*items(asked.get("strata") or ()), *items(controls)]
+    return asked
 
 
 def is_finite(value: object) -> TypeGuard[SupportsFloat]:

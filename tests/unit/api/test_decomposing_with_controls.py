@@ -46,11 +46,11 @@ def test_controls_move_the_regression_and_nothing_else(loans):
     assert found.spec["controls"] is not None
 
 
-def test_counts_give_what_rows_give(loans):
-    cube = fg.count(
-        loans, **{k: v for k, v in ASKED.items() if k != "reference"},
-        strata=["branch", *CONTROLS],
-    )  # fmt: skip
+@pytest.mark.parametrize(
+    "counted", [{"strata": ["branch", *CONTROLS]}, {"strata": "branch", "controls": CONTROLS}]
+)
+def test_counts_give_what_rows_give(loans, counted):
+    cube = fg.count(loans, **{k: v for k, v in ASKED.items() if k != "reference"}, **counted)
     found = fg.why(cube, controls=CONTROLS, reference={"race": "W"})
     assert found.gaps == fg.why(loans, strata="branch", controls=CONTROLS, **ASKED).gaps
 
@@ -86,12 +86,20 @@ def test_a_control_is_no_stratum_and_no_group(loans, controls, message):
 
 def test_the_command_takes_controls(loans, tmp_path):
     loans.write_csv(tmp_path / "loans.csv")
-    command = [
-        sys.executable, "-m", "fairgauge", "why", "loans.csv", "--prediction", "approved",
-        "--positive", "1", "--sensitive", "race", "--reference", "race=W", "--strata", "branch",
-        "--control", "ltv:80,90", "--control", "purpose", "--format", "json",
+    controls = ["--control", "ltv:80,90", "--control", "purpose"]
+    question = [
+        "loans.csv", "--prediction", "approved", "--positive", "1", "--sensitive", "race",
+        "--strata", "branch", *controls,
     ]  # fmt: skip
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    (tmp_path / "why.json").write_text(done.stdout, encoding="utf-8")
-    found = fg.load(tmp_path / "why.json")
+    reference = ["--reference", "race=W", "--format", "json"]
+
+    def run(*arguments):
+        command = [sys.executable, "-m", "fairgauge", *arguments]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        (tmp_path / "why.json").write_text(done.stdout, encoding="utf-8")
+        return fg.load(tmp_path / "why.json") if done.stdout else None
+
+    found = run("why", *question, *reference)
     assert found.gaps[0].controls == ("ltv", "purpose")
+    run("count", *question, "-o", "loans.cube.json")
+    assert run("why", "loans.cube.json", *controls, *reference).gaps == found.gaps

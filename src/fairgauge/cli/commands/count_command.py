@@ -16,10 +16,11 @@ from fairgauge.cli._output import (
     note_cases_alone,
     note_identifiers,
 )
-from fairgauge.cli._spec_flags import Asked, Texts, asked, question
+from fairgauge.cli._spec_flags import Asked, Texts, asked, given_options, question
 from fairgauge.cli._streams import print_message, print_result
 from fairgauge.errors import FairgaugeError, SpecError
 from fairgauge.object_stores import is_object
+from fairgauge.question.readers import controls_as_strata
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +40,13 @@ DIALECTS = (
 @click.argument("data", nargs=-1)
 @question()
 @where()
+@click.option(
+    "--control",
+    "controls",
+    metavar="COL...",
+    multiple=True,
+    help="Column that fairgauge why adjusts for beside the strata: dti:36,43. Repeatable.",
+)
 @click.option(
     "-o",
     "--output",
@@ -103,6 +111,7 @@ def command(
     variant: str | None,
     model: str | None,
     run: str | None,
+    controls: tuple[str, ...],
     **flags: Texts,
 ) -> None:
     """Count the rows that an audit needs, and keep the counts instead of the rows.
@@ -127,7 +136,7 @@ def command(
         from fairgauge.evidence.protection import check_min_cell
 
         check_min_cell(min_cell)
-    what = asked(config, flags)
+    what = _with_controls(asked(config, flags), controls)
     roles = {"item": item, "variant": variant, "model": model, "run": run}
     what.options.update({name: column for name, column in roles.items() if column})
     if by is not None and _of_answers(what):
@@ -158,6 +167,12 @@ def command(
         cube.save(output)
     if not _of_answers(what):
         _print_notes(cube, warnings, quiet=quiet)
+
+
+def _with_controls(what: Asked, controls: tuple[str, ...]) -> Asked:
+    """Return what is asked with the controls among the strata; flags override those of a file."""
+    given = {"controls": given_options({"strata": controls})["strata"]} if controls else {}
+    return Asked(controls_as_strata(what.options | given), what.problems)
 
 
 def _count_periods(
