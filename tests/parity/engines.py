@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import itertools
+import json
 import os
 import re
 import shutil
@@ -24,6 +26,8 @@ from tests.needs import missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[2]
 
 _numbers = itertools.count()
 
@@ -119,14 +123,29 @@ class MariaDB:
     def table(self, name: str, rows: pa.Table) -> None:
         """Create a table whose collation takes "a" and "A" for the same, as it is by default."""
         kinds = {"string": "varchar(40)", "int64": "bigint", "bool": "boolean",
-                 "date32[day]": "date"}  # fmt: skip
+                 "date32[day]": "date",
+                 "timestamp[us, tz=Asia/Tokyo]": "timestamp(6) NULL"}  # fmt: skip
         columns = [
             f"`{each.name}` {kinds.get(str(each.type), str(each.type).replace('128', ''))}"
             for each in rows.schema
         ]
         values = [", ".join(map(_mysql_literal, row.values())) for row in rows.to_pylist()]
-        records = ", ".join(f"({each})" for each in values)
-        self.run(f"CREATE TABLE {name} ({', '.join(columns)}); INSERT INTO {name} VALUES {records}")
+        inserts = [
+            f"INSERT INTO {name} VALUES " + ", ".join(f"({each})" for each in values[i : i + 5_000])
+            for i in range(0, len(values), 5_000)  # a statement has at most 16 MB
+        ]
+        self.run("; ".join([f"CREATE TABLE {name} ({', '.join(columns)})", *inserts]))
+
+
+def by_library_of_mysql(
+    script: str, url: str, rows: str, asked: dict[str, object], made: str | Path
+) -> None:
+    """Run a script of tests/clients where the library of MySQL is installed."""
+    python = ROOT / ".clients" / "mysql" / "bin" / "python"
+    if not python.exists():
+        missing("MySQL's library", "tests/prepare")
+    command = [python, ROOT / "tests" / "clients" / script, url, rows, json.dumps(asked), made]
+    subprocess.run(command, check=True, env=os.environ | {"PYTHONPATH": str(ROOT / "src")})
 
 
 def _mysql_literal(value: object) -> str:
@@ -134,6 +153,8 @@ def _mysql_literal(value: object) -> str:
         return "NULL"
     if isinstance(value, (bool, int, float, Decimal)):
         return str(value)
+    if isinstance(value, dt.datetime) and value.tzinfo:
+        return f"'{value.astimezone(dt.UTC):%Y-%m-%d %H:%M:%S.%f}'"
     return "'" + str(value).replace("\\", "\\\\").replace("'", "''") + "'"
 
 

@@ -1,4 +1,4 @@
-"""One digest for every engine and kind of value; FAIRGAUGE_ROWS=200000 asks it of many rows."""
+"""One digest and one report for every engine; FAIRGAUGE_ROWS=200000 asks it of many rows."""
 
 from __future__ import annotations
 
@@ -6,11 +6,22 @@ import datetime as dt
 import os
 from decimal import Decimal
 from functools import cache
+from typing import TYPE_CHECKING
 
+import engines
 import numpy as np
 import pyarrow as pa
+import pytest
 
 import fairgauge as fg
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairgauge.cube.cube import Cube
+
+ROWS = int(os.environ.get("FAIRGAUGE_ROWS", "2000"))
+METRICS = ["selection_rate", "calibration_gap", "brier_score", "roc_auc", "mean_score", "score_smd"]
 
 ASKED = {
     "label": "y", "score": "s", "threshold": 0.5, "weight": "w", "strata": ["d"],
@@ -42,6 +53,49 @@ def table(rows: int) -> pa.Table:
     })  # fmt: skip
 
 
-def test_one_digest_of_many_rows(typed):
-    rows = table(int(os.environ.get("FAIRGAUGE_ROWS", "2000")))
-    assert fg.count(typed(rows), **ASKED).digest == fg.count(rows, **ASKED).digest
+def numbers(value: object, path: str = "") -> Iterator[tuple[str, float]]:
+    """Yield the numbers of a document, each with where it is."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from numbers(each, f"{path}.{key}")
+    elif isinstance(value, list):
+        for i, each in enumerate(value):
+            yield from numbers(each, f"{path}[{i}]")
+    elif isinstance(value, (int, float)):
+        yield path, value
+
+
+def estimates(cube: Cube) -> dict[str, float]:
+    return dict(numbers(fg.audit(cube, metrics=METRICS).to_dict()["estimates"]))
+
+
+@cache
+def expected(rows: int) -> tuple[str, dict[str, float]]:
+    cube = fg.count(table(rows), **ASKED)
+    return cube.digest, estimates(cube)
+
+
+def check(cube: Cube) -> None:
+    digest, wanted = expected(ROWS)
+    assert cube.digest == digest
+    found = estimates(cube)
+    assert len(found) > 1_000
+    assert found == pytest.approx(wanted, rel=1e-9, abs=0)
+
+
+def test_one_digest_and_one_report_of_many_rows(typed):
+    check(fg.count(typed(table(ROWS)), **ASKED))
+
+
+@pytest.fixture(scope="module")
+def mariadb():
+    with engines.mariadb_server() as server:
+        server.table("people", table(ROWS))
+        yield f"mysql://root@127.0.0.1:{server.port}/test"
+
+
+@pytest.mark.parametrize("rows", ["people", "SELECT * FROM people"])
+def test_mariadb_counts_the_same(mariadb, rows, tmp_path):
+    made = tmp_path / "a.cube.json"
+    engines.by_library_of_mysql("mysql_counts.py", mariadb, rows, ASKED, made)
+    check(fg.load(made))

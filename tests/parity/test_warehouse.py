@@ -189,13 +189,8 @@ def test_mariadb_is_counted_where_it_is(folder, mariadb, rows):
 
 
 def by_its_library(mariadb, script: str, rows: str, asked: dict[str, object], made: str) -> None:
-    python = ROOT / ".clients" / "mysql" / "bin" / "python"
-    if not python.exists():
-        missing("MySQL's library", "tests/prepare")
     url = f"mysql://reader:s3cret@127.0.0.1:{mariadb.port}/test"
-    command = [python, ROOT / "tests" / "clients" / script, url, rows, json.dumps(asked), made]
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-    subprocess.run(command, check=True, env=environment)
+    engines.by_library_of_mysql(script, url, rows, asked, made)
 
 
 def test_mariadb_is_searched_in_batches(folder, mariadb):

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from fairgauge.scan.source import Record, Source
 
 _DOUBLE = {"postgres": "DOUBLE PRECISION", "sqlite": "REAL", "mysql": "DOUBLE"}
+_UTC = "CONCAT(replace(strftime({}, '%Y-%m-%dT%H:%M:%S.%f'), '.000000', ''), '+00:00')"
 _QUERY = re.compile(
     r"\s*(?:--|/\*|\(|(?:SELECT|WITH|FROM|VALUES|TABLE|PIVOT|UNPIVOT)\b)", re.IGNORECASE
 )
@@ -185,13 +186,15 @@ class Database:
             value = f"CAST({name} AS {double})"
             return f"nullif({value}, 'NaN')" if self._engine == "postgres" else value
 
-        def letter_by_letter(column: str) -> str:
-            name = identifier(column)
-            return marked(name, "mysql") if kinds[column].is_string() else name
+        def of_mysql(column: str) -> str:
+            name, kind = identifier(column), kinds[column]
+            if kind.is_timestamp() and kind.timezone:  # an instant, which is sent without a zone
+                return f"CASE WHEN {name} IS NOT NULL THEN {_UTC.format(name)} END"
+            return marked(name, "mysql") if kind.is_string() else name
 
         # a look at the first rows could run a costly query twice, so the database only counts
         return Columns(
-            letter_by_letter if self._engine in FOLDED else identifier, number, double=double,
+            of_mysql if self._engine in FOLDED else identifier, number, double=double,
             sets=self._engine not in WITHOUT_SETS, looks=False,
         )  # fmt: skip
 
