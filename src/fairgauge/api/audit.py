@@ -167,7 +167,12 @@ def audit(
             *counted_people(cube, spec),
             *never_repeats(cube, spec),
             *_notes(measured.task, excluded, spec, stated=_task_is_stated(spec, options)),
-            *assumed_positive(cube, spec, measured.task),
+            *assumed_positive(
+                cube,
+                spec,
+                measured.task,
+                (each.definition for each in (*measured.estimates, *verdicts)),
+            ),
             *unfavourable_positive(cube, spec, measured.task),
             *few_published(spec, measured.groups),
             *_likely_mistakes(cube, spec, measured, rows_by_level),

@@ -187,7 +187,7 @@ def why(
         gaps=gaps,
         diagnostics=(
             *repeated_rows(data, source, spec, cube, "why"),
-            *assumed_positive(cube, spec, Task.BINARY),
+            *assumed_positive(cube, spec, Task.BINARY, spec.catalogue.expand(spec.metrics)),
             *strata_that_are_outcomes(gaps),
             *single_row_groups(cube, spec, cube.rows_by_level()),
             *many_strata(

@@ -256,7 +256,7 @@ def find(
         question=question,
         spec=spec.to_dict(),
         diagnostics=(
-            *assumed_positive(cube, spec, decide_task(cube, spec)),
+            *assumed_positive(cube, spec, decide_task(cube, spec), (row,)),
             *repeated_rows(data, source, spec, cube, "find"),
             *counted_people(cube, spec),
             *single_row_groups(cube, replace(spec, intersections=()), cube.rows_by_level()),

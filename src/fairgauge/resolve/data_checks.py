@@ -12,6 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fairgauge.catalogue.comparisons import Metric
+from fairgauge.catalogue.exchanged_outcomes import depends_on_positive
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.crossed_strata import with_one_stratum
 from fairgauge.cube.cube import Cube, Sums
 from fairgauge.cube.levels import quartiles
@@ -77,13 +80,15 @@ def check_known(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -> N
             raise DataError(f"column {quote(axis.column)} ({role}) holds no {what} in any row")
 
 
-def assumed_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
-    """Report which value is assumed to be favourable, where the specification does not state it.
+def assumed_positive(
+    cube: Cube, spec: Spec, task: Task, rows: Iterable[Metric | Statistic]
+) -> Iterator[Diagnostic]:
+    """Report which value is assumed to be favourable, where what is measured depends on it.
 
     This is a warning unless the name of the column suggests something favourable: for labels such
     as ``recidivism`` or ``default``, 1 is the unfavourable outcome.
     """
-    if spec.positive != () or task is not Task.BINARY:
+    if spec.positive != () or task is not Task.BINARY or not any(map(depends_on_positive, rows)):
         return
     axis = cube.plan.axis(Role.LABEL) or cube.plan.axis(Role.PREDICTION)
     if axis is None or axis.bins:

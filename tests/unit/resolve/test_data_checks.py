@@ -6,6 +6,7 @@ import re
 import shutil
 import tomllib
 
+import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
@@ -14,6 +15,10 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.api.audit import check_groups, counted_with_warnings
+from fairgauge.catalogue.across import Spread
+from fairgauge.catalogue.catalogue import METRICS
+from fairgauge.catalogue.comparisons import Representation
+from fairgauge.catalogue.pooling import ConditionalDisparity
 from fairgauge.cli import main
 from fairgauge.enums import DiagnosticCode, Level, Task
 from fairgauge.errors import DataError, quote
@@ -46,8 +51,8 @@ def test_an_assumed_favourable_outcome_is_reported_in_the_words_of_the_column():
     assert (each["column"], each["value"], each["others"]) == ("two_year_recid", "1", ("0",))
     assert each.message == (
         "the favourable outcome is assumed, not stated: 'two_year_recid' = 1, against '0'. If 1 is "
-        "the unfavourable outcome of 'two_year_recid', every disparity is read the wrong way "
-        "round; state it: positive=VALUE (--positive VALUE)"
+        "the unfavourable outcome of 'two_year_recid', every disparity that depends on it is read "
+        "the wrong way round; state it: positive=VALUE (--positive VALUE)"
     )
 
 
@@ -81,6 +86,65 @@ def test_true_is_named_as_it_is_written():
 @pytest.mark.parametrize("options", [{"positive": 1}, {"positive": 0}, {"task": "multiclass"}])
 def test_what_is_stated_is_not_assumed(options):
     assert not found(frame(), DiagnosticCode.ASSUMED_POSITIVE, **options)
+
+
+BINARY = [
+    each
+    for each in METRICS
+    if Task.BINARY in each.tasks and getattr(each, "by", None) not in ("ratio", "variance", "gini")
+    if not (isinstance(each, Spread) and each.of.name not in ("accuracy", "selection_rate"))
+]
+"""Every metric of two outcomes; of the comparisons of one rate, those that differ in kind."""
+
+
+@pytest.mark.parametrize("metric", BINARY, ids=lambda each: each.name)
+def test_it_is_reported_just_where_the_other_outcome_gives_other_numbers(metric):
+    rng = np.random.default_rng(5)
+    score, outcome = rng.random(400).round(3), rng.random(400)
+    data = pl.DataFrame(
+        {
+            "y": (outcome < score).astype(int),
+            "p": (score > 0.4).astype(int),
+            "score": score,
+            "g": rng.choice([*"abc"], 400),
+            "s": rng.choice([*"uv"], 400),
+        }
+    )
+    decided = {"score": "score"} if "score" in metric.needs else {"prediction": "p"}
+    asked = {"metrics": [metric.name], "label": "y", "sensitive": "g"} | decided
+    asked |= {"strata": "s"} if isinstance(metric, ConditionalDisparity) else {}
+    asked |= {"features": ["score"]} if metric.name in ("FT", "consistency") else {}
+    if isinstance(metric, Representation):
+        asked["population"] = {"g": {"a": 0.3, "b": 0.3, "c": 0.4}}
+    one, other = (fg.audit(data, task="binary", **asked, **by) for by in ({}, {"positive": 0}))
+    values = [[each.value for each in report.estimates] for report in (one, other)]
+    values = [
+        of + [rate.value for group in report.groups for rate in group.rates.values()]
+        for of, report in zip(values, (one, other), strict=True)
+    ]
+    assert any(value is not None for value in values[0])
+    changes = any(
+        (a is None) != (b is None) or (a is not None and a != pytest.approx(b, abs=1e-12))
+        for a, b in zip(*values, strict=True)
+    )
+    reported = [each for each in one.diagnostics if each.code is DiagnosticCode.ASSUMED_POSITIVE]
+    assert bool(reported) is changes
+    limits = " ".join(map(str, one.brief().limits))
+    assert ("Which outcome is favourable was assumed" in limits) is changes
+
+
+@pytest.mark.parametrize("rate", ["error_rate", "accuracy", "false_positive_rate"])
+def test_searches_and_decompositions_report_it_just_where_it_matters(rate):
+    columns = {"y": [0, 1, 0, 0], "p": [0, 1, 1, 0], "g": [*"abba"], "h": [*"uuvv"]}
+    data = pl.DataFrame({name: values * ROWS for name, values in columns.items()})
+    rows = {"label": "y", "prediction": "p"}
+    results = (
+        fg.find(data, **rows, rate=rate, worse="higher", features=["g", "h"]),
+        fg.why(data, **rows, metrics=[f"{rate}.difference"], sensitive="g", strata="h"),
+    )
+    for each in results:
+        codes = {note.code for note in each.diagnostics}
+        assert (DiagnosticCode.ASSUMED_POSITIVE in codes) is (rate == "false_positive_rate")
 
 
 def test_counts_of_confusion_matrices_state_their_positives():

@@ -750,9 +750,7 @@ def _limits(report: Report, words: Vocabulary) -> Iterator[Sentence]:
 
 
 def _is_positive_assumed(report: Report) -> bool:
-    spec = report.spec
-    outcomes = any(spec.get(key) for key in ("label", "prediction"))
-    return report.task is Task.BINARY and outcomes and not spec.get("positive")
+    return any(each.code is DiagnosticCode.ASSUMED_POSITIVE for each in report.diagnostics)
 
 
 def _explaining_steps(spec: Mapping[str, Any], task: Task, *, differs: bool) -> Iterator[Sentence]:

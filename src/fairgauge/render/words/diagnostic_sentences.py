@@ -223,8 +223,8 @@ def _assumed_positive(d: Diagnostic) -> str:
     against = f", against {listing(d['others'])}" if d["others"] else ""
     return (
         f"the favourable outcome is assumed, not stated: {quote(column)} = {value}{against}. If "
-        f"{value} is the unfavourable outcome of {quote(column)}, every disparity is read the "
-        "wrong way round; state it: positive=VALUE (--positive VALUE)"
+        f"{value} is the unfavourable outcome of {quote(column)}, every disparity that depends on "
+        "it is read the wrong way round; state it: positive=VALUE (--positive VALUE)"
     )
 
 
