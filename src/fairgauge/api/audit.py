@@ -147,6 +147,7 @@ def audit(
     check_known(cube, spec, rows_by_level)
     measured, verdicts, notes_of_verdicts = judged(cube, source, spec)
     excluded, used = excluded_rows(cube, spec, rows_by_level)
+    rows = [*(each.definition for each in measured.estimates), *(v.definition for v in verdicts)]
     report = Report(
         version=__version__,
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
@@ -167,12 +168,7 @@ def audit(
             *counted_people(cube, spec),
             *never_repeats(cube, spec),
             *_notes(measured.task, excluded, spec, stated=_task_is_stated(spec, options)),
-            *assumed_positive(
-                cube,
-                spec,
-                measured.task,
-                (each.definition for each in (*measured.estimates, *verdicts)),
-            ),
+            *assumed_positive(cube, spec, measured.task, rows),
             *unfavourable_positive(cube, spec, measured.task),
             *few_published(spec, measured.groups),
             *_likely_mistakes(cube, spec, measured, rows_by_level),
