@@ -328,7 +328,8 @@ def many_strata(
     crossed = crossed or with_one_stratum(cube)
     axis = next(a for a in crossed.plan.axes if a.role is Role.STRATUM)
     table = crossed.marginal([axis])
-    rows = table.sums["rows"][(table.codes[:, 0] >= 0) & (table.sums["rows"] > 0)]
+    cases = table.sums.get("n", table.sums["rows"])
+    rows = cases[(table.codes[:, 0] >= 0) & (cases > 0)]
     few = rows < FEWEST_ROWS
     listed = {}
     for each in cube.plan.axes:
