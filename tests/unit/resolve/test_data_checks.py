@@ -264,6 +264,8 @@ def test_many_thin_strata_are_to_be_cut_or_merged():
     assert not found(rows, DiagnosticCode.MANY_STRATA, strata=crossed[:1])
     many = pl.concat([rows] * 20)
     assert not found(many, DiagnosticCode.MANY_STRATA, strata="dti")
+    counted = rows.with_columns(n=20)
+    assert not found(counted, DiagnosticCode.MANY_STRATA, strata="dti", count="n")
     numbers = pl.concat([frame(dti=range(ROWS))] * 25).with_columns(
         dti=pl.int_range(ROWS * 25) % 62
     )
