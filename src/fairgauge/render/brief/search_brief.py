@@ -37,7 +37,7 @@ def search_brief(found: SubgroupSearch) -> Brief:
     """Return the brief of a search for subgroups."""
     return Brief(
         headline=_headline(found),
-        verdict=(),
+        verdict=(_verdict(found),),
         looked_at=(Sentence(examined(found), ("overall", "examined", "question")),),
         found=tuple(_found(found)),
         certainty=tuple(_certainty(found)),
@@ -79,10 +79,14 @@ def _headline(found: SubgroupSearch) -> Sentence:
     )
 
 
-def _found(found: SubgroupSearch) -> Iterator[Sentence]:
+def _verdict(found: SubgroupSearch) -> Sentence:
     if not found.worse:
-        yield Sentence(nothing_shown(found), ("worse",))
-        return
+        return Sentence(nothing_shown(found), ("worse",))
+    of = f"Of the {numbered(found.examined, 'parts' if of_scores(found.question) else 'subgroups')}"
+    return Sentence(f"{of} {claim(found)}", ("examined", "worse", "summary"))
+
+
+def _found(found: SubgroupSearch) -> Iterator[Sentence]:
     members = [each for each in found.worse if each.explained_by is None]
     for each in members[:_MOST_FOUND]:
         rates = f"{percent(each.rate)} vs {percent(each.reference_rate)}, "
@@ -95,8 +99,6 @@ def _found(found: SubgroupSearch) -> Iterator[Sentence]:
     if (more := len(members) - _MOST_FOUND) > 0:
         where = f"under “{heading(found.question)}”"
         yield Sentence(f"{more:,} more {plural(more, 'is', 'are')} {where}.", ("summary",))
-    of = f"Of the {numbered(found.examined, 'parts' if of_scores(found.question) else 'subgroups')}"
-    yield Sentence(f"{of} {claim(found)}", ("examined", "worse", "summary"))
 
 
 def _certainty(found: SubgroupSearch) -> Iterator[Sentence]:

@@ -270,7 +270,7 @@ def _table(
     else:
         at_least = f"at least: one end of simultaneous intervals, {_level(question)}"
     notes = () if needed else (at_least,)
-    return Table(caption, tuple(columns), rows, notes=notes)
+    return Table(caption, tuple(columns), rows, notes=notes, stacked=True)
 
 
 def _level(question: SearchQuestion) -> str:

@@ -41,6 +41,7 @@ from fairgauge.render.words.verdict_sentences import outcome_word
 from fairgauge.results.brief import Brief
 from fairgauge.results.comparison import Comparison
 from fairgauge.results.report import Report
+from fairgauge.results.subgroup_search import SubgroupSearch
 
 NARROWEST, WIDEST = 80, 120
 ONE_SCREEN = 42
@@ -121,7 +122,10 @@ def write(
         columns,
         full=full,
         of_audit=isinstance(shown, Report),
-        counted=isinstance(shown, Report) and bool(shown.verdicts),
+        counted=bool(
+            (isinstance(shown, Report) and shown.verdicts)
+            or (isinstance(shown, SubgroupSearch) and shown.worse)
+        ),
     )
     lines = [*writer.document(document)] if full else _one_screen(document, writer, python=python)
     return "\n".join(line.rstrip() for line in lines) + "\n"
@@ -186,7 +190,7 @@ class _Text:
         self.full = full
         self.of_audit = of_audit
         self.counted = counted
-        """Whether the first sentence of its verdict counts the rules, as the line above does."""
+        """Whether the first sentence of its verdict counts what the line above does."""
         self.shown: set[str] = set()
         """The sentences of the brief that stand before the tables."""
         self.hidden: dict[str, None] = {}
