@@ -163,15 +163,10 @@ class GapInWords:
         worded = _of_hundred if self.means is None else _as_amount
         by_strata, inside = (worded(sign * value) for value in (composition, within))
         strata = strata_words(self.gap)
+        accounts = f"Composition by {strata} accounts for"
         if self.means is not None:
-            return (
-                f"By which {strata} people are in, the average is {by_strata}; within {strata}, "
-                f"{inside}."
-            )
-        return (
-            f"Which {strata} people are in accounts for {by_strata} of 100; within {strata} the "
-            f"difference is {inside}."
-        )
+            return f"{accounts} an average {by_strata}; within {strata} the average is {inside}."
+        return f"{accounts} {by_strata} of 100; within {strata} the difference is {inside}."
 
 
 def _as_amount(value: float) -> str:

@@ -151,10 +151,10 @@ def _share_rule_in_words(shares: ComparedShares, limits: tuple[float, float]) ->
     if contrast.value is not None and contrast.definition.range != (-1, 1):
         return ""
     if event is None:
-        sides = _from_none(limits, "less often", "more often", "less or more often")
+        sides = _from_none(limits, "less often", "more often", "more or less often")
         if sides is None:
             return ""
-        return f"{happened} at most {_PER_HUNDRED * sides[0]:g} of 100 times {sides[1]}"
+        return f"{happened} at most {_PER_HUNDRED * sides[0]:g} percentage points {sides[1]}"
     if (allowed := _from_none(limits, "fewer", "more", "")) is None:
         return ""
     most, side = allowed

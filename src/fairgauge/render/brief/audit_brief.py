@@ -869,7 +869,7 @@ def _recoding_steps(report: Report) -> Iterator[Sentence]:
         value = quote(each["value"])
         yield Sentence(
             f"{value} is the reference of {called(each.feature or '')}; if it means that the "
-            f"value is missing, it cannot be: name it (--unknown)."
+            f"value is missing, it cannot be: name it with --unknown."
         )
     respelled = [
         called(each.feature or "")
@@ -878,8 +878,8 @@ def _recoding_steps(report: Report) -> Iterator[Sentence]:
     ]
     if respelled:
         yield Sentence(
-            f"Recode {listing(respelled)} first: some values look like spellings of one category, "
-            "or like unknown; the notes of the whole report have the lines (--recode)."
+            f"Recode {listing(respelled)} first, with --recode: some values look like spellings of "
+            "one category, or like unknown; the notes of the whole report have the lines."
         )
 
 

@@ -123,4 +123,4 @@ def _steps(found: Decomposition) -> Iterator[Sentence]:
     if GapVerdict.INCONCLUSIVE in verdicts:
         yield Sentence("Look at the strata one by one: an average may hide what remains in some.")
     if not verdicts - {GapVerdict.NO_GAP}:
-        yield Sentence("State which difference would be too small to matter (--margin).")
+        yield Sentence("State which difference would be too small to matter, with --margin.")

@@ -410,7 +410,7 @@ def _steps(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Sentence]:
         first = min(each.undefined[0].period for each in report.undefined)
         yield Sentence(
             f"Look at the rows from {first} on of what has no value; if they are wrong, correct "
-            "them and add the periods again (--replace).",
+            "them and add the periods again with --replace.",
             ("comparisons",),
         )
     elif not alarms and not report.overdue:

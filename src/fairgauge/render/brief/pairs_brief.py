@@ -201,4 +201,4 @@ def _steps(audit: PairsAudit) -> Iterator[Sentence]:
     if audit.verdict is SwapVerdict.DIFFERS:
         yield Sentence("Read answers to the same items under names of both groups.")
     elif audit.differences[0].margin is None:
-        yield Sentence("State which difference would be too small to matter (--margin).")
+        yield Sentence("State which difference would be too small to matter, with --margin.")

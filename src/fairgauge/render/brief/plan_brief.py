@@ -269,7 +269,7 @@ def _unused_answers(planned: Planned) -> Iterator[Sentence]:
 
 def _steps(planned: Planned) -> Iterator[Sentence]:
     if planned.answers is not None and not _is_practical(planned.answers):
-        other = "items (--items)" if planned.answers.items is None else "names (--names)"
+        other = "items, with --items," if planned.answers.items is None else "names, with --names,"
         yield Sentence(f"Give the number of {other} instead, more runs, or a larger difference.")
     elif planned.answers is not None:
         yield Sentence("Collect the answers, then audit them: fairgauge pairs.")

@@ -327,8 +327,8 @@ class _ThresholdsBrief:
         choice, effect = self.choice, self.effect
         if effect is None:
             yield Sentence(
-                f"Allow a larger margin than {kept_words(choice)} (--margin), or change the model: "
-                "no threshold is enough."
+                f"Allow a larger margin than {kept_words(choice)} with --margin, or change the "
+                "model: no threshold is enough."
             )
             return
         at = f"--threshold {cut_of(effect):g} --rule '{choice.goal}'"

@@ -319,7 +319,8 @@ def _disclosed(found: SubgroupSearch) -> Iterator[str]:
             f"{of_whom(found)}"
         )
         if base is None:
-            yield f"{close}; both counts together disclose these few (--min-cell {FEW} lists none)."
+            both = "both counts together disclose these few"
+            yield f"{close}; {both}; with --min-cell {FEW} none is listed."
         else:
             yield f"{close}, and {numbers.plural(found.close, 'is', 'are')} not listed."
     if base is not None:

@@ -382,7 +382,7 @@ def test_values_to_recode_come_before_other_steps() -> None:
     )
     report = fg.audit(rows, prediction="y", positive=1, sensitive="race", preset="nyc-ll144")
     first, *_ = map(str, report.brief().steps)
-    assert first.startswith("Recode race first: some values look like spellings of one category,")
+    assert first.startswith("Recode race first, with --recode: some values look like spellings of")
     assert {e.reference.group for e in report.estimates if e.reference} == {"WHITE"}
 
 
@@ -674,10 +674,10 @@ def test_a_rule_on_the_accuracy_of_classes_is_in_words(limit: str, often: str) -
     asked = {"label": "y", "prediction": "p", "sensitive": "sex", "task": "multiclass"}
     for rule, stated in (
         (f"accuracy.difference {limit}", f"{often} often”"),
-        ("-0.02 <= accuracy.difference <= 0.02", "less or more often”"),
+        ("-0.02 <= accuracy.difference <= 0.02", "more or less often”"),
     ):
         verdict = " ".join(map(str, fg.audit(table, rules=rule, **asked).brief().verdict))
-        assert f"“The predicted class is right at most 2 of 100 times {stated}" in verdict
+        assert f"“The predicted class is right at most 2 percentage points {stated}" in verdict
 
 
 def test_a_significant_difference_under_an_inconclusive_rule_is_explained():

@@ -76,7 +76,9 @@ def test_a_gap_in_pay_is_stated_as_averages():
         "Average pay: 8.0 lower for people with sex F (32.5) than for people with sex M (40.5), "
         "0.80 times as high."
     )
-    assert parts == "By which unit people are in, the average is 5 lower; within unit, 3 lower."
+    assert parts == (
+        "Composition by unit accounts for an average 5 lower; within unit the average is 3 lower."
+    )
 
 
 def test_what_is_certain_is_of_the_group_that_is_named(found):
@@ -103,7 +105,7 @@ def test_the_gap_of_berkeley_is_stated_as_counts():
     )
     shares, parts, outlying = map(str, brief.found)
     assert shares == "Of 100 women, 30 were admitted; of 100 other applicants, 45."
-    accounts = "Which Dept people are in accounts for 17.8 fewer of 100; within Dept the difference"
+    accounts = "Composition by Dept accounts for 17.8 fewer of 100; within Dept the difference"
     assert parts == f"{accounts} is 3.6 more."
     rates = "of 100 women, 82 were admitted; of 100 other applicants, 62"
     assert outlying == f"In Dept A the difference is in the other direction: {rates}."
