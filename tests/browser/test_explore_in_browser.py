@@ -659,6 +659,26 @@ def test_the_specification_on_the_page_follows_the_view(opened):
     assert tomllib.loads(page.locator("#text").input_value())["reference"] == "largest"
 
 
+@pytest.mark.parametrize("width", [400, 1280])
+def test_a_printed_page_shows_every_rate_from_whatever_window(opened, width):
+    """A sheet of A4 is narrower than the window in which one rate is shown at a time."""
+    page = opened(
+        explored(rows(), sensitive="g", intersections=[]), viewport={"width": width, "height": 850}
+    )
+    settled(page)
+    rates = len(data_of(page)["rates"])
+    visible = """() => [...document.querySelectorAll('#grid tbody td')]
+      .filter((cell) => cell.offsetParent && cell.textContent).length"""
+    groups = page.locator("#grid tbody tr").count()
+    assert page.evaluate(visible) == groups * (1 if width == 400 else rates)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 720, "height": 1050})
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => done()))")
+    assert rates > 1
+    assert page.evaluate(visible) == groups * rates
+
+
 def test_of_many_groups_those_in_sight_and_those_that_are_printed_have_cells(opened):
     """Every group has its row; its numbers are there once it comes into sight."""
     n = 70

@@ -318,7 +318,7 @@
   };
 
   // every row has its header; of many rows, those in sight and within a screen of it have cells, and printed ones
-  const body = one("grid").tBodies[0], lines = [], narrow = matchMedia("(max-width: 46rem)");  // shows one rate
+  const body = one("grid").tBodies[0], lines = [], narrow = matchMedia("screen and (max-width: 46rem)");  // shows one rate
   let sorted = [], axes = [], isPrinted = false, columnOn = 0;
   // what was picked is so no more, in cells that are drawn again later too
   const unmark = () => {
@@ -892,7 +892,7 @@
     const drawMoved = () => { if (!queue.length) soon([drawNear]); };
     addEventListener("scroll", drawMoved, { passive: true });
     addEventListener("resize", drawMoved);
-    narrow.addEventListener("change", () => update());
+    narrow.addEventListener("change", () => { if (!isPrinted) update(); });
     for (const [event, is] of [["beforeprint", true], ["afterprint", false]]) {
       addEventListener(event, () => { isPrinted = is; queue.push(drawNear); flush(); });
     }
