@@ -91,7 +91,7 @@ class _Dialect:
 
 def _dialect(path: Place) -> _Dialect:
     lines = _first_lines(path)
-    delimiter = "\t" if ".tsv" in path.suffixes else _delimiter(lines[0])
+    delimiter = "\t" if ".tsv" in path.suffixes else delimiter_of(lines[0])
     try:
         header = next(csv.reader(lines, delimiter=delimiter, strict=True))
     except (csv.Error, StopIteration):
@@ -102,7 +102,7 @@ def _dialect(path: Place) -> _Dialect:
     return _Dialect(path, delimiter, tuple(header))
 
 
-def _delimiter(line: str) -> str:
+def delimiter_of(line: str) -> str:
     """Return what separates the names of a header: the one that is found most often."""
     outside = "".join(line.split('"')[::2])
     return max(_DELIMITERS, key=outside.count)
