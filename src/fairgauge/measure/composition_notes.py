@@ -84,16 +84,19 @@ def _note(gap: Gap) -> Iterator[Diagnostic]:
             "trend_low": trend.interval.low,
             "trend_high": trend.interval.high,
         }
-    levels = [(column.column, each.level) for column in gap.by_column
+    levels = [(f"{column.column} {each.level}", each) for column in gap.by_column
               for each in column.levels if each.outlying]  # fmt: skip
-    strata = [pair for each in gap.strata if each.outlying for pair in each.stratum.items()]
+    strata = [(", ".join(map(" ".join, each.stratum.items())), each)
+              for each in gap.strata if each.outlying]  # fmt: skip
+    outlying = levels or strata
     yield Diagnostic.note(
         DiagnosticCode.COMPOSITION,
         gap.estimate.feature,
         metric=gap.estimate.metric,
         group=gap.estimate.group,
         columns=gap.columns,
-        outlying=tuple(f"{column} {name}" for column, name in levels or strata),
+        outlying=tuple(name for name, _ in outlying),
+        outlying_differences=tuple(each.difference for _, each in outlying),
         confidence=gap.estimate.confidence,
         **values,
     )

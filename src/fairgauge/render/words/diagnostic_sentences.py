@@ -197,7 +197,11 @@ def _composition(d: Diagnostic) -> str:
             f"({numbers.probability(d['p'])})"
         )
     if d["outlying"]:
-        text += f"; unlike the others: {numbers.listing(list(map(called, d['outlying'])))}"
+        named = (
+            f"{called(name)} ({with_unit(size, kind, sign=True)})"
+            for name, size in zip(d["outlying"], d["outlying_differences"], strict=True)
+        )
+        text += f"; unlike the others: {numbers.listing(list(named))}"
     return text
 
 
