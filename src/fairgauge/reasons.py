@@ -155,7 +155,7 @@ NOT_EVALUABLE = frozenset({
 
 
 Parameter: TypeAlias = (
-    "str | int | float | bool | tuple[str, ...] | tuple[int, ...] | tuple[Reason, ...] | None"
+    "str | int | float | bool | tuple[str, ...] | tuple[float, ...] | tuple[Reason, ...] | None"
 )
 
 

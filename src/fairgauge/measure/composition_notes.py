@@ -84,9 +84,9 @@ def _note(gap: Gap) -> Iterator[Diagnostic]:
             "trend_low": trend.interval.low,
             "trend_high": trend.interval.high,
         }
-    levels = [(f"{column.column} {each.level}", each) for column in gap.by_column
+    levels = [(f"{column.column} {each.level}", each.difference) for column in gap.by_column
               for each in column.levels if each.outlying]  # fmt: skip
-    strata = [(", ".join(map(" ".join, each.stratum.items())), each)
+    strata = [(", ".join(map(" ".join, each.stratum.items())), each.difference)
               for each in gap.strata if each.outlying]  # fmt: skip
     outlying = levels or strata
     yield Diagnostic.note(
@@ -96,7 +96,7 @@ def _note(gap: Gap) -> Iterator[Diagnostic]:
         group=gap.estimate.group,
         columns=gap.columns,
         outlying=tuple(name for name, _ in outlying),
-        outlying_differences=tuple(each.difference for _, each in outlying),
+        outlying_differences=tuple(size for _, size in outlying if size is not None),
         confidence=gap.estimate.confidence,
         **values,
     )
