@@ -254,7 +254,7 @@ def _gaps(
         sides.x_d, sides.n_d, sides.x_a, sides.n_a, z,
         ratio=ratio, columns=columns, squares=sides.squares, sampling=sides.sampling,
     )  # fmt: skip
-    tests = _tests(sides, crossed, spec.confidence)
+    tests, years = _tests(sides, crossed, spec.confidence), _years(crossed, sides.common)
     verdict, reason = _verdict(estimate, parts, metric.neutral, margin, varies=tests.varies)
     yield Gap(
         estimate=estimate,
@@ -273,7 +273,7 @@ def _gaps(
         trend=tests.trend,
         strata=_ranked(
             _strata(sides, crossed, tests.of_strata, spec.confidence, ratio=ratio),
-            None if tests.trend is None else tests.trend.column,
+            None if years is None else crossed.columns[years[0]],
             tested=tests.of_strata.each is not None,
             lower=lower,
         )

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from html import unescape
 
 import numpy as np
 import polars as pl
@@ -75,7 +76,7 @@ def test_berkeley():
     main, by_side = gap.adjusted
     assert main.value == pytest.approx(0.019497, abs=1e-6)
     assert main.odds_ratio == pytest.approx(np.exp(0.099870), abs=1e-5)
-    assert by_side.interaction_p == pytest.approx(0.0035, abs=1e-4)
+    assert by_side.interaction_p == pytest.approx(0.003451612602, abs=1e-9)  # HC3
     assert [s.stratum["dept"] for s in gap.strata if s.outlying] == ["A"]
     assert "Outlying: A, +20.3 pp (0.0 pp in the others" in gap.says
 
@@ -344,7 +345,8 @@ def test_the_headline_names_the_outlying_branch_of_forty_and_no_other():
     found = decomposed(pl.concat([branches([-0.08] * 39 + [-0.219], rows=4_000), few]))
     headline = found.brief().headline.text
     assert headline.endswith(
-        "within dept; the difference is larger in dept b39 (−21.9 pp, all others −8.0 pp)"
+        "within dept; the difference is larger in dept b39 (F 21.9 pp lower than others, elsewhere "
+        "8.0 pp lower; adjusted\u00a0p\u00a0<\u00a00.001)"
     )
     strata = [each.stratum["dept"] for each in found.gaps[0].strata]
     assert (strata[0], strata[-1]) == ("b39", "few")
@@ -379,7 +381,10 @@ def test_a_level_that_is_outlying_is_named_and_not_its_cells():
     found = decomposed(rows, strata=["branch", "income"])
     assert sum(each.outlying for each in found.gaps[0].strata) == 2
     headline = found.brief().headline.text
-    assert headline.endswith("the difference is larger in branch b3 (−40.0 pp, all others 0.0 pp)")
+    assert headline.partition("; the ")[2] == (
+        "difference is larger in branch b3 (F 40.0 pp lower than others, elsewhere 0.0 pp; "
+        "adjusted\u00a0p\u00a0<\u00a00.001)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -423,7 +428,7 @@ def test_the_headline_names_the_outlying_branch_of_another_group():
     (_, first), (_, second) = found.gravest()
     named = {gap.estimate.group for gap in (first, second) if any(s.outlying for s in gap.strata)}
     assert named == {"F"}
-    assert "dept b39 (−20.0 pp" in found.brief().headline.text
+    assert "dept b39 (F 20.0 pp lower than M" in found.brief().headline.text
 
 
 def test_what_remains_within_the_margin_does_not_fail():
@@ -871,8 +876,82 @@ def test_the_command(tmp_path):
 
 def test_the_headline_names_each_of_several_metrics():
     text = render(decomposed(metrics=["base_rate.difference", "base_rate.ratio"]), "text")
-    headline = next(line for line in text.splitlines() if line.startswith("INCONCLUSIVE"))
-    assert headline.endswith("Female, base rate difference and Female, base rate ratio")
+    verdict = " ".join(text.split()).partition("OVER ALL STRATA INCONCLUSIVE: ")[2]
+    of = "Female, base rate difference and Female, base rate ratio"
+    assert verdict.startswith(f"THE DIFFERENCE VARIES OVER STRATA: {of}")
+
+
+def forty_branches(t05):
+    """Return equal rates in 40 branches of 300 women and 500 men but one, which has its own."""
+    return of_strata(
+        [
+            (sex, f"T{i:02}", round(n * rate), n)
+            for i in range(40)
+            for sex, n, rate in (("F", 300, 0.5 + (t05 if i == 5 else 0)), ("M", 500, 0.5))
+        ]
+    )
+
+
+@pytest.mark.parametrize("branch", [-0.24, -0.49])
+def test_a_named_stratum_stands_in_every_headline_and_in_what_is_next(branch):
+    """With and without a gap over all strata: it states its difference and its adjusted p."""
+    found = decomposed(forty_branches(branch), reference={"sex": "M"})
+    (place,) = (s for s in found.gaps[0].strata if s.outlying)
+    words = f"T05 (F {abs(branch) * 100:.1f} pp lower than M, elsewhere 0.0 pp; adjusted p < 0.001)"
+    shown = [
+        render(found, kind, **options).replace("\u00a0", " ")
+        for kind, options in (("text", {"quiet": True}), ("text", {}), ("markdown", {}),
+                              ("html", {}))
+    ]  # fmt: skip
+    shown[2:] = unescape(shown[2]).replace("\\", ""), unescape(shown[3].partition("</h1>")[0])
+    for text in (*shown, str(found.brief().headline).replace("\u00a0", " ")):
+        assert words in " ".join(text.split())
+    steps = " ".join(map(str, found.brief().steps))
+    assert "Read cases of dept T05 first" in steps
+    assert "one by one" not in steps
+    assert place.stratum == {"dept": "T05"}
+
+
+def test_of_many_strata_those_of_most_interest_are_open():
+    """The page folds the others; the whole text has them, each with all of its columns."""
+    rows = forty_branches(-0.24).with_columns(level=pl.lit("high"))
+    found = decomposed(rows, strata=["dept", "level"])
+    page = render(found, "html").partition('<section id="gap"')[2]
+    strata, _, folded = page.partition("<summary>28 more strata</summary>")
+    strata = strata.partition("<caption>Strata</caption>")[2]
+    assert (strata.count("T"), folded.partition("</table>")[0].count(", high</bdi>")) == (12, 28)
+    text = render(found, "text", full=True)
+    assert all(text.count(f"\nT{i:02}, high  ") == 1 for i in range(40))
+    assert "more strata in" not in text
+
+
+def test_the_screen_shows_composition_and_within_together():
+    rows = pl.DataFrame({"grade": [f"grade {i % 4}" for i in range(480)],
+                         "tenure": [f"{i % 3} years or more" for i in range(480)],
+                         "sex": ["women" if i % 5 < 2 else "men" for i in range(480)],
+                         "pay": [30_000 + 6_000 * (i % 4) + 37 * (i % 53) for i in range(480)]}
+    )  # fmt: skip
+    found = fg.why(rows, label="pay", task="regression", sensitive="sex",
+                   reference={"sex": "men"}, strata=["grade", "tenure"])  # fmt: skip
+    table = render(found, "text").partition("\nStrata\n")[2].splitlines()[0]
+    assert table.split()[-2:] == ["composition", "within"]
+
+
+def test_forty_branches_without_an_outlying_one_name_none():
+    found = decomposed(forty_branches(0.0), reference={"sex": "M"})
+    assert found.gaps[0].verdict is GapVerdict.NO_GAP
+    for options in ({"quiet": True}, {"full": True}):
+        assert not {"OUTLYING", "unlike all"} & set(render(found, "text", **options).split())
+    assert "OUTLYING" not in render(found, "text")
+
+
+def test_an_inconclusive_answer_of_several_columns_may_depend_on_them():
+    rows = branches([-0.09, -0.1, 0.09, 0.1, 0.0, 0.0]).with_columns(level=pl.lit("x"))
+    found = decomposed(rows, strata=["dept", "level"])
+    assert found.verdict is GapVerdict.INCONCLUSIVE
+    steps = " ".join(map(str, found.brief().steps))
+    assert "The answer may depend on which strata are compared" in steps
+    assert "which strata" not in " ".join(map(str, decomposed(rows).brief().steps))
 
 
 def test_an_audit_with_strata_states_composition_and_where_a_gap_varies():

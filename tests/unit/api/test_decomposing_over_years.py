@@ -98,10 +98,23 @@ def test_the_trend_is_adjusted_for_other_columns_which_keep_their_tests():
     [(years([-0.02, 0.0, -0.05]), False), (years([0.0, 0.1, 0.0, 0.0], first=19), True)],
 )
 def test_three_years_have_none_and_numbers_that_are_no_years_are_tested(table, tested):
-    (gap,) = decomposed(table).gaps
+    found = decomposed(table)
+    (gap,) = found.gaps
     assert gap.trend is None
     assert "a year" not in gap.says
+    why = "No trend over year is tested: too few years for a line."
+    assert (why in gap.says) is (why in render(found, "text")) is not tested
+    order = [each.stratum["year"] for each in gap.strata]
+    assert (order == sorted(order)) is not tested
     assert any(each.p_value is not None for each in gap.strata) == tested
+
+
+@pytest.mark.parametrize(("strata", "tests"), [(["branch", "year"], 4), ("year", 2)])
+def test_the_screen_shows_a_trend_once_with_the_tests_that_it_is_adjusted_for(strata, tests):
+    found = decomposed(years([-0.01, -0.03, -0.05, -0.07], branches=4), strata)
+    text = " ".join(render(found, "text").replace("\u00a0", " ").split())
+    assert text.count("a year (95% CI") == 1
+    assert f", adjusted for {tests} tests). Years are not tested one by one." in text
 
 
 def test_the_interval_of_a_trend_covers_it():

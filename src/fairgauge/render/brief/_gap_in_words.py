@@ -84,8 +84,9 @@ class GapInWords:
             GapVerdict.NO_GAP: "",
             GapVerdict.INCONCLUSIVE: f"; what remains {within} is inconclusive",
         }
-        if reason is WhyInconclusive.VARIES:
-            return f"{text}; {within} the difference varies"
+        if reason is WhyInconclusive.VARIES:  # a stratum that is named states how
+            named = outlying_places(self.gap)
+            return text if named else f"{text}; {within} the difference varies"
         if reason is WhyInconclusive.OFFSET:
             return f"{text}, but {within} there is one"
         return f"{text}{becomes[self.gap.verdict]}"

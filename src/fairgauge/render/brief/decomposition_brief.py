@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairgauge.enums import GapVerdict
+from fairgauge.enums import GapVerdict, WhyInconclusive
 from fairgauge.render.brief._gap_in_words import GapInWords, gap_words
 from fairgauge.render.words.decomposition_sentences import (
     CAVEAT,
@@ -15,6 +15,7 @@ from fairgauge.render.words.decomposition_sentences import (
     describe_not_compared,
     describe_outlying,
     describe_trend,
+    outlying_places,
     rows_words,
     strata_words,
     verdict_words,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from fairgauge.results.gap_decomposition import Decomposition, Gap
 
 _MOST_GAPS = 2
+_MOST_PLACES = 3
 
 
 def decomposition_brief(found: Decomposition) -> Brief:
@@ -46,7 +48,7 @@ def decomposition_brief(found: Decomposition) -> Brief:
     words = gap_words(found)
     return Brief(
         headline=_headline(ordered, words),
-        verdict=(Sentence(f"{capitalised(verdict_words(first))}.", (f"gaps[{at}].verdict",)),),
+        verdict=(Sentence(f"{capitalised(_verdict(first))}.", (f"gaps[{at}].verdict",)),),
         looked_at=(
             Sentence(
                 f"{rows_words(found)}, by {listing([called(name) for name in first.columns])}.",
@@ -61,6 +63,15 @@ def decomposition_brief(found: Decomposition) -> Brief:
         steps=tuple(_steps(found)),
         question="How large the gap is, and where it lies",
     )
+
+
+def _verdict(gap: Gap) -> str:
+    """Return the verdict; where differences vary, with the strata that are unlike all others."""
+    places = [name for name, _ in outlying_places(gap)]
+    if gap.reason is not WhyInconclusive.VARIES or not places:
+        return verdict_words(gap)
+    are = plural(len(places), "is", "are")
+    return f"inconclusive over all strata: {listing(places, most=_MOST_PLACES)} {are} unlike others"
 
 
 def _headline(ordered: Sequence[tuple[int, Gap]], words: Vocabulary) -> Sentence:
@@ -116,11 +127,40 @@ def _certainty(at: int, gap: Gap, *, named: bool) -> Iterator[Sentence]:
 
 def _steps(found: Decomposition) -> Iterator[Sentence]:
     verdicts = {gap.verdict for gap in found.gaps}
-    if verdicts & {GapVerdict.REMAINS, GapVerdict.REVERSES}:
+    places = dict.fromkeys(name for _, gap in found.gravest() for name, _ in outlying_places(gap))
+    if places:
+        named = listing(list(places), most=_MOST_PLACES)
+        yield Sentence(f"Read cases of {named} first: the difference there is unlike all others.")
+    elif verdicts & {GapVerdict.REMAINS, GapVerdict.REVERSES}:
         yield Sentence("Read cases of the strata in which the difference is largest.")
     if GapVerdict.ACCOUNTED_FOR in verdicts:
         yield Sentence("Ask whether the strata may rightly decide, and why groups differ in them.")
     if GapVerdict.INCONCLUSIVE in verdicts:
-        yield Sentence("Look at the strata one by one: an average may hide what remains in some.")
+        if not places:
+            yield Sentence(
+                "Look at the strata one by one: an average may hide what remains in some."
+            )
+        yield from _other_strata(found)
     if not verdicts - {GapVerdict.NO_GAP}:
         yield Sentence("State which difference would be too small to matter, with --margin.")
+
+
+def _other_strata(found: Decomposition) -> Iterator[Sentence]:
+    """Yield that an inconclusive answer depends on which strata are compared, where it may."""
+    for i, gap in found.gravest():
+        others = {each.verdict: each for each in gap.other_intervals}
+        others.pop(gap.verdict, None)
+        if gap.verdict is GapVerdict.INCONCLUSIVE and others:
+            each = next(iter(others.values()))
+            yield Sentence(
+                "The answer depends on which strata are compared: with numbers cut into "
+                f"{each.intervals} intervals it would be “{verdict_words(each)}”.",
+                (f"gaps[{i}].other_intervals",),
+            )
+            return
+    if len(columns := found.gaps[0].columns) > 1:
+        names = listing([called(name) for name in columns])
+        yield Sentence(
+            f"The answer may depend on which strata are compared: state which of {names} may "
+            "rightly decide, and compare within these alone."
+        )

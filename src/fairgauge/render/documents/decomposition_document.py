@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fairgauge.catalogue.moments import Mean, RegressionTerm
@@ -34,6 +35,7 @@ from fairgauge.render.words.decomposition_sentences import (
     describe_heterogeneity,
     describe_intervals,
     describe_trend,
+    outlying_words,
     part_words,
     rows_words,
     share_words,
@@ -82,7 +84,7 @@ if TYPE_CHECKING:
 _Row = TypeVar("_Row")
 _MOST_ROWS, _MOST_NAMED = 5, 4
 _NOT_SHOWN = ("what remains with other weights", "regressions", "tests of variation", "method")
-_MOST_DOTS, _MOST_DRAWN = 40, 8
+_MOST_OPEN, _MOST_DRAWN = 12, 8
 _COLUMN_OF = {RegressionTerm.LABEL: "label", RegressionTerm.PREDICTION: "prediction"}
 _TONES = {GapVerdict.REMAINS: Tone.BAD, GapVerdict.INCONCLUSIVE: Tone.UNSURE}
 """That a gap is accounted for is no good news by itself."""
@@ -111,23 +113,17 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> Docume
     of = f"How much of each gap is which {columns} people are in, and what remains within. "
     lead = f"{of if full else ''}{100 * found.confidence:.4g}% confidence intervals."
     if several:
+        gaps = "both" if len(found.gaps) == 2 else f"all {len(found.gaps):,}"
         lead += (
-            f" The verdicts hold for all {len(found.gaps):,} gaps together (Holm); the intervals, "
-            "and the tests of whether a difference varies, are of each gap by itself."
+            f" The verdicts hold for {gaps} gaps together (Holm); the intervals, and the tests of "
+            "whether a difference varies, are of each gap by itself."
         )
-    by_verdict: dict[str, list[str]] = {}
-    for _, gap in found.gravest():
-        by_verdict.setdefault(verdict_words(gap).upper(), []).append(_short(gap, found))
-    verdict = "; ".join(
-        f"{words}: {numbers.listing(names, most=_MOST_NAMED)}" if several else words
-        for words, names in by_verdict.items()
-    )
     return document_of(
         found,
-        title=f"Where does the gap lie? Composition of {columns}",
+        title=f"Decomposition of the {'gaps' if several else 'gap'} by {columns}",
         beside=rows_words(found),
         lead=(lead,),
-        verdict=verdict,
+        verdict=_verdict(found),
         subject="; ".join(gap.estimate.says for gap in found.gaps),
         tone=_TONES.get(found.verdict, Tone.PLAIN),
         sections=_sections(found) if full else [_on_a_screen(found)],
@@ -139,6 +135,27 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> Docume
     )
 
 
+def _verdict(found: Decomposition) -> str:
+    """Return what becomes of the gaps, and the strata that are unlike all others.
+
+    These come first where the verdict over all strata is inconclusive.
+    """
+    several = len(found.gaps) > 1
+    by_verdict: dict[str, list[str]] = {}
+    for _, gap in found.gravest():
+        by_verdict.setdefault(verdict_words(gap).upper(), []).append(_short(gap, found))
+    texts = [
+        f"{words}: {numbers.listing(names, most=_MOST_NAMED)}" if several else words
+        for words, names in by_verdict.items()
+    ]
+    outlying = next(filter(None, (outlying_words(gap) for _, gap in found.gravest())), "")
+    if outlying and found.verdict is GapVerdict.INCONCLUSIVE:
+        texts = [f"OUTLYING: {outlying}", f"OVER ALL STRATA {texts[0]}", *texts[1:]]
+    elif outlying:
+        texts.append(f"OUTLYING: {outlying}")
+    return "; ".join(texts)
+
+
 def _sections(found: Decomposition) -> Iterator[Section]:
     several = len(found.gaps) > 1
     differences = {test_of(gap) for gap in found.gaps if gap.scale == "difference"}
@@ -147,7 +164,7 @@ def _sections(found: Decomposition) -> Iterator[Section]:
             f"gap-{i}" if several else "gap",
             _title(gap, found),
             *_about(gap, found),
-            *_gap(gap, parts=gap.scale == "ratio" and test_of(gap) in differences),
+            *_gap(gap, i, parts=gap.scale == "ratio" and test_of(gap) in differences),
             short=_short(gap, found) if several else "Gap",
         )
     if (name := found.spec.get("preset")) in preset_names():
@@ -173,9 +190,11 @@ def _on_a_screen(found: Decomposition) -> Section:
     blocks: list[Block] = [_parts(first, adjusted[:1])]
     by_column = _furthest_column(first)
     if by_column is not None:
-        blocks.append(_levels(first, by_column, _first(by_column.levels, most)))
+        blocks.append(_levels(first, by_column, _first(by_column.levels, most), screen=True))
     else:
-        blocks += _strata(first, _first(first.strata, most))
+        blocks.append(_strata(first, _first(first.strata, most), screen=True))
+    if trend := describe_trend(first):
+        blocks.append(Paragraph(trend))
     if others:
         columns = (
             Column("other gaps", numeric=False), Column("gap"), Column("within"),
@@ -242,7 +261,7 @@ def _about(gap: Gap, found: Decomposition) -> Iterator[Block]:
     yield Paragraph(f"{gap.estimate.says}.{of}")
 
 
-def _gap(gap: Gap, *, parts: bool) -> Iterator[Block]:
+def _gap(gap: Gap, at: int, *, parts: bool) -> Iterator[Block]:
     """Yield what becomes of a gap: of a ratio beside the difference of its rate, the parts."""
     yield Paragraph(describe_gap_verdict(gap), _TONES.get(gap.verdict, Tone.PLAIN))
     yield _parts(gap)
@@ -259,9 +278,20 @@ def _gap(gap: Gap, *, parts: bool) -> Iterator[Block]:
         return
     yield from _dots(gap)
     yield from _adjusted_dots(gap)
-    yield from _strata(gap, gap.strata)
-    for column in gap.by_column:
-        yield _levels(gap, column, column.levels)
+    yield from _folded(f"strata-{at}", "strata", gap.strata, partial(_strata, gap))
+    for k, column in enumerate(gap.by_column):
+        named, table = f"values of {called(column.column)}", partial(_levels, gap, column)
+        yield from _folded(f"levels-{at}-{k}", named, column.levels, table)
+
+
+def _folded(
+    id_: str, what: str, rows: Sequence[_Row], table: Callable[[Sequence[_Row]], Table]
+) -> Iterator[Block]:
+    """Yield a table of the first rows, and one of the others that opens on demand."""
+    first, others = _first(rows, _MOST_OPEN), rows[_MOST_OPEN:]
+    yield table(first)
+    if len(first) < len(rows):
+        yield Section(id_, f"{len(others):,} more {what}", (table(others),), folded=True)
 
 
 def _parts(gap: Gap, adjusted: Sequence[AdjustedGap] | None = None) -> Table:
@@ -368,7 +398,7 @@ def _waterfall(gap: Gap) -> Chart:
     )
 
 
-def _dots(gap: Gap, most: int = _MOST_DOTS) -> Iterator[Chart]:
+def _dots(gap: Gap, most: int = _MOST_OPEN) -> Iterator[Chart]:
     """Yield the difference in every stratum, of several columns at every level of each."""
     kind = stratum_unit(gap)
     charts: list[tuple[str, list[tuple[str, StratumGap | LevelGap]]]] = [
@@ -449,27 +479,30 @@ def _adjusted_title(gap: Gap, column: ColumnGap) -> str:
     return f"{called(column.column)}, adjusted for {names}"
 
 
-def _strata(gap: Gap, strata: Sequence[StratumGap]) -> Iterator[Block]:
-    """Yield the strata, those first that are unlike the others."""
+def _strata(gap: Gap, strata: Sequence[StratumGap], *, screen: bool = False) -> Table:
+    """Return strata; of a screen without both rates where several columns take their place."""
+    rates = not screen or len(gap.columns) == 1
     group, reference = called(gap.estimate.group), called(reference_name(gap.estimate.reference))
     of_difference = gap.scale == "difference"
     rate = compared_rate(gap.estimate.definition)
     share = rate is None or rate.is_share
-    of_rate, of_gap = Unit.PERCENT if share else Unit.NUMBER, stratum_unit(gap)
-    columns = [Column(called(column), numeric=False) for column in gap.columns]
-    columns += [
+    of, of_rate = ("rate", Unit.PERCENT) if share else ("mean", Unit.NUMBER)
+    of_gap = stratum_unit(gap)
+    columns = [
+        Column(", ".join(map(called, gap.columns)), numeric=False),
         Column(f"n, {group}"),
         Column(f"n, {reference}"),
-        *(Column(f"{'rate' if share else 'mean'}, {side}") for side in (group, reference)),
+        *(Column(f"{of}, {side}") for side in (group, reference) if rates),
         Column("difference"),
         Column("CI", numeric=False),
     ]
-    columns += [Column("composition"), Column("within")] if of_difference else []
+    columns += [Column("composition"), Column("within", joined=True)] if of_difference else []
 
     def row(each: StratumGap) -> tuple[Cell, ...]:
-        cells = [Cell(called(each.stratum[column]), name=True) for column in gap.columns]
+        cells = [Cell(stratum_name(each), name=True)]
         cells += [Cell(count(each.n_group)), Cell(count(each.n_reference))]
-        cells += [Cell(shown(value, of_rate)) for value in (each.rate_group, each.rate_reference)]
+        values = (each.rate_group, each.rate_reference) if rates else ()
+        cells += [Cell(shown(value, of_rate)) for value in values]
         difference = with_unit(each.difference, of_gap, sign=True)
         low, high = each.interval or (None, None)
         interval = shown_range(low, high, of_gap, sign=True)
@@ -478,14 +511,16 @@ def _strata(gap: Gap, strata: Sequence[StratumGap]) -> Iterator[Block]:
         parts = (each.composition, each.within) if of_difference else ()
         return (*cells, *(Cell(with_unit(part, of_gap, sign=True)) for part in parts))
 
-    more = len(gap.strata) - len(strata)
+    more = screen * (len(gap.strata) - len(strata))
     notes = [_CONTRIBUTIONS] if of_difference and gap.support.strata_used else []
     notes += [_OUTLYING] if any(each.outlying for each in strata) else []
     notes += [f"{more:,} more strata in the .html or .json."] if more else []
-    yield Table("Strata", tuple(columns), tuple(map(row, strata)), notes=tuple(notes), titled=True)
+    return Table("Strata", tuple(columns), tuple(map(row, strata)), notes=tuple(notes), titled=True)
 
 
-def _levels(gap: Gap, column: ColumnGap, levels: Sequence[LevelGap]) -> Table:
+def _levels(
+    gap: Gap, column: ColumnGap, levels: Sequence[LevelGap], *, screen: bool = False
+) -> Table:
     """Return the difference at the levels of one of several columns."""
     group, reference = called(gap.estimate.group), called(reference_name(gap.estimate.reference))
     kind = stratum_unit(gap)
@@ -509,7 +544,7 @@ def _levels(gap: Gap, column: ColumnGap, levels: Sequence[LevelGap]) -> Table:
         for each in levels
     )
     names = numbers.listing([called(name) for name in gap.columns if name != column.column])
-    more = len(column.levels) - len(levels)
+    more = screen * (len(column.levels) - len(levels))
     notes = [f"Differences within {names}, averaged with the weights of Mantel and Haenszel."]
     notes += [_OUTLYING] if any(each.outlying for each in levels) else []
     notes += [f"{more:,} more in the .html or .json."] if more else []

@@ -25,6 +25,7 @@ from fairgauge.render.words.metric_words import (
     with_unit,
 )
 from fairgauge.render.words.numbers import count, listing, percent, plural, probability
+from fairgauge.values import are_years
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
         StratumGap,
     )
 
-_MOST_NAMED, _MOST_IN_HEADLINE = 5, 2
+_MOST_NAMED, _MOST_IN_VERDICT = 5, 2
 _RATIO = "ratio "
 """What stands before the values of a ratio, where a sentence is of the difference."""
 
@@ -70,7 +71,9 @@ _REASONS = {
         "not comparable, more than half of one side is in strata that the other does not have"
     ),
     WhyInconclusive.TOO_FEW: "insufficient data",
-    WhyInconclusive.DEPENDS_ON_WEIGHTS: "a difference is shown at one composition alone",
+    WhyInconclusive.DEPENDS_ON_WEIGHTS: (
+        "a difference is shown if strata are weighted by the rows of one side, not by the other's"
+    ),
     WhyInconclusive.SEVERAL_GAPS: "not decided together with all gaps",
     WhyInconclusive.BEYOND_MARGIN: "a confidence interval reaches the margin",
     WhyInconclusive.IMPRECISE: "a confidence interval includes no difference and the whole gap",
@@ -260,11 +263,16 @@ def describe_trend(gap: Gap) -> str:
     """Return by how much the difference changes a year; nothing without a column of years."""
     found = gap.trend
     if found is None:
-        return ""
+        years = years_of(gap)
+        return (
+            f"No trend over {called(years)} is tested: too few years for a line." if years else ""
+        )
     kind, others = stratum_unit(gap), [called(c) for c in gap.columns if c != found.column]
     sides = f"{called(gap.estimate.group)} less {called(reference_name(gap.estimate.reference))}"
     shown_to_change = found.p_adjusted < 1 - found.interval.level
-    p = probability(found.p_adjusted, "p" if found.p_adjusted == found.p_value else "adjusted p")
+    tests = [gap.heterogeneity, found, *(each.heterogeneity for each in gap.by_column)]
+    of_tests = len(tests) - tests.count(None)
+    p = probability(found.p_adjusted) + (f", adjusted for {of_tests} tests" if of_tests > 1 else "")
     return (
         f"{f'Adjusted for {listing(others)}, from' if others else 'From'} {found.first} to "
         f"{found.last} ({called(found.column)}) the difference ({sides}) changes by "
@@ -273,6 +281,15 @@ def describe_trend(gap: Gap) -> str:
         f"{'' if shown_to_change else 'not '}statistically significantly ({p}). Years are not "
         "tested one by one."
     )
+
+
+def years_of(gap: Gap) -> str | None:
+    """Return the first column of several years, which have an order and a trend."""
+    for column in gap.columns:
+        names = {each.stratum[column] for each in gap.strata if each.difference is not None}
+        if len(names) > 1 and are_years(names):
+            return column
+    return None
 
 
 def _variation(
@@ -437,21 +454,50 @@ def outlying_places(gap: Gap) -> list[tuple[str, StratumGap | LevelGap]]:
 
 
 def describe_outlying(gap: Gap) -> str:
-    """Return what stands out in few words: strata or levels unlike all others, or else a trend."""
-    found, kind = outlying_places(gap), stratum_unit(gap)
-    if not found:
-        trend = gap.trend
-        if trend is None or trend.p_adjusted >= 1 - trend.interval.level:
-            return ""
-        return f"the difference changes by {with_unit(trend.value, kind, sign=True)} a year"
-    named = " and ".join(
-        f"{direction(gap, each)} in {name} ({with_unit(each.difference, kind, sign=True)}, "
-        f"all others {with_unit(each.others, kind, sign=True)})"
-        for name, each in found[:_MOST_IN_HEADLINE]
-    )
-    more = len(found) - _MOST_IN_HEADLINE
-    unlike = f"; {more:,} more {'are' if more > 1 else 'is'} unlike the others" if more > 0 else ""
-    return f"the difference is {named}{unlike}"
+    """Return what stands out in few words: a stratum or level unlike all others, or else a trend.
+
+    It is the first of several; how many more there are is stated.
+    """
+    found, trend = outlying_places(gap), gap.trend
+    if found:
+        words = _unlike(gap, *found[0])
+        text = (
+            f"the difference is {direction(gap, found[0][1])} in {words}"
+            if gap.is_shown
+            else f"{words} is unlike all others"
+        )
+        more = len(found) - 1
+        unlike = f"; {more:,} more {plural(more, 'is', 'are')} unlike the others" if more else ""
+        return f"{text}{unlike}"
+    if trend is None or trend.p_adjusted >= 1 - trend.interval.level:
+        return ""
+    slope = with_unit(trend.value, stratum_unit(gap), sign=True)
+    return f"the difference changes by {slope} a year"
+
+
+def outlying_words(gap: Gap) -> str:
+    """Return the strata or levels that are unlike all others, with their differences."""
+    found = outlying_places(gap)
+    named = [_unlike(gap, *each) for each in found[:_MOST_IN_VERDICT]]
+    more = len(found) - len(named)
+    return "; ".join([*named, *([f"{more:,} more"] if more else [])])
+
+
+def _unlike(gap: Gap, name: str, each: StratumGap | LevelGap) -> str:
+    """Return an outlying place with its difference, that of all others, and its p-value."""
+    kind = stratum_unit(gap)
+
+    def sized(value: float) -> tuple[str, str]:
+        size = with_unit(abs(value), kind)
+        none = size == with_unit(0.0, kind)
+        return size, "" if none else " lower" if value < 0 else " higher"
+
+    group, other = called(gap.estimate.group), called(reference_name(gap.estimate.reference))
+    size, how = sized(each.difference or 0.0)
+    elsewhere = "".join(sized(each.others or 0.0))
+    beside = f"{group} {size}{how} than {other}" if how else f"{group} {size} from {other}"
+    p = probability(each.p_adjusted, "adjusted p")
+    return f"{name} ({beside}, elsewhere {elsewhere}; {p})"
 
 
 def direction(gap: Gap, each: StratumGap | LevelGap) -> str:
@@ -485,7 +531,7 @@ def _why_inconclusive(gap: Gap) -> str:
     if gap.reason is WhyInconclusive.TOO_FEW:
         return "the data are insufficient."
     if gap.reason is WhyInconclusive.DEPENDS_ON_WEIGHTS:
-        return f"a difference is shown at one composition of strata, and not at the other: {ends}."
+        return f"{_REASONS[gap.reason]}: {ends}."
     if gap.reason is WhyInconclusive.SEVERAL_GAPS:
         return (
             "by itself the gap would be decided, but not when all gaps of this result are judged "

@@ -261,9 +261,11 @@ class _Text:
         """Yield a brief in few lines: whole sentences, as many of each answer as have room."""
         self.shown = set()
         yield from self.wrapped(str(brief.headline), 0, Tone.PLAIN)
-        if document.verdict:
-            yield self.paint(document.verdict, document.tone)
         repeated = document.folded and document.verdict
+        if repeated:  # it may name strata
+            yield from self.wrapped(document.verdict, 0, document.tone)
+        elif document.verdict:
+            yield self.paint(document.verdict, document.tone)
         if stated := () if repeated else brief.verdict[self.counted :]:
             yield from self.wrapped(" ".join(map(str, stated)))
         for name, most in zip(("found", "certainty", "steps"), room, strict=True):

@@ -100,8 +100,9 @@ def test_the_verdict_names_groups_by_what_becomes_of_their_gaps(found):
 def test_the_gap_of_berkeley_is_stated_as_counts():
     brief = result("why").brief()
     assert str(brief.headline) == (
-        "Women were admitted less often than all other applicants; within Dept the difference "
-        "varies; the difference is in the other direction in Dept A (+20.3 pp, all others 0.0 pp)"
+        "Women were admitted less often than all other applicants; the difference is in the other "
+        "direction in Dept A (Female 20.3 pp higher than others, elsewhere 0.0 pp; "
+        "adjusted\u00a0p\u00a0<\u00a00.001)"
     )
     shares, parts, outlying = map(str, brief.found)
     assert shares == "Of 100 women, 30 were admitted; of 100 other applicants, 45."
