@@ -537,8 +537,12 @@ def counted_people(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         yield made(note, column=spec.person, counted=counted, people=cube.cases, rows=cube.rows)
     else:
         yield Diagnostic.note(note, column=spec.person, counted=counted)
+    outcomes = (spec.prediction, spec.label)
     for column, people in cube.conflicts:
-        yield Diagnostic.warning(DiagnosticCode.PEOPLE_UNCLEAR, column=column, people=people)
+        order = spec.order if column in outcomes else None
+        yield Diagnostic.warning(
+            DiagnosticCode.PEOPLE_UNCLEAR, column=column, people=people, order=order
+        )
 
 
 def _overrides(data: object, spec: Spec) -> list[Diagnostic]:

@@ -235,7 +235,14 @@ def _wrong_probabilities(spec: Spec) -> Iterator[Problem]:
 def _wrong_strata(spec: Spec) -> Iterator[Problem]:
     """Yield why nothing can be adjusted for the strata: they are what is compared."""
     predicted = (spec.prediction, spec.score, *spec.candidate)
+    compared = {each.column for each in spec.sensitive}
     for column in (each.column for each in spec.strata):
+        if compared == {column} and not (spec.features or spec.probabilities):
+            message = (
+                f"{quote(column)} is the sensitive feature, which is the same for all rows of a "
+                "stratum: nothing is left to compare; name another column"
+            )
+            yield Problem("strata", message)
         if column in predicted:
             message = (
                 f"{quote(column)} is the prediction, which is the same for all rows of a stratum: "

@@ -607,6 +607,14 @@ def test_strata_that_are_the_prediction_are_an_error():
         found(frame(), DiagnosticCode.UNMATCHED, strata="p")
 
 
+def test_strata_that_are_the_only_sensitive_feature_are_an_error():
+    rows = pl.DataFrame({"y": [0, 1] * 60, "g": [*"aab"] * 40, "h": [*"cdcdd"] * 24})
+    with pytest.raises(fg.SpecError, match="strata: 'g' is the sensitive feature"):
+        fg.audit(rows, label="y", sensitive="g", strata="g")
+    adjusted = fg.audit(rows, label="y", sensitive=["g", "h"], strata="g").estimates
+    assert any(e.feature == "h" and e.scope.kind == "pooled" for e in adjusted)
+
+
 def represented(population):
     data = pl.DataFrame({"y": [0, 1] * 50, "g": [*"aaaaaabbcd"] * 10})
     report = fg.audit(

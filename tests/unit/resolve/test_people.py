@@ -73,6 +73,15 @@ def test_an_order_is_of_numbers_or_dates():
         fg.count(data, **ASKED, per_person="last", order="day")
 
 
+def test_decisions_that_differ_on_the_last_day_are_stated_as_such():
+    data = pl.DataFrame({**ROWS, "day": [5, 5, 3, 4]})
+    report = fg.audit(data, **ASKED, per_person="last", order="day")
+    (text,) = [each.message for each in report.diagnostics if each.code == "people_unclear"]
+    assert text == (
+        "1 person has several rows with the last day, which differ in y: it is unknown of them"
+    )
+
+
 def test_a_person_in_two_strata_is_refused():
     data = pl.DataFrame({**ROWS, "branch": ["x", "y", "x", "x"]})
     with pytest.raises(DataError, match="1 people are in several strata of 'branch'"):

@@ -21,6 +21,7 @@ from fairgauge.enums import (
     IntervalMethod,
     Outcome,
     ReferenceKind,
+    ReferenceRule,
     ScopeKind,
     Status,
     Task,
@@ -70,6 +71,7 @@ _COUNTED = {
 """What comparisons come to, of one and of several."""
 _TOGETHER = "when all comparisons are judged together"
 _EVERY_RULE = {1: "The rule", 2: "Both rules"}
+_NO_GROUP = (ReferenceRule.OTHERS, ReferenceRule.OVERALL)
 _UNDECIDED = (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
 
 
@@ -843,7 +845,12 @@ def _missing_statements(report: Report) -> Iterator[Sentence]:
         yield Sentence(
             "State which value is the favourable outcome: fairgauge audit --positive VALUE."
         )
-    if _lacks_categories(report.spec):
+    if _states_gaps(report.spec) and report.spec.get("reference") in _NO_GROUP:
+        yield Sentence(
+            "Name the group that the preset compares with (men): fairgauge audit --reference "
+            "COLUMN=VALUE."
+        )
+    if _states_gaps(report.spec) and not report.spec.get("strata"):
         yield Sentence(
             "Name the column of the categories that the preset looks at: fairgauge audit --strata "
             "COLUMN."
@@ -883,21 +890,16 @@ def _recoding_steps(report: Report) -> Iterator[Sentence]:
         )
 
 
-def _lacks_categories(spec: Mapping[str, Any]) -> bool:
+def _states_gaps(spec: Mapping[str, Any]) -> bool:
+    """Return whether the preset looks at gaps in categories of people."""
     name = spec.get("preset")
-    return (
-        name in preset_names()
-        and preset(name).category_limit is not None
-        and not spec.get("strata")
-    )
+    return name in preset_names() and preset(name).category_limit is not None
 
 
 def _has_tables_to_publish(spec: Mapping[str, Any]) -> bool:
     name = spec.get("preset")
-    if name not in preset_names():
-        return False
-    found = preset(name)
-    return bool(found.published_metrics or found.category_limit)
+    named = name in preset_names() and bool(preset(name).published_metrics)
+    return named or _states_gaps(spec)
 
 
 def _steps(

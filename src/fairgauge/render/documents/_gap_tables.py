@@ -29,8 +29,8 @@ def overall_gaps(report: Report, sections: Sequence[FeatureResults]) -> Iterator
         return
     for section in sections:
         ours = [e for e in section.estimates if e.metric in found.options["metrics"]]
-        for _, compared in groupby(sorted(ours, key=_sides), _sides):
-            yield _overall([_Gap(each, found) for each in compared])
+        for gaps in _by_sides(ours, section, found):
+            yield _overall(gaps)
 
 
 def gaps_by_category(report: Report, sections: Sequence[FeatureResults]) -> Iterator[Table]:
@@ -40,8 +40,19 @@ def gaps_by_category(report: Report, sections: Sequence[FeatureResults]) -> Iter
         return
     for section in sections:
         inside = [e for e in section.inside if e.metric == found.options["metrics"][0]]
-        for _, compared in groupby(inside, _sides):
-            yield _by_category([_Gap(each, found) for each in compared], called(column))
+        for gaps in _by_sides(inside, section, found):
+            yield _by_category(gaps, called(column))
+
+
+def _by_sides(
+    estimates: Sequence[Estimate], section: FeatureResults, found: Preset
+) -> Iterator[list[_Gap]]:
+    """Yield the gaps of each group; of two that are each other's reference, those of one."""
+    first = found.options["metrics"][0]
+    groups = {each.group for each in section.estimates if each.metric == first}
+    ours = sorted((each for each in estimates if each.group in groups), key=_sides)
+    for _, compared in groupby(ours, _sides):
+        yield [_Gap(each, found) for each in compared]
 
 
 def _preset(report: Report) -> Preset | None:

@@ -348,6 +348,11 @@ def _persons(number: int) -> str:
 
 def _people_unclear(d: Diagnostic) -> str:
     verb = plural(d["people"], "has", "have")
+    if d.get("order"):
+        return (
+            f"{_persons(d['people'])} {verb} several rows with the last {called(d['order'])}, "
+            f"which differ in {called(d['column'])}: it is unknown of them"
+        )
     return (
         f"{_persons(d['people'])} {verb} rows with different values of {d['column']}, which is "
         "therefore unknown of them; if some of the values are spellings of one category, recode "

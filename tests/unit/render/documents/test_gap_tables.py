@@ -97,3 +97,22 @@ def test_categories_stand_on_the_screen_and_in_every_document():
     text = render(report, "text", full=True)
     assert "nobody stated" not in text
     assert "Name the column of the categories" not in text
+
+
+@pytest.mark.parametrize("sexes", ["FM", "FMX"])
+def test_each_group_has_one_table_of_all_categories(sexes):
+    data = pay(rows=1_500)
+    third = pl.Series(np.random.default_rng(1).random(len(data)) < 0.2)
+    if "X" in sexes:
+        data = data.with_columns(sex=pl.when(third).then(pl.lit("X")).otherwise("sex"))
+    report = audited(data, strata="job", reference="others")
+    found = tables(report)
+    groups = ["F"] if sexes == "FM" else list(sexes)  # of two groups one mirrors the other
+    assert sorted(found) == sorted(
+        [f"Gap of {g}" for g in groups] + [f"Gap of {g} in average pay, by job" for g in groups]
+    )
+    assert all(len(found[f"Gap of {g} in average pay, by job"].rows) == 3 for g in groups)
+    steps = [str(step) for step in report.brief().steps]
+    assert any("Name the group that the preset compares with (men)" in step for step in steps)
+    named = audited(data, strata="job").brief().steps
+    assert not any("Name the group" in str(step) for step in named)
