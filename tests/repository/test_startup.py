@@ -22,10 +22,8 @@ ENV = os.environ | {"PYTHONPATH": str(Path(fairgauge.__file__).parents[1])}
 
 
 def loaded(code: str) -> set[str]:
-    """Return the top-level modules that are loaded once some code has run."""
-    after = (
-        "import sys, json; print(json.dumps(sorted({m.partition('.')[0] for m in sys.modules})))"
-    )
+    """Return the modules, and their packages, that are loaded once some code has run."""
+    after = "import sys, json; print(json.dumps(sorted(sys.modules)))"
     script = f"try:\n {code}\nfinally:\n {after}"
     found = subprocess.run(
         [sys.executable, "-c", script], env=ENV, capture_output=True, check=False
@@ -46,3 +44,17 @@ def test_help_imports_nothing_heavy(command):
 
 def test_importing_the_library_costs_nothing():
     assert not loaded("import fairgauge") & (HEAVY | {"click"})
+
+
+def test_an_audit_of_a_file_loads_no_frames_and_no_other_results(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("g,y\n" + "a,1\nb,0\na,0\nb,1\n" * 50, encoding="utf-8")
+    modules = loaded(
+        f"from fairgauge.cli import main; main(['audit', {str(path)!r}, '--label', 'y', "
+        "'--sensitive', 'g'])"
+    )
+    assert {"duckdb", "numpy", "fairgauge.measure.measure"} <= modules
+    others = ("comparison", "gap_decomposition", "model_comparison", "monitor_results",
+              "subgroup_search", "threshold_choice")  # fmt: skip
+    unused = {"narwhals", "pandas", "wcwidth"} | {f"fairgauge.results.{name}" for name in others}
+    assert not modules & unused

@@ -337,3 +337,17 @@ class Representation(Metric):
         if self.by == "difference":
             return share - target
         return divide(share, target, Profile.DOCUMENTED)
+
+
+def is_of_all_groups(metric: Metric | Statistic) -> bool:
+    """Return whether a metric is one number of all groups of a feature.
+
+    Examples
+    --------
+    >>> from fairgauge.catalogue.lookup import find_metric, find_rate
+    >>> is_of_all_groups(find_metric("accuracy.largest_gap"))
+    True
+    >>> is_of_all_groups(find_metric("DI")), is_of_all_groups(find_rate("accuracy"))
+    (False, False)
+    """
+    return isinstance(metric, Metric) and metric.scope == "feature"

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from fairgauge.catalogue.comparisons import Metric
+from fairgauge.catalogue.comparisons import Metric, is_of_all_groups
 from fairgauge.enums import Direction, Outcome, ScopeKind, Status, Turn
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.comparison import (
@@ -25,7 +25,6 @@ from fairgauge.results.comparison import (
     UnmatchedVerdict,
     VerdictChange,
     Which,
-    is_of_all_groups,
     subject_of,
 )
 from fairgauge.results.estimates import Estimate

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from fairgauge.catalogue.comparisons import is_of_all_groups
 from fairgauge.cube.cube import SCHEMA as CUBE_SCHEMA
 from fairgauge.enums import ClassKind
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote
@@ -22,7 +23,6 @@ from fairgauge.results.comparison import (
     Origin,
     What,
     Which,
-    is_of_all_groups,
     subject_of,
     with_joint_names,
 )

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.moments import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.crossed_strata import cross_strata
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import DiagnosticCode, GapPartKind, ReferenceRule, Role, Task
-from fairgauge.measure.decompose_gaps import decompose_gaps
 from fairgauge.question.specification import Spec
 from fairgauge.results.finding import Finding
-from fairgauge.results.gap_decomposition import Gap
 from fairgauge.results.scopes import Diagnostic
+
+if TYPE_CHECKING:
+    from fairgauge.results.gap_decomposition import Gap
 
 _ONE_COLUMN = (RegressionTerm.LABEL, RegressionTerm.PREDICTION)
 
@@ -42,6 +44,8 @@ def composition_notes(
     apart = columns[0].isdisjoint(columns[1])  # a column that makes groups divides none of them
     if not (spec.strata and exact and one and apart) or spec.reference is ReferenceRule.OVERALL:
         return
+    from fairgauge.measure.decompose_gaps import decompose_gaps  # of strata alone
+
     first: dict[str | None, Finding] = {}
     for finding in findings:
         if has_decomposition(spec.catalogue.rate_row(finding.rate)):

@@ -11,10 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, ClassVar, Literal, TypeAlias, TypeVar
 
-from fairgauge.catalogue.comparisons import Metric
+from fairgauge.catalogue.comparisons import Metric, is_of_all_groups
 from fairgauge.catalogue.facts import Facts
 from fairgauge.catalogue.lookup import SCORING_RATE, Catalogue, is_of_scoring_rates
-from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Direction, Outcome, Turn
 from fairgauge.identity import FeatureId, GroupId, feature_names, group_names
 from fairgauge.reasons import Reason, ReasonCode
@@ -337,20 +336,6 @@ class Change:
 
 Subject: TypeAlias = tuple[str, str | None, str | None]
 """The metric, the feature, and the group; no group where the metric is of all groups."""
-
-
-def is_of_all_groups(metric: Metric | Statistic) -> bool:
-    """Return whether a metric is one number of all groups of a feature.
-
-    Examples
-    --------
-    >>> from fairgauge.catalogue.lookup import find_metric, find_rate
-    >>> is_of_all_groups(find_metric("accuracy.largest_gap"))
-    True
-    >>> is_of_all_groups(find_metric("DI")), is_of_all_groups(find_rate("accuracy"))
-    (False, False)
-    """
-    return isinstance(metric, Metric) and metric.scope == "feature"
 
 
 def subject_of(each: Estimate | Verdict) -> Subject:

@@ -11,7 +11,6 @@ from fairgauge.errors import DataError
 from fairgauge.question.option_types import COLUMN, COLUMNS, FEATURES, STRATA
 from fairgauge.question.options import OPTIONS
 from fairgauge.scan._lakehouse import is_lake_table, open_lake_table
-from fairgauge.scan._narwhals import NarwhalsFrame, check_numeric
 from fairgauge.scan.duckdb_files import DuckFiles
 from fairgauge.scan.input_files import StandardInput, open_files, open_standard_input
 from fairgauge.scan.source import ALLOWED_DATA, Opened, Query, Source
@@ -101,7 +100,10 @@ def check_types(source: Source, plan: Plan) -> None:
     if isinstance(source, DuckFiles):
         for column in plan.numeric_columns:
             source.written.number(column)
-    elif isinstance(source, NarwhalsFrame):
+        return
+    from fairgauge.scan._narwhals import NarwhalsFrame, check_numeric  # files need no narwhals
+
+    if isinstance(source, NarwhalsFrame):
         schema = source.frame.collect_schema()
         for column in plan.numeric_columns:
             check_numeric(column, schema[column])

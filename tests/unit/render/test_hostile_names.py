@@ -13,6 +13,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from wcwidth import wcswidth
 
 import sample_reports
 from fairgauge.render import render
@@ -137,3 +138,12 @@ def test_shortening_keeps_both_ends_and_the_width():
     assert width(short) == 30
     assert width(shorten("漢字" * 50, 21)) <= 21
     assert shorten("short", 30) == "short"
+
+
+def test_the_width_of_every_character_is_that_of_the_unicode_tables():
+    for code in range(0x20, 0x3000):
+        text = f"a{chr(code)}b"
+        if wcswidth(text) >= 0:
+            assert width(text) == wcswidth(text), hex(code)
+    assert width("a−b ≥ 2 “ü” …") == 13
+    assert width("tea 茶") == 6

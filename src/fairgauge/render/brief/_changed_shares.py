@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.comparisons import Contrast, is_of_all_groups
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import Direction, ScopeKind
 from fairgauge.render._document_tree import Unit
@@ -23,7 +23,7 @@ from fairgauge.render.words.change_words import (
 )
 from fairgauge.render.words.display_names import capitalised
 from fairgauge.render.words.metric_words import compared_rate, metric_words, unit
-from fairgauge.results.comparison import Change, is_of_all_groups
+from fairgauge.results.comparison import Change
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.model_comparison import Candidate, DisparityChange
 from fairgauge.results.scopes import Interval

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.catalogue.cells import FN, FP, TN, TP, Cells
 from fairgauge.enums import (
@@ -31,12 +31,14 @@ from fairgauge.render.words.question_sentences import (
     unit,
 )
 from fairgauge.results.estimates import Estimate
-from fairgauge.results.model_comparison import DisparityChange
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import ClassScope
 
+if TYPE_CHECKING:
+    from fairgauge.results.model_comparison import DisparityChange
+
 NamedGroup = tuple[str, str, FeatureId | None, GroupId | None]
-Compared: TypeAlias = Estimate | DisparityChange
+Compared: TypeAlias = "Estimate | DisparityChange"
 
 ANY_DECISION = ("a positive decision", "a negative decision")
 """What decisions are called without words of the user, where no one column holds them."""

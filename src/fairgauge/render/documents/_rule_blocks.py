@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from fairgauge.catalogue.comparisons import is_of_all_groups
 from fairgauge.enums import ClassKind, Outcome
 from fairgauge.question.rules import Rule
 from fairgauge.reasons import ReasonCode
@@ -41,7 +42,6 @@ from fairgauge.render.words.verdict_sentences import (
     outcome_word,
     rows_needed,
 )
-from fairgauge.results.comparison import is_of_all_groups
 from fairgauge.results.report import Report
 from fairgauge.results.verdicts import Verdict, before_counting
 

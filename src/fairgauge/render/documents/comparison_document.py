@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairgauge.catalogue.across import Spread
-from fairgauge.catalogue.comparisons import Metric
+from fairgauge.catalogue.comparisons import Metric, is_of_all_groups
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import ClassKind, Direction, Outcome, Turn
 from fairgauge.question.rules import limits_of
@@ -53,7 +53,7 @@ from fairgauge.render.words.metric_words import (
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.rule_words import written_rule_words
 from fairgauge.render.words.verdict_sentences import describe_evidence, outcome_word
-from fairgauge.results.comparison import Alone, Change, Comparison, VerdictChange, is_of_all_groups
+from fairgauge.results.comparison import Alone, Change, Comparison, VerdictChange
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.verdicts import Verdict
 

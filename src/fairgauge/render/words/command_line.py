@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fairgauge.enums import DiagnosticCode, SearchedReference, SearchedValues
 from fairgauge.errors import Problem, SpecError
 from fairgauge.question.options import OF_ROWS, OPTIONS, Option, Spec
 from fairgauge.render.words.display_names import printable
 from fairgauge.results.report import Report
-from fairgauge.results.subgroup_search import SearchedFeature, Subgroup, SubgroupSearch
 from fairgauge.values import canonical, name_of
+
+if TYPE_CHECKING:
+    from fairgauge.results.subgroup_search import SearchedFeature, Subgroup, SubgroupSearch
 
 _FILE = re.compile(r"[./]")
 NO_FILE = "DATA"

@@ -6,6 +6,10 @@ import re
 import unicodedata
 
 _LONGEST = 120
+_NARROW = re.compile(
+    "[ -~\u00a0-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u22ff\u2500-\u259f]*"
+)
+"""Texts of Latin letters, and the signs of reports, which take one column each."""
 _LEFT_TO_RIGHT = "\u200e"
 _KEPT = "\u200c\u200d" + _LEFT_TO_RIGHT  # Persian and many emoji need joiners; none reorders
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
@@ -87,9 +91,9 @@ def _escape(character: str) -> str:
 
 def width(text: str) -> int:
     """Return the terminal columns that a text takes."""
-    if text.isascii() and text.isprintable():
+    if _NARROW.fullmatch(text):
         return len(text)
-    from wcwidth import wcswidth
+    from wcwidth import wcswidth  # its tables take as long to load as the words of a report
 
     return wcswidth(text)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
@@ -16,8 +16,10 @@ from fairgauge.render._document_tree import Unit
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.metric_words import metric_words, unit
-from fairgauge.results.monitor_results import MonitorReport
 from fairgauge.results.report import Report
+
+if TYPE_CHECKING:
+    from fairgauge.results.monitor_results import MonitorReport
 
 _DECIDED = {Decide.SIGNIFICANT: "fails only if significant"}
 

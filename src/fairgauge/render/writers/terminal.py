@@ -39,9 +39,7 @@ from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import group_called, printable, shorten, width
 from fairgauge.render.words.verdict_sentences import outcome_word
 from fairgauge.results.brief import Brief
-from fairgauge.results.comparison import Comparison
 from fairgauge.results.report import Report
-from fairgauge.results.subgroup_search import SubgroupSearch
 
 NARROWEST, WIDEST = 80, 120
 ONE_SCREEN = 42
@@ -112,6 +110,8 @@ def write(
         none = "No rules" if isinstance(shown, Report) else "No verdict"
         title = printable(document.title)
         if not document.verdict and not hasattr(shown, "verdict"):  # a plan decides nothing
+            from fairgauge.results.comparison import Comparison  # which no audit needs
+
             found = f" ({shown.brief().headline})" if isinstance(shown, Comparison) else ""
             return f"{title}: {printable(document.beside)}{found}\n"
         line = f"{document.verdict or none}{printable(subject)}  {title}\n"
@@ -122,13 +122,18 @@ def write(
         columns,
         full=full,
         of_audit=isinstance(shown, Report),
-        counted=bool(
-            (isinstance(shown, Report) and shown.verdicts)
-            or (isinstance(shown, SubgroupSearch) and shown.worse)
-        ),
+        counted=_has_tests(shown),
     )
     lines = [*writer.document(document)] if full else _one_screen(document, writer, python=python)
     return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _has_tests(shown: object) -> bool:
+    if isinstance(shown, Report):
+        return bool(shown.verdicts)
+    from fairgauge.results.subgroup_search import SubgroupSearch  # which no audit needs
+
+    return isinstance(shown, SubgroupSearch) and bool(shown.worse)
 
 
 def _reasons(shown: object) -> Iterator[str]:
