@@ -162,17 +162,15 @@
   };
   const axisOf = (show, share, cells) => {
     if (show === "rate" && share) return { ticks: [0, 0.5, 1], at: (v) => v };
-    const known = cells.flatMap(({ [show]: each }) => (each && (show === "rate" || !each.few) ? [each.low, each.high] : [])).filter(Number.isFinite);
-    if (show === "rate") {
-      const top = niceEnd(Math.max(1, ...known), share);
-      return { ticks: [0, top / 2, top], at: (v) => v / top };
+    let { [show]: [far, size] } = { rate: [1, Number], ratio: [1.25, (v) => (v > 0 ? Math.max(v, 1 / v) : 0)], difference: [0.05, Math.abs] };
+    for (const { [show]: each } of cells) {
+      if (!each || (each.few && show !== "rate")) continue;
+      if (Number.isFinite(each.low)) far = Math.max(far, size(each.low));
+      if (Number.isFinite(each.high)) far = Math.max(far, size(each.high));
     }
-    if (show === "ratio") {
-      const far = Math.max(1.25, ...known.filter((v) => v > 0).map((v) => Math.max(v, 1 / v)));
-      const end = [1.25, 1.5, 2, 3, 5, 10].find((step) => step >= far) || 10;
-      return { ticks: [1 / end, 1, end], at: (v) => 0.5 + Math.log(v) / Math.log(end) / 2 };
-    }
-    const end = niceEnd(Math.max(0.05, ...known.map(Math.abs)), share);
+    const end = show === "ratio" ? [1.25, 1.5, 2, 3, 5, 10].find((step) => step >= far) || 10 : niceEnd(far, share);
+    if (show === "rate") return { ticks: [0, end / 2, end], at: (v) => v / end };
+    if (show === "ratio") return { ticks: [1 / end, 1, end], at: (v) => 0.5 + Math.log(v) / Math.log(end) / 2 };
     return { ticks: [-end, 0, end], at: (v) => (v / end + 1) / 2 };
   };
   // one axis for all shares and one for other rates, the same whichever model is chosen

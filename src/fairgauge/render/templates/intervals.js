@@ -5,7 +5,11 @@ const shaped = (shape) => ({
   limits: ([x, n], times, z) => wilson(x, n, z).map((end) => shape(end, times)),
 });
 const pairsOf = (sums) => sums.flatMap((x, i) => (i % 2 ? [] : [[x, sums[i + 1]]]));
-const mean = (sums) => 2 * pairsOf(sums).reduce((sum, [x, n]) => sum + quotient(x, n), 0) / sums.length;
+const mean = (sums) => {
+  let sum = 0;
+  for (let i = 0; i < sums.length; i += 2) sum += quotient(sums[i], sums[i + 1]);
+  return 2 * sum / sums.length;
+};
 const kinds = {
   share: { estimate: ([x, n]) => quotient(x, n), limits: ([x, n], _, z) => wilson(x, n, z) },
   odds: shaped(odds),
@@ -17,9 +21,13 @@ const kinds = {
   mean: {
     estimate: mean,
     limits: (sums, _, z) => {
-      const far = pairsOf(sums).map(([x, n]) => wilson(x, n, z).map((end) => end - quotient(x, n)));
-      const [below, above] = [0, 1].map((end) => 2 * Math.hypot(...far.map((each) => each[end])) / sums.length);
-      return [mean(sums) - below, mean(sums) + above];
+      let below = 0, above = 0;
+      for (let i = 0; i < sums.length; i += 2) {
+        const at = quotient(sums[i], sums[i + 1]), [low, high] = wilson(sums[i], sums[i + 1], z);
+        below = Math.hypot(below, at - low);
+        above = Math.hypot(above, high - at);
+      }
+      return [mean(sums) - 2 * below / sums.length, mean(sums) + 2 * above / sums.length];
     },
   },
 };
@@ -28,7 +36,11 @@ const kinds = {
 const within = (value, [low, high], [least, most]) =>
   containing(value, low, high, least === null ? -Infinity : least, most === null ? Infinity : most);
 
-const smallest = (several, cells) => Math.min(...several.map((sum) => dot(sum, cells)));
+const smallest = (several, cells) => {
+  let least = Infinity;
+  for (const sum of several) least = Math.min(least, dot(sum, cells));
+  return least;
+};
 
 // a rate of one side, made once for its counts
 const newSide = (rate, cells) => {
