@@ -93,9 +93,11 @@ def cells_of(
 ) -> CellsOfSides | None:
     """Return the cells and their design; None without rows of a side, or of too many columns."""
     held = n_d > 0, n_a > 0
-    levels = _dummies(columns)
-    if not held[0].any() or not held[1].any() or levels.shape[1] > MOST_COLUMNS:
+    # counted before they are made: of thousands of strata they would be millions of numbers
+    effects = sum(1 if each.dtype.kind == "f" else len(np.unique(each)) - 1 for each in columns)
+    if not held[0].any() or not held[1].any() or effects > MOST_COLUMNS:
         return None
+    levels = _dummies(columns)
     at = np.concatenate([np.flatnonzero(each) for each in held])
     base = np.column_stack([np.ones(len(at)), levels[at]])
 
