@@ -129,3 +129,18 @@ def test_the_parts_of_a_ratio_of_means_are_ratios(pay):
     assert (ratio.estimate.metric, difference.scale) == ("mean_label.ratio", "difference")
     assert all(0.5 < part.value < 1.5 for part in ratio.parts)
     assert {str(part.weights) for part in difference.parts} > {"mantel_haenszel"}
+
+
+def test_a_gap_of_one_category_alone_is_no_gap_of_all():
+    random = np.random.default_rng(5)
+    job, sex = (random.choice(values, 2_000) for values in (["A", "B", "C"], ["F", "M"]))
+    lower = np.where((sex == "F") & (job == "B"), 0.8, 1.0)
+    pay = pl.DataFrame({"sex": sex, "grade": job, "tenure": random.integers(0, 9, 2_000),
+                        "salary": 40_000 * lower * random.lognormal(0, 0.1, 2_000)})  # fmt: skip
+    found = fg.why(pay, **ASKED, controls=[fg.cut("tenure", [3, 6])])
+    assert {str(gap.verdict) for gap in found.gaps} == {"remains"}
+    brief = found.brief()
+    assert str(brief.headline).endswith("also within grade on average")
+    assert any("the difference is largest: B (−" in str(step) for step in brief.steps)
+    text = " ".join(render(found, "text", full=False).split())
+    assert "adjusted for grade and tenure" in text

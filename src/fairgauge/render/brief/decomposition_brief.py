@@ -18,10 +18,12 @@ from fairgauge.render.words.decomposition_sentences import (
     outlying_places,
     rows_words,
     strata_words,
+    stratum_name,
+    stratum_unit,
     verdict_words,
 )
 from fairgauge.render.words.display_names import called, capitalised, group_called
-from fairgauge.render.words.metric_words import metric_words
+from fairgauge.render.words.metric_words import metric_words, with_unit
 from fairgauge.render.words.numbers import listing, plural
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.gap_decomposition import test_of
@@ -132,7 +134,9 @@ def _steps(found: Decomposition) -> Iterator[Sentence]:
         named = listing(list(places), most=_MOST_PLACES)
         yield Sentence(f"Read cases of {named} first: the difference there is unlike all others.")
     elif verdicts & {GapVerdict.REMAINS, GapVerdict.REVERSES}:
-        yield Sentence("Read cases of the strata in which the difference is largest.")
+        largest = next((name for _, gap in found.gravest() if (name := _largest(gap))), "")
+        where = f": {largest} first" if largest else ""
+        yield Sentence(f"Read cases of the strata in which the difference is largest{where}.")
     if GapVerdict.ACCOUNTED_FOR in verdicts:
         yield Sentence("Ask whether the strata may rightly decide, and why groups differ in them.")
     if GapVerdict.INCONCLUSIVE in verdicts:
@@ -143,6 +147,17 @@ def _steps(found: Decomposition) -> Iterator[Sentence]:
         yield from _other_strata(found)
     if not verdicts - {GapVerdict.NO_GAP}:
         yield Sentence("State which difference would be too small to matter, with --margin.")
+
+
+def _largest(gap: Gap) -> str:
+    """Return the stratum with the largest difference, where differences vary and it is no zero."""
+    test, level = gap.heterogeneity, gap.estimate.confidence or 0.95
+    differ = [each for each in gap.strata if each.interval is not None and 0 not in each.interval]
+    if test is None or test.p_adjusted >= 1 - level or not differ:
+        return ""
+    most = max(differ, key=lambda each: abs(each.difference or 0.0))
+    size = with_unit(most.difference, stratum_unit(gap), sign=True)
+    return f"{stratum_name(most)} ({size})"
 
 
 def _other_strata(found: Decomposition) -> Iterator[Sentence]:

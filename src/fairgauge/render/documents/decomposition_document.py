@@ -186,8 +186,8 @@ def _on_a_screen(found: Decomposition) -> Section:
         each for each in others if each[1].scale == "difference" or test_of(each[1]) not in alike
     ]
     most = _MOST_ROWS - (2 if others else 0)
-    adjusted = [a for gap in found.gaps if test_of(gap) == test_of(first) for a in gap.adjusted]
-    blocks: list[Block] = [_parts(first, adjusted[:1])]
+    adjusted = next((g for g in found.gaps if g.adjusted and test_of(g) == test_of(first)), first)
+    blocks: list[Block] = [_parts(first, adjusted)]
     by_column = _furthest_column(first)
     if by_column is not None:
         blocks.append(_levels(first, by_column, _first(by_column.levels, most), screen=True))
@@ -294,10 +294,11 @@ def _folded(
         yield Section(id_, f"{len(others):,} more {what}", (table(others),), folded=True)
 
 
-def _parts(gap: Gap, adjusted: Sequence[AdjustedGap] | None = None) -> Table:
+def _parts(gap: Gap, adjusted: Gap | None = None) -> Table:
     """Return the parts that add up (multiply) to the gap, then within strata by other weights.
 
-    With ``adjusted``, what adds up alone, beside the gap adjusted by regression.
+    With ``adjusted``, what adds up alone, beside what remains by its regression, that of the gap
+    or, of a ratio, of the difference.
     """
     whole, ratio = adjusted is None, gap.scale == "ratio"
     shares = any(part.share is not None for part in gap.parts)
@@ -312,9 +313,9 @@ def _parts(gap: Gap, adjusted: Sequence[AdjustedGap] | None = None) -> Table:
     ]
     kind, sign = unit(gap.estimate.definition), signed(gap.estimate.definition)
     totals = [("the gap", gap.estimate.value, gap.estimate.interval)]
-    for each in adjusted or ():
+    for each in adjusted.adjusted[:1] if adjusted else ():
         ends = (each.ratio, each.ratio_interval) if ratio else (each.value, each.interval)
-        totals.append((f"adjusted for {adjusted_for(gap)} by regression", *ends))
+        totals.append((f"adjusted for {adjusted_for(adjusted)} by regression", *ends))
     columns = (
         Column("part", numeric=False), Column("size"), Column("CI", numeric=False),
         *([Column("share of the gap", numeric=False)] if shares else []),
