@@ -313,7 +313,8 @@ def _parts(gap: Gap, adjusted: Gap | None = None) -> Table:
     ]
     kind, sign = unit(gap.estimate.definition), signed(gap.estimate.definition)
     totals = [("the gap", gap.estimate.value, gap.estimate.interval)]
-    for each in adjusted.adjusted[:1] if adjusted else ():
+    if adjusted is not None and adjusted.adjusted:
+        each = adjusted.adjusted[0]
         ends = (each.ratio, each.ratio_interval) if ratio else (each.value, each.interval)
         totals.append((f"adjusted for {adjusted_for(adjusted)} by regression", *ends))
     columns = (

@@ -38,7 +38,8 @@ def test_the_gravest_gap_is_the_headline_and_too_few_people_come_last(found):
     assert order[-1] == "C"
     assert [found.gaps[i] for i, _ in found.gravest()] == [gap for _, gap in found.gravest()]
     assert found.brief().headline.text == (
-        "People with group Z have p = 1 less often than all other people, also within unit on average"
+        "People with group Z have p = 1 less often than all other people, also within unit on "
+        "average"
     )
 
 
