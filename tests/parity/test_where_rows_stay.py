@@ -6,6 +6,8 @@ import re
 import sqlite3
 import subprocess
 import sys
+import threading
+import time
 
 import duckdb
 import engines
@@ -298,3 +300,30 @@ def test_counts_of_one_spark_session_at_once():
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda frame: fg.count(frame, **ASKED), frames * 3))
     assert found == [fg.count(part, **ASKED) for part in parts] * 3
+
+
+def test_a_database_that_ends_the_connection_half_way_is_one_message(server):
+    psycopg = pytest.importorskip("psycopg")
+    ended = []
+
+    def end() -> None:
+        deadline = time.monotonic() + 20
+        while not ended and time.monotonic() < deadline:
+            time.sleep(0.1)
+            with psycopg.connect(server.url, autocommit=True) as other:
+                ended.extend(other.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                    "WHERE wait_event = 'PgSleep'"
+                ).fetchall())  # fmt: skip
+
+    rows = "SELECT 'a' AS g, 1 AS y FROM (SELECT pg_sleep(25)) AS waits"
+    ending = threading.Thread(target=end)
+    ending.start()
+    with pytest.raises(DataError) as error:
+        fg.count(sql(server.url, rows), label="y", sensitive="g")
+    ending.join()
+    assert ended == [(True,)]
+    found = str(error.value)
+    assert found.startswith("cannot read 'postgresql://fairgauge@127.0.0.1")
+    assert "terminating connection" in found
+    assert "\n" not in found
