@@ -33,6 +33,7 @@ _COUNTS_AND_RATE = (ColumnRole.N, ColumnRole.SELECTED, ColumnRole.RATE)
 _NUMBERS = (*_COUNTS_AND_RATE, ColumnRole.RATIO, ColumnRole.NOT_SELECTED)
 _FOUND_BY_ARITHMETIC = (*_COUNTS_AND_RATE, ColumnRole.RATIO)
 _FEWEST_PARTS, _FEWEST_ROWS = 2, 2
+_NOTED = "Unknown"
 
 
 def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> PublishedTable:
@@ -76,12 +77,30 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
         name=grid.name or " × ".join(dimensions),
         dimensions=dimensions,
         columns={role: grid.header[i] for role, i in numbers.items()},
-        rows=rows,
+        rows=(*rows, *_noted_row(grid, rows, len(dimensions))),
         ignored=(*grid.apart, *(grid.header[i] for i in unread)),
         noted_unknown=grid.noted_unknown,
+        unread_notes=tuple((note.line, note.text) for note in grid.notes if not _is_read(grid)),
         own=grid.own,
         differing=differing,
     )
+
+
+def _noted_row(grid: Grid, rows: Sequence[PublishedRow], levels: int) -> Iterator[PublishedRow]:
+    """Yield the row that a sentence beside a table stands for; none where the table has one."""
+    if _is_read(grid) and all(row.kind is not RowKind.UNKNOWN for row in rows):
+        n = read_number(str(_noted_counts(grid).pop()))
+        names = (_NOTED,) * levels
+        yield PublishedRow(number=len(rows) + 1, categories=names, kind=RowKind.UNKNOWN, n=n)
+
+
+def _is_read(grid: Grid) -> bool:
+    """Return whether one number alone may be how many people are not included."""
+    return len(_noted_counts(grid)) == 1 and all(note.counts for note in grid.notes)
+
+
+def _noted_counts(grid: Grid) -> set[int]:
+    return {count for note in grid.notes for count in note.counts}
 
 
 def parts_of(grid: Grid) -> list[Grid]:
@@ -104,6 +123,7 @@ def parts_of(grid: Grid) -> list[Grid]:
             name=f"{grid.name}: {grid.rows[start][0]}" if grid.name else grid.rows[start][0],
             rows=grid.rows[start + 1 : end],
             first=1,
+            notes=grid.notes if end == len(grid.rows) else (),
         )
         for start, end in zip(starts, ends, strict=True)
     ]

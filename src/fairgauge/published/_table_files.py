@@ -23,7 +23,13 @@ from fairgauge.published._own_reports import (
     tables_to_publish,
 )
 from fairgauge.published._single_spaces import single_spaced, why_not_read
-from fairgauge.question.category_words import is_unknown
+from fairgauge.published._unknown_notes import (
+    UnknownNote,
+    noted_unknown,
+    notes_by_table,
+    unknown_notes,
+    without_notes,
+)
 
 MOST_BYTES = 20_000_000
 """The largest file that is read: published tables are small."""
@@ -43,13 +49,6 @@ _WIDE_SPACE = re.compile(r"\t|\s{2,}")
 _TEXT_CELLS = ("td", "th")
 _ORDINALS = ("st", "nd", "rd", "th")
 _TAG = re.compile(r"<[^>]*>")
-_SENTENCE = re.compile(r"(?<=[^\W\d_][.!;])\s|\n")
-_PEOPLE = re.compile(
-    r"(?<![\d.,])(?<!\bof )(\d{1,3}(?:,\d{3})+|\d+) (?:more |other |additional )?"
-    r"(?:people|persons?|individuals?|applica(?:nt|tion)s?|candidates?|employees|participants)\b",
-    re.IGNORECASE,
-)
-"""How many people, not of how many: in what stands around a table."""
 _TITLES = ("caption", "h1", "h2", "h3", "h4", "h5", "h6")
 
 
@@ -70,6 +69,7 @@ class Grid:
     numbers : the number of every row, where rows were rearranged.
     apart : the headers of columns that have no place in the rows that were rearranged.
     noted_unknown : how many people of unknown category the text around it states, None without.
+    notes : the sentences beside it that people of unknown category are not included.
     own : what a report of fairgauge states of it besides, None of any other text.
     copies : the other copies of it in the same report.
     """
@@ -81,6 +81,7 @@ class Grid:
     numbers: tuple[int, ...] = ()
     apart: tuple[str, ...] = ()
     noted_unknown: int | None = None
+    notes: tuple[UnknownNote, ...] = ()
     own: OwnStatements | None = None
     copies: tuple[Grid, ...] = ()
 
@@ -122,10 +123,13 @@ def grids_of_text(text: str, suffix: str = ".txt") -> list[Grid]:
     (('Male', '80', '48'), ('Female', '40', '12'))
     """
     published = tables_to_publish(text)
-    noted = _noted_unknown(_TAG.sub(" ", published))
-    grids = [replace(grid, noted_unknown=noted) for grid in _grids(published, suffix)]
+    noted = noted_unknown(_TAG.sub(" ", published))
+    notes = unknown_notes(text) if published is text else []
+    plain = without_notes(published, notes)
+    grids = [replace(grid, noted_unknown=noted) for grid in _grids(plain, suffix)]
     if published is text:
-        return grids
+        above = [len(_grids(plain[: note.start], suffix)) for note in notes]
+        return _with_notes(grids, notes, above)
     others = _grids(copied_pages(text), suffix)
     plain = " ".join(_unescaped(_TAG.sub(" ", text)).split())
     return [
@@ -138,6 +142,13 @@ def grids_of_text(text: str, suffix: str = ".txt") -> list[Grid]:
     ]
 
 
+def _with_notes(
+    grids: Sequence[Grid], notes: Sequence[UnknownNote], above: Sequence[int]
+) -> list[Grid]:
+    found = notes_by_table(notes, above, len(grids))
+    return [replace(grid, notes=own) for grid, own in zip(grids, found, strict=True)]
+
+
 def _grids(text: str, suffix: str) -> list[Grid]:
     if suffix in (".html", ".htm") or "<table" in text[:MOST_CELLS].casefold():
         return _of_html(text)
@@ -148,21 +159,6 @@ def _grids(text: str, suffix: str) -> list[Grid]:
     if suffix in (".csv", ".tsv") or _looks_like_csv(lines):
         return _of_csv(text, "\t" if suffix == ".tsv" else None)
     return _of_blocks(lines)
-
-
-def _noted_unknown(text: str) -> int | None:
-    """Return how many people of unknown category a sentence states; None where none does.
-
-    >>> _noted_unknown("Of 900 applicants, 1,250 candidates of unknown sex are not included.")
-    1250
-    """
-    found = [
-        int(re.sub(r"\D", "", number))
-        for sentence in _SENTENCE.split(text)
-        if is_unknown(sentence)
-        for number in _PEOPLE.findall(sentence)
-    ]
-    return max(found, default=None)
 
 
 def why_no_table(text: str) -> str:
@@ -436,12 +432,15 @@ def _sheets(content: bytes, path: Path) -> list[Grid]:
             top = rows[merged.min_row - 1][merged.min_col - 1]
             for row, column in merged.cells:
                 rows[row - 1][column - 1] = top
-        text = "\n".join(dict.fromkeys(cell for row in rows for cell in row))
-        noted = _noted_unknown(text)
-        found += [
+        text = "\n".join(" ".join(dict.fromkeys(filter(None, row))) for row in rows)
+        name, notes = "" if own else sheet.title, [] if own else unknown_notes(text)
+        noted = noted_unknown(text)
+        grids = [
             replace(grid, noted_unknown=noted, own=own_statements(text, grid.name) if own else None)
-            for grid in _grid("" if own else sheet.title, rows)
+            for grid in _grid(name, rows)
         ]
+        above = [len(_grid(name, rows[: note.line - 1])) for note in notes]
+        found += _with_notes(grids, notes, above)
     return found
 
 

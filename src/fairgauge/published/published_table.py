@@ -99,6 +99,7 @@ class PublishedTable:
     rows : its rows in order.
     ignored : the headers of columns of numbers that are not read.
     noted_unknown : how many people of unknown category the text around it states, None without.
+    unread_notes : line and words of the sentences beside it that state no single number of these.
     own : what a report of fairgauge states of its people, None of any other text.
     differing : the cells that another copy in the same report has otherwise: row, header, both.
     """
@@ -109,6 +110,7 @@ class PublishedTable:
     rows: tuple[PublishedRow, ...]
     ignored: tuple[str, ...] = ()
     noted_unknown: int | None = None
+    unread_notes: tuple[tuple[int, str], ...] = ()
     own: OwnStatements | None = None
     differing: tuple[tuple[tuple[int, str] | None, str, str, str], ...] = ()
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
 
+from fairgauge.errors import quote
 from fairgauge.published._header_words import role_of
 from fairgauge.published._table_files import Grid
 from fairgauge.published._total_rows import check_totals, recoverable_counts
@@ -513,8 +514,9 @@ def _omitted(table: PublishedTable, min_share: float) -> Iterator[Fault]:
             )
     if len(table.dimensions) > 1:
         yield from _missing_combinations(table)
-    if not table.of(RowKind.UNKNOWN) and table.noted_unknown is None:
-        yield _fault(FaultCode.UNKNOWN_NOT_STATED, None)
+    if not table.of(RowKind.UNKNOWN) and (table.noted_unknown is None or table.unread_notes):
+        lines = tuple(f"line {line}, {quote(text)}" for line, text in table.unread_notes)
+        yield _fault(FaultCode.UNKNOWN_NOT_STATED, None, **({"lines": lines} if lines else {}))
 
 
 def _is_ratio_withheld(row: PublishedRow) -> bool:

@@ -177,3 +177,10 @@ def test_a_limit_is_stated_as_asked_and_what_a_check_does_not_show():
     )
     assert "What it does not show" in text
     assert "Whether an audit meets a law." in text
+
+
+def test_the_first_line_states_how_many_errors_there_are():
+    wrong = "g,n,hired,ratio\nA,300,150,1.00\nB,100,30,{}\n"
+    assert "1 ERROR\n" in str(fg.check(wrong.format("0.70"))).replace("  ", "\n")
+    two = wrong.format("0.70") + "C,100,40,0.9\n"
+    assert "2 ERRORS" in str(fg.check(two))

@@ -130,7 +130,8 @@ def check_document(check: Check, *, full: bool = True) -> DocumentTree:
 
 def _verdict(check: Check) -> str:
     """Return the errors, what the limit comes to, and how much was not read."""
-    parts = ["ERRORS"] if check.errors else []
+    errors = check.errors
+    parts = [f"{errors:,} {plural(errors, 'error', 'errors')}"] if errors else []
     if check.limit is not None and not check.verdicts:
         parts.append("no verdict without counts")
     elif check.verdict is not Outcome.NONE:

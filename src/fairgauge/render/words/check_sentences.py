@@ -297,6 +297,15 @@ def _not_stated(p: Parameters) -> str:
     return f"text stands in the place of a number, which is treated as not stated: {named}"
 
 
+def _unknown_not_stated(p: Parameters) -> str:
+    if lines := p.get("lines"):
+        return f"no single number of people of unknown category can be read: {listing(lines)}"
+    return (
+        "no row of the table states how many people are of unknown category; look for it in the "
+        "text around the table"
+    )
+
+
 def _columns_ignored(p: Parameters) -> str:
     text = f"these columns of numbers are not read: {errors.listing(p['columns'])}"
     if not p["of_groups"]:
@@ -405,10 +414,7 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
     FaultCode.CATEGORY_MISSING: lambda p: (
         f"these combinations have no row: {errors.listing(p['categories'])}"
     ),
-    FaultCode.UNKNOWN_NOT_STATED: lambda _: (
-        "no row of the table states how many people are of unknown category; look for it in the "
-        "text around the table"
-    ),
+    FaultCode.UNKNOWN_NOT_STATED: _unknown_not_stated,
 }
 
 

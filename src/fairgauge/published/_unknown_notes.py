@@ -1,0 +1,195 @@
+"""Sentences around published tables that count people of unknown category."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from fairgauge.question.category_words import is_unknown
+
+_MOST_NOTES = 100
+_SENTENCE = re.compile(r"(?<=[^\W\d_][.!;])\s|\n")
+_PEOPLE = re.compile(
+    r"(?<![\d.,])(?<!\bof )(\d{1,3}(?:,\d{3})+|\d+) (?:more |other |additional )?"
+    r"(?:people|persons?|individuals?|applica(?:nt|tion)s?|candidates?|employees|participants)\b",
+    re.IGNORECASE,
+)
+"""How many people, not of how many: in what stands around a table."""
+_END = re.compile(
+    r"\f|(?<=[^\W\d_][.!;])\s|(?<=[.!;])\s+(?=[A-Z*†])|(?<![a-z,])\n|\n(?!\s*[a-z0-9(])"
+)
+"""The end of a sentence; a line that goes on in lower case or with a number goes on with it."""
+_RAISED = re.compile(r"<sup>.*?</sup>", re.IGNORECASE)
+_INLINE = re.compile(r"</?(?:a|b|br|em|i|font|small|span|strong|u)\b[^>]*>", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-z!][^>]*>", re.IGNORECASE)
+_EXCLUDED = re.compile(
+    r"(?:\bnot|n['’]t)(?: (?:been|be|being|therefore|thus))* (?:includ|count|consider|part of|used"
+    r"|reflected|shown|analy)|(?<!not )\b(?:exclud|omit|left out|leav\w+ out|remov|disregard)",
+    re.IGNORECASE,
+)
+_NOT_KNOWN = re.compile(
+    r"(?:\b(?:unknown|unspecified|undisclosed|undeclared|undetermined|unreported|missing"
+    r"|declin(?:e|ed|ing)|prefer\w* not|cho(?:se|ose|oses|osing) not)"
+    r"|(?:\bnot|n['’]t) (?:known|stat\w+|specif\w+|disclos\w+|provid\w+|report\w*|record\w*"
+    r"|identif\w+|determin\w+|available|answer\w*|self-\w+))\b"
+    r"(?!(?: \w+)? (?:scores?|outcomes?|results?|decisions?|status|r[ée]sum[ée]s?|dates?"
+    r"|interviews?|offers?|invitations?))",
+    re.IGNORECASE,
+)
+"""Words of an unknown category; not those of an unknown score, or of an offer declined."""
+_MONTH = (
+    r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December"
+    r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?"
+)
+_NO_TEXT = re.compile(
+    rf"^\W*(?:(?:foot)?note |table |figure )?[0-9]{{1,2}}[.):]\s|^\W*\[\^?\w{{1,2}}\]:?"
+    rf"|{_MONTH} [0-9]{{1,2}}\b(?:,? [0-9]{{4}})?|(?:\b[0-9]{{1,2}} )?{_MONTH} [0-9]{{4}}"
+    rf"|\b[0-9]{{1,2}}\.? {_MONTH}",
+    re.IGNORECASE,
+)
+"""The number of a note, and dates."""
+_COUNT = re.compile(
+    r"(?<![\w.,/'’#§$€£-])(?:[0-9]{1,3}(?:[,'’\u00a0\u2009\u202f ][0-9]{3})+|[0-9]+)"
+    r"(?![\w/%]|-\w|[.,:'’][0-9]| ?(?:%|per ?cent|years?\b|months?\b|days?\b|weeks?\b))"
+)
+_YEAR = re.compile(
+    r"\b(in|of|for|during|since|until|till|from|to|through|by|and|between|years?)\W*$", re.I
+)
+_OF_MORE = re.compile(
+    r"(?<!\bdata )(?<!\brecords )(?<!\btotal )(?<!\bnumber )(?<!\bsum )(?<!\bgroup )"
+    r"\bof(?: the| all| our| these)? $"
+    r"|\b(?:table|figure|page|law|section|step|phase|no\.|than|least|most|under|below|over"
+    r"|about|around|some|nearly|almost|approximately|roughly|aged?|top) $",
+    re.IGNORECASE,
+)
+"""What stands before a number that is not how many are not included: of all, of a page, of more."""
+_CELLS = re.compile(r"[\t|;]|  |,(?![0-9]{3}\b)\S")
+_FEWEST_WORDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownNote:
+    """A sentence that people of unknown category are not included in a table.
+
+    Attributes
+    ----------
+    start, end : its place in the text.
+    line : the number of the line on which it begins.
+    text : its words.
+    counts : the numbers in it that may be how many; one alone is.
+    """
+
+    start: int
+    end: int
+    line: int
+    text: str
+    counts: tuple[int, ...]
+
+
+def noted_unknown(text: str) -> int | None:
+    """Return how many people of unknown category a sentence states; None where none does.
+
+    >>> noted_unknown("Of 900 applicants, 1,250 candidates of unknown sex are not included.")
+    1250
+    """
+    found = [
+        _whole(number)
+        for sentence in _SENTENCE.split(text)
+        if is_unknown(sentence)
+        for number in _PEOPLE.findall(sentence)
+    ]
+    found += [sum(note.counts) for note in unknown_notes(text) if note.counts]
+    return max(found, default=None)
+
+
+def unknown_notes(text: str) -> list[UnknownNote]:
+    """Return the sentences with a number that people of unknown category are not included.
+
+    >>> notes = unknown_notes("Note: Data on 1,162 applicants of unknown sex was not included.")
+    >>> [(note.line, note.counts) for note in notes]
+    [(1, (1162,))]
+    """
+    found = []
+    for start, end in _sentences(_without_tags(text)):
+        plain = _without_tags(text[start:end])
+        words = re.sub(r"[*_\s]*[ *_\r\n\f\t][*_\s]*", " ", html.unescape(plain)).strip(" ")
+        if _NOT_KNOWN.search(words) and _EXCLUDED.search(words) and re.search("[0-9]", words):
+            line = text.count("\n", 0, start) + 1
+            found.append(UnknownNote(start, end, line, words, _counts(words)))
+    return found[:_MOST_NOTES]
+
+
+def without_notes(text: str, notes: Sequence[UnknownNote]) -> str:
+    """Return a text with blanks in the place of notes that are no rows of a table."""
+    for note in notes:
+        own = text[note.start : note.end]
+        if len(own.split()) >= _FEWEST_WORDS and not _CELLS.search(own) and "<" not in own:
+            text = text[: note.start] + _blanked(own) + text[note.end :]
+    return text
+
+
+def notes_by_table(
+    notes: Sequence[UnknownNote], above: Sequence[int], tables: int
+) -> list[tuple[UnknownNote, ...]]:
+    """Return the notes of every table: those below it, or above it where all stand above tables.
+
+    Parameters
+    ----------
+    notes : in their order.
+    above : how many tables stand above each.
+    tables : how many tables there are.
+    """
+    follow = 0 not in above or tables in above
+    places = [min(max(each - follow, 0), tables - 1) for each in above]
+    return [
+        tuple(note for note, place in zip(notes, places, strict=True) if place == at)
+        for at in range(tables)
+    ]
+
+
+def _sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the start and the end of every sentence, without the blanks around it."""
+    start = 0
+    for end, following in [*((m.start(), m.end()) for m in _END.finditer(text)), (len(text),) * 2]:
+        sentence = text[start:end]
+        left = len(sentence) - len(sentence.lstrip())
+        if sentence.strip():
+            yield start + left, start + len(sentence.rstrip())
+        start = following
+
+
+def _without_tags(text: str) -> str:
+    """Return a text as long, with blanks in the place of tags; between blocks stands a form feed.
+
+    A line of HTML goes on in the next one.
+    """
+    if "<table" in text.casefold():
+        text = text.replace("\n", " ")
+    plain = re.sub(r"([ \r]+)\n", r"\n\1", _INLINE.sub(_blanks, _RAISED.sub(_blanks, text)))
+    return _TAG.sub(lambda found: "\f" + _blanks(found)[1:], plain)
+
+
+def _blanks(found: re.Match[str]) -> str:
+    return _blanked(found[0])
+
+
+def _blanked(text: str) -> str:
+    return re.sub(r"[^\n]", " ", text)
+
+
+def _counts(words: str) -> tuple[int, ...]:
+    """Return the whole numbers of a sentence, those of years, dates and other things aside."""
+    words = _NO_TEXT.sub(" ", words)
+    found = []
+    for number in _COUNT.finditer(words):
+        before = words[: number.start()]
+        year = len(number[0]) == 4 and number[0][:2] in ("19", "20") and _YEAR.search(before)
+        if not year and not _OF_MORE.search(before):
+            found.append(_whole(number[0]))
+    return tuple(dict.fromkeys(found))
+
+
+def _whole(number: str) -> int:
+    return int(re.sub(r"\D", "", number))

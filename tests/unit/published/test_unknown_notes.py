@@ -1,0 +1,152 @@
+"""Sentences that count people of unknown category stand for the row of these."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fairgauge as fg
+from fairgauge.published._unknown_notes import unknown_notes
+from fairgauge.results.check import FaultCode
+
+SEX = [("Male", 1390, 667), ("Female", 818, 385)]
+CROSSED = [("Male White", 900, 450), ("Male Black", 460, 205),
+           ("Female White", 500, 240), ("Female Black", 253, 125)]  # fmt: skip
+WORDINGS = [
+    "Data on {} applicants with an unknown sex category was not included in calculations above.",
+    "{} applicants of unknown sex are not included.",
+    "{} people of unknown category are not included.",
+    "Data on {} individuals with an unknown race/ethnicity or sex category were not included",
+    "Applicants whose sex is not known ({}) are excluded.",
+    "Unknown sex: {} (excluded from the calculations).",
+    "{} candidates declined to state their sex and were omitted from the table.",
+    "Records of {} candidates with missing gender weren't included.",
+    "In 2023, the data of {} applicants with an\nunknown sex category were not\nincluded above.",
+    "Of 90,000 applicants, {} have not disclosed their sex and were excluded.",
+]
+STARTS = ["", "Note: ", "* ", "1. ", "**Note:** ", "[1] ", "- "]
+
+
+def _table(rows, style):
+    cells = [["Category", "Applicants", "Selected"], *([n, f"{a:,}", f"{b}"] for n, a, b in rows)]
+    if style == "markdown":
+        cells.insert(1, ["---"] * 3)
+        return "".join(f"| {' | '.join(row)} |\n" for row in cells)
+    if style == "html":
+        body = "".join(f"<tr>{''.join(f'<td>{c}</td>' for c in row)}</tr>" for row in cells)
+        return f"<table>{body}</table>"
+    return "".join(f"{(' ' if style == 'one space' else '   ').join(row)}\n" for row in cells)
+
+
+def _report(style, wording, start, counts):
+    between = "" if style == "one space" else "\n"
+    notes = [start + wording.format(f"{each:,}") for each in counts]
+    if style == "html":
+        notes = [f"<p>{each.replace('Note', '<b>Note</b>')}</p>" for each in notes]
+    parts = [_table(rows, style) for rows in (SEX, CROSSED)]
+    return "\n\n".join(f"{part}{between}{note}" for part, note in zip(parts, notes, strict=True))
+
+
+def _codes(text):
+    return [fault.code for table in fg.check(text).tables for fault in table.errors]
+
+
+@pytest.mark.parametrize("style", ["spaces", "one space", "markdown", "html"])
+@pytest.mark.parametrize(
+    ("wording", "start"), [(each, STARTS[i % len(STARTS)]) for i, each in enumerate(WORDINGS)]
+)
+def test_a_sentence_that_people_are_not_included_is_held_against_other_tables(
+    style, wording, start
+):
+    found = fg.check(_report(style, wording, start, (1162, 1257)))
+    assert [table.unknown for table in found.tables] == [1162, 1257]
+    assert found.errors == 0
+    assert all(
+        fault.code is not FaultCode.UNKNOWN_NOT_STATED
+        for table in found.tables
+        for fault in table.faults
+    )
+    assert _codes(_report(style, wording, start, (1162, 1357))) == [FaultCode.PEOPLE_DIFFER]
+
+
+@given(
+    st.integers(0, 3_000_000),
+    st.sampled_from(WORDINGS),
+    st.sampled_from(STARTS),
+    st.sampled_from([",", " ", "'", "\u00a0", "\u202f", ""]),
+    st.sampled_from(["", "From January 1, 2023 to 31 December 2023, ", "In Table 3, "]),
+)
+@settings(max_examples=300, deadline=None)
+def test_any_count_in_such_a_sentence_is_read(count, wording, start, separator, before):
+    text = f"{start}{before}{wording.format(f'{count:,}'.replace(',', separator))}"
+    (note,) = unknown_notes(text)
+    assert note.counts == (count,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "35 applicants who did not complete the assessment were excluded.",
+        "12 applicants with missing scores are not included.",
+        "162 applicants of unknown sex are included.",
+        "162 applicants of unknown sex were not excluded.",
+        "Applicants of unknown sex are not included.",
+        "12 candidates declined an interview and were excluded.",
+        "40 people did not state their sex and are included.",
+    ],
+)
+def test_other_sentences_are_none_of_these(text):
+    assert unknown_notes(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "About 200 applicants of unknown sex are not included.",
+        "162 applicants of unknown sex and 95 of unknown race are not included.",
+        "7% of applicants have an unknown sex and are not included.",
+        "Applicants of unknown sex in 2023 are not included.",
+        "Of the 2,470 applicants, those of unknown sex are not included.",
+    ],
+)
+def test_a_sentence_without_a_single_count_is_named_by_its_line(text):
+    found = fg.check(f"{_table(SEX, 'spaces')}\n{text}\n")
+    (table,) = found.tables
+    assert table.unknown is None
+    (fault,) = [each for each in table.faults if each.code is FaultCode.UNKNOWN_NOT_STATED]
+    assert f"line 5, '{text[:20]}" in fault.message
+
+
+def test_sentences_above_every_table_are_of_the_table_below():
+    notes = [f"{n} people of unknown category are not included.\n\n" for n in (162, 257)]
+    text = "\n".join(
+        note + _table(rows, "spaces") for note, rows in zip(notes, (SEX, CROSSED), strict=True)
+    )
+    assert [table.unknown for table in fg.check(text).tables] == [162, 257]
+
+
+def test_the_row_of_a_table_goes_before_a_sentence_beside_it():
+    rows = [*SEX, ("Unknown", 162, "")]
+    text = f"{_table(rows, 'markdown')}\n162 applicants of unknown sex are not included.\n"
+    assert [table.unknown for table in fg.check(text).tables] == [162]
+
+
+def test_a_total_may_be_of_people_who_are_not_included():
+    rows = [*SEX, ("Total", 2208 + 162, 1052)]
+    text = f"{_table(rows, 'markdown')}\n162 applicants of unknown sex are not included.\n"
+    assert _codes(text) == []
+    assert _codes(text.replace("162 app", "161 app")) == [FaultCode.TOTAL_MISMATCH]
+
+
+def test_sentences_of_csv_and_workbooks(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    note = "Note: Data on 1,162 applicants with an unknown sex category was not included above."
+    path = tmp_path / "audit.csv"
+    path.write_text(f"Sex,n,hired\nMale,1390,667\nFemale,818,385\n\n{note}\n", encoding="utf-8")
+    book = openpyxl.Workbook()
+    for row in (["Sex", "n", "hired"], ["Male", 1390, 667], ["Female", 818, 385], [], [note]):
+        book.active.append(row)
+    book.save(tmp_path / "audit.xlsx")
+    for each in (path, tmp_path / "audit.xlsx"):
+        assert [table.unknown for table in fg.check(each).tables] == [1162]
