@@ -72,6 +72,7 @@ def check_history(
     counted: Sequence[CountedRows],
     *,
     overdue: Sequence[str] = (),
+    repeated: Mapping[str, int] | None = None,
     baselines: Mapping[str, str] | None = None,
     later: Mapping[str, int] | None = None,
 ) -> tuple[HistoryFinding, ...]:
@@ -81,6 +82,7 @@ def check_history(
     ----------
     periods, counted : the periods, in order, and the rows that each of them counts.
     overdue : the periods whose labels are due and missing.
+    repeated : how many times every row stands, by the fingerprints of the counts of such rows.
     baselines : the files of baselines by their fingerprints.
     later : the columns whose values come later, each with how many periods later they are due.
     """
@@ -90,7 +92,7 @@ def check_history(
     late = set(overdue)
     suspected = [
         *(_Suspected(t, HistoryProblem.OVERDUE_LABELS) for t, n in enumerate(names) if n in late),
-        *_of_volume(periods, counted),
+        *_of_volume(periods, counted, repeated or {}),
         *_same_counts(names, counted, baselines or {}),
         *_values(counted),
         *_missing(periods, counted, later or {}, late),
@@ -167,11 +169,18 @@ def _slot(period: Period) -> int:
     return period.start.hour if period.length is Length.HOUR else 0
 
 
-def _of_volume(periods: Sequence[Period], counted: Sequence[CountedRows]) -> Iterator[_Suspected]:
-    """Yield jumps of the number of rows, and periods of which every row stands several times."""
+def _of_volume(
+    periods: Sequence[Period], counted: Sequence[CountedRows], known: Mapping[str, int]
+) -> Iterator[_Suspected]:
+    """Yield jumps of the number of rows, and periods of which every row stands several times.
+
+    Of some periods that is ``known`` from their rows.
+    """
     rows = np.maximum([each.rows for each in counted], 1).astype(np.float64)
-    divisors, repeated = _divisors(counted), np.array(_repeated(counted))
-    usually = [int((divisors[:t] > 1).sum()) * 2 > t for t in range(len(counted))]
+    times = np.array([known.get(each.digest, 0) for each in counted], dtype=np.float64)
+    of_cells = _divisors(counted)
+    divisors, repeated = np.where(times, times, of_cells), (times > 0) | _repeated(counted)
+    usually = [int((of_cells[:t] > 1).sum()) * 2 > t for t in range(len(counted))]
     cells = np.array([each.cells for each in counted])
     for _ in range(2):  # the second time no period is expected to be as large as a doubled one
         usual, wide = _expected(periods, np.log(np.where(repeated, rows / divisors, rows)))
@@ -183,8 +192,8 @@ def _of_volume(periods: Sequence[Period], counted: Sequence[CountedRows]) -> Ite
         repeated |= few
     for t, each in enumerate(counted):
         if repeated[t]:
-            times = float(each.divisor)
-            yield _Suspected(t, HistoryProblem.DOUBLED_ROWS, rows=each.rows, expected=times)
+            expected = float(divisors[t])
+            yield _Suspected(t, HistoryProblem.DOUBLED_ROWS, rows=each.rows, expected=expected)
         elif jumped[t]:
             expected = float(np.exp(usual[t]))
             yield _Suspected(t, HistoryProblem.VOLUME, rows=each.rows, expected=expected)

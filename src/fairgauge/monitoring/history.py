@@ -5,8 +5,8 @@ partitioned by period. Names that begin with an underscore, which they ignore, h
 (``_monitor.json``), the baselines (``_baseline=DIGEST``), the largest groups where one is the
 reference (``_largest.json``), imported values, and a fold of the periods that saves time and can
 always be computed again. The largest groups are a choice: without their file, they are those of
-the first period that the history holds by then. How long labels took to come is seen when they
-come, and in no counts.
+the first period that the history holds by then. How long labels took to come, and that every row
+stood several times, is seen when rows are counted, and in no counts.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.cube.identifiers import CLUSTER_KEY, NUMBERED
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, quote, shown
 from fairgauge.monitoring._comparison_counts import sum_cubes
+from fairgauge.monitoring._period_rows import fingerprint
 from fairgauge.monitoring._store import DraftStore, Store, open_store
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.periods import Length, Period, parse_period
@@ -31,6 +32,7 @@ from fairgauge.results.monitor_results import ImportedValue, LargestGroup
 _FOLD = "_fold.json"
 _LARGEST = "_largest"
 _LABELS = "_labels.json"
+_REPEATED = "_repeated.json"
 _RECENT = 28
 """Periods by whose delays the next one is judged: four weeks of days.
 
@@ -60,10 +62,8 @@ class KeptDecisions:
         try:
             return () if text is None else tuple(LargestGroup(**e) for e in json.loads(text))
         except (ValueError, TypeError) as error:
-            raise DataError(
-                f"{quote(f'{self._store.name}/{name}')} cannot be read ({error}); restore it, or "
-                "remove it to choose the largest group of the first period again"
-            ) from None
+            instead = "choose the largest group of the first period again"
+            raise self._unreadable(name, error, instead) from None
 
     def keep_largest_groups(self, start: Period | None, chosen: Sequence[LargestGroup]) -> None:
         """Keep the largest groups that were chosen for the periods from one on."""
@@ -92,10 +92,36 @@ class KeptDecisions:
             self._keep(_LABELS, new)
         return max((kept.get(name, -1) for name in labelled), default=-1)
 
+    @property
+    def repeated(self) -> dict[str, int]:
+        """Return how many times every row stands, by the fingerprints of the counts of the rows."""
+        try:
+            found = json.loads(self._store.read(_REPEATED) or "{}").items()
+            return {str(digest): int(times) for digest, times in found}
+        except (ValueError, TypeError, AttributeError) as error:
+            instead = "forget which periods have rows that stand several times"
+            raise self._unreadable(_REPEATED, error, instead) from None
+
+    def keep_repeated(self, cube: Cube, times: int) -> None:
+        """Keep how many times every row stands of which a cube was counted; 1 is as none."""
+        before = self.repeated
+        if times > 1 or before:
+            digest = fingerprint(cube)
+            kept = {each: n for each, n in before.items() if each != digest}
+            kept |= {digest: times} if times > 1 else {}
+            if kept != before:
+                self._keep(_REPEATED, json.dumps(kept))
+
+    def _unreadable(self, name: str, error: Exception, instead: str) -> DataError:
+        return DataError(
+            f"{quote(f'{self._store.name}/{name}')} cannot be read ({error}); restore it, or "
+            f"remove it to {instead}"
+        )
+
     def take_over(self, draft: DraftStore) -> None:
         """Keep what was decided on a draft of the history."""
         for name, text in draft.written.items():
-            if name.startswith((_FOLD, _LARGEST, _LABELS)):
+            if name.startswith((_FOLD, _LARGEST, _LABELS, _REPEATED)):
                 self._keep(name, text)
 
     def _keep(self, name: str, text: str) -> None:

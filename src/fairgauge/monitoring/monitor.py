@@ -202,7 +202,7 @@ def monitor(
         comparisons=comparisons,
         own=tuple(map(described, asked.catalogue.own)),
         rows=tuple(rows_of_periods(periods, followed.rows)),
-        findings=_findings(asked, periods, followed),
+        findings=_findings(asked, periods, followed, {} if kept is None else kept.repeated),
         unmatched=_unmatched(asked, comparisons, cubes),
         sparse_groups=_sparse_groups(asked, comparisons),
         imported=held.imported,
@@ -325,7 +325,7 @@ def _check_recoded(names: Sequence[str], rows: Sequence[CountedRows], asked: Mon
 
 
 def _findings(
-    asked: MonitorSpec, periods: Sequence[Period], followed: _Followed
+    asked: MonitorSpec, periods: Sequence[Period], followed: _Followed, repeated: Mapping[str, int]
 ) -> tuple[HistoryFinding, ...]:
     """Return what may be wrong with the rows of the periods."""
     label = asked.question.label
@@ -335,6 +335,7 @@ def _findings(
         periods,
         followed.rows,
         overdue=followed.overdue,
+        repeated=repeated,
         baselines={
             fingerprint(rule.baseline.cube): rule.baseline.source
             for rule in asked.rules

@@ -108,9 +108,11 @@ def run(
     named = parse_period(period)
     held = History(history)
     spec = read_monitor_spec(config or _kept(held), options=overrides)
-    counts = _counted(data, at, spec, config)
+    counts, times = _counted(data, at, spec, config)
     draft = held.draft()
     draft.add(named, counts, replace=replace)
+    if times is not None:
+        draft.kept.keep_repeated(draft.cube(named), times)
     report = monitor(draft, spec)  # first, so that an error leaves the history as it was
     asked_anew = bool(config or overrides)
     if asked_anew and not held.periods:
@@ -303,11 +305,19 @@ def _warn_of_rows(report: MonitorReport, period: str, *, allow_duplicates: bool)
             print_message(finding.says, prefix="Warning: ")
 
 
-def _counted(data: tuple[str, ...], at: Where, spec: MonitorSpec, config: str | None) -> Cube:
-    """Count the rows, or take counts as they are."""
-    from fairgauge.api.audit import count
+def _counted(
+    data: tuple[str, ...], at: Where, spec: MonitorSpec, config: str | None
+) -> tuple[Cube, int | None]:
+    """Count the rows, or take counts as they are; return also how many times every row stands.
+
+    That is None of counts. What else the rows show is warned of.
+    """
+    from fairgauge.api.audit import counted, repeated_rows
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import plan
+    from fairgauge.enums import DiagnosticCode
+    from fairgauge.question.readers import controls_as_strata
+    from fairgauge.render.documents.report_notes import opening_warnings
     from fairgauge.scan.scan_progress import progress
 
     rows = read_data(data, at)
@@ -318,15 +328,21 @@ def _counted(data: tuple[str, ...], at: Where, spec: MonitorSpec, config: str | 
                 f"the counts in {quote(data[0])} answer another question: {difference} "
                 "(the specification first)"
             )
-        return rows
+        return rows, None
     warn_of_copies(rows)
     rows = _before_labels(rows, spec)
+    options: Any = controls_as_strata(_options(spec, config))
     try:
         with progress("Counting rows"):
-            return count(rows, **_options(spec, config))
+            cube, source, asked = counted(rows, (), options)
+            found = [*repeated_rows(None, source, asked, cube)]
     except EmptyDataError as error:
         message = f"{error}; add no period without rows: the report lists it as absent"
         raise EmptyDataError(message) from None
+    for line in opening_warnings([d for d in found if d.code is not DiagnosticCode.DOUBLED_ROWS]):
+        print_message(line, prefix="")
+    times = [d["times"] for d in found if d.code is DiagnosticCode.DOUBLED_ROWS]
+    return cube, max(times, default=1)
 
 
 def _before_labels(rows: object, spec: MonitorSpec) -> object:

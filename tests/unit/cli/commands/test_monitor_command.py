@@ -718,3 +718,56 @@ def test_the_doctor_states_what_may_be_wrong_and_ends_with_a_code(folder):
     assert fairgauge("monitor", "doctor", folder / "history", "--at", "2026-01-03").exit_code == 0
     absent = fairgauge("monitor", "doctor", folder / "nowhere")
     assert (absent.exit_code, "there is no history" in absent.stderr) == (2, True)
+
+
+def write_payments(path: Path, *, times: int = 1, day: int = 0) -> None:
+    """Write rows of few cells that an amount tells apart, each of them several times."""
+    rng = np.random.default_rng(day)
+    rows = [
+        f"{'FM'[i % 2]},A,{i // 2 % 2},{i // 4 % 2},{amount}"
+        for i, amount in enumerate(rng.integers(10_000, size=150 + 3 * day))
+    ]
+    text = "\n".join(["sex,department,approved,predicted,amount", *rows * times])
+    path.write_text(f"{text}\n", encoding="utf-8")
+
+
+def test_rows_that_stand_twice_are_not_silently_green(tmp_path):
+    """The counts of few cells do not show it: the rows do, and the history keeps it."""
+    (tmp_path / "monitor.toml").write_text(CONFIG.replace("[-0.05, 0.05]", "[-0.9, 0.9]"))
+    history, rows = tmp_path / "history", tmp_path / "day.csv"
+
+    def run(day: int, *more: str, times: int = 1):
+        write_payments(rows, times=times, day=day)
+        return fairgauge("monitor", "run", history, rows, "--period", f"2026-01-0{day}", "-q",
+                         "-c", tmp_path / "monitor.toml", *more)  # fmt: skip
+
+    def found() -> list[tuple[str, str, float | None]]:
+        every = fg.monitor_doctor(history).findings
+        return [(str(each.problem), each.period, each.expected) for each in every]
+
+    assert "as if every row stood" not in run(1).stderr
+    result = run(2, "-o", str(tmp_path / "m.prom"), "-o", str(tmp_path / "m.md"), times=2)
+    assert result.exit_code == 0, result.output  # as with any other finding
+    assert "multiples of 2 (312 rows), as if every row stood 2 times" in result.stderr
+    gauge = 'fairgauge_rows_suspected{model="loans \\"2026\\"",problem="doubled rows"} 1'
+    assert gauge in (tmp_path / "m.prom").read_text("utf-8")
+    assert "as if every row stood 2 times" in (tmp_path / "m.md").read_text("utf-8")
+    run(3)
+    assert found() == [("doubled rows", "2026-01-02", 2.0)]
+    assert fairgauge("monitor", "doctor", history, "-q").exit_code == 1
+    again = run(2, times=2)
+    assert "as if every row stood 2 times" in again.stderr
+    run(2, "--replace")
+    assert found() == []
+
+
+def test_rows_that_are_told_apart_are_no_longer_suspected(tmp_path):
+    (tmp_path / "monitor.toml").write_text(CONFIG.replace("[-0.05, 0.05]", "[-0.9, 0.9]"))
+    rows, config = tmp_path / "day.csv", tmp_path / "monitor.toml"
+    write_payments(rows, times=3)
+    asked = ("monitor", "run", tmp_path / "history", rows, "--period", "2026-01-01", "-c", config)
+    assert "as if every row stood 3 times" in fairgauge(*asked).stderr
+    first, *lines = rows.read_text("utf-8").splitlines()
+    rows.write_text("\n".join([f"{first},id", *(f"{e},{i}" for i, e in enumerate(lines))]))
+    assert "as if every row stood" not in fairgauge(*asked).stderr
+    assert fg.monitor_doctor(tmp_path / "history").findings == ()
