@@ -103,7 +103,7 @@ def read_data(asked: Sequence[str], at: Where | None = None) -> object:
     if urls or at.table or at.query:
         return _of_database(asked, urls, at)
     if at.spark is not None:
-        from fairgauge.scan.spark import read_files
+        from fairgauge.scan.spark_files import read_files
 
         return read_files(at.spark, asked)
     if list(asked) == [STANDARD_INPUT]:

@@ -1,4 +1,4 @@
-"""Tables to publish of a preset that states gaps in per cent: of everybody, and by category."""
+"""Tables to publish of a preset that states gaps in per cent: over all strata, and by category."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def gaps_by_category(report: Report, sections: Sequence[FeatureResults]) -> Iter
 
 def _by_sides(
     estimates: Sequence[Estimate], section: FeatureResults, found: Preset
-) -> Iterator[list[_Gap]]:
+) -> Iterator[list[_PublishedGap]]:
     """Yield the gaps of each group; of two that are each other's reference, those of one."""
     first = found.options["metrics"][0]
     groups = {each.group for each in section.estimates if each.metric == first}
     ours = sorted((each for each in estimates if each.group in groups), key=_sides)
     for _, compared in groupby(ours, _sides):
-        yield [_Gap(each, found) for each in compared]
+        yield [_PublishedGap(each, found) for each in compared]
 
 
 def _preset(report: Report) -> Preset | None:
@@ -67,7 +67,7 @@ def _sides(each: Estimate) -> tuple[str, str]:
 
 
 @dataclass(frozen=True)
-class _Gap:
+class _PublishedGap:
     """By how much a group is below the reference, as a share of what the reference has."""
 
     of: Estimate
@@ -107,7 +107,7 @@ def _percent(value: float | None) -> str:
     return percent(value) if value is None else minus(percent(value))
 
 
-def _overall(gaps: Sequence[_Gap]) -> Table:
+def _overall(gaps: Sequence[_PublishedGap]) -> Table:
     group, reference = map(called, _sides(gaps[0].of))
     return Table(
         caption=f"Gap of {group}",
@@ -119,12 +119,12 @@ def _overall(gaps: Sequence[_Gap]) -> Table:
     )
 
 
-def _by_category(gaps: Sequence[_Gap], column: str) -> Table:
+def _by_category(gaps: Sequence[_PublishedGap], column: str) -> Table:
     limit = gaps[0].preset.category_limit or 0.0
     group, reference = map(called, _sides(gaps[0].of))
     least = f"{100 * limit:.4g}% or more"
 
-    def reached(each: _Gap) -> str:
+    def reached(each: _PublishedGap) -> str:
         return "-" if each.value is None else "yes" if abs(each.value) >= limit else "no"
 
     return Table(
