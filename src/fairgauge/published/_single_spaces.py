@@ -55,7 +55,8 @@ def single_spaced(lines: Sequence[str]) -> list[list[str]]:
         return []
     at, header = _header_above(lines, rows[0], numbers)
     if header is None:
-        return []
+        joined = _with_header_joined(lines, rows[0], numbers)
+        return [] if joined is None else single_spaced(joined)
     unknown = [role_of(cell) for cell in header].index
     found = []
     for i in range(at + 1, len(lines)):
@@ -137,6 +138,17 @@ def _header_above(lines: Sequence[str], first: int, numbers: int) -> tuple[int, 
         if header is not None:
             return at, header
     return 0, None
+
+
+def _with_header_joined(lines: Sequence[str], first: int, numbers: int) -> list[str] | None:
+    """Return lines whose header, which goes on in short lines below it, is one; None without it."""
+    for at in range(first - 2, max(first - 1 - _MOST_HEADINGS, -1), -1):
+        if len(lines[at + 1].split()) >= numbers:
+            break
+        words = " ".join(lines[at:first]).split()
+        if _header(words, numbers) is not None:
+            return [*lines[:at], " ".join(words), *lines[first:]]
+    return None
 
 
 def _is_broken_header(line: str, numbers: int) -> bool:

@@ -114,9 +114,12 @@ def test_a_line_that_counts_people_of_unknown_category_is_a_row_of_these():
     [
         "Race / Ethnicity # of # Selection Impact\nCategories Applicants Selected Rate Ratio",
         "Race/Ethnicity # of # Selection Impact\nApplicants Selected Rate Ratio",
+        "Race/Ethnicity # of Applicants # Selected Selection\nRate Impact\nRatio",
+        "Race/Ethnicity # of Applicants # Selected\nSelection Rate\nImpact Ratio",
+        "Table 2\nRace/Ethnicity # of Applicants # Selected Selection Rate Impact\nRatio",
     ],
 )
-def test_a_header_of_two_lines_with_one_space(header):
+def test_a_header_of_several_lines_with_one_space(header):
     (table,) = fg.check(f"{header}\n{TWO_ROWS}").tables
     assert {(g.name,): (g.n, g.selected) for g in table.groups} == TWO_GROUPS
     assert "#" not in table.name
