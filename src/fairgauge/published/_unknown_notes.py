@@ -112,9 +112,9 @@ def unknown_notes(text: str) -> list[UnknownNote]:
     [(1, (1162,))]
     """
     found = []
-    for start, end in _sentences(_without_tags(text)):
-        plain = _without_tags(text[start:end])
-        words = re.sub(r"[*_\s]*[ *_\r\n\f\t][*_\s]*", " ", html.unescape(plain)).strip(" ")
+    plain = _without_tags(text)
+    for start, end in _sentences(plain):
+        words = re.sub(r"[ *_\r\n\t]+", " ", html.unescape(plain[start:end])).strip(" ")
         if _NOT_KNOWN.search(words) and _EXCLUDED.search(words) and re.search("[0-9]", words):
             line = text.count("\n", 0, start) + 1
             found.append(UnknownNote(start, end, line, words, _counts(words)))
