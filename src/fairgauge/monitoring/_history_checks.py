@@ -183,10 +183,16 @@ def _of_volume(
     usually = [int((of_cells[:t] > 1).sum()) * 2 > t for t in range(len(counted))]
     cells = np.array([each.cells for each in counted])
     for _ in range(2):  # the second time no period is expected to be as large as a doubled one
-        usual, wide = _expected(periods, np.log(np.where(repeated, rows / divisors, rows)))
+        single = np.log(np.where(repeated, rows / divisors, rows))
+        usual, wide = _expected(periods, single)
         apart = np.log(rows) - usual
         sampling = np.sqrt(2 / np.maximum(rows, np.exp(usual)))
         jumped = np.abs(apart) > np.maximum(_VOLUME, _OF_VOLUME * np.maximum(wide, sampling))
+        for t in np.flatnonzero((np.abs(apart) > _VOLUME) & ~jumped).tolist():
+            usual_day = _usual_day(periods, single, t, math.log(rows[t]))
+            if usual_day is not None:
+                jumped[t], usual[t] = True, usual_day
+        apart = np.log(rows) - usual
         alike = jumped & (np.abs(apart - np.log(divisors)) < math.log(4 / 3))
         few = (divisors > 1) & alike & (cells >= _FEWEST_CELLS) & ~np.array(usually)
         repeated |= few
@@ -197,6 +203,30 @@ def _of_volume(
         elif jumped[t]:
             expected = float(np.exp(usual[t]))
             yield _Suspected(t, HistoryProblem.VOLUME, rows=each.rows, expected=expected)
+
+
+def _usual_day(periods: Sequence[Period], values: Array, t: int, value: float) -> float | None:
+    """Return the median of the days of four weeks, where a day is far from it by any weekday.
+
+    A weekend has few days in a month, so that a jump is hardly seen among these alone. The
+    distance is therefore also held against all days, less the largest by which the median of any
+    weekday differs from theirs: only where weekdays are alike is this the stricter comparison.
+    """
+    if periods[t].length is not Length.DAY:
+        return None
+    past = [
+        s for s in range(max(t - 28, 0), t) if _ordinal(periods[s]) >= _ordinal(periods[t]) - 28
+    ]
+    if len(past) < 2 * _WEEK:
+        return None
+    held, days = values[past], np.array([periods[s].start.weekday() for s in past])
+    usual = float(np.median(held))
+    course = max(abs(float(np.median(held[days == day])) - usual) for day in set(days.tolist()))
+    apart = np.abs(held - usual)
+    alike = apart[(days >= _SATURDAY) == (periods[t].start.weekday() >= _SATURDAY)]
+    sampling = math.sqrt(2 / math.exp(max(value, usual)))
+    far = max(_VOLUME, _OF_VOLUME * max(_scale(apart), _scale(alike), sampling))
+    return usual if abs(value - usual) - course > far else None
 
 
 def _repeated(counted: Sequence[CountedRows]) -> list[bool]:

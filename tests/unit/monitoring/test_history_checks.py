@@ -434,3 +434,18 @@ def test_a_month_with_far_noisier_weekends_is_hardly_suspected() -> None:
             held.append(counted(int(rng.poisson(mean * rng.lognormal(0, spread))), rng))
         found += [e for e in check_history(names, held) if e.problem is HistoryProblem.VOLUME]
     assert len(found) <= 1, found
+
+
+@pytest.mark.parametrize("size", [150, 600])
+@pytest.mark.parametrize("length", [24, 25])
+def test_a_jump_at_a_weekend_is_found_where_weekdays_are_alike(length: int, size: int) -> None:
+    """A month has few Saturdays, and those alone would not tell."""
+    rng, found = np.random.default_rng(12), 0
+    names = [parse_period(name) for name in day_names(length)]
+    assert names[-1].start.weekday() >= 5
+    for _ in range(40):
+        held = [counted(int(rng.poisson(300)), rng) for _ in names[1:]]
+        held.append(counted(size, rng))
+        every = check_history(names, held)
+        found += any(e.problem is HistoryProblem.VOLUME and e.rows == size for e in every)
+    assert found >= 38, found
