@@ -26,7 +26,7 @@ _INLINE = re.compile(r"</?(?:a|b|br|em|i|font|small|span|strong|u)\b[^>]*>", re.
 _TAG = re.compile(r"</?[a-z!][^>]*>", re.IGNORECASE)
 _EXCLUDED = re.compile(
     r"(?:\bnot|n['’]t)(?: (?:been|be|being|therefore|thus))* (?:includ|count|consider|part of|used"
-    r"|reflected|shown|analy)|(?<!not )\b(?:exclud|omit|left out|leav\w+ out|remov|disregard)",
+    r"|reflected|shown|analy)|(?<!not )\b(?:exclud|omit|(?:left|leav\w+) out|remov|disregard)",
     re.IGNORECASE,
 )
 _NOT_KNOWN = re.compile(
