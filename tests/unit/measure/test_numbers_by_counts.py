@@ -63,8 +63,9 @@ def test_the_fit_of_a_rate_is_that_of_the_rows(reference):
     bread = np.linalg.inv((x * (p * (1 - p))[:, None]).T @ x)
     slope = (design(rows, 1.0 + 0 * side) * (rates[0] * (1 - rates[0]))[:, None]
              - design(rows, 0 * side) * (rates[1] * (1 - rates[1]))[:, None]).mean(0)  # fmt: skip
-    moved = (effect - effect.mean()) / len(y) + (x @ bread @ slope) * (y - p)
-    error = np.sqrt((moved**2).sum() * len(y) / (len(y) - len(beta)))
+    residual = (y - p) / (1 - p * (1 - p) * ((x @ bread) * x).sum(1))  # HC3
+    moved = (effect - effect.mean()) / len(y) + (x @ bread @ slope) * residual
+    error = np.sqrt((moved**2).sum())
     assert adjusted.interval.high - adjusted.value == pytest.approx(1.959964 * error, rel=1e-6)
 
 
