@@ -345,8 +345,8 @@ def test_the_headline_names_the_outlying_branch_of_forty_and_no_other():
     found = decomposed(pl.concat([branches([-0.08] * 39 + [-0.219], rows=4_000), few]))
     headline = found.brief().headline.text
     assert headline.endswith(
-        "within dept; the difference is larger in dept b39 (F 21.9 pp lower than others, elsewhere "
-        "8.0 pp lower; adjusted\u00a0p\u00a0<\u00a00.001)"
+        "within dept on average; the difference is larger in dept b39 (F 21.9 pp lower than "
+        "others, elsewhere 8.0 pp lower; adjusted\u00a0p\u00a0<\u00a00.001)"
     )
     strata = [each.stratum["dept"] for each in found.gaps[0].strata]
     assert (strata[0], strata[-1]) == ("b39", "few")

@@ -140,9 +140,11 @@ def test_a_file_of_a_database_is_named_by_a_url(fails, people, tmp_path, engine,
     )
 
 
-def test_spark_reads_typed_files_alone(fails, loans):
+def test_spark_reads_files_of_one_format(fails, loans, tmp_path):
     pytest.importorskip("pyspark")
-    said = fails("audit", loans, "--spark", "local[1]", *QUESTION)
+    other = tmp_path / "loans.txt"
+    other.write_text("a b\n", encoding="utf-8")
+    said = fails("audit", loans, str(other), "--spark", "local[1]", *QUESTION)
     assert said.startswith("Spark reads files of one format: .parquet")
 
 
