@@ -181,7 +181,7 @@ def _blanked(text: str) -> str:
 
 def _counts(words: str) -> tuple[int, ...]:
     """Return the whole numbers of a sentence, those of years, dates and other things aside."""
-    words = _NO_TEXT.sub(" ", words)
+    words = _NO_TEXT.sub(" date ", words)
     found = []
     for number in _COUNT.finditer(words):
         before = words[: number.start()]

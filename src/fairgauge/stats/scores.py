@@ -292,7 +292,7 @@ def area_score_interval(
     a, v1, v2, m, n, z = floats(area, *variances, positives, negatives, z)
     known = (m > 0) & (n > 0)
     smaller = np.minimum(m, n)
-    observed = np.where(np.isnan(v1 + v2), 0.0, v1 + v2)
+    observed = np.where(np.isfinite(v1 + v2), v1 + v2, 0.0)  # one row has no variance
     degrees = observed**2 / (v1**2 / (m - 1) + v2**2 / (n - 1))
     t = as_critical_t(z, np.where(observed > 0, degrees, np.maximum(smaller - 1, 1.0)))
     inside = np.clip(a, 0.5 / (m * n), 1 - 0.5 / (m * n))  # half a pair off both ends

@@ -39,6 +39,6 @@ def test_drawn_values_exceed_the_quantile_as_often():
 )
 def test_quantile_and_tail_agree(one, two, confidence):
     q = absolute_sum_quantile(one, two, confidence)
-    assert absolute_sum_tail(q, one, two) == pytest.approx(1 - confidence, rel=2e-3)
+    assert absolute_sum_tail(q, one, two) == pytest.approx(1 - confidence, rel=5e-3)
     assert absolute_sum_quantile(two, one, confidence) == q
     assert absolute_sum_tail(0.0, one, two) == pytest.approx(1.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -57,6 +57,7 @@ def test_an_area_and_its_variance_as_published():
     assert sum(found.variances) == pytest.approx(0.005563772647105981)
 
 
+@example(table=np.array([[1, 2, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0]]))  # one negative
 @settings(deadline=None)
 @given(table=bins)
 def test_an_interval_holds_its_area_and_mirrors(table):
