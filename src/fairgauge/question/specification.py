@@ -237,7 +237,8 @@ def _wrong_strata(spec: Spec) -> Iterator[Problem]:
     predicted = (spec.prediction, spec.score, *spec.candidate)
     compared = {each.column for each in spec.sensitive}
     for column in (each.column for each in spec.strata):
-        if compared == {column} and not (spec.features or spec.probabilities):
+        alone = compared == {column} and not (spec.features or spec.probabilities)
+        if alone and spec.profile is Profile.DOCUMENTED:  # the services compute it all the same
             message = (
                 f"{quote(column)} is the sensitive feature, which is the same for all rows of a "
                 "stratum: nothing is left to compare; name another column"
