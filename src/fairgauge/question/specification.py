@@ -95,6 +95,8 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
     problems += [p for p in _contradictions(spec, given) if _option(p) not in misread]
     problems += _unmet_needs(spec, misread)
     problems += _unknown_columns(spec, columns)
+    if columns is not None and spec.profile is Profile.DOCUMENTED:
+        problems += _strata_alone(spec)
     if problems:
         raise SpecError(problems)
     return spec
@@ -235,19 +237,26 @@ def _wrong_probabilities(spec: Spec) -> Iterator[Problem]:
 def _wrong_strata(spec: Spec) -> Iterator[Problem]:
     """Yield why nothing can be adjusted for the strata: they are what is compared."""
     predicted = (spec.prediction, spec.score, *spec.candidate)
-    compared = {each.column for each in spec.sensitive}
     for column in (each.column for each in spec.strata):
-        alone = compared == {column} and not (spec.features or spec.probabilities)
-        if alone and spec.profile is Profile.DOCUMENTED:  # the services compute it all the same
-            message = (
-                f"{quote(column)} is the sensitive feature, which is the same for all rows of a "
-                "stratum: nothing is left to compare; name another column"
-            )
-            yield Problem("strata", message)
         if column in predicted:
             message = (
                 f"{quote(column)} is the prediction, which is the same for all rows of a stratum: "
                 "nothing is left to compare; name a column that is known before the decision"
+            )
+            yield Problem("strata", message)
+
+
+def _strata_alone(spec: Spec) -> Iterator[Problem]:
+    """Yield why nothing can be adjusted for the only sensitive feature.
+
+    Counts may hold such strata: the services compute their metrics all the same.
+    """
+    compared = {each.column for each in spec.sensitive}
+    for column in (each.column for each in spec.strata):
+        if compared == {column} and not (spec.features or spec.probabilities):
+            message = (
+                f"{quote(column)} is the sensitive feature, which is the same for all rows of a "
+                "stratum: nothing is left to compare; name another column"
             )
             yield Problem("strata", message)
 
