@@ -334,6 +334,12 @@ class Gap:
         return interval is not None and self.estimate.definition.neutral not in interval
 
     @property
+    def varies(self) -> bool:
+        """Return whether the difference varies over strata statistically significantly."""
+        test, level = self.heterogeneity, self.estimate.confidence or 0.95
+        return test is not None and test.p_adjusted < 1 - level
+
+    @property
     def adjusted_for(self) -> tuple[str, ...]:
         """Return the columns for which the regression is adjusted."""
         return (*self.columns, *self.controls)

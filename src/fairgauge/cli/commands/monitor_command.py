@@ -316,7 +316,6 @@ def _counted(
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import plan
     from fairgauge.enums import DiagnosticCode
-    from fairgauge.question.readers import controls_as_strata
     from fairgauge.render.documents.report_notes import opening_warnings
     from fairgauge.scan.scan_progress import progress
 
@@ -331,7 +330,7 @@ def _counted(
         return rows, None
     warn_of_copies(rows)
     rows = _before_labels(rows, spec)
-    options: Any = controls_as_strata(_options(spec, config))
+    options: Any = _options(spec, config)
     try:
         with progress("Counting rows"):
             cube, source, asked = counted(rows, (), options)

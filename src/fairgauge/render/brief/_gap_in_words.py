@@ -77,7 +77,7 @@ class GapInWords:
         text = self._compared()
         reason = self.gap.reason
         becomes = {
-            GapVerdict.REMAINS: f", also {within}{self._on_average}",
+            GapVerdict.REMAINS: f", also {within}{' on average' if self.gap.varies else ''}",
             GapVerdict.REVERSES: f", but the reverse holds {within}",
             GapVerdict.WITHIN_MARGIN: f", but {within} by no more than the margin",
             GapVerdict.ACCOUNTED_FOR: f", but {within} no difference is shown",
@@ -90,12 +90,6 @@ class GapInWords:
         if reason is WhyInconclusive.OFFSET:
             return f"{text}, but {within} there is one"
         return f"{text}{becomes[self.gap.verdict]}"
-
-    @property
-    def _on_average(self) -> str:
-        """Return that what remains is an average, where the difference varies over strata."""
-        test, level = self.gap.heterogeneity, self.gap.estimate.confidence or 0.95
-        return " on average" if test is not None and test.p_adjusted < 1 - level else ""
 
     def _compared(self) -> str:
         """Return who has it less often or a lower average, or that no difference is shown."""

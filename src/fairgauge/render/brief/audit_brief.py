@@ -847,7 +847,7 @@ def _missing_statements(report: Report) -> Iterator[Sentence]:
         )
     if _states_gaps(report.spec) and report.spec.get("reference") in _NO_GROUP:
         yield Sentence(
-            "Name the group that the preset compares with (men): fairgauge audit --reference "
+            "Name the group that the preset compares with: fairgauge audit --reference "
             "COLUMN=VALUE."
         )
     if _states_gaps(report.spec) and not report.spec.get("strata"):

@@ -151,9 +151,8 @@ def _steps(found: Decomposition) -> Iterator[Sentence]:
 
 def _largest(gap: Gap) -> str:
     """Return the stratum with the largest difference, where differences vary and it is no zero."""
-    test, level = gap.heterogeneity, gap.estimate.confidence or 0.95
     differ = [each for each in gap.strata if each.interval is not None and 0 not in each.interval]
-    if test is None or test.p_adjusted >= 1 - level or not differ:
+    if not gap.varies or not differ:
         return ""
     most = max(differ, key=lambda each: abs(each.difference or 0.0))
     size = with_unit(most.difference, stratum_unit(gap), sign=True)
