@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain, count
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -23,6 +24,9 @@ from fairgauge.question.options import BY_NAME
 from fairgauge.scan._frames import open_frame
 from fairgauge.scan.source import Source
 from fairgauge.values import Value, canonical
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 Series = nw.Series[Any]
 Frame = nw.DataFrame[Any]
@@ -340,10 +344,16 @@ def _relation(columns: Mapping[str, Values]) -> Source:
         if names[name.casefold()] != name:
             both = f"{quote(name)} and {quote(names[name.casefold()])}"
             raise DataError(f"the arrays {both} have names that differ only in case; rename one")
-    import duckdb  # an audit of a frame does not need it
-
     from fairgauge.scan._duckdb_relation import Relation
 
-    connection = duckdb.connect()
+    connection = _arrays().cursor()  # sees its own arrays alone
     connection.register(_NAME, dict(columns))
     return Relation(_NAME, tuple(columns), connection.table(_NAME), connection)
+
+
+@cache
+def _arrays() -> DuckDBPyConnection:
+    """Open the connection: opening one costs as much as auditing some thousand rows."""
+    import duckdb  # an audit of a frame does not need it
+
+    return duckdb.connect()
