@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test check clients prepare extras lowest branches dist bench bench-quick coverage docs site clean
+.PHONY: help demo test check thorough clients prepare extras lowest branches dist bench bench-quick coverage docs site clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -25,6 +25,9 @@ demo: $(BIN)/.run  ## audit Berkeley's admissions and a synthetic loan table
 test: $(BIN)/.dev  ## check, build the site and run every test
 	$(MAKE) --jobs=2 --output-sync=target check site clients
 	$(BIN)/python -m pytest -n auto -q --ignore tests/repository
+
+thorough: $(BIN)/.dev clients  ## run every case of the costly tests too (hours)
+	FAIRGAUGE_TESTS=all $(BIN)/python -m pytest -n auto -q
 
 clients:
 	tests/prepare

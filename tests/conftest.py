@@ -8,6 +8,7 @@ import signal
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import pytest
 from hypothesis import settings
@@ -15,9 +16,36 @@ from hypothesis import settings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+EVERY_CASE = os.environ.get("FAIRGAUGE_TESTS") == "all"
+"""Whether costly tests run in full: ``make thorough``, which takes hours, and the weekly run."""
+
 # a busy machine is no failure; CI tries the same examples every time, anybody else new ones
-settings.register_profile("fairgauge", deadline=None, derandomize=os.environ.get("CI") == "true")
+settings.register_profile(
+    "fairgauge",
+    deadline=None,
+    derandomize=os.environ.get("CI") == "true",
+    max_examples=200 if EVERY_CASE else 25,
+)
 settings.load_profile("fairgauge")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep of every test marked ``one_in(n)`` its first case and about one in n of the others."""
+    if EVERY_CASE:
+        return
+    kept, begun = [], set()
+    for item in items:
+        mark, test = item.get_closest_marker("one_in"), item.nodeid.partition("[")[0]
+        # a hash, because every nth case could always be of the same engine
+        if mark is None or test not in begun or crc32(item.nodeid.encode()) % mark.args[0] == 0:
+            kept.append(item)
+        if mark is not None:
+            begun.add(test)
+    chosen = set(kept)
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = kept
+
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import hypothesis.strategies as st
 from clarify_cases import config
-from hypothesis import given, settings
+from hypothesis import given
 
 from fairgauge.compat.clarify.clarify_config import AnalysisConfig, ConfigError, read_config
 from fairgauge.compat.vertex.vertex_config import read_bias_configs, read_vertex_config
@@ -27,7 +27,6 @@ PATH = re.compile(r"[A-Za-z_]\w*(\[\d+\]|\.[^\s]+)*")
 
 
 @given(key=st.sampled_from([*AnalysisConfig.model_fields, "unknown"]), value=VALUES)
-@settings(max_examples=150, deadline=None)
 def test_clarify_configurations_are_read_or_refused(key: str, value: Any) -> None:
     problems: tuple[Problem, ...] = ()
     try:
@@ -39,7 +38,6 @@ def test_clarify_configurations_are_read_or_refused(key: str, value: Any) -> Non
 
 
 @given(value=VALUES)
-@settings(max_examples=150, deadline=None)
 def test_bias_configs_are_read_or_refused(value: Any) -> None:
     read, problems = read_bias_configs(value)
     assert problems or all(each.slices and each.slices[0].conditions for each in read)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairgauge.compat._coded_column import CodedColumn, Kind, from_values
@@ -29,7 +29,6 @@ def by_all_pairs(points: np.ndarray, inside: np.ndarray, positive: np.ndarray) -
 
 
 @given(seed=st.integers(0, 10**6), rows=st.integers(2, 80), dimensions=st.integers(1, 4))
-@settings(max_examples=60, deadline=None)
 def test_without_ties_it_is_the_one_by_all_pairs(seed: int, rows: int, dimensions: int) -> None:
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(rows, dimensions))
@@ -41,7 +40,6 @@ def test_without_ties_it_is_the_one_by_all_pairs(seed: int, rows: int, dimension
 
 
 @given(seed=st.integers(0, 10**6))
-@settings(max_examples=40, deadline=None)
 def test_the_order_of_rows_is_nothing_even_with_ties(seed: int) -> None:
     rng = np.random.default_rng(seed)
     points = rng.integers(0, 3, size=(60, 2))

@@ -228,6 +228,7 @@ STUDIES = {
 SETS = 1_000
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", STUDIES)
 def test_coverage(name):
     study, options, floor = STUDIES[name]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
@@ -39,7 +39,6 @@ def count(rows: list[tuple[object, ...]]) -> Cube:
 
 
 @pytest.mark.filterwarnings("ignore::fairgauge.errors.DuplicateCountsWarning")
-@settings(max_examples=60, deadline=None)
 @given(ROWS, ROWS, ROWS)
 def test_adding_is_associative_and_commutative(one, two, three):
     a, b, c = count(one), count(two), count(three)
@@ -48,13 +47,11 @@ def test_adding_is_associative_and_commutative(one, two, three):
     assert (a + b).digest == (b + a).digest
 
 
-@settings(max_examples=60, deadline=None)
 @given(ROWS)
 def test_the_cube_of_no_rows_changes_nothing(rows):
     assert count(rows) + EMPTY == count(rows)
 
 
-@settings(max_examples=60, deadline=None)
 @given(ROWS, st.data())
 def test_shards_add_up_to_the_whole(rows, data):
     cut = data.draw(st.integers(0, len(rows)))
@@ -62,7 +59,6 @@ def test_shards_add_up_to_the_whole(rows, data):
     assert count(rows[:cut]) + count(rows[cut:]) == count(rows + last)
 
 
-@settings(max_examples=60, deadline=None)
 @given(ROWS, st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_nothing(rows, random):
     turned = list(rows)
@@ -70,14 +66,12 @@ def test_the_order_of_rows_changes_nothing(rows, random):
     assert count(turned) == count(rows)
 
 
-@settings(max_examples=60, deadline=None)
 @given(ROWS)
 def test_a_file_holds_all_of_a_cube(rows):
     cube = count(rows)
     assert read_cube(cube.to_json(), "file") == cube
 
 
-@settings(max_examples=60, deadline=None)
 @given(ROWS)
 def test_marginals_keep_the_sums(rows):
     cube = count(rows)
@@ -90,7 +84,6 @@ def test_marginals_keep_the_sums(rows):
 TEXTS = st.lists(st.sampled_from(["1", "2", "x", ""]), min_size=1, max_size=8)
 
 
-@settings(max_examples=40, deadline=None)
 @given(TEXTS, TEXTS)
 def test_csv_shards_add_up_whatever_they_look_like_alone(tmp_path_factory, one, two):
     folder = tmp_path_factory.mktemp("shards")

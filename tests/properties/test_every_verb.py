@@ -149,6 +149,7 @@ def test_the_order_of_rows_and_columns_changes_nothing(verb: str) -> None:
     same(answer(verb), VERBS[verb](shuffled))
 
 
+@pytest.mark.one_in(4)
 @EVERY_VERB
 @pytest.mark.parametrize("engine", ["pandas", "duckdb", "parquet"])
 def test_the_engine_changes_nothing(verb: str, engine: str, tmp_path: Path) -> None:

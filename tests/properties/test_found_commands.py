@@ -20,7 +20,7 @@ DAYS = [dt.date(2024, 2, 29), dt.date(2025, 1, 1)]
 ASKED = {"prediction": "p", "positive": 1}
 
 
-@settings(deadline=None, max_examples=6)
+@settings(max_examples=6)
 @given(values=st.lists(TEXTS, min_size=2, max_size=5, unique=True), column=TEXTS)
 @example(values=HOSTILE, column="odd")
 @example(values=["not a", "null", "1 < x <= 2", "!= b"], column="a = b")

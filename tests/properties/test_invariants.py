@@ -350,6 +350,7 @@ def with_reserved_columns(kind: str) -> tuple[dict[str, str], fg.Report]:
     return names, ask(kind, data.rename(names), **asked)
 
 
+@pytest.mark.one_in(3)
 @KINDS
 @PARTS
 def test_renaming_columns_changes_names_alone(kind: str, part: str) -> None:
@@ -401,6 +402,7 @@ def test_renaming_values_of_an_intersection_changes_names_alone(words: tuple[str
     same([renamed(row, names) for row in numbers(before)], numbers(after))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("kind", "column", "words"),
     [
@@ -471,6 +473,7 @@ def has_mirror(row: Mapping[str, Any]) -> bool:
     )
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("kind", "method"),
     [*product(("binary", "regression"), METHODS), ("multiclass", "default")],
@@ -774,6 +777,7 @@ def written(write: Any, path: Path) -> str:
     return str(path)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("kind", "engine"),
     [*product(("binary", "regression"), ENGINES), ("multiclass", "pandas")],
@@ -826,6 +830,7 @@ def answer_of_weights(kind: str, factor: float) -> list[dict[str, Any]]:
     return numbers(ask(kind, data, weight="w").to_dict(), "groups", "estimates", "pairs")
 
 
+@pytest.mark.one_in(3)
 @KINDS
 @pytest.mark.parametrize("factor", [0.25, 1e40, 0.001])
 def test_scaling_all_weights_changes_nothing(kind: str, factor: float) -> None:
@@ -850,6 +855,7 @@ SUMS_OF_WEIGHTS = (
 """Of metrics of sizes, the two rates are the groups' sums of weights."""
 
 
+@pytest.mark.one_in(4)
 @KINDS
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -867,6 +873,7 @@ def test_interval_and_p_value_are_one_answer(kind: str, weight: str | None, seed
     assert not disagree
 
 
+@pytest.mark.one_in(3)
 @KINDS
 @pytest.mark.parametrize("weight", [1.0, 0.3])
 def test_equal_weights_are_no_weights(kind: str, weight: float) -> None:
@@ -897,6 +904,7 @@ def check_defined_or_explained(row: Mapping[str, Any], where: object) -> None:
         assert row.get("high") is None, where
 
 
+@pytest.mark.one_in(3)
 @KINDS
 @pytest.mark.parametrize("profile", ["documented", "clarify"])
 @ONCE

@@ -172,7 +172,7 @@ def differences(table: pd.DataFrame, **asked: Any) -> tuple[int, str]:
     seed=st.integers(0, 40),
     further=st.sampled_from(["group", "model", "few names", "an item"]),
 )
-@settings(SEEDED, max_examples=40)
+@settings(SEEDED)
 def test_nothing_added_to_a_study_makes_a_difference_equivalent(
     delta: float, seed: int, further: str
 ) -> None:

@@ -242,8 +242,13 @@ def strata_named(plain: object) -> str | None:
     """
     if plain is None:
         return None
-    columns = [str(each["column"] if isinstance(each, Mapping) else each) for each in items(plain)]
+    columns = strata_columns(plain)
     return " and ".join(filter(None, [", ".join(columns[:-1]), *columns[-1:]]))
+
+
+def strata_columns(plain: object) -> list[str]:
+    """Return the columns of strata, from what a specification file has."""
+    return [str(each["column"] if isinstance(each, Mapping) else each) for each in items(plain)]
 
 
 def _features_of(item: object, path: str, problems: list[Problem]) -> list[Feature]:

@@ -95,8 +95,8 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
     problems += [p for p in _contradictions(spec, given) if _option(p) not in misread]
     problems += _unmet_needs(spec, misread)
     problems += _unknown_columns(spec, columns)
-    if columns is not None and spec.profile is Profile.DOCUMENTED:
-        problems += _strata_alone(spec)
+    if columns is not None:
+        problems += strata_alone(spec)
     if problems:
         raise SpecError(problems)
     return spec
@@ -246,11 +246,13 @@ def _wrong_strata(spec: Spec) -> Iterator[Problem]:
             yield Problem("strata", message)
 
 
-def _strata_alone(spec: Spec) -> Iterator[Problem]:
+def strata_alone(spec: Spec) -> Iterator[Problem]:
     """Yield why nothing can be adjusted for the only sensitive feature.
 
-    Counts may hold such strata: the services compute their metrics all the same.
+    The services compute their metrics all the same.
     """
+    if spec.profile is not Profile.DOCUMENTED:
+        return
     compared = {each.column for each in spec.sensitive}
     for column in (each.column for each in spec.strata):
         if compared == {column} and not (spec.features or spec.probabilities):

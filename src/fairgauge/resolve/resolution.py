@@ -12,7 +12,7 @@ from fairgauge.enums import GroupKind, Task
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.identity import FeatureId, texts_of
 from fairgauge.question.option_types import POPULATION_ROUNDING
-from fairgauge.question.specification import Spec
+from fairgauge.question.specification import Spec, strata_alone
 from fairgauge.resolve.asked_metrics import AskedMetric, asked_metrics
 from fairgauge.resolve.group_counts import (
     GroupCounts,
@@ -93,7 +93,11 @@ def resolve_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
         Missing values where the specification treats them as errors.
     """
     features = count_groups(cube, spec)
-    problems = [*absent_exclusions([cube], spec), *_wrong_populations(features, spec)]
+    problems = [
+        *absent_exclusions([cube], spec),
+        *_wrong_populations(features, spec),
+        *strata_alone(spec),
+    ]
     if problems:
         raise SpecError(problems)
     return features

@@ -430,7 +430,6 @@ def close(one, other):
     )
 
 
-@settings(max_examples=25, deadline=None)
 @given(**_DESIGNS, share=st.sampled_from([1.0, 0.7]))
 def test_order_names_and_shifts_change_no_number(names, items, runs, placebos, seed, share):
     table = study(names, items, runs, placebos=placebos, seed=seed)
@@ -462,7 +461,7 @@ def test_order_names_and_shifts_change_no_number(names, items, runs, placebos, s
         assert close([part], before)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(**_DESIGNS)
 def test_swapping_sides_turns_the_sign(names, items, runs, placebos, seed):
     table = study(names, items, runs, placebos=placebos, seed=seed)

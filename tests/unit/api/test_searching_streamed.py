@@ -89,7 +89,7 @@ def test_of_every_engine_what_is_found_is_the_same_bit_for_bit(monkeypatch, tmp_
     assert streamed.fingerprint != counted.fingerprint
 
 
-@settings(deadline=None, max_examples=8)
+@settings(max_examples=8)
 @given(
     rows=st.integers(60, 900),
     seed=st.integers(0, 99),

@@ -39,7 +39,7 @@ def gap(cube):
     return {str(e.estimator): e for e in report.estimators if e.group == "Black"}, report
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(
     rows=st.integers(60, 1_500), seed=st.integers(0, 10_000),
     concentration=st.sampled_from([0.3, 1.0, 5.7]), known=st.sampled_from([0.0, 0.4]),

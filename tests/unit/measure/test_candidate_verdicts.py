@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from bench.paired_verdicts import BETTER, HARMED, Change
 from bench.paired_verdicts import QUESTION as DRAWN
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.model_rows import QUESTION, rows
 
@@ -124,7 +124,6 @@ def test_margins_are_decided_by_the_interval_that_stands_beside_them():
 NEUTRAL = st.tuples(st.integers(1, 30), st.integers(1, 30), st.integers(0, 6), st.integers(0, 6))
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     harmed=st.sampled_from(["unfair", "random"]),
     added=st.dictionaries(st.sampled_from(["X", "Y", "Z"]), NEUTRAL, min_size=1),

@@ -47,7 +47,7 @@ def table(counts):
     return pl.DataFrame(cells)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(suppress_health_check=[HealthCheck.filter_too_much])
 @given(CELLS)
 def test_exchanging_the_models_mirrors_every_change(counts):
     data = table(counts)

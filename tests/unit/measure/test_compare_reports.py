@@ -379,7 +379,6 @@ def test_a_verdict_that_is_ignored_now_has_changed():
     st.lists(st.sampled_from("ABCD"), min_size=2, unique=True),
     st.sampled_from(["others", "best", "largest", "overall"]),
 )
-@settings(max_examples=25, deadline=None)
 def test_every_verdict_is_compared_or_listed(old, new, reference):
     cells = {name: {"tp": 90 - 9 * i, "fn": 40 + i} for i, name in enumerate("ABCD")}
     found = two({n: cells[n] for n in old}, {n: cells[n] for n in new}, reference=reference)
@@ -501,7 +500,7 @@ OF_ALL_GROUPS = [
 RATES = st.lists(st.integers(20, 95), min_size=3, max_size=3, unique=True)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(RATES, RATES, st.permutations("ABC"))
 def test_a_metric_of_all_groups_changes_by_the_same_whatever_they_are_called(old, new, renamed):
     """Give the groups of the new report each other's names: its metrics of a feature stay."""
@@ -1003,7 +1002,7 @@ def test_a_direction_is_family_wise_too():
     assert called <= 8  # 5% of 60 and three standard errors
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     added=st.dictionaries(
         st.sampled_from("XYZ"), st.tuples(*[st.integers(1, 400)] * 4), min_size=1, max_size=3

@@ -6,7 +6,7 @@ import itertools
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.selected_groups import selected
 
@@ -161,7 +161,6 @@ def test_the_draft_of_colorado_takes_five_points_and_significance():
     assert outcomes(report) == {"Small": "pass", "Large": "fail", "Near": "pass"}
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.tuples(*(st.integers(0, 300) for _ in range(4))), st.sampled_from(list(Decide)))
 def test_the_verdict_is_the_best_of_its_limits(selected, decide):
     counts = {name: (x, 300) for name, x in zip(LENDING, selected, strict=True)}

@@ -88,7 +88,7 @@ def test_a_feature_that_a_rule_names_and_that_has_no_estimate_is_not_passed_over
     assert found[-1].outcome is Outcome.NOT_EVALUATED
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(derandomize=True)
 @given(
     metric=st.sampled_from(["selection_rate.ratio", "accuracy", "true_positive_rate.difference"]),
     groups=st.lists(st.sampled_from(["a", "b", "x", "only", "nobody"]), max_size=3, unique=True),
@@ -182,7 +182,6 @@ def test_a_rule_that_can_never_fail_is_refused(rule, message):
     limit=st.floats(-1e3, 1e3), above=st.booleans(),
     name=st.sampled_from(["accuracy", "RD", "DI", "selection_rate.largest_gap", "KL"]),
 )  # fmt: skip
-@settings(max_examples=60, deadline=None)
 def test_a_rule_is_refused_only_where_it_allows_every_value(limit, above, name):
     low, high = fg.rule(name, at_least=0.01).row.range
     bounds = {"at_least" if above else "at_most": limit}
@@ -253,7 +252,6 @@ def test_limits_within_the_range_are_not_warned_of(rule):
 METRICS = ["DI", "accuracy", "TPR.difference", "selection_rate.largest_gap", "FT", "CDDPL"]
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.sampled_from(METRICS),
     st.lists(st.sampled_from(["a", "b", "nobody"]), max_size=2, unique=True),

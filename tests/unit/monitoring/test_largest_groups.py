@@ -91,7 +91,7 @@ def test_a_damaged_choice_is_named(tmp_path):
     assert fg.monitor(history, LARGEST).alarms
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(order=st.permutations(range(5)), decided=st.integers(1, 5))
 def test_the_reference_is_the_same_in_every_order_of_arrival(order, decided):
     """From the first decision on; every other day has more women than men."""

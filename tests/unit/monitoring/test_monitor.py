@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.monitored_days import QUESTION, RATIO, asked, cube, day_names, days
 
@@ -380,7 +380,6 @@ def test_a_metric_of_ones_own_is_kept_by_its_import_path(shifted, tmp_path, monk
         history.keep_spec(read_monitor_spec(asked({"metric": OWN, "at_least": 0.1})))
 
 
-@settings(max_examples=25)
 @given(st.data())
 def test_every_period_has_the_estimates_of_its_own_audit(data):
     """Periods are resolved together, whatever groups and values each of them has."""

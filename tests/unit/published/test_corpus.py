@@ -6,7 +6,7 @@ The categories are those that New York's audits print, the numbers are invented.
 from __future__ import annotations
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from printed_tables import RATE, RATIO, SELECTED, STYLES, N, csv, markdown, printed
 
@@ -513,14 +513,12 @@ def compared(audit):
 
 
 @given(audits(), st.sampled_from(sorted(STYLES)))
-@settings(max_examples=60)
 def test_any_consistent_table_in_any_style_is_clean(audit, style):
     assert errors(STYLES[style](audit)) == []
 
 
 @given(audits(), st.sampled_from(sorted({*STYLES} - {"one_space"})), st.sampled_from(TEXTS),
        st.data())  # fmt: skip
-@settings(max_examples=40)
 def test_text_for_a_number_leaves_any_table_readable(audit, style, text, data):
     """All categories stay, whichever number of a table is text."""
     row = data.draw(st.integers(0, len(audit.rows) - 1))
@@ -537,7 +535,6 @@ WORDS = ["Reference", "ref.", "Baseline*", "N/A", "—", ""]
 
 
 @given(audits().filter(compared), st.sampled_from(sorted(STYLES)), st.sampled_from(WORDS))
-@settings(max_examples=40)
 def test_a_word_in_place_of_the_reference_ratio_is_no_error_in_any_style(audit, style, word):
     ratios = [float(cells.get(RATIO, "nan").replace("N/A", "nan")) for _, cells in audit.rows]
     best = ratios.index(1.0)
@@ -571,7 +568,6 @@ KINDS = ["rate", "ratio", "n", "selected", "not whole", "negative", "no ratio", 
 
 
 @given(audits().filter(compared), st.sampled_from(KINDS), st.data())
-@settings(max_examples=60)
 def test_a_fault_of_any_kind_is_found_in_any_table(audit, kind, data):
     row = data.draw(st.sampled_from(compared(audit)))
     people = [int(cells[N].replace(",", "")) for _, cells in audit.rows]

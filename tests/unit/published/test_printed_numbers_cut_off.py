@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
@@ -46,7 +46,6 @@ def test_rates_that_end_at_the_printed_place(n, x, wrong):
 
 
 @given(st.integers(1, 10**6), st.integers(0, 10**6), st.integers(0, 5), st.integers(-3, 3))
-@settings(max_examples=300, deadline=None)
 def test_a_number_agrees_if_it_is_rounded_or_cut_off(n, x, places, by):
     """Against integers alone: which are the roundings, and the cut-off, of ``x / n``."""
     scale = 10**places
@@ -61,7 +60,6 @@ def test_a_number_agrees_if_it_is_rounded_or_cut_off(n, x, places, by):
 
 
 @given(st.integers(1, 2000), st.integers(0, 1000), st.integers(0, 3))
-@settings(max_examples=100, deadline=None)
 def test_the_counts_that_agree_are_those_that_print_the_rate(n, units, places):
     scale = 10**places
     percent = units % (100 * scale + 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
@@ -24,7 +24,6 @@ def table(ages):
     return frame
 
 
-@settings(deadline=None, max_examples=25)
 @given(AGES)
 def test_a_cut_is_the_column_that_it_makes(ages):
     frame = table(ages)

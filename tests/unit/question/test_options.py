@@ -210,7 +210,7 @@ def test_a_table_of_descriptions_has_every_field():
 
 
 @given(specs())
-@settings(deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(suppress_health_check=[HealthCheck.filter_too_much])
 def test_every_specification_can_be_written_and_read_again(tmp_path_factory, spec):
     written = json.loads(json.dumps(spec.to_dict()))
     assert ask(**spec.to_dict()) == spec
@@ -220,7 +220,7 @@ def test_every_specification_can_be_written_and_read_again(tmp_path_factory, spe
 
 
 @given(specs())
-@settings(deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(suppress_health_check=[HealthCheck.filter_too_much])
 def test_flags_ask_the_same_question(spec):
     # an empty list has no flag, so that a preset's own holds; reports state what was asked
     spec = ask(**{key: value for key, value in spec.to_dict().items() if value not in ([], {})})

@@ -147,3 +147,14 @@ def test_the_width_of_every_character_is_that_of_the_unicode_tables():
             assert width(text) == wcswidth(text), hex(code)
     assert width("a−b ≥ 2 “ü” …") == 13
     assert width("tea 茶") == 6
+
+
+def test_every_character_is_shown_as_it_is_or_escaped():
+    """The letters of most names pass at once: none of them may hide or turn what follows."""
+    for code in range(0x3000):
+        c = chr(code)
+        hidden = unicodedata.category(c) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+        kept = c in "\u200c\u200d\u200e" or not hidden
+        assert printable(f"a{c}").startswith(f"a{c}".rstrip("\u200e")) == kept, hex(code)
+        turned = unicodedata.bidirectional(c) in {"R", "AL", "AN"}
+        assert not kept or c == "\u200e" or printable(c).endswith("\u200e") == turned, hex(code)

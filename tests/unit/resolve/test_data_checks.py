@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
@@ -204,7 +204,6 @@ def test_a_prediction_that_may_be_right_by_itself():
     assert not found(constant, DiagnosticCode.PREDICTION_IS_LABEL)
 
 
-@settings(max_examples=25)
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=20, max_size=60))
 def test_one_row_that_differs_is_enough(pairs):
     labels, predictions = ([int(value) for value in each] for each in zip(*pairs, strict=True))
@@ -476,7 +475,6 @@ def test_validate_reads_them_too(tmp_path):
     assert codes == [DiagnosticCode.SAME_NAMES, DiagnosticCode.RECODING]
 
 
-@settings(max_examples=30)
 @given(st.lists(st.text("aB ", max_size=3), min_size=2, max_size=6, unique=True))
 def test_a_name_is_warned_of_exactly_where_another_is_like_it(names):
     data = pl.DataFrame({"y": [0, 1] * len(names), "g": [name for name in names for _ in "01"]})

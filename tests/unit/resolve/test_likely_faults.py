@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
@@ -64,7 +64,6 @@ def test_decisions_spelt_in_two_ways_are_warned_of_first(written):
     assert others
 
 
-@settings(max_examples=20, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_the_order_of_warnings_is_that_of_their_gravity(random):
     """Whatever the order in which they were found: what changes all numbers stands first."""

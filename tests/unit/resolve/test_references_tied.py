@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.selected_groups import selected
 
@@ -66,7 +66,6 @@ def test_a_tie_for_the_largest_group_is_stated() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(1, 4), st.integers(1, 3)), min_size=2, max_size=5))
-@settings(max_examples=25, deadline=None)
 def test_the_names_decide_only_where_sizes_are_equal(sizes: list[tuple[int, int]]) -> None:
     """Of any tied groups of different sizes the same one is the reference in any order of names."""
     groups = [(30 * share * size, 120 * size) for share, size in sizes]

@@ -122,7 +122,7 @@ def made(kind):
 
 
 @pytest.mark.parametrize("kind", CLASSES)
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_whatever_a_class_holds_comes_back_from_strict_json_that_keeps_to_its_schema(kind, data):
     value = data.draw(made(kind))

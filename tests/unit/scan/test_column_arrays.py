@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
@@ -165,7 +165,6 @@ def test_dates_truths_and_missing_values():
         )
 
 
-@settings(deadline=None, max_examples=30)
 @given(
     st.lists(
         st.tuples(st.booleans(), st.sampled_from(["a", "B", "é", "", "1", "nan", None])), min_size=1

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from fairgauge.errors import DataError
 from fairgauge.scan.ordered_files import MISSING_TEXTS, first_rows, ordered_csv, ordered_parquet
@@ -36,7 +36,6 @@ def written(path: Path, rows: list[list[str]]) -> Path:
 
 
 @given(data=st.data(), count=st.integers(1, 12))
-@settings(max_examples=120, deadline=None)
 def test_columns_are_those_of_a_data_frame(
     data: st.DataObject, count: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairgauge.stats.cluster_robust import (
@@ -50,7 +50,6 @@ def one_left_out(x, m):
     return (len(x) - 1) / len(x) * ((np.array(values) - whole) ** 2).sum()
 
 
-@settings(deadline=None)
 @given(table=clusters)
 def test_the_variance_is_that_of_leaving_out_each_cluster(table):
     x, m = table
@@ -72,7 +71,6 @@ def test_small_clusters_need_not_be_given_one_by_one():
     np.testing.assert_allclose(list(summed), list(exact))
 
 
-@settings(deadline=None)
 @given(sizes=st.lists(st.integers(1, 40), min_size=2, max_size=9))
 def test_the_degrees_are_bell_and_mccaffreys(sizes):
     """From the matrix whose trace they are: (sum of eigenvalues)^2 over the sum of squares."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -114,7 +114,6 @@ def test_effects_of_names_are_those_of_two_way_least_squares():
     assert name_effects(item, name, y) == pytest.approx(fit - fit.mean(), abs=1e-10)
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10_000), st.integers(2, 5), st.integers(2, 5))
 def test_all_permutations_agree_with_scipy(seed, group, reference):
     values = np.random.default_rng(seed).integers(0, 6, group + reference).astype(float)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from bench.coverage import STATISTICS, accuracy, f1, kappa, recall
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -97,7 +97,6 @@ def test_macro_recall_has_the_variance_of_a_mean_of_rates():
 
 
 @pytest.mark.parametrize("name", ["micro f1", "micro recall", "micro precision"])
-@settings(deadline=None)
 @given(table=tables)
 def test_equal_statistics_share_one_interval(name, table):
     """Micro averages are accuracy, and accuracy is a share of the rows: Wilson's interval."""
@@ -118,7 +117,6 @@ def test_influences_do_not_depend_on_the_number_of_rows(times):
         np.testing.assert_allclose(influence(statistic, (FLEISS + 1) * times), expected, rtol=1e-5)
 
 
-@settings(deadline=None)
 @given(table=tables)
 def test_adjusted_cells_keep_the_margins(table):
     adjusted = adjusted_cells(table)
@@ -128,7 +126,6 @@ def test_adjusted_cells_keep_the_margins(table):
 
 
 @pytest.mark.parametrize("name", sorted(STATISTICS))
-@settings(deadline=None)
 @given(table=tables)
 def test_an_interval_holds_its_estimate_and_keeps_to_the_range(name, table):
     statistic, ends = STATISTICS[name]

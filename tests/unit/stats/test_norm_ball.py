@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairgauge.stats.intervals import critical
@@ -31,7 +31,6 @@ def test_drawn_values_exceed_the_quantile_as_often():
         assert over == pytest.approx(0.05, abs=0.0011)
 
 
-@settings(deadline=None)
 @given(
     one=st.floats(0.01, 100),
     two=st.floats(0.01, 100),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
@@ -37,7 +37,6 @@ def test_rows_to_decide_by_the_normal_formula():
     assert found.fewest < found.rows
 
 
-@settings(deadline=None)
 @given(
     value=st.floats(-0.3, 0.3), half=st.floats(0.01, 0.2), lower=st.floats(-0.2, -0.05),
     upper=st.floats(0.05, 0.2),

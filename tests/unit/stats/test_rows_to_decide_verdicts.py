@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 from bench.verdict_families import VerdictP, family_verdicts, verdict_p
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
@@ -49,7 +49,6 @@ def test_every_table_is_counted(comparison, limits):
     np.testing.assert_allclose(found, list(expected.values()), atol=1e-6)
 
 
-@settings(deadline=None)
 @given(
     p1=st.floats(0.01, 0.99), p2=st.floats(0.01, 0.99), n1=st.integers(1, 3000),
     n2=st.integers(1, 3000),
@@ -96,7 +95,6 @@ def test_a_verdict_against_the_truth_needs_no_number_of_rows():
     assert rows_for_verdict(0.2, 0.0, 0.8, math.inf, "pass", "ratio") == math.inf
 
 
-@settings(deadline=None)
 @given(
     x1=st.integers(0, 90), x2=st.integers(0, 120), lower=st.floats(-0.3, 0), upper=st.floats(0, 0.3)
 )

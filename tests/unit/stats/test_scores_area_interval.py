@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -32,7 +32,6 @@ def test_the_variance_as_published():
     assert area_variance(0.0, 20, 50) == pytest.approx(0)
 
 
-@settings(deadline=None)
 @given(table=bins)
 def test_area_and_variance_are_those_of_the_ranks(table):
     pos, neg = table
@@ -58,7 +57,6 @@ def test_an_area_and_its_variance_as_published():
 
 
 @example(table=np.array([[1, 2, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0]]))  # one negative
-@settings(deadline=None)
 @given(table=bins)
 def test_an_interval_holds_its_area_and_mirrors(table):
     pos, neg = table

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
@@ -55,7 +55,6 @@ def test_a_difference_is_the_ratio_of_numerically_maximised_likelihoods(table, d
 
 
 @given(TABLES, st.floats(0.5, 5))
-@settings(max_examples=200, deadline=None)
 def test_ends_lie_in_the_range_around_the_estimate_and_invert_the_root(table, c):
     x1, n1, x2, n2 = table
     low, high = float(lower_end(*table, c)), float(upper_end(*table, c))
@@ -71,7 +70,6 @@ def test_ends_lie_in_the_range_around_the_estimate_and_invert_the_root(table, c)
 
 @example((0, 1, 0, 1), 1.17e-12, 0.0)
 @given(TABLES, st.floats(-0.99, 0.98), st.floats(0, 1))
-@settings(max_examples=200, deadline=None)
 def test_the_root_falls_and_mirrors(table, t, step):
     x1, n1, x2, n2 = table
     later = t + step * (0.99 - t)

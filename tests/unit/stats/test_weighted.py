@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -42,7 +42,6 @@ def sums_of(weights, inside):
     ]
 
 
-@settings(deadline=None)
 @given(x=st.integers(0, 50), more=st.integers(0, 50), unit=st.sampled_from([1e-3, 1.0, 250.0]))
 def test_equal_weights_are_no_weights(x, more, unit):
     if not x + more:
@@ -53,7 +52,6 @@ def test_equal_weights_are_no_weights(x, more, unit):
     assert found.degrees == np.inf
 
 
-@settings(deadline=None)
 @given(table=rows, unit=st.sampled_from([1e-3, 40.0]))
 def test_the_unit_of_weights_is_free(table, unit):
     weights, inside = table
@@ -64,7 +62,6 @@ def test_the_unit_of_weights_is_free(table, unit):
     )
 
 
-@settings(deadline=None)
 @given(table=rows)
 def test_the_rows_are_those_of_the_linearised_variance_or_between_it_and_kish(table):
     weights, inside = table
@@ -114,7 +111,6 @@ def test_the_variance_is_that_of_the_influences():
     assert three[2] >= high
 
 
-@settings(deadline=None)
 @given(
     variance=st.floats(0.01, 4),
     third=st.floats(-2, 2),

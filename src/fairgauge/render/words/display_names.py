@@ -27,9 +27,11 @@ def printable(text: object) -> str:
     >>> printable("a\x1b[31mb"), printable("evil\u202elive")
     ('a\\x1b[31mb', 'evil\\u202elive')
     """
+    shown = str(text)
+    if _NARROW.fullmatch(shown):  # most names, at a thirtieth of the time
+        return shown
     shown = "".join(
-        _escape(c) if unicodedata.category(c) in _INVISIBLE and c not in _KEPT else c
-        for c in str(text)
+        _escape(c) if unicodedata.category(c) in _INVISIBLE and c not in _KEPT else c for c in shown
     )
     turned = any(unicodedata.bidirectional(c) in _RIGHT_TO_LEFT for c in shown)
     return f"{shown.removesuffix(_LEFT_TO_RIGHT)}{_LEFT_TO_RIGHT}" if turned else shown

@@ -17,7 +17,7 @@ from fairgauge.enums import (
 )
 from fairgauge.errors import quote
 from fairgauge.identity import FeatureId, feature_names, name_of_values
-from fairgauge.question.features import strata_named
+from fairgauge.question.features import strata_columns, strata_named
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.render.words.display_names import called, printable
@@ -90,11 +90,14 @@ def lead(report: Report, *, tables_to_publish: bool = False) -> tuple[str, ...]:
     adjusted = ""
     if strata and tables_to_publish:
         adjusted = (
-            f" Findings and the tables to publish are also adjusted for {called(strata)}; tables "
-            "of groups and rules are not."
+            f" Findings{_adjusted_features(spec)} and the tables to publish are also adjusted for "
+            f"{called(strata)}; tables of groups and rules are not."
         )
     elif strata:
-        adjusted = f" Findings are also adjusted for {called(strata)}; tables and rules are not."
+        adjusted = (
+            f" Findings{_adjusted_features(spec)} are also adjusted for {called(strata)}; tables "
+            "and rules are not."
+        )
     asked = f"Columns: {outcomes}." if outcomes else "No label and no prediction."
     unknown = unknown_sentence(report) if spec.get("preset") else ""
     return (
@@ -107,6 +110,14 @@ def lead(report: Report, *, tables_to_publish: bool = False) -> tuple[str, ...]:
         ),
         *([unknown] if unknown else []),
     )
+
+
+def _adjusted_features(spec: Mapping[str, Any]) -> str:
+    """Return of which features findings are adjusted, where others make the strata."""
+    strata = set(strata_columns(spec["strata"]))
+    features = [each["column"] for each in spec.get("sensitive", ())]
+    others = [called(each) for each in (*features, *_intersections(spec)) if each not in strata]
+    return f" of {listing(others)}" if others and not strata.isdisjoint(features) else ""
 
 
 def _small_references(report: Report) -> str:

@@ -7,7 +7,7 @@ import sqlite3
 from contextlib import closing
 
 import polars as pl
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from loan_cases import SEX, table
 
@@ -85,7 +85,6 @@ Warning: rules[1].groups[0]: the data have no 'F'
     assert "rule       DI >= 0.8" in counted.stdout
 
 
-@settings(max_examples=20, deadline=None)
 @given(st.sampled_from(["F", "M", "n", "s", "F & n"]), st.integers(0, 4), st.characters())
 def test_a_rule_is_warned_of_exactly_where_it_is_not_evaluated(group, at, letter):
     """Any name of a group, with any letter put into it."""

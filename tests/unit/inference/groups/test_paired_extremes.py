@@ -104,7 +104,7 @@ OF_GROUPS = (
 
 
 @pytest.mark.parametrize("name", OF_GROUPS)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(COUNTS)
 def test_exchanging_the_models_negates_the_interval(name, counts):
     there, back = (groups_change(name, each) for each in (counts, counts.swapaxes(2, 3)))
@@ -114,7 +114,7 @@ def test_exchanging_the_models_negates_the_interval(name, counts):
 
 
 @pytest.mark.parametrize("name", OF_GROUPS)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(COUNTS, st.permutations(range(4)))
 def test_relabelled_groups_do_not_change_the_interval(name, counts, order):
     one, other = groups_change(name, counts), groups_change(name, counts[order])
@@ -123,7 +123,7 @@ def test_relabelled_groups_do_not_change_the_interval(name, counts, order):
 
 
 @pytest.mark.parametrize("name", OF_GROUPS)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(arrays(np.int64, (4, 3, 2), elements=st.integers(1, 40)))
 def test_a_candidate_that_is_the_model_in_use_changes_nothing(name, counts):
     same = counts[..., None] * np.eye(2, dtype=int)

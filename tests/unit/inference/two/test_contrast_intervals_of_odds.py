@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 from tests.selected_groups import selected
@@ -82,7 +82,6 @@ def test_edges(d, a, value, status):
         assert found.low <= value <= found.high
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.tuples(*(st.integers(1, 60) for _ in range(4))))
 def test_swapping_the_sides_inverts_it(cells):
     a, b, c, d = cells
