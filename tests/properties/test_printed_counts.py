@@ -207,7 +207,11 @@ def test_both_of_two_groups_have_their_comparison_in_the_table_to_publish():
     assert "-" not in [*rows["Female"], *rows["Male"]]
 
 
-@pytest.mark.parametrize("name", sorted({*preset_names()} - {*SELECTING}))
+PRINTING_GAPS = [name for name in preset_names() if preset(name).category_limit is not None]
+"""The presets whose tables to publish hold gaps in per cent."""
+
+
+@pytest.mark.parametrize("name", sorted({*preset_names()} - {*SELECTING, *PRINTING_GAPS}))
 def test_a_preset_without_selection_rates_to_compare_prints_no_table_to_publish(tmp_path, name):
     """Its groups are in the tables of the report, whose shares are each two counts (below)."""
     rows = applicants().with_columns(pl.Series("y", [None, 0, 1, 1, 0, 1] * 1_000))
@@ -217,6 +221,16 @@ def test_a_preset_without_selection_rates_to_compare_prints_no_table_to_publish(
     assert "Tables to publish" not in (tmp_path / "audit.md").read_text()
     with pytest.raises(fg.DataError, match="without tables to publish"):
         fg.check(tmp_path / "audit.md")
+
+
+@pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
+def test_tables_of_gaps_hold_nothing_to_check(tmp_path, suffix):
+    rows = applicants().with_columns(pl.Series("pay", [1000.0, 1300.0, 1100.0] * 2_000))
+    (name,) = PRINTING_GAPS
+    report = fg.audit(rows, preset=name, label="pay", sensitive="sex", reference={"sex": "Male"})
+    report.save(tmp_path / f"pay.{suffix}")
+    with pytest.raises(fg.DataError, match="no number in them follows from others"):
+        fg.check(tmp_path / f"pay.{suffix}")
 
 
 @pytest.mark.parametrize("name", SELECTING)

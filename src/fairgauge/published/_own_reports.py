@@ -31,6 +31,12 @@ _NO_TABLES = (
     "audit with a preset (--preset nyc-ll144), save the report as .md, .html or .xlsx and check "
     "that; a report is held against its counts by fairgauge seal and fairgauge verify"
 )
+_GAP = "gap, % of "
+_ONLY_GAPS = (
+    "the tables to publish of this report state gaps in per cent and the people that they are of: "
+    "no number in them follows from others, so that nothing can be checked; a report is held "
+    "against its counts by fairgauge seal and fairgauge verify"
+)
 
 
 def sheets_to_publish(sheets: Sequence[Any]) -> Sequence[Any]:
@@ -39,6 +45,8 @@ def sheets_to_publish(sheets: Sequence[Any]) -> Sequence[Any]:
         return ()
     if sheets[0].title == "Summary":
         raise DataError(_NO_TABLES)
+    if any(str(cell.value).startswith(_GAP) for row in sheets[0].rows for cell in row):
+        raise DataError(_ONLY_GAPS)
     return sheets[:1]
 
 
@@ -58,6 +66,8 @@ def tables_to_publish(text: str) -> str:
         )
     if found is None and _AUDIT.search(text):
         raise DataError(_NO_TABLES)
+    if found is not None and _GAP in found[1]:
+        raise DataError(_ONLY_GAPS)
     return text if found is None else found[1]
 
 
