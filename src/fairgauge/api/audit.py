@@ -170,7 +170,7 @@ def audit(
             *_notes(measured.task, excluded, spec, stated=_task_is_stated(spec, options)),
             *assumed_positive(cube, spec, measured.task, rows),
             *unfavourable_positive(cube, spec, measured.task),
-            *few_published(spec, measured.groups),
+            *few_published(cube, spec, measured.groups),
             *_likely_mistakes(cube, spec, measured, rows_by_level),
             *repeated_rows(data, source, spec, cube),
             *measured.diagnostics,

@@ -7,6 +7,7 @@ was not meant.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -29,7 +30,7 @@ from fairgauge.question.presets import preset
 from fairgauge.question.recoding import UNKNOWN, Recoding, write_recodings
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
-from fairgauge.resolve.group_counts import GroupCounts, unknown_levels
+from fairgauge.resolve.group_counts import GroupCounts, count_groups, unknown_levels
 from fairgauge.results.estimates import Group
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import Value, matches, name_of
@@ -143,15 +144,19 @@ def never_repeats(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         yield Diagnostic.warning(DiagnosticCode.NEVER_REPEATS, column=column, role=role)
 
 
-def few_published(spec: Spec, groups: Iterable[Group]) -> Iterator[Diagnostic]:
+def few_published(cube: Cube, spec: Spec, groups: Iterable[Group]) -> Iterator[Diagnostic]:
     """Warn of groups of a few people in tables to publish: their rates are of single decisions."""
     if spec.preset is None or not preset(spec.preset).published_metrics:
         return
+    people = _people_by_group(cube, spec) if spec.person else {}
     rates = [(each, each.rates.get("selection_rate")) for each in groups]
     few = [
         each
         for each, rate in rates
-        if each.reference_kind is None and rate and 0 < (rate.denominator or 0) < _FEW_PUBLISHED
+        if each.reference_kind is None
+        and rate
+        and rate.denominator
+        and people.get((each.feature, each.group), rate.denominator) < _FEW_PUBLISHED
     ]
     if few:
         yield Diagnostic.warning(
@@ -159,8 +164,21 @@ def few_published(spec: Spec, groups: Iterable[Group]) -> Iterator[Diagnostic]:
             groups=tuple(str(each.group) for each in few),
             features=tuple(each.feature for each in few),
             fewer=_FEW_PUBLISHED,
-            **({"unit": "people"} if spec.of_people else {}),
+            **({"unit": "people"} if spec.person else {}),
         )
+
+
+def _people_by_group(cube: Cube, spec: Spec) -> dict[tuple[str, str], float]:
+    """Return how many people each group has, where each of their decisions counts."""
+    people: dict[tuple[str, str], float] = {}
+    for each in count_groups(cube, spec):
+        if each.clusters is not None:
+            held = set(
+                zip(each.clusters.group.tolist(), each.clusters.cluster.tolist(), strict=True)
+            )
+            of_group = Counter(group for group, _ in held)
+            people |= {(each.feature, name): of_group[i] for i, name in enumerate(each.groups)}
+    return people
 
 
 def prediction_is_label(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

@@ -141,6 +141,18 @@ def test_tiny_groups_of_tables_to_publish_are_warned_of():
     assert not _warned(rows, Code.FEW_PUBLISHED, sensitive=["sex", "race"])
 
 
+def test_people_of_tables_to_publish_are_counted_once_each():
+    race, person = ["B" if i < 24 else "A" for i in range(240)], [i % 4 for i in range(24)]
+    rows = _rows(race=race, person=[*person, *range(24, 240)])
+    asked = {"sensitive": "race", "preset": "nyc-ll144", "person": "person"}
+    (text,) = _warned(rows, Code.FEW_PUBLISHED, per_person="each", **asked)
+    assert "fewer than 10 people (race: B)" in text
+    (text,) = _warned(rows, Code.FEW_PUBLISHED, per_person="any", **asked)
+    assert "fewer than 10 people (race: B)" in text
+    without = {key: value for key, value in asked.items() if key != "person"}
+    assert not _warned(rows, Code.FEW_PUBLISHED, **without)
+
+
 def test_insufficient_data_are_stated_with_the_rows_that_the_rate_counts():
     rows = _rows(
         sex=["X" if i % 16 == 0 else "FM"[i % 2] for i in range(240)],
