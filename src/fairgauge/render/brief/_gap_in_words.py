@@ -178,7 +178,8 @@ def _as_amount(value: float) -> str:
 def _of_hundred(value: float) -> str:
     """Return a difference of shares as a count of 100, which may be a part of one.
 
-    >>> _of_hundred(-0.178), _of_hundred(0.0364)
-    ('17.8 fewer', '3.6 more')
+    >>> _of_hundred(-0.178), _of_hundred(0.0364), _of_hundred(-0.0003)
+    ('17.8 fewer', '3.6 more', 'less than 0.1')
     """
-    return f"{abs(_PER_HUNDRED * value):.1f} {'fewer' if value < 0 else 'more'}"
+    text = f"{abs(_PER_HUNDRED * value):.1f}"
+    return "less than 0.1" if text == "0.0" else f"{text} {'fewer' if value < 0 else 'more'}"
