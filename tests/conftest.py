@@ -16,6 +16,9 @@ from hypothesis import settings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+# tests run beside each other: the threads of each one's matrices would only wait for one another
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 EVERY_CASE = os.environ.get("FAIRGAUGE_TESTS") == "all"
 """Whether costly tests run in full: ``make thorough``, which takes hours, and the weekly run."""
 

@@ -115,14 +115,16 @@ def _cross(cube: Cube, crossed: Sequence[Axis], beside: Sequence[Axis] = ()) -> 
             "again with them as strata"
         )
     every = np.concatenate([_codes(table, crossed) for table in having])
-    combinations = np.unique(every[(every >= 0).all(axis=1)], axis=0)
+    width = tuple((every.max(axis=0, initial=0) + 1).tolist())
+    keys = np.unique(np.ravel_multi_index(tuple(every[(every >= 0).all(axis=1)].T), width))
+    combinations = np.stack(np.unravel_index(keys, width), axis=1)
     parts = [axis.parts(cube.levels[axis]) for axis in crossed]
     axis = Axis(Role.STRATUM, "*".join(columns))
     kept = [
         a for a in cube.plan.axes if a not in (*crossed, *beside) and a.role is not Role.STRATUM
     ]
     tables = [
-        _crossed_table(_known_beside(table, crossed, beside), crossed, kept, axis, combinations)
+        _crossed_table(_known_beside(table, crossed, beside), crossed, kept, axis, keys, width)
         if table in having
         else _summed(table, kept)
         for table in cube.tables
@@ -160,12 +162,11 @@ def _crossed_table(
     crossed: Sequence[Axis],
     kept: Sequence[Axis],
     axis: Axis,
-    combinations: NDArray[np.int64],
+    keys: NDArray[np.int64],
+    width: tuple[int, ...],
 ) -> CountTable:
     codes = _codes(table, crossed)
     known = (codes >= 0).all(axis=1)
-    width = tuple((combinations.max(axis=0, initial=0) + 1).tolist())
-    keys = np.ravel_multi_index(tuple(combinations.T), width)
     stratum = np.full(len(codes), -1)
     stratum[known] = np.searchsorted(keys, np.ravel_multi_index(tuple(codes[known].T), width))
     axes = tuple(each for each in table.axes if each in kept)

@@ -526,8 +526,11 @@ class _Crossing(NamedTuple):
 def _crossing(columns: Sequence[NDArray[np.int64]], subset: tuple[int, ...]) -> _Crossing:
     if len(subset) == len(columns):
         return _Crossing(None)
-    codes = np.stack([columns[k] for k in subset])
-    return _Crossing(np.unique(codes, axis=1, return_inverse=True)[1].ravel())
+    codes = np.zeros(len(columns[0]), np.int64)
+    for k in subset:
+        codes = codes * (columns[k].max() + 1) + columns[k]
+        codes = np.unique(codes, return_inverse=True)[1]
+    return _Crossing(codes)
 
 
 def _subsets(columns: int) -> list[tuple[int, ...]]:

@@ -9,6 +9,7 @@ of a cell have one leverage, so that the robust variance (HC3) is that of the ro
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -30,6 +31,8 @@ _HALVINGS = 20
 _CONVERGED = 1e-9
 SEPARATED = 15.0
 _RANK = 1e-10
+_CERTAIN = 1e-6
+"""Below this share of its length, products cannot tell what is left of a column from nothing."""
 _LARGEST_Z = 37.0
 _MOST_LEVERAGE = 0.5
 MOST_COLUMNS = 300
@@ -381,16 +384,25 @@ def _dummies(columns: Sequence[NDArray[np.int64] | Array]) -> Array:
 
 
 def _independent(design: Array, n: Array) -> list[int]:
-    """Return the columns that are no combination of those before them."""
+    """Return the columns that are no combination of those before them.
+
+    Gram and Schmidt's steps on the products of the columns, which are few where cells are many;
+    what these cannot tell from nothing is projected again, cell by cell.
+    """
     kept: list[int] = []
-    weighted = (design * np.sqrt(n)[:, None]).T
-    every = np.zeros_like(weighted)
-    for i, column in enumerate(weighted):
+    weighted = design * np.sqrt(n)[:, None]
+    products = weighted.T @ weighted
+    every = np.zeros_like(products)  # each row makes a vector of the basis from the columns
+    for i, of_column in enumerate(products):
         basis = every[: len(kept)]
-        rest = column - basis.T @ (basis @ column)
-        rest = rest - basis.T @ (basis @ rest)
-        size = np.linalg.norm(rest)
-        if size > _RANK * max(float(np.linalg.norm(column)), 1.0):
+        rest = -basis.T @ (basis @ of_column)
+        rest[i] += 1
+        size = math.sqrt(max(float(rest @ products @ rest), 0.0))
+        length = math.sqrt(of_column[i])
+        if size < _CERTAIN * length:
+            rest -= basis.T @ (basis @ (weighted.T @ (weighted @ rest)))
+            size = float(np.linalg.norm(weighted @ rest))
+        if size > _RANK * max(length, 1.0):
             every[len(kept)] = rest / size
             kept.append(i)
     return kept

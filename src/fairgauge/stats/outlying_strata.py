@@ -351,11 +351,12 @@ def _against_others(cells: _CellsOfLevels, weight: Array, sums: list[Array]) -> 
 def _leave_one_out(weight: Array, d: Array, tau2: Array) -> tuple[Array, Array]:
     """Return sums over the others of their weights with a spread, and of these times d.
 
-    The spread differs with the stratum that is omitted; strata are worked off one by one.
+    The spread differs with the stratum that is omitted; strata are worked off one by one, those
+    without which there is no spread excepted.
     """
-    total, moment = np.empty_like(weight), np.empty_like(weight)
+    total, moment = (each.sum(-1)[..., None] - each for each in (weight, weight * d))
     variance = np.where(weight > 0, 1 / weight, np.inf)
-    for s in range(weight.shape[-1]):
+    for s in np.flatnonzero((tau2 > 0).reshape(-1, weight.shape[-1]).any(0)):
         with_spread = 1 / (variance + tau2[..., s : s + 1])
         with_spread[..., s] = 0.0
         total[..., s] = with_spread.sum(-1)
