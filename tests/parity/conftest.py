@@ -6,6 +6,7 @@ import contextlib
 import csv
 import gzip
 import json
+import os
 import re
 import secrets
 import warnings
@@ -287,16 +288,16 @@ GAPS = {
 
 
 COSTLY = re.compile(
-    r"(not_allowed|found_is_the_same|order_of_rows|fine_bins|powers_of_labels)\[sqlframe_duckdb"
+    r"(not_allowed\[sqlframe_duckdb-score|(order_of_rows|fine_bins|powers_of_labels)\[sqlframe_duckdb)"
 )
-"""SQLFrame takes seconds to write one query about scores or moments."""
+"""SQLFrame takes up to a minute to write one query about scores or moments."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Expect to fail what other libraries do not let through, and only that."""
+    if os.environ.get("FAIRGAUGE_TESTS") != "all":
+        items[:] = [item for item in items if not COSTLY.search(item.nodeid)]
     for item in items:
-        if COSTLY.search(item.nodeid):
-            item.add_marker(pytest.mark.one_in(10))
         for pattern, reason in GAPS.items():
             if re.search(pattern, item.nodeid):
                 item.add_marker(pytest.mark.xfail(reason=reason, strict=True))

@@ -58,7 +58,7 @@ def leaves(value):
     [
         kinds.pandas_categorical, kinds.polars_lazy, kinds.parquet, kinds.csv_glob,
         kinds.dask_frame, kinds.ibis_sqlite, kinds.postgres, kinds.spark_frame, duckdb_address,
-        kinds.json_lines, kinds.sqlframe_duckdb,
+        kinds.json_lines,
     ],
     ids=lambda kind: kind.__name__,
 )  # fmt: skip
@@ -70,7 +70,7 @@ def test_what_is_found_is_the_same(monkeypatch, tmp_path, kind, asked):
     assert counted.worse
     monkeypatch.setattr(searching, "_MOST_CELLS", 0)
     monkeypatch.setattr(searching, "_MOST_JOINT_CELLS", 0)  # so that nothing else can answer
-    if kind in (kinds.json_lines, kinds.sqlframe_duckdb):
+    if kind is kinds.json_lines:
         with pytest.raises(fg.SpecError, match="write the columns to a Parquet file"):
             fg.find(data, **asked)
         return
