@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from fairgauge.errors import DataError
 from fairgauge.question.category_words import is_unknown
 
 _MOST_NOTES = 100
@@ -110,6 +111,11 @@ def unknown_notes(text: str) -> list[UnknownNote]:
     >>> notes = unknown_notes("Note: Data on 1,162 applicants of unknown sex was not included.")
     >>> [(note.line, note.counts) for note in notes]
     [(1, (1162,))]
+
+    Raises
+    ------
+    DataError
+        There are more such sentences than are read.
     """
     found = []
     plain = _without_tags(text)
@@ -118,7 +124,12 @@ def unknown_notes(text: str) -> list[UnknownNote]:
         if _NOT_KNOWN.search(words) and _EXCLUDED.search(words) and re.search("[0-9]", words):
             line = text.count("\n", 0, start) + 1
             found.append(UnknownNote(start, end, line, words, _counts(words)))
-    return found[:_MOST_NOTES]
+    if len(found) > _MOST_NOTES:
+        raise DataError(
+            f"the text has {len(found):,} sentences about people who are not included, and a check "
+            f"reads at most {_MOST_NOTES}: split it, for example by table"
+        )
+    return found
 
 
 def without_notes(text: str, notes: Sequence[UnknownNote]) -> str:

@@ -150,3 +150,9 @@ def test_sentences_of_csv_and_workbooks(tmp_path):
     book.save(tmp_path / "audit.xlsx")
     for each in (path, tmp_path / "audit.xlsx"):
         assert [table.unknown for table in fg.check(each).tables] == [1162]
+
+
+def test_more_sentences_than_are_read_are_refused():
+    notes = [f"{i} applicants of unknown sex are not included." for i in range(100, 201)]
+    with pytest.raises(fg.DataError, match="101 sentences about people who are not included"):
+        fg.check("\n".join([_table(SEX, "markdown"), *notes]))
