@@ -15,8 +15,9 @@ $(BIN)/.run: pyproject.toml
 	@touch $@
 
 $(BIN)/.dev: $(BIN)/.run pyproject.toml
-	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(BIN)/pip install --quiet --disable-pip-version-check --group dev --editable '.[all]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1' uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --group dev --editable '.[all]' || \
+	  $(BIN)/pip install --quiet --disable-pip-version-check --group dev --editable '.[all]'  # where uv finds no registry
 	@touch $@
 
 demo: $(BIN)/.run  ## audit Berkeley's admissions and a synthetic loan table
