@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TextIO
 
+from fairgauge.object_stores import bytes_read
+
 Share = Callable[[], float]
 Rows = Callable[[], int | None]
 
@@ -34,19 +36,23 @@ class _Work:
     start: float = field(default_factory=time.monotonic)
     most: float = 0.0
 
-    def shown(self, doing: str) -> str:
+    def shown(self, doing: str, received: int) -> str:
         self.most = max(self.most, min(self.share(), 1.0))
         rows = self.rows() if self.rows else None
-        return line(doing, self.most, time.monotonic() - self.start, rows)
+        return line(doing, self.most, time.monotonic() - self.start, rows, received)
 
 
 @dataclass(slots=True, eq=False)
 class _Bar:
-    """The bar: what it is called, where it is drawn, and the work whose share it shows."""
+    """The bar: what it is called, where it is drawn, and the work whose share it shows.
+
+    ``before`` is how many bytes of objects in stores were read before it.
+    """
 
     doing: str
     stream: TextIO
     work: _Work | None
+    before: int = field(default_factory=bytes_read)
     done: threading.Event = field(default_factory=threading.Event)
 
     def draw(self) -> None:
@@ -56,8 +62,9 @@ class _Bar:
         with contextlib.suppress(OSError, ValueError):  # standard error was closed meanwhile
             while not self.done.wait(_STEP):
                 work, seconds = self.work, time.monotonic() - start
-                moved = f"{self.doing} [{moving(seconds)}] {seconds:.0f} s"
-                self.stream.write(ERASE + (work.shown(self.doing) if work else moved))
+                received = bytes_read() - self.before
+                moved = f"{self.doing} [{moving(seconds)}] {seconds:.0f} s{_received(received)}"
+                self.stream.write(ERASE + (work.shown(self.doing, received) if work else moved))
                 self.stream.flush()
             self.stream.write(ERASE)
             self.stream.flush()
@@ -113,11 +120,13 @@ def _terminal() -> TextIO | None:
         return None
 
 
-def line(doing: str, share: float, seconds: float, rows: int | None) -> str:
-    """Return the bar, the rows a second and the time left, as far as they are known.
+def line(doing: str, share: float, seconds: float, rows: int | None, received: int = 0) -> str:
+    """Return the bar, rows a second, time left and bytes of objects, as far as they are known.
 
     >>> line("Counting", 0.25, 2.0, 80_000_000)
     'Counting [######                  ]  25 %  10.0 M rows/s  6 s left'
+    >>> line("Counting", 0.25, 2.0, None, 34_500_000)
+    'Counting [######                  ]  25 %  6 s left  34.5 MB read'
     """
     done = "#" * round(share * _WIDTH)
     parts = [f"{doing} [{done:<{_WIDTH}}] {share:4.0%}".replace("%", " %")]
@@ -125,7 +134,11 @@ def line(doing: str, share: float, seconds: float, rows: int | None) -> str:
         parts.append(f"{rows * share / seconds / 1e6:.1f} M rows/s")
     if share > 0:
         parts.append(f"{seconds / share - seconds:.0f} s left")
-    return "  ".join(parts)
+    return "  ".join(parts) + _received(received)
+
+
+def _received(size: int) -> str:
+    return f"  {size / 1e6:.1f} MB read" if size else ""
 
 
 def moving(seconds: float) -> str:

@@ -12,6 +12,7 @@ import pytest
 from tests.needs import POSIX
 
 import fairgauge as fg
+from fairgauge.object_stores import Ranges
 from fairgauge.scan import scan_progress
 from fairgauge.scan.scan_progress import progress
 
@@ -56,6 +57,20 @@ def test_a_scan_that_knows_its_share_shows_it(monkeypatch):
     with progress("Counting rows", lambda: 0.5, lambda: 1_000):
         assert terminal.drawn.wait(10)
     assert "Counting rows [############            ]  50 %" in terminal.bars()[0]
+
+
+def test_bytes_of_objects_that_were_read_are_shown(monkeypatch):
+    terminal = watch(monkeypatch, Terminal())
+    content = io.BytesIO(bytes(2_500_000))
+    content.size = 2_500_000
+    with progress("Counting rows"), Ranges("s3://store/rows.parquet", content) as rows:
+        assert terminal.drawn.wait(10)
+        assert len(rows.read(2_000_000)) == 2_000_000
+        for _ in range(2):  # the first may have been on its way
+            terminal.drawn.clear()
+            assert terminal.drawn.wait(10)
+    assert "read" not in terminal.bars()[0]
+    assert terminal.bars()[-1].endswith(" s  2.0 MB read")
 
 
 def test_work_within_work_shares_one_bar(monkeypatch):
