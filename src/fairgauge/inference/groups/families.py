@@ -167,7 +167,8 @@ def _member(estimate: Estimate, *, two: bool) -> Hashable:
 
 def _wider(together: Together, level: float) -> dict[ComparisonKey, tuple[float, float]]:
     """Return the limits of every comparison that hold together with all others."""
-    every = {limits: limits(level) for limits, _ in together.values()}
+    # once for all groups of a metric, which share a function: it returns the limits of all
+    every = {limits: limits(level) for limits in {limits for limits, _ in together.values()}}
     return {
         key: (float(every[limits][0][at]), float(every[limits][1][at]))
         for key, (limits, at) in together.items()

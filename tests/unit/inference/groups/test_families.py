@@ -11,6 +11,7 @@ from tests.selected_groups import selected
 
 import fairgauge as fg
 from fairgauge.enums import IntervalMethod
+from fairgauge.inference import uncertainty
 from fairgauge.stats.contrasts import newcombe
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import tukey_critical
@@ -71,3 +72,21 @@ def test_coverage_of_all_comparisons_with_the_best_of_equal_groups(groups):
         report = audit(counts, reference="best", metrics="selection_rate.difference")
         covered += all(each.low <= 0 <= each.high for each in report.estimates)
     assert covered / sets > 0.95 - 3 * math.sqrt(0.05 * 0.95 / sets)
+
+
+def test_limits_that_hold_together_are_computed_once_for_all_groups(monkeypatch):
+    """They were computed once for each group: a minute for a thousand groups."""
+    computed = []
+    original = uncertainty.contrast_interval
+
+    def counted(*asked):
+        computed.append(asked)
+        return original(*asked)
+
+    monkeypatch.setattr(uncertainty, "contrast_interval", counted)
+    calls = []
+    for groups in (3, 30):
+        computed.clear()
+        audit({f"g{i}": 100 + i for i in range(groups)}, metrics="selection_rate.difference")
+        calls.append(len(computed))
+    assert calls[0] == calls[1] > 1
