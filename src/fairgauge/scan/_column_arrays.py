@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain, count
+from itertools import chain, combinations, count
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import narwhals.stable.v2 as nw
@@ -71,7 +71,7 @@ def open_arrays(
     SpecError
         An array has more than one dimension.
     DataError
-        The arrays differ in length or in the order of their indexes, hold values of several types,
+        The arrays differ in length or have indexes of different rows, hold values of several types,
         or stand beside data that are not a frame in memory.
     """
     collector = _Collector(alone=data is None)
@@ -240,7 +240,7 @@ def _frame_in_memory(data: object, given: GivenArray) -> Frame:
 
 
 def _check_rows(arrays: Sequence[GivenArray], frame: Frame | None) -> None:
-    """Check that all have the same length, and that no two indexes order the rows differently."""
+    """Check that all have the same length, and that no two indexes are those of different rows."""
     every: list[tuple[str, Values | Frame]] = [(each.path, each.values) for each in arrays]
     if frame is not None:
         every.insert(0, ("the data", frame))
@@ -251,15 +251,31 @@ def _check_rows(arrays: Sequence[GivenArray], frame: Frame | None) -> None:
                 f"{path} and {first} differ in length, {len(values):,} and {len(rows):,}; give one "
                 "value for each row"
             )
-    indexed = [(path, index) for path, values in every if (index := _index(values)) is not None]
-    for path, index in indexed[1:]:
-        before, other = indexed[0]
-        if not index.equals(other) and set(index) == set(other):
-            raise DataError(
-                f"the indexes of {before} and {path} have the same labels in different orders; "
-                "sort them alike, or give values without an index (.to_numpy()) if they are "
-                "in the same order"
-            )
+    different: list[tuple[str, Any]] = []
+    for path, values in every:
+        index = _index(values)
+        if index is not None and not any(index.equals(other) for _, other in different):
+            different.append((path, index))
+    for (before, one), (path, other) in combinations(different, 2):
+        common = len(set(one) & set(other))
+        reordered = common == len(set(one)) == len(set(other))
+        if not reordered and (_is_default(one) or _is_default(other)):
+            continue  # predictions that were made into a Series
+        have = (
+            "the same labels in different orders"
+            if reordered
+            else f"{common:,} of {len(one):,} labels in common"
+        )
+        raise DataError(
+            f"the indexes of {before} and {path} have {have}, and rows are matched by position; "
+            "take both from the same rows, in the same order, or, if they are, give values "
+            "without an index (.to_numpy() or .reset_index(drop=True))"
+        )
+
+
+def _is_default(index: Any) -> bool:
+    """Return whether an index numbers the rows from 0, as it does where none was given."""
+    return bool(index.equals(index.to_series().reset_index(drop=True).index))
 
 
 def _index(values: Values | Frame) -> Any:

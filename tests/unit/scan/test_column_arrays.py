@@ -219,6 +219,65 @@ def test_shuffled_alike_is_right():
     ) == digest(FRAME, **BY_NAME, sensitive="sex")  # fmt: skip
 
 
+TRAIN, TEST = (FRAME.set_axis(range(i, i + len(FRAME))) for i in (100, 200))
+"""Rows taken from a larger table: the indexes have no label in common."""
+NEITHER = r" labels in common, and rows are matched by position; take both .* \(\.to_numpy\(\) or "
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "message"),
+    [
+        (None, {"label": TEST["label"], "sensitive": TRAIN["sex"]}, "label and sensitive have 0 "),
+        (TRAIN, {"label": TEST["label"], "sensitive": "sex"}, "the data and label have 0 of 60"),
+        (TRAIN, {"label": TEST["label"], "sensitive": "sex"}, NEITHER),
+        (
+            None,
+            {"label": TEST["label"], "sensitive": TEST["sex"].set_axis(range(190, 250))},
+            "label and sensitive have 50 of 60" + NEITHER,
+        ),
+        (TRAIN[["sex"]], {"label": LABEL, "prediction": TEST["prediction"], "sensitive": "sex"},
+         "the data and prediction have 0 of"),
+        # a default index beside both does not hide that these differ
+        (FRAME[["sex"]], {"label": TEST["label"], "prediction": TRAIN["prediction"],
+                          "sensitive": "sex"}, "label and prediction have 0 of"),
+        (None, {"label": TEST["label"], "sensitive": TRAIN[["sex", "race"]]}, "have 0 of 60"),
+        ({"y": TEST["label"], "sex": TRAIN["sex"]}, {"label": "y", "sensitive": "sex"}, "0 of 60"),
+        (
+            None,
+            {"label": TEST["label"].set_axis(pd.MultiIndex.from_product([["a"], range(60)])),
+             "sensitive": TEST["sex"].set_axis(pd.date_range("2026-01-01", periods=60))},
+            "have 0 of 60",
+        ),
+    ],
+)  # fmt: skip
+def test_indexes_of_different_rows_are_refused(data, options, message):
+    with pytest.raises(DataError, match=message):
+        fg.audit(data, **options)
+
+
+def test_indexes_of_different_rows_are_refused_by_every_verb():
+    asked = {"label": TEST["label"], "prediction": TEST["prediction"]}
+    groups = {"sensitive": TRAIN["sex"]}
+    for verb, more in (
+        (fg.count, groups),
+        (fg.find, {"features": TRAIN[["sex"]], "rate": "selection_rate"}),
+        (fg.why, groups | {"explanatory": TRAIN["race"]}),
+        (fg.compare_models, groups | {"candidate": TEST["prediction"].rename("new")}),
+        (fg.thresholds, groups | {"prediction": None, "score": TEST["label"]}),
+    ):
+        with pytest.raises(DataError, match="have 0 of 60 labels in common"):
+            verb(None, **asked | more)
+
+
+def test_equal_indexes_and_a_default_one_are_of_the_same_rows():
+    expected = digest(FRAME, **BY_NAME, sensitive="sex")
+    series = {name: TEST[name] for name in BY_NAME}
+    again = TEST["sex"].set_axis(list(TEST.index))
+    assert digest(**series, sensitive=again) == expected
+    assert digest(TEST, **{name: FRAME[name] for name in BY_NAME}, sensitive="sex") == expected
+    assert digest(**series, sensitive=FRAME["sex"]) == expected
+
+
 def test_the_order_and_the_names_of_other_tools_are_understood():
     with pytest.raises(SpecError) as caught:
         fg.audit(LABEL, PREDICTION, sensitive_features=SEX)
