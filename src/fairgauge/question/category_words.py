@@ -10,13 +10,18 @@ _TOTAL = re.compile(
     r"|ethnicities|employees|individuals|participants)\b))",
     re.IGNORECASE,
 )
-_UNKNOWN = re.compile(
-    r"\b(unknown|unspecified|undisclosed|undeclared|undetermined|missing|declined?|not (stated"
-    r"|specified|known|disclosed|provided|reported|recorded|answered|available|identified"
-    r"|determined)|prefer(red|s)? not|do(es)?( not|n['\u2019]?t) (wish|want)|cho(o?se|oses) not"
-    r"|no (answer|response)|did not)\b|^(n/?a)$",
+_NOT_KNOWN = re.compile(
+    r"\b(unknown|unspecified|undetermined|not (stated|specified|known|available|recorded"
+    r"|determined))\b|^(n/?a)$",
     re.IGNORECASE,
 )
+_NOT_TOLD = re.compile(
+    r"\b(undisclosed|undeclared|missing|declined?|not (disclosed|provided|reported|answered"
+    r"|identified)|prefer(red|s)? not|do(es)?( not|n['\u2019]?t) (wish|want)"
+    r"|cho(o?se|oses) not|no (answer|response)|did not)\b",
+    re.IGNORECASE,
+)
+"""Of people who do not state their category: of an outcome, some are refusals, or did happen."""
 
 _MISSING_MARKERS = {
     *("na", "n/a", "#n/a", "<na>", "nan", "null", "none", "nil", "nat", "missing"),
@@ -31,7 +36,7 @@ def is_total(category: str) -> bool:
 
 def is_unknown(category: str) -> bool:
     """Return whether a category is that of people whose category is not known."""
-    return bool(_UNKNOWN.search(category))
+    return bool(_NOT_KNOWN.search(category) or _NOT_TOLD.search(category))
 
 
 def means_missing(value: object) -> bool:
@@ -40,6 +45,15 @@ def means_missing(value: object) -> bool:
     >>> means_missing(" "), means_missing("Decline to answer"), means_missing("Female")
     (True, True, False)
     """
-    if not isinstance(value, str):
-        return False
-    return value.strip().casefold() in _MISSING_MARKERS or is_unknown(value)
+    return isinstance(value, str) and (is_unknown(value) or means_no_outcome(value))
+
+
+def means_no_outcome(value: object) -> bool:
+    """Return whether an outcome is a text that usually means that it is missing.
+
+    >>> means_no_outcome("N/A"), means_no_outcome("Status unknown"), means_no_outcome("Declined")
+    (True, True, False)
+    """
+    return isinstance(value, str) and (
+        value.strip().casefold() in _MISSING_MARKERS or bool(_NOT_KNOWN.search(value))
+    )

@@ -23,7 +23,7 @@ from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Favourable, Missing, Role, Task, Uncounted
 from fairgauge.errors import DataError, closest, quote
 from fairgauge.identity import FeatureId, ValueSet, is_named, texts_of
-from fairgauge.question.category_words import means_missing
+from fairgauge.question.category_words import means_missing, means_no_outcome
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.features import Ordered
 from fairgauge.question.presets import preset
@@ -372,7 +372,8 @@ def many_strata(
 
 _UNDECIDED = re.compile(
     r"\b(withdr[ae]wn?|incomplete(ness)?|pending|on hold|in (progress|process|review)|undecided"
-    r"|under review|(no|not|un)[ _-]?(decision|decided)|loan purchased|purchased loan)\b",
+    r"|under review|(no|not|un)[ _-]?(decision|decided|reviewed)|tbd|to be (decided|determined)"
+    r"|loan purchased|purchased loan)\b",
     re.IGNORECASE,
 )
 _HMDA_COLUMN = re.compile(r"action[ _-]?(taken|type)", re.IGNORECASE)
@@ -436,6 +437,8 @@ def undecided_outcomes(
 
 
 def _is_undecided(level: Value) -> bool:
+    if means_no_outcome(level):
+        return True
     return isinstance(level, str) and bool(_UNDECIDED.search(level))
 
 

@@ -300,14 +300,10 @@ def test_a_sensitive_feature_that_equals_an_outcome_in_every_row(copied, role):
 
 
 def test_every_usual_marker_of_a_missing_value_is_known():
-    markers = [
-        *("NA", "N/A", "#N/A", "<NA>", "NaN", "NULL", "none", "nil", "NaT", "missing", " Unknown"),
-        *("Not stated", "not available", "?", "-", "--", ".", " "),
-    ]
-    names = ["Nan Goldin", "North America", "none of these", "well known", "0", *markers]
+    names = ["Nan Goldin", "North America", "none of these", "well known", "0", *MISSING]
     rows = pl.DataFrame({"y": [0, 1] * len(names), "g": [name for name in names for _ in "01"]})
     warned = found(rows, DiagnosticCode.MISSING_MARKER, prediction=None)
-    assert {each["value"] for each in warned} == set(markers)
+    assert {each["value"] for each in warned} == set(MISSING)
 
 
 @pytest.mark.parametrize("marker", ["NA", "Unknown", " "])
@@ -708,6 +704,13 @@ def test_codes_of_hmda_that_are_approvals_and_count_as_denials_are_reported():
                      prediction="grade", positive=1, sensitive="sex")  # fmt: skip
 
 
+MISSING = (
+    *("NA", "N/A", "#N/A", "<NA>", "NaN", "NULL", "None", "nil", "NaT", "missing", " Unknown"),
+    *("Not stated", "not available", "?", "-", "--", ".", " "),
+)
+"""Texts that usually mean that a value is missing."""
+
+
 @pytest.mark.parametrize(
     ("undecided", "warned"),
     [
@@ -717,6 +720,10 @@ def test_codes_of_hmda_that_are_approvals_and_count_as_denials_are_reported():
         ("Interview - On Hold", True),
         ("Rejected", False),
         ("depending", False),
+        *((name, True) for name in ("Not reviewed", "TBD", "To be decided", "Status unknown")),
+        *((name, True) for name in MISSING),
+        # refusals, and what people did
+        *((name, False) for name in ("Declined", "Did not pass", "No response", "Not provided")),
     ],
 )
 def test_names_of_outcomes_that_are_no_decision_are_reported(undecided, warned):
@@ -726,6 +733,26 @@ def test_names_of_outcomes_that_are_no_decision_are_reported(undecided, warned):
     assert [each["values"] for each in of_data] == ([(undecided,)] if warned else [])
     # whoever asks for it as the favourable one means it
     assert not found(rows, UNDECIDED, **asked, positive=["Hired", undecided])
+    for each in of_data:  # what the warning advises
+        blank = undecided != undecided.strip()
+        assert f"'stage' = {repr(undecided) if blank else undecided}, which" in each.message
+        assert not found(rows, UNDECIDED, **asked, positive="Hired", where=each["condition"])
+        unknown = {"stage": {"unknown": [undecided]}}
+        assert not found(rows, UNDECIDED, **asked, positive="Hired", recode=unknown)
+
+
+def test_one_unknown_decision_of_many_is_reported_and_one_of_a_label():
+    rows = pl.DataFrame(
+        {"y": [*["yes", "no"] * 300, "N/A", "?"], "sex": [*"FFMM"] * 150 + ["F"] * 2}
+    )
+    for role in ({"prediction": None}, {"label": None, "prediction": "y"}):
+        (each,) = found(rows, UNDECIDED, **role, positive="yes", sensitive="sex")
+        assert each.level is Level.WARNING
+        assert each.message == (
+            "2 rows have 'y' = ? or N/A, which their names suggest were not decided or are not "
+            "known; they count as not favourable. To count decided rows alone: "
+            "--where 'y != ? or N/A' (where=\"...\")"
+        )
 
 
 def test_codes_of_a_column_of_another_name_are_no_codes_of_hmda():

@@ -243,7 +243,7 @@ def _prediction_not_a_label(d: Diagnostic) -> str:
 
 
 def _undecided_outcomes(d: Diagnostic) -> str:
-    suggests = "which their names suggest were not decided"
+    suggests = "which their names suggest were not decided or are not known"
     if d["codes"]:
         suggests = "which in HMDA data were withdrawn, incomplete or purchased, and not decided"
     return (
@@ -267,7 +267,8 @@ def _have_outcome(d: Diagnostic) -> str:
     have = "some rows have"  # of people, whose rows are not counted by decision
     if rows is not None:
         have = f"{rows:,} {plural(rows, 'row has', 'rows have')}"
-    return f"{have} {quote(d['column'])} = {alternatives(d['values'])}"
+    values = [value if value == value.strip() != "" else quote(value) for value in d["values"]]
+    return f"{have} {quote(d['column'])} = {alternatives(values)}"
 
 
 def _prediction_is_label(d: Diagnostic) -> str:
