@@ -286,8 +286,8 @@ def parse_reference(texts: Texts, path: str, problems: list[Problem]) -> str | d
             wanted = "either one word, or COL=VALUE once for each column"
             problems.append(Problem(path, f"cannot use {quote(text)} here; give {wanted}"))
         elif name in named:
-            either = f"{quote(named[name])} or {quote(unescape(value[0]))}"
-            problems.append(Problem(f"{path}.{name}", f"{_TWICE}: {either}"))
+            either = dict.fromkeys((quote(named[name]), quote(unescape(value[0]))))
+            problems.append(Problem(f"{path}.{name}", f"{_TWICE}: {' or '.join(either)}"))
         else:
             named[name] = unescape(value[0])
     return named

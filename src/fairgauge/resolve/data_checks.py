@@ -32,7 +32,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts, count_groups, unknown_levels
 from fairgauge.results.estimates import Group
-from fairgauge.results.scopes import Diagnostic
+from fairgauge.results.scopes import OVERALL, Diagnostic
 from fairgauge.values import Value, matches, name_of
 
 _FAVOURABLE = re.compile(
@@ -154,6 +154,7 @@ def few_published(cube: Cube, spec: Spec, groups: Iterable[Group]) -> Iterator[D
         each
         for each, rate in rates
         if each.reference_kind is None
+        and each.scope == OVERALL  # the tables are of all strata together
         and rate
         and rate.denominator
         and people.get((each.feature, each.group), rate.denominator) < _FEW_PUBLISHED

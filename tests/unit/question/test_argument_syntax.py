@@ -117,6 +117,11 @@ def test_reference(texts, meant):
             ["race=White", "race=Black"],
             "reference.race: is given twice; give it once: 'White' or 'Black'",
         ),
+        (
+            ["race=White", "race=white"],
+            "reference.race: is given twice; give it once: 'White' or 'white'",
+        ),
+        (["race=White", "race=White"], "reference.race: is given twice; give it once: 'White'"),
     ],
 )
 def test_references_that_do_not_go_together(texts, problem):

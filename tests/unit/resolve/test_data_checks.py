@@ -268,7 +268,10 @@ def test_many_thin_strata_are_to_be_cut_or_merged():
     numbers = pl.concat([frame(dti=range(ROWS))] * 25).with_columns(
         dti=pl.int_range(ROWS * 25) % 62
     )
-    assert found(numbers, DiagnosticCode.MANY_STRATA, strata="dti")
+    (each,) = found(numbers, DiagnosticCode.MANY_STRATA, strata="dti")
+    assert each.message.startswith("100% of the rows are in strata of fewer than 20 rows; there")
+    (each,) = found(pl.concat([numbers] * 2), DiagnosticCode.MANY_STRATA, strata="dti")
+    assert each.message.startswith("there are 62 strata, and one that lacks a side")
 
 
 def test_too_many_strata_name_the_flag_of_strata():

@@ -141,6 +141,15 @@ def test_tiny_groups_of_tables_to_publish_are_warned_of():
     assert not _warned(rows, Code.FEW_PUBLISHED, sensitive=["sex", "race"])
 
 
+def test_the_tables_to_publish_are_of_all_strata():
+    rows = _rows(race=["A" if i < 229 else "B" for i in range(240)])
+    asked = {"sensitive": ["sex", "race"], "preset": "nyc-ll144"}
+    (without,) = _warned(rows, Code.FEW_PUBLISHED, **asked)
+    rows = _rows(race=rows["race"], job=[f"job {i % 30}" for i in range(240)])
+    assert _warned(rows, Code.FEW_PUBLISHED, strata="job", **asked) == [without]
+    assert not _warned(rows, Code.FEW_PUBLISHED, sensitive="sex", preset="nyc-ll144", strata="job")
+
+
 def test_people_of_tables_to_publish_are_counted_once_each():
     race, person = ["B" if i < 24 else "A" for i in range(240)], [i % 4 for i in range(24)]
     rows = _rows(race=race, person=[*person, *range(24, 240)])

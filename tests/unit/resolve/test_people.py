@@ -204,6 +204,17 @@ def test_a_rate_of_people_is_a_share_of_people():
     assert "share of rows" not in text
 
 
+@pytest.mark.parametrize(("counted", "stated"), [("any", "3 people"), ("each", "6 rows")])
+def test_a_group_with_the_name_of_none_is_of_what_is_counted(counted, stated):
+    who = [i // 2 for i in range(240)]
+    rows = pl.DataFrame(
+        {"who": who, "sex": ["Unknown" if i < 3 else "FM"[i % 2] for i in who], "y": [0, 1] * 120}
+    )
+    report = fg.audit(rows, **ASKED, per_person=counted, preset="nyc-ll144")
+    text = " ".join(render(report, "text", full=True).split())
+    assert f"Counted as a group like any other: 'Unknown' of sex ({stated});" in text
+
+
 def test_no_warning_of_people_counts_rows_by_decisions_that_no_longer_stand_apart():
     rows = {
         "who": ["a", "a", "b", "b", "c", "d"],

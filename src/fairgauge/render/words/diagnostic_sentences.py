@@ -309,10 +309,11 @@ def _many_strata(d: Diagnostic) -> str:
         for column, cuts in zip(d["columns"], d["cuts"], strict=True)
     ]
     what = f"cut numbers into intervals, such as {' and '.join(cut)}" if cut else "merge them"
+    share = f"{d['share']:.0%}"
+    few = f"{share} of the rows are in strata of fewer than {d['minimum']} rows; "
     return (
-        f"{d['share']:.0%} of the rows are in strata of fewer than {d['minimum']} rows; there are "
-        f"{d['strata']:,} strata, and one that lacks a side of a comparison counts for nothing in "
-        f"what is adjusted for them; {what}"
+        f"{few if share != '0%' else ''}there are {d['strata']:,} strata, and one that lacks a "
+        f"side of a comparison counts for nothing in what is adjusted for them; {what}"
     )
 
 

@@ -387,8 +387,8 @@ def _marker_sentence(report: Report) -> str:
     places: dict[str, list[str]] = {}
     for each in report.diagnostics:
         if each.code is DiagnosticCode.MISSING_MARKER:
-            rows = f"{each['rows']:,} {plural(each['rows'], 'row', 'rows')}"
-            places.setdefault(each["value"], []).append(f"{called(each.feature or '')} ({rows})")
+            number = numbered(each["rows"], unit(report))
+            places.setdefault(each["value"], []).append(f"{called(each.feature or '')} ({number})")
     if not places:
         return ""
     groups = listing([f"{quote(value)} of {listing(of)}" for value, of in places.items()])
