@@ -8,6 +8,7 @@ course: how often it is was measured (docs/monitoring.md).
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -24,6 +25,7 @@ _RARE = math.log(1e-6)
 _FEWEST_PERIODS = 7
 _RECENT_PERIODS = 14
 _FEWEST_ROWS = 5
+_ROWS_OF_ONE_VALUE = 50
 _COINCIDENCE = 1e-4
 _LAGS = {
     Length.HOUR: tuple(168 * k for k in (1, 2, 3, 4)),
@@ -75,6 +77,7 @@ def check_history(
     repeated: Mapping[str, int] | None = None,
     baselines: Mapping[str, str] | None = None,
     later: Mapping[str, int] | None = None,
+    outcomes: Sequence[str] = (),
 ) -> tuple[HistoryFinding, ...]:
     """Return what may be wrong with the periods of a history.
 
@@ -85,6 +88,7 @@ def check_history(
     repeated : how many times every row stands, by the fingerprints of the counts of such rows.
     baselines : the files of baselines by their fingerprints.
     later : the columns whose values come later, each with how many periods later they are due.
+    outcomes : the columns of labels and predictions that rules need.
     """
     if not periods:
         return ()
@@ -95,6 +99,7 @@ def check_history(
         *_of_volume(periods, counted, repeated or {}),
         *_same_counts(names, counted, baselines or {}),
         *_values(counted),
+        *_outcomes(counted, outcomes),
         *_missing(periods, counted, later or {}, late),
     ]
     found = [*_gaps(periods), *_in_a_row(suspected, names)]
@@ -391,6 +396,46 @@ def _since_new(
             yield _Suspected(
                 t, HistoryProblem.NEW_VALUE, column, new, instead, rows, share, usual[instead]
             )
+
+
+def _outcomes(counted: Sequence[CountedRows], columns: Sequence[str]) -> Iterator[_Suspected]:
+    """Yield outcomes of one value in all periods, and predictions that mirror the label."""
+    constant = False
+    for column in columns:
+        held = [each.values.get(column, {}) for each in counted]
+        values = {value for each in held for value in each}
+        rows = [sum(each.values()) for each in held]
+        if len(values) == 1 and sum(rows) >= _ROWS_OF_ONE_VALUE:
+            constant = True
+            for t in np.flatnonzero(rows).tolist():
+                value = next(iter(values))
+                yield _Suspected(t, HistoryProblem.ONE_VALUE, column, value, rows=rows[t])
+    if not constant:  # it would say the same of the two columns again
+        apart, same = zip(*(each.agreement for each in counted), strict=True)
+        yield from _never(apart, same, HistoryProblem.EQUALS_LABEL)
+        yield from _never(same, apart, HistoryProblem.OPPOSITE_OF_LABEL)
+
+
+def _never(
+    absent: Sequence[int], present: Sequence[int], problem: HistoryProblem
+) -> Iterator[_Suspected]:
+    """Yield the periods without rows of a kind, where that is no coincidence.
+
+    Successive periods count together. The probability is that of all such rows being in the other
+    periods, if every row were as likely to be one.
+    """
+    held = [t for t in range(len(absent)) if absent[t] or present[t]]
+    every, of_kind = sum(absent) + sum(present), sum(absent)
+    for some, run in itertools.groupby(held, key=lambda t: absent[t] > 0):
+        periods = list(run)
+        rows = sum(present[t] for t in periods)
+        if some or (not of_kind and rows < _ROWS_OF_ONE_VALUE):
+            continue
+        logs = [math.lgamma(n + 1) - math.lgamma(n - of_kind + 1) for n in (every - rows, every)]
+        if not of_kind or logs[0] - logs[1] < _RARE:
+            for t in periods:
+                share = of_kind / (every - rows) if of_kind else None
+                yield _Suspected(t, problem, rows=present[t], share=0.0, expected=share)
 
 
 def _missing(

@@ -45,6 +45,8 @@ class CountedRows(NamedTuple):
         group; nothing where no row lacks one.
     divisor, cells : the largest number that divides the rows of all cells, and how many cells.
     coincidence : the log of the probability that other rows of the same groups have these counts.
+    agreement : the rows whose label and prediction differ, and those in which they are equal; none
+        of numbers, which are hardly ever equal.
     """
 
     digest: str
@@ -57,6 +59,7 @@ class CountedRows(NamedTuple):
     divisor: int
     cells: int
     coincidence: float
+    agreement: tuple[int, int]
 
 
 def counted_rows(cube: Cube, question: Spec, first: Cube | None) -> CountedRows:
@@ -74,6 +77,7 @@ def counted_rows(cube: Cube, question: Spec, first: Cube | None) -> CountedRows:
         *_rows_of_values(cube, question),
         _lacking(cube),
         *_regularity(cube),  # type: ignore[arg-type]
+        agreement=_agreement(cube, question),
     )
 
 
@@ -115,6 +119,21 @@ def _lacking(cube: Cube) -> dict[str, dict[str, dict[str, int]]]:
             if named:
                 found.setdefault(outcome.column, {})[axis.column] = named
     return found
+
+
+def _agreement(cube: Cube, question: Spec) -> tuple[int, int]:
+    """Return the rows whose label and prediction differ, and those in which they are equal."""
+    axes = [a for a in map(cube.plan.axis, (Role.LABEL, Role.PREDICTION)) if a is not None]
+    named = len(axes) > 1 and all(_has_names(cube, axis) for axis in axes)
+    if not named or decide_task(cube, question) is Task.REGRESSION:
+        return 0, 0
+    label, prediction = (cube.levels[axis] for axis in axes)
+    apart, found = {*map(name_of, question.unknown)}, [0, 0]
+    table = cube.marginal(axes)
+    for (i, j), rows in zip(table.codes.tolist(), table.sums["rows"].tolist(), strict=True):
+        if min(i, j) >= 0 and apart.isdisjoint((name_of(label[i]), name_of(prediction[j]))):
+            found[matches(label[i], prediction[j])] += int(rows)
+    return found[0], found[1]
 
 
 def _regularity(cube: Cube) -> tuple[int, int, float]:

@@ -342,8 +342,17 @@ def _findings(
             if rule.baseline is not None
         },
         later={str(label): len(periods) if due is None else due} if later else {},
+        outcomes=_outcomes(asked),
     )
     return (*found, *_small_groups(asked, [str(each) for each in periods], followed))
+
+
+def _outcomes(asked: MonitorSpec) -> list[str]:
+    """Return the columns of labels and predictions that rules need."""
+    needs = {each for rule in asked.rules for each in asked.catalogue.metric(rule.metric).needs}
+    question = asked.question
+    held = {"label": question.label, "prediction": question.prediction}
+    return [column for need, column in held.items() if need in needs and column is not None]
 
 
 def _small_groups(

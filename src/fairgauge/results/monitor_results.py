@@ -482,11 +482,15 @@ class MonitorReport(ResultOfMetrics):
         due = period
         if self.labels_due and period == self.periods[-1]:
             due = self.periods[max(len(self.periods) - 1 - self.labels_due, 0)]
-        late = HistoryProblem.MISSING_LABELS
+        late = {
+            HistoryProblem.MISSING_LABELS,
+            HistoryProblem.EQUALS_LABEL,
+            HistoryProblem.OPPOSITE_OF_LABEL,
+        }
         return tuple(
             each
             for each in self.findings
-            if each.concerns(period) or (each.problem is late and each.concerns(due))
+            if each.concerns(period) or (each.problem in late and each.concerns(due))
         )
 
     @property
@@ -561,6 +565,9 @@ class HistoryProblem(StrEnum):
     NEW_VALUE = "new value"
     VANISHED_VALUE = "vanished value"
     NO_POSITIVE = "no positive value"
+    ONE_VALUE = "one value"
+    EQUALS_LABEL = "prediction equals label"
+    OPPOSITE_OF_LABEL = "prediction never equals label"
     MISSING_VALUES = "missing values"
     MISSING_LABELS = "missing labels"
     SMALL_GROUP = "small group"
@@ -580,7 +587,8 @@ class HistoryFinding:
         are missing in one group, ``value``, its feature.
     rows : rows of all these periods, of the value where there is one; of a gap, absent periods.
     share, expected : of missing values, the share of the rows and the usual one; of a new value,
-        the share of the one that has fewer rows, and its usual one. Of the volume and
+        the share of the one that has fewer rows, and its usual one; of predictions that equal the
+        label, or never do, the share of other rows, and that in other periods. Of the volume and
         of a vanished value, ``expected`` is the usual number of rows; of doubled rows, how often
         each stands; of a small group the rows that a decision takes.
     """

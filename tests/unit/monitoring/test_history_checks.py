@@ -41,6 +41,7 @@ def counted(rows: int, rng: np.random.Generator, missing: float = 0.02) -> Count
     return CountedRows(
         digest=repr(cells.tolist()), rows=rows, excluded={}, new_values={}, values=values,
         missing={"branch": absent}, lacking={}, divisor=divisor, cells=len(held), coincidence=-50.0,
+        agreement=(rows // 5, rows - rows // 5),
     )  # fmt: skip
 
 
@@ -449,3 +450,60 @@ def test_a_jump_at_a_weekend_is_found_where_weekdays_are_alike(length: int, size
         every = check_history(names, held)
         found += any(e.problem is HistoryProblem.VOLUME and e.rows == size for e in every)
     assert found >= 38, found
+
+
+def _outcomes_of(change, length: int = 30, size: int = 80) -> fg.MonitorReport:
+    """Monitor days whose predictions differ from the label in about a fifth of the rows."""
+    made = {}
+    for day, name in enumerate(day_names(length)):
+        rng = np.random.default_rng(day)
+        rows = pd.DataFrame({"sex": rng.choice(["F", "M"], int(rng.poisson(size)))})
+        rows["label"] = rng.integers(0, 2, len(rows))
+        rows["prediction"] = rows["label"] ^ (rng.random(len(rows)) < 0.2).astype(int)
+        made[name] = fg.count(change(rows, day), **QUESTION)
+    rule = {"metric": "true_positive_rate.ratio", "at_least": 0.3, "groups": "F"}
+    return fg.monitor(made, asked(rule, RATIO | {"at_least": 0.3}))
+
+
+def _copied(*days):
+    return lambda rows, t: rows.assign(prediction=rows["label"]) if t in days else rows
+
+
+def _exchanged(*days):
+    return lambda rows, t: rows.assign(prediction=1 - rows["label"]) if t in days else rows
+
+
+ALL = range(30)
+OUTCOMES = {
+    "one prediction": (lambda rows, _: rows.assign(prediction=1), ("one value", 0, 29)),
+    "one label": (lambda rows, _: rows.assign(label=1), ("one value", 0, 29)),
+    "a copy of the label on a day": (_copied(7), ("prediction equals label", 7, 7)),
+    "a copy on the first days": (_copied(0, 1), ("prediction equals label", 0, 1)),
+    "a copy from the fifth day on": (_copied(*ALL[5:]), ("prediction equals label", 5, 29)),
+    "a copy on all days": (_copied(*ALL), ("prediction equals label", 0, 29)),
+    "exchanged": (_exchanged(29), ("prediction never equals label", 29, 29)),
+    "exchanged on all days": (_exchanged(*ALL), ("prediction never equals label", 0, 29)),
+}
+
+
+@pytest.mark.parametrize("name", list(OUTCOMES))
+def test_outcomes_that_no_model_makes_are_found(name: str) -> None:
+    from fairgauge.render import render
+
+    change, (problem, first, last) = OUTCOMES[name]
+    report = _outcomes_of(change)
+    found = [(each.problem.value, each.period, each.last) for each in report.findings]
+    assert found == [(problem, day_names(30)[first], day_names(30)[last])]
+    gauge = f'fairgauge_rows_suspected{{model="counts",problem="{problem}"}} {int(last == 29)}'
+    assert gauge in render(report, "openmetrics")
+
+
+def test_days_of_few_rows_without_an_error_are_no_copies() -> None:
+    assert _outcomes_of(lambda rows, _: rows, size=12).findings == ()
+    assert (
+        _outcomes_of(lambda rows, t: rows.iloc[:12] if t else _copied(0)(rows, 0)[:12], 4).findings
+        == ()
+    )
+    few = _outcomes_of(_copied(*ALL), length=2, size=15)
+    assert few.findings == ()
+    assert _outcomes_of(_copied(*ALL[10:]), size=12).findings  # of twenty days together

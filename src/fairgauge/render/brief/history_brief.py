@@ -24,7 +24,10 @@ def history_brief(health: HistoryHealth) -> Brief:
             Sentence(
                 "Which rows are wrong: the counts show what is unusual, and that may have happened."
             ),
-            Sentence("Mistakes that leave the counts as they usually are."),
+            Sentence(
+                "Changes of rates (the rules of the monitor judge these), labels or groups that are "
+                "shuffled or exchanged, a slow loss of volume, rows of which a part is repeated."
+            ),
         ),
         steps=tuple(_steps(health)),
         question="What may be wrong",

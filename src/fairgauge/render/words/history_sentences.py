@@ -60,6 +60,27 @@ def _new_value(each: HistoryFinding) -> str:
     )
 
 
+def _equals_label(each: HistoryFinding) -> str:
+    return (
+        f"the prediction equals the label in all {_rows(each)} that have both"
+        f"{_elsewhere(each, 'differs')}. If it is a copy of the label, every error rate is "
+        f"untrue: {_AGAIN}."
+    )
+
+
+def _opposite_of_label(each: HistoryFinding) -> str:
+    return (
+        f"the prediction differs from the label in all {_rows(each)} that have both"
+        f"{_elsewhere(each, 'equals it')}. If one of them has its values exchanged, {_AGAIN}."
+    )
+
+
+def _elsewhere(each: HistoryFinding, does: str) -> str:
+    if each.expected is None:
+        return ", and no period has other rows"
+    return f"; in other periods it {does} in {numbers.percent(each.expected)} of the rows"
+
+
 def _missing(each: HistoryFinding) -> str:
     group = "" if each.value is None else f" with {_quoted(each.value)} in {called(each.other)}"
     return (
@@ -102,6 +123,13 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
         f"{_quoted(each.value)}, which neither the first period nor the label has. If this is "
         f"the positive value in another way, {_AGAIN}."
     ),
+    HistoryProblem.ONE_VALUE: lambda each: (
+        f"all {_rows(each)} that have a value in {called(each.column or '')} have "
+        f"{_quoted(each.value)}, so that no group can differ in it. If the feed should have other "
+        f"values, {_AGAIN}."
+    ),
+    HistoryProblem.EQUALS_LABEL: _equals_label,
+    HistoryProblem.OPPOSITE_OF_LABEL: _opposite_of_label,
     HistoryProblem.MISSING_VALUES: lambda each: (
         f"{_missing(each)}. Find out why: rows without a value are in no rate that needs it."
     ),
