@@ -10,7 +10,9 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import NamedTuple
 
 import numpy as np
@@ -285,18 +287,24 @@ def _values(counted: Sequence[CountedRows]) -> Iterator[_Suspected]:
 
 
 def _spellings(column: str, held: Sequence[Mapping[str, int]]) -> Iterator[_Suspected]:
-    """Yield values that differ from one of more rows in case and spaces alone."""
+    """Yield values that read like one of more rows, each in all periods like the same one."""
     total: dict[str, int] = {}
-    alike: dict[str, dict[str, None]] = {}
-    for t, values in enumerate(held):
+    for values in held:
         for value, rows in values.items():
             total[value] = total.get(value, 0) + rows
-            alike.setdefault(" ".join(value.split()).casefold(), {})[value] = None
+    largest: dict[str | Decimal, str] = {}
+    for value in sorted(total, key=lambda each: -total[each]):
+        largest.setdefault(_reads(value), value)
+    for t, values in enumerate(held):
         for value, rows in values.items():
-            several = alike[" ".join(value.split()).casefold()]
-            known = max(several, key=lambda each: total[each])
-            if known != value:
+            if (known := largest[_reads(value)]) != value:
                 yield _Suspected(t, HistoryProblem.SPELLING, column, value, known, rows)
+
+
+def _reads(value: str) -> str | Decimal:
+    """Return what two spellings of a value share: the number, or the text but for case, spaces."""
+    text = " ".join(value.split()).casefold()
+    return Decimal(text) if re.fullmatch(r"[+-]?[0-9]+([.][0-9]+)?", text) else text
 
 
 def _vanished(
@@ -339,19 +347,19 @@ def _new_values(
     """Yield values that come for the first time, with too many rows for a rare one."""
     known: set[str] = set(held[0])
     before = sizes[0]
-    spelt = {" ".join(value.split()).casefold() for value in known}
+    spelt = {_reads(value) for value in known}
     for t in range(1, len(held)):
         for value, rows in held[t].items():
             if value in known or t < _FEWEST_PERIODS or rows < _FEWEST_ROWS:
                 continue
-            if " ".join(value.split()).casefold() in spelt:
+            if _reads(value) in spelt:
                 continue  # another spelling
             every = before + sizes[t]
             chance = sum(math.log((sizes[t] - i) / (every - i)) for i in range(min(rows, 50)))
             if chance < _RARE:
                 yield from _since_new(column, value, t, held, sizes)
         known.update(held[t])
-        spelt.update(" ".join(value.split()).casefold() for value in held[t])
+        spelt.update(_reads(value) for value in held[t])
         before += sizes[t]
 
 

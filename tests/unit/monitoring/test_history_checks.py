@@ -507,3 +507,32 @@ def test_days_of_few_rows_without_an_error_are_no_copies() -> None:
     few = _outcomes_of(_copied(*ALL), length=2, size=15)
     assert few.findings == ()
     assert _outcomes_of(_copied(*ALL[10:]), size=12).findings  # of twenty days together
+
+
+@pytest.mark.parametrize(
+    ("column", "known", "other", "first"),
+    [("prediction", "0", "0.0", 20), ("sex", "F", "f ", 0)],
+)
+def test_a_spelling_is_paired_with_the_value_that_it_reads_like(
+    column: str, known: str, other: str, first: int
+) -> None:
+    def change(rows, day):
+        rows = rows.astype(str)
+        half = (rows[column] == known) & (np.arange(len(rows)) % 2 == 0) & (day >= first)
+        return rows.assign(**{column: rows[column].mask(half, other)})
+
+    spelt = [(e.problem.value, e.period, e.last, e.value) for e in _outcomes_of(change).findings]
+    assert len(spelt) == 1, spelt
+    assert spelt[0][:3] == ("spelling", day_names(30)[first], day_names(30)[29])
+    assert spelt[0][3] in ((known, other) if first == 0 else (other,))
+
+
+def test_a_number_is_paired_with_the_same_number_and_not_with_one_that_it_replaces() -> None:
+    def renamed(rows, day):
+        if day >= 20:
+            return rows.assign(branch=rows["branch"].replace({"b1": "1.0", "b2": "3"}))
+        return rows.assign(branch=rows["branch"].replace({"b1": "1", "b2": "3"}))
+
+    found = fg.monitor_doctor(history(renamed, at=0, length=30), ASKED).findings
+    assert ("spelling", "1.0", "1") in [(e.problem.value, e.value, e.other) for e in found]
+    assert "new value" not in [each.problem.value for each in found]

@@ -25,8 +25,8 @@ def history_brief(health: HistoryHealth) -> Brief:
                 "Which rows are wrong: the counts show what is unusual, and that may have happened."
             ),
             Sentence(
-                "Changes of rates (the rules of the monitor judge these), labels or groups that are "
-                "shuffled or exchanged, a slow loss of volume, rows of which a part is repeated."
+                "Changes of rates (the rules of the monitor judge these), labels or groups that "
+                "are shuffled or exchanged, a slow loss of volume, and rows repeated in part."
             ),
         ),
         steps=tuple(_steps(health)),
