@@ -169,13 +169,15 @@ def adjusted_effect(
     if cells is None:
         return None
     x, n, held = cells.joined(x_d, x_a), cells.joined(n_d, n_a), cells.held
-    fitted = fit_counts(cells.design, x, n)
+    fitted = fit_counts(cells.design, x, n) if 0 < x.sum() < n.sum() else None
     if fitted is None:
         return None
     beta, penalised = fitted
     rate = expit(cells.design @ beta)
     sides = cells.of_group, cells.of_reference
     ours, theirs = (expit(matrix @ beta) for matrix in sides)
+    if penalised:
+        rate, ours, theirs = _with_observed_totals(x, n, held[0].sum(), rate, ours, theirs)
     total = n.sum()
     difference = float((n * (ours - theirs)).sum() / total)
     inverse = np.linalg.pinv(_information(cells.design, rate, n), hermitian=True)
@@ -221,6 +223,21 @@ def adjusted_effect(
             _by_side(-own_odds * rate, held), _by_side(own_odds, held)
         )
     return found._replace(log_odds=float(beta[place]), log_odds_error=float(np.sqrt(of_side)))
+
+
+def _with_observed_totals(
+    x: Array, n: Array, of_group: int, rate: Array, ours: Array, theirs: Array
+) -> tuple[Array, Array, Array]:
+    """Return rates whose totals on both sides are the observed ones: of cells, and of each side."""
+    variance, moved = rate * (1 - rate), []
+    for side in (slice(None, of_group), slice(of_group, None)):
+        counts = (float(x[side].sum()), float(n[side].sum()))
+        sums = (float(n[side] @ each[side]) for each in (rate, variance))
+        moved.append(to_observed(*counts, *sums))
+    own = np.repeat(moved, [of_group, len(n) - of_group])
+    steps = ((rate, own), (ours, moved[0]), (theirs, moved[1]))
+    first, second, third = (np.clip(p + move * p * (1 - p), 0, 1) for p, move in steps)
+    return first, second, third
 
 
 def ratio_of_sides(
@@ -415,6 +432,30 @@ def fit_counts(design: Array, x: Array, n: Array) -> tuple[Array, bool] | None:
         if beta is not None and (penalised or np.abs(beta).max() < SEPARATED):
             return beta, penalised
     return None
+
+
+def to_observed(observed: float, rows: float, fitted: float, spread: float) -> float:
+    """Return by how much the log odds of a side move, to first order, to have the observed total.
+
+    Firth's penalty moves rates towards one half, those of the side with fewer rows further, which
+    alone makes a difference where outcomes are rare. Of no success, or of no failure, half of one
+    is meant.
+
+    Parameters
+    ----------
+    observed, rows : successes and rows of the side.
+    fitted, spread : the sums of its rates, and of their derivatives by the log odds.
+
+    References
+    ----------
+    Puhr, Heinze, Nold, Lusa & Geroldinger (2017), Statistics in Medicine 36, 2302-2317 (FLIC).
+
+    Examples
+    --------
+    >>> round(to_observed(2, 100, 2.5, 2.4), 3)
+    -0.208
+    """
+    return (min(max(observed, 0.5), rows - 0.5) - fitted) / spread
 
 
 def _newton(design: Array, x: Array, n: Array, *, penalised: bool) -> Array | None:

@@ -20,6 +20,7 @@ from fairgauge.stats.grouped_regression import (
     mean_of_sides,
     ratio_of_sides,
     spared,
+    to_observed,
 )
 from fairgauge.stats.intervals import as_critical_t
 
@@ -92,6 +93,7 @@ class StreamedLogistic:
         self._cubes = np.zeros((numbers,) * 3)
         self._total = self._likelihood = 0.0
         self._rates, self._products = np.zeros(2), np.zeros((2, 2))
+        self._counts = np.zeros((2, cells))
 
     def add(self, cell: NDArray[np.int64], z: Array, y: Array, n: Array) -> None:
         sides, at = self._cells, self._cells.design.shape[1]
@@ -116,6 +118,7 @@ class StreamedLogistic:
         self._group.add(cell, n * ours * (1 - ours), z)
         self._reference.add(cell, n * theirs * (1 - theirs), z)
         self._total += float(n.sum())
+        self._counts += [np.bincount(cell, each, len(on_group)) for each in (n * y, n)]
         self._rates += both @ n
         self._products += (both * n) @ both.T
         right = np.clip(np.where(y > 0, rate, 1 - rate), 1e-300, None)
@@ -166,6 +169,17 @@ class StreamedLogistic:
         of_numbers += np.einsum("jk,jkl->l", last, self._cubes)
         return np.concatenate([design.T @ by_cell, of_numbers])
 
+    def _moves(self) -> Array:
+        """Return by how much the log odds of both sides move, as in `adjusted_effect`."""
+        on_group = self._cells.design[:, self._cells.side] > 0
+        moves = []
+        for side in (on_group, ~on_group):
+            observed, rows = self._counts[:, side].sum(1).tolist()
+            fitted = observed - float(self._score.plain[side].sum())
+            spread = float(self._information.plain[side].sum())
+            moves.append(to_observed(observed, rows, fitted, spread))
+        return np.array(moves)
+
     def _finished(self, inverse: Array, step: Array) -> AdjustedEffect:
         sides, total = self._cells, self._total
         design, means = sides.design, self._rates / total
@@ -194,6 +208,9 @@ class StreamedLogistic:
         if self._penalised:
             of_side = max(of_side, float(inverse[sides.side, sides.side]))
         means = means + np.array([group @ step, reference @ step])
+        if self._penalised:
+            of_rates = np.array([self._group.plain.sum(), self._reference.plain.sum()])
+            means = means + self._moves() * of_rates / total
         found = effect_of_sides(float(means[0] - means[1]), error(1, 1), self._z, len(design))
         return found._replace(
             ratio=ratio_of_sides(means.tolist(), error, self._z),
