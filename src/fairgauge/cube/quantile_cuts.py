@@ -16,6 +16,7 @@ from fairgauge.cube.cube import Cube, aggregate
 from fairgauge.cube.plan import Axis
 from fairgauge.errors import DataError, quote
 from fairgauge.question.features import Feature
+from fairgauge.values import plain_number
 
 MOST_INTERVALS = 20
 
@@ -37,11 +38,13 @@ def quantile_cuts(cube: Cube, axis: Axis, intervals: int) -> tuple[float, ...]:
     (24.0, 49.0, 74.0)
     """
     levels = cube.levels[axis]
-    other = next((each for each in levels if isinstance(each, (str, bool))), None)
+    texts = [each for each in levels if isinstance(each, (str, bool))]
+    others = (each for each in texts if isinstance(each, bool) or plain_number(each) is None)
+    other = next(others, None)
     if other is not None:
         raise DataError(
             f"column {quote(axis.column)} must hold numbers to be cut at their quantiles, but has "
-            f"{quote(other)}; use its values as strata"
+            f"{quote(other)}; leave empty what is missing, or use its values as strata"
         )
     table = cube.marginal([axis])
     known = table.codes[:, 0] >= 0

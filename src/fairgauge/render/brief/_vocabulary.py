@@ -240,6 +240,9 @@ class Vocabulary:
             Favourable.NEITHER: equals,
         }[self.favourable]
         how = "" if asked else " (assumed, not stated)"
+        if self.spec.get("label"):
+            decided = "“selected” and “accepted” for a decision for it"
+            return f"“Positive” stands for {value}{how}; {decided}."
         return f"“Positive”, “selected” and “accepted” stand for {value}{how}."
 
     def both(self, cells: Cells) -> str:

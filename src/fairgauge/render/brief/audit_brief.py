@@ -417,7 +417,7 @@ def _worse_off(
     if (more := every - sum(each.stated for each in led_by(disparities))) > 0:
         yield Sentence(
             f"{every - more:,} of {every:,} statistically significant differences "
-            f"{plural(every - more, 'is', 'are')} stated here; the HTML report has all.",
+            f"{plural(every - more, 'is', 'are')} stated here; the report in full has all.",
             ("findings",),
         )
     pairs = [pair for pair in report.pairs if pair.significant] if not disparities else []
@@ -921,7 +921,9 @@ def _steps(
                 words.feature(each.feature, together=""),
                 numbered(each["total"], unit(report)),
             )
-            yield Sentence(f"Complete {columns}: {each['rows']:,} of {every} have no group.")
+            yield Sentence(
+                f"Record {columns} where it is missing: {each['rows']:,} of {every} have no group."
+            )
     yield from _steps_of_estimated_groups(report)
     yield from _explaining_steps(spec, report.task, differs=remaining or bool(report.findings))
     led = (each.shares for each in led_by(disparities) if each.shares is not None)

@@ -85,7 +85,7 @@ def environment() -> Environment:
         "name": called,
         "outcome": outcome_word,
         "printable": printable,
-        "printable_lines": _printable_lines,
+        "code": lambda text: Markup("\n").join(map(_whole_options, text.split("\n"))),
         "prose": _whole_options,
         "short_rows": _short_rows,
     }
@@ -196,10 +196,6 @@ def anchors() -> Callable[[str], str]:
     """Return a function that makes an anchor which no other part of a page has."""
     numbered = count()
     return lambda kind: f"{kind}-{next(numbered)}"
-
-
-def _printable_lines(text: str) -> str:
-    return "\n".join(map(printable, text.split("\n")))
 
 
 def _short_rows(table: Table) -> Markup:
