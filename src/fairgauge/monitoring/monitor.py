@@ -349,7 +349,12 @@ def _findings(
 
 def _outcomes(asked: MonitorSpec) -> list[str]:
     """Return the columns of labels and predictions that rules need."""
-    needs = {each for rule in asked.rules for each in asked.catalogue.metric(rule.metric).needs}
+    rates, metric = exact_rates(asked), asked.catalogue.metric
+    needs = {
+        need
+        for i, rule in enumerate(asked.rules)
+        for need in (rates[i].rate.needs if i in rates else metric(rule.metric).needs)
+    }
     question = asked.question
     held = {"label": question.label, "prediction": question.prediction}
     return [column for need, column in held.items() if need in needs and column is not None]
