@@ -922,7 +922,7 @@ def _steps(
                 numbered(each["total"], unit(report)),
             )
             yield Sentence(
-                f"Record {columns} where it is missing: {each['rows']:,} of {every} have no group."
+                f"Record {columns} where missing: {each['rows']:,} of {every} have no group."
             )
     yield from _steps_of_estimated_groups(report)
     yield from _explaining_steps(spec, report.task, differs=remaining or bool(report.findings))

@@ -366,9 +366,8 @@ def test_the_unit_of_what_lacks_a_group_is_that_of_the_audit() -> None:
     sex = [None if i % 10 < 4 else "FM"[i // 2 % 2] for i in range(400)]
     rows = pl.DataFrame({"who": who, "sex": sex, "y": [i // 2 % 3 % 2 for i in range(400)]})
     report = fg.audit(rows, prediction="y", positive=1, sensitive="sex", person="who")
-    assert "Record sex where it is missing: 80 of 200 people have no group." in map(
-        str, report.brief().steps
-    )
+    step = "Record sex where missing: 80 of 200 people have no group."
+    assert step in map(str, report.brief().steps)
     assert "200 people in 400 rows, 120 used" in render(report, "text")
 
 
@@ -398,9 +397,8 @@ def test_an_intersection_is_completed_column_by_column() -> None:
     )
     asked = {"sensitive": ["sex", "race"], "intersections": [("sex", "race")]}
     report = fg.audit(rows, prediction="y", positive=1, **asked)
-    assert "Record sex and race where it is missing: 80 of 400 rows have no group." in map(
-        str, report.brief().steps
-    )
+    step = "Record sex and race where missing: 80 of 400 rows have no group."
+    assert step in map(str, report.brief().steps)
 
 
 def test_a_difference_that_disappears_is_headed_so() -> None:

@@ -259,5 +259,6 @@ def test_nothing_is_headed_a_verdict_that_has_none() -> None:
 )  # fmt: skip
 def test_what_positive_stands_for_is_stated_once(more: dict[str, Any], stated: str) -> None:
     made = compared(**({"words": {}} | more))
-    sentence = f"“Positive”, “selected” and “accepted” stand for {stated}."
+    decided = "“selected” and “accepted” for a decision for it"
+    sentence = f"“Positive” stands for {stated}; {decided}."
     assert list(map(str, made.brief().looked_at)).count(sentence) == 1

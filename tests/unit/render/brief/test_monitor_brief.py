@@ -189,7 +189,8 @@ def test_of_three_groups_none_is_anothers_mirror() -> None:
 
 def test_what_positive_stands_for_is_stated_once() -> None:
     looked_at = list(map(str, monitored(days(30, 99, 0.4), RATIO).brief().looked_at))
-    sentence = "“Positive”, “selected” and “accepted” stand for the favourable outcome, label = 1."
+    decided = "“selected” and “accepted” for a decision for it"
+    sentence = f"“Positive” stands for the favourable outcome, label = 1; {decided}."
     assert looked_at.count(sentence) == 1
 
 
