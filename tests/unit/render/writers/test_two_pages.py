@@ -115,3 +115,23 @@ def test_tables_to_publish_are_in_the_pdf_however_many_charts_have_no_room(tmp_p
     assert len(ratios) > 8
     text = "".join(pages[0].split())
     assert [f"{ratio:.3f}" for ratio in ratios if f"{ratio:.3f}" not in text] == []
+
+
+def test_tables_to_publish_that_need_most_of_a_page_leave_none_empty(tmp_path: Path) -> None:
+    """With notes and people of unknown groups the first page held its headline and the verdict."""
+    if pdf.find_browser() is None:
+        missing("Chromium")
+    rng = np.random.default_rng(5)
+    races = ["Asian", "Black", "Hispanic", "Native American", "White", "Unknown"]
+    sex = rng.choice(["Female", "Male", "Unknown"], 3_000, p=[0.46, 0.48, 0.06])
+    race = rng.choice(races, 3_000, p=[0.16, 0.2, 0.14, 0.01, 0.44, 0.05])
+    rate = 0.32 - 0.08 * (sex == "Female") - 0.1 * (race == "Black")
+    rows = pl.DataFrame({"sex": sex, "race": race, "decision": rng.random(3_000) < rate})
+    report = fg.audit(rows, preset="nyc-ll144", prediction="decision", positive=True,
+                      sensitive=["sex", "race"], unknown="Unknown")  # fmt: skip
+    report.save(tmp_path / "audit.pdf")
+    pages = list(PrintedPages((tmp_path / "audit.pdf").read_bytes()).texts())
+    assert len(pages) == 2
+    assert "Who is worse off" in pages[0]
+    assert "Groups of sex" in pages[0]
+    assert all(len(page.split()) >= 2 * FEWEST_WORDS for page in pages)
