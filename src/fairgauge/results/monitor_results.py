@@ -128,6 +128,13 @@ def periods_without_value(points: Sequence[Point]) -> tuple[Point, ...]:
     return tuple(reversed(list(lacking)))
 
 
+def lately_outside(each: MonitoredComparison) -> int:
+    """Return how many of the last periods, without a gap, have a value that is not tolerated."""
+    decided = [point.value for point in each.points if not point.waits]
+    outside = (value is not None and not each.low <= value <= each.high for value in decided[::-1])
+    return sum(1 for _ in takewhile(bool, outside))
+
+
 FEWEST_PERIODS = 7
 """Periods from which on a group is expected in the next, and after which it is no longer."""
 

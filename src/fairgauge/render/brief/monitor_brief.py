@@ -36,7 +36,7 @@ from fairgauge.render.words.monitor_sentences import (
 from fairgauge.render.words.numbers import count, listing, plural
 from fairgauge.render.words.rule_words import monitored_rules
 from fairgauge.results.brief import Brief, Sentence
-from fairgauge.results.monitor_results import Currently, MonitorState, mirror_of
+from fairgauge.results.monitor_results import Currently, MonitorState, lately_outside, mirror_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     )
 
 _MOST_ALARMS, _MOST_STEPS, _MOST_NAMED, _MOST_LIMITS = 2, 3, 4, 4
+_FEWEST_LATELY = 3
+"""Fewer periods in a row are often outside by chance."""
 
 
 def monitor_brief(report: MonitorReport) -> Brief:
@@ -264,12 +266,24 @@ def _verdict(report: MonitorReport) -> Iterator[Sentence]:
         none = "The monitored comparison raised no alarm."
         none = f"None of {of} raised an alarm." if every > 1 else none
         yield Sentence(none, ("comparisons",))
+        yield from _outside_lately(report)
     if report.state is MonitorState.INSUFFICIENT:
         yield Sentence(f"{capitalised(describe_insufficient(report))}.", ("comparisons",))
     if report.state is MonitorState.WAITING:
         yield Sentence(f"{capitalised(describe_waiting(report))}.", ("comparisons",))
     if report.undefined:
         yield Sentence(f"{describe_lacking(report)}.", ("comparisons",))
+
+
+def _outside_lately(report: MonitorReport) -> Iterator[Sentence]:
+    """Yield that a comparison without an alarm was not tolerated in any of the last periods."""
+    most, at = max((lately_outside(each), -i) for i, each in enumerate(report.comparisons))
+    if most >= _FEWEST_LATELY:
+        yield Sentence(
+            f"{capitalised(describe_outside(report.comparisons[-at]))} on each of the last "
+            f"{most:,} {report.length}s, which is not yet evidence enough for an alarm.",
+            ("comparisons",),
+        )
 
 
 def _looked_at(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:

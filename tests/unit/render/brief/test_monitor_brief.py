@@ -187,6 +187,23 @@ def test_of_three_groups_none_is_anothers_mirror() -> None:
     assert str(made.brief().verdict[0]).startswith(f"{len(made.alarms)} of 3 monitored comparisons")
 
 
+def test_values_that_are_lately_outside_are_stated_where_there_is_no_alarm() -> None:
+    """A green tick stood over eleven days of a gap of 15 points, beyond a limit of 10."""
+    gap = fg.rule("selection_rate.difference", between=(-0.1, 0.1))
+    names = day_names(30)
+    late = {name: cube(25 if i >= 26 else 40, others=80) for i, name in enumerate(names)}
+    report = monitored(late, gap)
+    assert not report.alarms
+    raised, outside = map(str, report.brief().verdict)
+    assert raised == "The monitored comparison raised no alarm."
+    assert outside.endswith(
+        "was outside −10 to +10 pp on each of the last 4 days, which is not yet evidence enough "
+        "for an alarm."
+    )
+    late[names[-1]] = cube(40, others=80)
+    assert len(monitored(late, gap).brief().verdict) == 1
+
+
 def test_what_positive_stands_for_is_stated_once() -> None:
     looked_at = list(map(str, monitored(days(30, 99, 0.4), RATIO).brief().looked_at))
     decided = "“selected” and “accepted” for a decision for it"
