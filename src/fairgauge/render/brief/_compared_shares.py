@@ -230,11 +230,13 @@ class ComparedShares:
 
     def of_100(self, contrast: Estimate) -> tuple[str, str] | None:
         """Return both shares of a comparison, of 100 people each."""
-        sides = [contrast.rate_group, contrast.rate_reference]
-        if None in sides:
+        mine, theirs = (contrast.rate_group, contrast.rate_reference)[:: -1 if self.turned else 1]
+        if mine is None or theirs is None:
             return None
-        mine, theirs = (f"{100 * (side or 0.0):.0f}" for side in sides[:: -1 if self.turned else 1])
-        return mine, theirs
+        # rounded as the counts beside them are, of which 105 of 200 are a half
+        shares = (Share(Fraction(side).limit_denominator(10**9)) for side in (mine, theirs))
+        first, second = (f"{share.of(_PER_HUNDRED)}" for share in shares)
+        return first, second
 
     def headline(self) -> str | None:
         """Return the comparison in words without numbers."""

@@ -698,3 +698,12 @@ def test_a_significant_difference_under_an_inconclusive_rule_is_explained():
         (text,) = (str(e) for e in report.brief().certainty if "Inconclusive is" in str(e))
         assert text.startswith(said) is significant
         assert ("differ statistically significantly" in text) is significant
+
+
+def test_a_half_of_a_person_is_rounded_alike_in_every_sentence() -> None:
+    """52.5% was "53 were rated high risk" in one sentence and "(52 v 37 of 100)" in the next."""
+    rows = {"g": ["A"] * 200 + ["B"] * 200, "p": [1] * 105 + [0] * 95 + [1] * 70 + [0] * 130}
+    report = fg.audit(rows, sensitive="g", prediction="p", positive=1, rules="CI <= 0.5")
+    text = " ".join(str(each) for _, answer in report.brief().answers for each in answer)
+    assert "35 had p = 1; of 100 people with g A, 53." in text
+    assert "No rule is about this difference (35 v 53 of 100)" in text
