@@ -434,6 +434,7 @@ class DiagnosticCode(StrEnum):
     PROTECTED = "protected"  # min_cell
     REPEATED_ID = "repeated_id"  # column, distinct, rows, verb
     STRATUM_IS_OUTCOME = "stratum_is_outcome"  # column, share
+    MISSING_STRATA = "missing_strata"  # column, outcome; most, most_share, least, least_share
     MISSING_GROUPS = "missing_groups"  # rows, total, ruled, known; cases, total_cases of a count
     MISSING_OUTCOMES = "missing_outcomes"
     # what, rows, total, groups, of_groups, differs, ruled;

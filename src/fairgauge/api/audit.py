@@ -36,6 +36,7 @@ from fairgauge.resolve.data_checks import (
     limits_outside_range,
     many_strata,
     missing_markers,
+    missing_strata,
     never_repeats,
     numeric_groups,
     one_group,
@@ -565,6 +566,7 @@ def _likely_mistakes(
     yield from single_row_groups(cube, spec, rows_by_level)
     yield from numeric_groups(cube, spec, rows_by_level)
     yield from many_strata(cube, spec, rows_by_level)
+    yield from missing_strata(cube, [each.column for each in spec.strata])
     if measured.task is Task.BINARY:
         yield from predictions_that_are_no_label(cube, spec, rows_by_level)
         yield from undecided_outcomes(cube, spec, rows_by_level)

@@ -44,7 +44,12 @@ from fairgauge.question.presets import preset
 from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.spec_file import with_config
 from fairgauge.question.specification import Spec, ask, refuse_candidates
-from fairgauge.resolve.data_checks import assumed_positive, many_strata, single_row_groups
+from fairgauge.resolve.data_checks import (
+    assumed_positive,
+    many_strata,
+    missing_strata,
+    single_row_groups,
+)
 from fairgauge.resolve.excluded_rows import excluded_rows
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.results.gap_decomposition import Decomposition
@@ -189,6 +194,7 @@ def why(
             *repeated_rows(data, source, spec, cube, "why"),
             *assumed_positive(cube, spec, Task.BINARY, spec.catalogue.expand(spec.metrics)),
             *strata_that_are_outcomes(gaps),
+            *missing_strata(cube, [each.column for each in strata]),
             *single_row_groups(cube, spec, cube.rows_by_level()),
             *many_strata(
                 cube, replace(spec, strata=columns), cube.rows_by_level(), crossed.known.cube

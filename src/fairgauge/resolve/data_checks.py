@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +34,7 @@ from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts, count_groups, unknown_levels
 from fairgauge.results.estimates import Group
 from fairgauge.results.scopes import OVERALL, Diagnostic
+from fairgauge.stats.significance import homogeneity
 from fairgauge.values import Value, matches, name_of
 
 _FAVOURABLE = re.compile(
@@ -51,6 +53,8 @@ _ADVERSE = re.compile(
 _NO = re.compile(r"no|n|false|negative", re.IGNORECASE)
 _FEW_PUBLISHED = 10
 _CLASSES = 2
+_MISSING_APART, _HARDLY_CHANCE = 0.02, 1e-3
+"""How far apart shares of missing strata are, and the p-value, from which they are warned of."""
 _MANY_SINGLE = 20
 """Groups of one row, from which a feature looks like an identifier."""
 _MANY_GROUPS = 20
@@ -332,6 +336,39 @@ def numeric_groups(
                 small=small,
                 minimum=FEWEST_ROWS,
                 cuts=tuple(map(name_of, cuts)),
+            )
+
+
+def missing_strata(cube: Cube, columns: Collection[str]) -> Iterator[Diagnostic]:
+    """Warn of columns of strata that are missing more often with one outcome than with another."""
+    if cube.min_cell is not None:
+        return
+    axes = cube.plan.axes
+    strata = [a for a in axes if a.role in (Role.STRATUM, Role.FEATURE) and a.column in columns]
+    outcomes = [a for a in axes if a.role in (Role.LABEL, Role.PREDICTION) and not a.bins]
+    for stratum, outcome in product(strata, outcomes):
+        if not any({stratum, outcome} <= set(table.axes) for table in cube.tables):
+            continue
+        table = cube.marginal([stratum, outcome])
+        known = table.codes[:, 1] >= 0
+        codes, rows = table.codes[known], table.sums["rows"][known]
+        lacking = np.bincount(codes[:, 1], rows * (codes[:, 0] < 0))
+        of = np.bincount(codes[:, 1], rows)
+        held = np.flatnonzero(of)
+        share = lacking[held] / of[held]
+        if len(held) < _CLASSES or np.ptp(share) < _MISSING_APART:
+            continue
+        if homogeneity(lacking[held], of[held])[1] < _HARDLY_CHANCE:
+            names = outcome.names(cube.levels[outcome])
+            most, least = int(np.argmax(share)), int(np.argmin(share))
+            yield Diagnostic.warning(
+                DiagnosticCode.MISSING_STRATA,
+                column=stratum.column,
+                outcome=outcome.column,
+                most=names[held[most]],
+                most_share=float(share[most]),
+                least=names[held[least]],
+                least_share=float(share[least]),
             )
 
 

@@ -761,3 +761,30 @@ def test_one_unknown_decision_of_many_is_reported_and_one_of_a_label():
 def test_codes_of_a_column_of_another_name_are_no_codes_of_hmda():
     rows = ACTIONS.rename({"action_taken": "grade"})
     assert not found(rows, UNDECIDED, **HMDA | {"prediction": "grade"})
+
+
+@pytest.mark.parametrize("lacking", [0, 1, 2])
+def test_strata_that_are_missing_with_one_outcome_are_warned_of(lacking):
+    """A gap of 2.6 points "remained" at 0.8 after the product of most refusals had been lost."""
+    rng = np.random.default_rng(8)
+    rows = pl.DataFrame({
+        "g": rng.choice(["a", "b"], 4_000),
+        "approved": rng.choice([0, 1], 4_000, p=[0.3, 0.7]),
+        "product": rng.choice(["loan", "card"], 4_000),
+        "lost": rng.random(4_000),
+    })  # fmt: skip
+    lost = pl.col("lost") < (0.3 if lacking == 1 else 0.8 * (1 - pl.col("approved")))
+    if lacking:
+        rows = rows.with_columns(product=pl.when(~lost).then("product"))
+    asked = {"prediction": "approved", "positive": 1, "sensitive": "g"}
+    report = fg.audit(rows, strata="product", **asked)
+    gaps = fg.why(rows, strata="product", reference={"g": "a"}, **asked)
+    counted = fg.audit(fg.count(rows, strata="product", **asked))
+    for result in (report, gaps, counted):
+        warned = [d for d in result.diagnostics if d.code is DiagnosticCode.MISSING_STRATA]
+        assert len(warned) == (lacking == 2)
+        for each in warned:
+            assert each.level == "warning"
+            assert (each["most"], each["least"], each["least_share"]) == ("0", "1", 0)
+            assert "'product' is missing in 8" in str(each.message)
+            assert "rows with approved = 0, and in 0.0% of those with 1" in str(each.message)

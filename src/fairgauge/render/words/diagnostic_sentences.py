@@ -546,6 +546,13 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         f"{quote(d['column'])} have: within its strata little is left to compare; if it is the "
         "label or the decision by another name, or made from it, remove it from the strata"
     ),
+    DiagnosticCode.MISSING_STRATA: lambda d: (
+        f"{quote(d['column'])} is missing in {d['most_share']:.1%} of the rows with "
+        f"{called(d['outcome'])} = {called(d['most'])}, and in {d['least_share']:.1%} of those "
+        f"with {called(d['least'])}: within its strata, or adjusted for it, such rows are "
+        "excluded, which can make or hide a difference by itself; complete the column, or put a "
+        "value of its own where it is missing"
+    ),
     DiagnosticCode.MISSING_GROUPS: _missing_groups,
     DiagnosticCode.MISSING_OUTCOMES: _missing_outcomes,
     DiagnosticCode.CLUSTERS_SPAN_GROUPS: lambda d: (
