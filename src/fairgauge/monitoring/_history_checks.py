@@ -418,7 +418,7 @@ def _outcomes(counted: Sequence[CountedRows], columns: Sequence[str]) -> Iterato
             for t in np.flatnonzero(rows).tolist():
                 value = next(iter(values))
                 yield _Suspected(t, HistoryProblem.ONE_VALUE, column, value, rows=rows[t])
-    if not constant:  # it would say the same of the two columns again
+    if not constant:  # the two columns would be found again
         apart, same = zip(*(each.agreement for each in counted), strict=True)
         yield from _never(apart, same, HistoryProblem.EQUALS_LABEL)
         yield from _never(same, apart, HistoryProblem.OPPOSITE_OF_LABEL)

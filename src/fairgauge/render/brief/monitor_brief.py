@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 _MOST_ALARMS, _MOST_STEPS, _MOST_NAMED, _MOST_LIMITS = 2, 3, 4, 4
 _FEWEST_LATELY = 3
-"""Fewer periods in a row are often outside by chance."""
+"""Fewer periods in a row are often outside through sampling variation."""
 
 
 def monitor_brief(report: MonitorReport) -> Brief:
