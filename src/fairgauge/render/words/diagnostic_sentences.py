@@ -38,7 +38,8 @@ def remaining_sentence(d: Diagnostic) -> str:
     if remaining == fails == 1:
         return f"The fail remains {when}"
     if remaining == fails:
-        return f"{({2: 'Both'}).get(fails, f'All {fails:,}')} fails remain {when}"
+        every = {2: "Both"}.get(fails, f"All {fails:,}")
+        return f"{every} fails remain {when}"
     verb = plural(remaining, "remains", "remain")
     return f"{remaining:,} of {fails:,} {plural(fails, 'fail', 'fails')} {verb} {when}"
 
