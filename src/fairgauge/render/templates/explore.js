@@ -318,6 +318,17 @@
   // every row has its header; of many rows, those in sight and within a screen of it have cells, and printed ones
   const body = one("grid").tBodies[0], lines = [], narrow = matchMedia("screen and (max-width: 46rem)");  // shows one rate
   let sorted = [], axes = [], isPrinted = false, columnOn = 0;
+  // an axis takes the intervals of all groups and rates: a view begins on the last axes of what it shows
+  const lastAxes = new Map();
+  const rescale = (near) => {
+    const now = shown.view.once(["axes", state.show, state.reference, state.together].join("|"), axesOf);
+    const isLast = lastAxes.has(state.show) && now.every(({ ticks }, i) => `${ticks}` === `${lastAxes.get(state.show)[i].ticks}`);
+    if (!isLast) lastAxes.set(state.show, now);
+    axes = lastAxes.get(state.show);
+    if (isLast) return;
+    drawHead();
+    near.forEach((k) => drawColumn(k));
+  };
   // what was picked is so no more, in cells that are drawn again later too
   const unmark = () => {
     if (picked) {
@@ -370,12 +381,12 @@
     const { rows } = shown, box = body.getBoundingClientRect(), drawn = body.rows.length;
     const height = drawn ? box.height / drawn : innerHeight / LINES, top = drawn ? box.top : 0;
     const first = Math.max(0, Math.floor(-top / height)), last = Math.max(first + 8, Math.ceil((innerHeight - top) / height));
-    axes = shown.view.once(["axes", state.show, state.reference, state.together].join("|"), axesOf);
     sorted = [...rows];
     if (state.sort !== null) {
       const by = ({ found }) => (found[state.sort][state.show] || { value: NaN }).value;
       sorted.sort((a, b) => (Number.isNaN(by(a)) ? 1 : Number.isNaN(by(b)) ? -1 : by(a) - by(b)));
     }
+    if (lastAxes.has(state.show)) axes = lastAxes.get(state.show); else rescale([]);
     drawHead();
     unmark();
     const near = [], far = [];
@@ -384,7 +395,7 @@
     // rows of other views go now where they are in sight, else later
     const dropLast = () => body.lastChild.remove(), surplus = range(Math.max(0, drawn - sorted.length)).map(() => dropLast);
     if (sorted.length < last) surplus.splice(0).forEach(dropLast);
-    return [...near.map((k) => () => drawRest(k)), ...surplus, ...far.map((k) => () => drawHeader(k)), drawNear];
+    return [() => rescale(near), ...near.map((k) => () => drawRest(k)), ...surplus, ...far.map((k) => () => drawHeader(k)), drawNear];
   };
 
   // which groups differ, and how that was judged: few by name, many counted
