@@ -80,6 +80,24 @@ class RateWords:
             return f"for {hits} of {of} {some(people)}"
         return f"of {of} {self.among(some(people))}, {hits}"
 
+    def apart(self, ends: tuple[float, float], one: str, other: str) -> str:
+        """Return a range: "between 3 and 9 fewer of 100 women than of 100 men were approved"."""
+        sides = f"{self.among(some(one))} than of {_PER_HUNDRED} {self.among(some(other))}"
+        size = f"{range_words(ends, _PER_HUNDRED)} {sides}"
+        if self.event is None:
+            return f"{self.clause} for {size}"
+        return f"{size} {self.event.happened}"
+
+    def times_as_often(self, ends: tuple[float, float], one: str, other: str) -> str | None:
+        """Return a range: "women were approved between 0.3 and 0.6 times as often as men"."""
+        if self.event is None:
+            return None
+        low, high = shown_ends(*ends, Unit.RATIO)
+        return (
+            f"{self.among(one)} {self.event.happened} between {low} and {high} times as often as "
+            f"{self.among(other)}"
+        )
+
     def less_often(self, one: str, other: str, *, lower: bool) -> str:
         """Return who has it less often, or more often: "Women are approved less often than men"."""
         often = f"{'less' if lower else 'more'} often"
@@ -184,14 +202,10 @@ class ComparedShares:
     def interval_sentence(self) -> str | None:
         """Return the interval as counts: "between 14 and 20 fewer of 100 were approved"."""
         mine, theirs = self.shares
-        subject = capitalised(self.rate.among(self.subject))
         level = f"{100 * (self.contrast.confidence or 0):.4g}% CI{together_words(self.contrast)}"
         if self.ratio is not None and self.event is not None and self.rate.known:
-            low, high = shown_ends(*self.ratio, Unit.RATIO)
-            return (
-                f"{subject} {self.event.happened} between {low} and {high} times as often as "
-                f"{self.rate.among(self.other)} ({level})."
-            )
+            text = self.rate.times_as_often(self.ratio, self.subject, self.other)
+            return f"{capitalised(text or '')} ({level})."
         if self.interval is None or mine is None or theirs is None or not self.rate.known:
             return None
         found = frequencies(mine, theirs, self.interval)
@@ -243,10 +257,6 @@ class ComparedShares:
         if not self.rate.known:
             return None
         return self.rate.less_often(self.subject, self.other, lower=self.lower)
-
-    def condition(self) -> str:
-        """Return whom the rate is among: "who repaid"; empty where it is of all."""
-        return self.rate.condition
 
     @property
     def opposite(self) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
+from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.moments import Mean
-from fairgauge.catalogue.statistics import Rate
+from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import Outcome, ScopeKind
 from fairgauge.question.rules import limits_of
 from fairgauge.render.brief._compared_means import ComparedMeans, quantity
@@ -70,7 +71,9 @@ def rule_in_words(report: Report, words: Vocabulary, rule: RuleResult) -> str:
         by_ratio = is_ratio(rule.worst.definition)
         return _mean_rule_in_words(quantity(report.spec, row), by_ratio, limits)
     shares = next(filter(None, (shares_of(report, words, each) for each in rule.verdicts)), None)
-    return "" if shares is None else _share_rule_in_words(shares, limits)
+    if shares is None:
+        return ""
+    return share_rule_in_words(shares.rate, shares.contrast.definition, limits)
 
 
 def rule_sentence(report: Report, words: Vocabulary, rule: RuleResult, outcome: Outcome) -> str:
@@ -138,17 +141,18 @@ def _whom(report: Report, words: Vocabulary, verdict: Verdict) -> tuple[str, str
     return group, "" if worse is None else _WORSE if worse else _BETTER
 
 
-def _share_rule_in_words(shares: ComparedShares, limits: tuple[float, float]) -> str:
+def share_rule_in_words(
+    rate: RateWords, metric: Metric | Statistic, limits: tuple[float, float]
+) -> str:
     """Return what a rule on a share allows: "were approved at least 0.8 times as often"."""
-    contrast, event = shares.contrast, shares.event
-    if not shares.rate.known or contrast.definition.neutral not in (0, 1):
+    event, condition = rate.event, rate.condition
+    if not rate.known or getattr(metric, "neutral", None) not in (0, 1):
         return ""
-    condition = shares.condition()
     people = f"of those {condition}, " if condition else ""
-    happened = shares.rate.clause if event is None else event.happened
-    if is_ratio(contrast.definition):
+    happened = rate.clause if event is None else event.happened
+    if is_ratio(metric):
         return f"{people}{happened} {_between(limits)} times as often"
-    if contrast.value is not None and contrast.definition.range != (-1, 1):
+    if metric.range != (-1, 1):
         return ""
     if event is None:
         sides = _from_none(limits, "less often", "more often", "more or less often")
@@ -160,7 +164,7 @@ def _share_rule_in_words(shares: ComparedShares, limits: tuple[float, float]) ->
     most, side = allowed
     if not side:
         who = f"those {condition}" if condition else "groups"
-        return f"{who} differ by at most {_PER_HUNDRED * most:g} of 100 in {shares.rate.how_often}"
+        return f"{who} differ by at most {_PER_HUNDRED * most:g} of 100 in {rate.how_often}"
     return f"{people}at most {_PER_HUNDRED * most:g} of 100 {side} {happened}"
 
 

@@ -262,8 +262,8 @@ def with_condition(disparities: list[StatedFinding]) -> tuple[StatedFinding, Sta
         )  # fmt: skip
         if not same or other is None:
             continue
-        if first.row.among == ALL and other.condition():
+        if first.row.among == ALL and other.rate.condition:
             return disparities[0], each
-        if other.row.among == ALL and first.condition():
+        if other.row.among == ALL and first.rate.condition:
             return each, disparities[0]
     return None

@@ -80,6 +80,19 @@ def without_outcome(
         )
 
 
+def interval_in_words(confidence: float = 0.95) -> str:
+    """Return what an interval is, for whom has never met one.
+
+    >>> print(interval_in_words())
+    95% CI (confidence interval): a range that the data agree with, so made that 95 of 100 such ranges contain the true value
+    """  # noqa: E501 - one sentence
+    level = f"{100 * confidence:.4g}"
+    return (
+        f"{level}% CI (confidence interval): a range that the data agree with, so made that "
+        f"{level} of 100 such ranges contain the true value"
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """Something that rows are counted for.

@@ -39,7 +39,7 @@ from fairgauge.render.brief._stated_findings import (
     led_by,
     with_condition,
 )
-from fairgauge.render.brief._vocabulary import Vocabulary, joined
+from fairgauge.render.brief._vocabulary import Vocabulary, interval_in_words, joined
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.words.numbers import count, listing, numbered, percent, plural
@@ -115,7 +115,7 @@ def _headline(report: Report, words: Vocabulary, disparities: list[StatedFinding
     if pair is not None and pair[0] is first:
         _, conditioned = pair
         assert conditioned.shares is not None
-        text += f", also among those {conditioned.shares.condition()}"
+        text += f", also among those {conditioned.shares.rate.condition}"
         source += conditioned.source
     change = first.after_adjusting
     column = called(first.finding.adjusted_for or "the strata")
@@ -611,10 +611,7 @@ def _interval_in_words(stated: list[Estimate]) -> str:
     if any(_ASSUMED & set(each.interval.methods) for each in stated if each.interval):
         holds = " Of groups from probabilities this holds only if what is assumed of them does."
     if not all(each.simultaneous for each in stated):
-        return (
-            f"{level}% CI (confidence interval): a range that the data agree with, so made that "
-            f"{level} of 100 such ranges contain the true value.{holds}"
-        )
+        return f"{interval_in_words(stated[0].confidence or 0)}.{holds}"
     return (
         f"{level}% CI (confidence interval), for all comparisons together: a range that the data "
         f"agree with, so wide that in {level} of 100 such audits every one of these ranges "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -9,12 +10,15 @@ from typing import TYPE_CHECKING
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import ReferenceRule
+from fairgauge.question.rules import limits_of
 from fairgauge.render.brief._compared_shares import RateWords
-from fairgauge.render.brief._frequencies import Share, common_counts
+from fairgauge.render.brief._frequencies import Share, common_counts, size_words
+from fairgauge.render.brief._rules_in_words import share_rule_in_words
 from fairgauge.render.brief._vocabulary import (
     ANY_DECISION,
     UNFAIR,
     Vocabulary,
+    interval_in_words,
     some,
     without_outcome,
 )
@@ -31,6 +35,7 @@ from fairgauge.render.words.monitor_sentences import (
     describe_waiting,
     explain_evidence,
     look_first,
+    tolerated_words,
     within_period,
 )
 from fairgauge.render.words.numbers import count, listing, plural
@@ -55,29 +60,49 @@ _FEWEST_LATELY = 3
 
 def monitor_brief(report: MonitorReport) -> Brief:
     """Return the brief of a monitor."""
-    words = _vocabulary(report)
+    words = vocabulary_of(report)
     alarms = [_Alarmed(report, words, _worse_off(report, words, each)) for each in report.alarms]
     # without an alarm, the comparison that is nearest to one states who is worse off
-    known = [e for e in report.gravest if not alarms and e.last is not None]
+    known = [
+        _Compared(report, words, _worse_off(report, words, each))
+        for each in report.gravest
+        if not alarms and each.last is not None
+    ][:1]
     return Brief(
         headline=_headline(report, alarms),
-        verdict=tuple(_verdict(report)),
+        verdict=tuple(_verdict(report, words)),
         looked_at=tuple(_looked_at(report, words)),
-        found=tuple(_found(alarms) if alarms else _found_now(report, words, known)),
-        certainty=tuple(_certainty(report, alarms, known[:1])),
+        found=tuple(_found(alarms) if alarms else _found_now(report, known)),
+        certainty=tuple(_certainty(report, alarms, known)),
         limits=tuple(_limits(report, alarms))[:_MOST_LIMITS],
         steps=tuple(_steps(report, alarms))[:_MOST_STEPS],
         question=f"{'What changed' if alarms else 'Who is worse off'}, and by how much",
     )
 
 
-def _vocabulary(report: MonitorReport) -> Vocabulary:
+def vocabulary_of(report: MonitorReport) -> Vocabulary:
+    """Return the words of a monitor, with the groups that it compares."""
     named = dict.fromkeys((each.feature, each.group) for each in report.comparisons)
     return Vocabulary(
         report.spec,
         [(feature, group, None, None) for feature, group in named],
         decisions=None if report.spec.get("prediction") else ANY_DECISION,
     )
+
+
+def drawn_caption(report: MonitorReport, each: MonitoredComparison) -> str | None:
+    """Return what a chart over time is of, in words: who is compared with whom, and what may be."""
+    found, row = _Compared(report, vocabulary_of(report), each), each.definition
+    rate = found.rate
+    if rate is None or rate.event is None or not isinstance(row, Contrast):
+        return None
+    one, other = f"{rate.among(found.subject)} {rate.event.happened}", rate.among(found.other)
+    if row.order != "group - reference":
+        return None
+    allowed = f"allowed: {tolerated_words(each)}"
+    if row.by == "ratio":
+        return f"How many times as often {one} as {other}; {allowed}"
+    return f"How much more (+) or less (−) often {one} than {other} (percentage points); {allowed}"
 
 
 class _Compared:
@@ -109,6 +134,60 @@ class _Compared:
         if self.rate is None or mine is None or theirs is None:
             return False
         return bool(self.rate.worse(mine - theirs))
+
+    def ranging(self, low: float | None, high: float | None) -> str | None:
+        """Return a range of its values: "between 4 and 20 fewer of 100 women than of 100 men"."""
+        row, rate = self.each.definition, self.rate
+        if rate is None or low is None or high is None or not math.isfinite(high):
+            return None
+        if not isinstance(row, Contrast):
+            near, far = size_words((low, high), 100)
+            people, happened = rate.among(some(self.subject)), getattr(rate.event, "happened", None)
+            return happened and f"between {near} and {far} of 100 {people} {happened}"
+        if row.order != "group - reference":
+            return None
+        sides = self.subject, self.other
+        return (rate.times_as_often if row.by == "ratio" else rate.apart)((low, high), *sides)
+
+    def limit_left(self, value: float | None) -> str:
+        """Return on which side a value is outside of its limits, in words."""
+        each, rate = self.each, self.rate
+        event = None if rate is None else rate.event
+        below, above = (
+            value is not None and value < each.low,
+            value is not None and value > each.high,
+        )
+        if rate is None or event is None or not (below or above):
+            return describe_outside(each)
+        limit, subject = (each.low if below else each.high), rate.among(self.subject)
+        if not isinstance(each.definition, Contrast):
+            size = "fewer" if below else "more"
+            return f"{size} than {100 * limit:.4g} of 100 {subject} {event.happened}"
+        often, other = "less" if below else "more", rate.among(self.other)
+        if each.definition.by == "ratio":
+            return f"{subject} {event.happened} {often} than {limit:.4g} times as often as {other}"
+        turned = each.definition.order != "group - reference"
+        if limit * (-1 if below else 1) <= 0 or turned:
+            return describe_outside(each)
+        return (
+            f"{subject} {event.happened} {often} often than {other}, by more than "
+            f"{abs(100 * limit):.4g} of 100,"
+        )
+
+    def so_far(self, length: str) -> str | None:
+        """Return what the running value of all periods shows of who has the higher rate."""
+        equal, last = getattr(self.each.definition, "neutral", None), self.each.last
+        if equal is None or last is None or last.running_low is None or last.running_high is None:
+            return None
+        text = f"Over all {length}s so far the data"
+        if last.running_low <= equal <= last.running_high:
+            return f"{text} do not show who is worse off."
+        rate, row = self.rate, self.each.definition
+        if rate is None or rate.event is None or getattr(row, "order", "") != "group - reference":
+            return f"{text} show that the rates differ."
+        lower = last.running_high < equal
+        than = rate.less_often(self.subject, self.other, lower=lower)
+        return f"{text} show a difference: {than[:1].lower()}{than[1:]}."
 
     def last_counts(self) -> str | None:
         """Return the rates of the last period as counts: "Of 100 women, 38 were approved"."""
@@ -153,7 +232,7 @@ class _Alarmed(_Compared):
     def chosen_how(self) -> str:
         """Return what the periods are whose rates are stated."""
         chosen = self.since is self.alarm.after
-        return "where the evidence is strongest" if chosen else "after the alarm"
+        return "when the change was clearest" if chosen else "after the alarm"
 
     def when_words(self) -> str:
         """Return since when, and until when where it has passed."""
@@ -165,32 +244,14 @@ class _Alarmed(_Compared):
 
     def headline(self) -> str:
         """Return which limit was left since when, in words."""
-        return f"{capitalised(self._left())} {self.when_words()}"
+        left = self.limit_left(self.alarm.after.value)
+        return f"{capitalised(left)} {self.when_words()}"
 
-    def _left(self) -> str:
-        """Return what was outside of its limits: on the side on which its value is."""
-        each, value, rate = self.each, self.alarm.after.value, self.rate
-        event = None if rate is None else rate.event
-        below, above = (
-            value is not None and value < each.low,
-            value is not None and value > each.high,
-        )
-        if rate is None or event is None or not (below or above):
-            return describe_outside(each)
-        limit, subject = (each.low if below else each.high), rate.among(self.subject)
-        if not isinstance(each.definition, Contrast):
-            size = "fewer" if below else "more"
-            return f"{size} than {100 * limit:.4g} of 100 {subject} {event.happened}"
-        often, other = "less" if below else "more", rate.among(self.other)
-        if each.definition.by == "ratio":
-            return f"{subject} {event.happened} {often} than {limit:.4g} times as often as {other}"
-        turned = each.definition.order != "group - reference"
-        if limit * (-1 if below else 1) <= 0 or turned:
-            return describe_outside(each)
-        return (
-            f"{subject} {event.happened} {often} often than {other}, by more than "
-            f"{abs(100 * limit):.4g} of 100,"
-        )
+    def now(self) -> str:
+        """Return what the last periods after the alarm are, as counts where they have some."""
+        now = self.alarm.now
+        stated = None if now is None else self.ranging(now.low, now.high)
+        return describe_now(self.each, self.alarm, named=True, stated=stated)
 
     def counts(self) -> str | None:
         """Return the rates of both sides as counts, before and after."""
@@ -252,7 +313,7 @@ def _headline(report: MonitorReport, alarms: list[_Alarmed]) -> Sentence:
     return Sentence(headlines.get(report.state, no_alarm), ("comparisons",))
 
 
-def _verdict(report: MonitorReport) -> Iterator[Sentence]:
+def _verdict(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
     every = len(report.tested)
     of = f"{every:,} monitored comparisons"
     if alarms := report.alarms:
@@ -266,7 +327,7 @@ def _verdict(report: MonitorReport) -> Iterator[Sentence]:
         none = "The monitored comparison raised no alarm."
         none = f"None of {of} raised an alarm." if every > 1 else none
         yield Sentence(none, ("comparisons",))
-        yield from _outside_lately(report)
+        yield from _outside_lately(report, words)
     if report.state is MonitorState.INSUFFICIENT:
         yield Sentence(f"{capitalised(describe_insufficient(report))}.", ("comparisons",))
     if report.state is MonitorState.WAITING:
@@ -275,14 +336,18 @@ def _verdict(report: MonitorReport) -> Iterator[Sentence]:
         yield Sentence(f"{describe_lacking(report)}.", ("comparisons",))
 
 
-def _outside_lately(report: MonitorReport) -> Iterator[Sentence]:
+def _outside_lately(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
     """Yield that a comparison without an alarm was not tolerated in any of the last periods."""
     most, at = max((lately_outside(each), -i) for i, each in enumerate(report.comparisons))
     if most >= _FEWEST_LATELY:
+        found = _Compared(report, words, _worse_off(report, words, report.comparisons[-at]))
+        values = [p.value for p in found.each.points if not p.waits and p.value is not None][-most:]
+        same_side = max(values) < found.each.low or min(values) > found.each.high
+        left = found.limit_left(values[-1] if same_side else None).rstrip(",")
         yield Sentence(
-            f"{capitalised(describe_outside(report.comparisons[-at]))} on each of the last "
-            f"{most:,} {report.length}s, which is not yet evidence enough for an alarm.",
-            ("comparisons",),
+            f"{capitalised(left)}, on each of the last {most:,} {report.length}s, which is not "
+            "yet evidence enough for an alarm.",
+            found.source,
         )
 
 
@@ -300,10 +365,18 @@ def _looked_at(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
         named = listing(list(report.absent), most=_MOST_NAMED)
         yield Sentence(f"Periods without counts: {named}.", ("absent",))
     if report.comparisons:
-        every, in_words = len(report.tested), monitored_rules(report)
-        texts = list(dict.fromkeys(in_words[each.rule] for each in report.comparisons))
+        every, written = len(report.tested), monitored_rules(report)
+        texts = list(
+            dict.fromkeys(
+                _rule(_Compared(report, words, each)) or written[each.rule]
+                for each in report.comparisons
+            )
+        )
+        one = _Compared(report, words, report.tested[0])
+        pair = f"comparison, {some(one.subject)} with {some(one.other)},"
+        pair = pair if one.each.reference else "comparison"
         yield Sentence(
-            f"{every:,} {plural(every, 'comparison', 'comparisons')} by the "
+            f"{every:,} {plural(every, pair, 'comparisons')} by the "
             f"{plural(len(texts), 'rule', 'rules')} {listing(texts, most=_MOST_NAMED)}.",
             ("comparisons",),
         )
@@ -317,6 +390,15 @@ def _looked_at(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
         yield Sentence(positive, ("spec.positive",))
 
 
+def _rule(compared: _Compared) -> str:
+    """Return what its rule allows, in quotation marks; nothing near a baseline."""
+    each, rate = compared.each, compared.rate
+    if rate is None or each.baseline is not None or each.lacks_baseline:
+        return ""
+    words = share_rule_in_words(rate, each.definition, limits_of(each.rule))
+    return words and f"“{words}”"
+
+
 def _found(alarms: list[_Alarmed]) -> Iterator[Sentence]:
     for each in alarms[:_MOST_ALARMS]:
         yield Sentence(each.counts() or each.each.says, each.source)
@@ -326,22 +408,12 @@ def _found(alarms: list[_Alarmed]) -> Iterator[Sentence]:
         yield Sentence(f"{more:,} more {plural(more, 'alarm', 'alarms')} below.", ("comparisons",))
 
 
-def _found_now(
-    report: MonitorReport, words: Vocabulary, known: Sequence[MonitoredComparison]
-) -> Iterator[Sentence]:
+def _found_now(report: MonitorReport, known: Sequence[_Compared]) -> Iterator[Sentence]:
     """Yield the rates of the last period where there is no alarm, of what is nearest to one."""
-    for each in known[:1]:
-        compared = _Compared(report, words, _worse_off(report, words, each))
-        yield Sentence(compared.last_counts() or each.says, compared.source)
-        equal, last = getattr(each.definition, "neutral", None), each.last
-        if equal is not None and last is not None and last.running_low is not None:
-            includes = last.running_low <= equal <= (last.running_high or 0.0)
-            so = "the data do not show who is worse off" if includes else "the rates differ"
-            yield Sentence(
-                f"Over all {report.length}s so far {so}: the confidence sequence "
-                f"{'includes' if includes else 'excludes'} equal rates.",
-                compared.source,
-            )
+    for each in known:
+        yield Sentence(each.last_counts() or each.each.says, each.source)
+        if text := each.so_far(report.length):
+            yield Sentence(text, each.source)
         if (every := len(report.tested)) > 1:
             yield Sentence(
                 f"Of {every:,} comparisons this is the one nearest to an alarm.", ("comparisons",)
@@ -351,27 +423,48 @@ def _found_now(
 
 
 def _certainty(
-    report: MonitorReport, alarms: list[_Alarmed], nearest: Sequence[MonitoredComparison]
+    report: MonitorReport, alarms: list[_Alarmed], nearest: Sequence[_Compared]
 ) -> Iterator[Sentence]:
+    length = report.length
     for quiet in nearest:
-        source = (f"comparisons[{report.comparisons.index(quiet)}]",)
-        yield Sentence(describe_values(quiet, report.length), source)
-        if quiet.threshold is not None:
-            yield Sentence(explain_evidence(quiet, report.length), source)
+        yield from (Sentence(text, quiet.source) for text in _values(quiet, length))
+        if quiet.each.threshold is not None:
+            yield Sentence(explain_evidence(quiet.each, length), quiet.source)
     if report.comparisons:
         yield Sentence(describe_promise(report), ("alpha", "horizon"))
-    stated = set()
-    for each in alarms[:_MOST_ALARMS]:
-        text = describe_now(each.each, each.alarm, named=True)
-        if text not in stated:
-            yield Sentence(text, each.source)
-        stated.add(text)
+    stated = dict.fromkeys((each.now(), each.source) for each in alarms[:_MOST_ALARMS])
+    for text, source in stated:
+        yield Sentence(text, source)
+    if any("95% CI" in text for text, _ in stated):
+        yield Sentence(f"{interval_in_words()}.")
     needed = {str(need) for each in report.comparisons for need in each.definition.needs}
     excluded: Counter[str] = Counter()
     for period in report.rows:
         excluded.update(period.excluded)
     for text in without_outcome("No comparison", {"": excluded}, needed):
         yield Sentence(text, ("rows",))
+
+
+def _values(quiet: _Compared, length: str) -> Iterator[str]:
+    """Yield the intervals of the last period and of all periods, and what they are."""
+    last = quiet.each.last
+    assert last is not None
+    now = quiet.ranging(last.low, last.high)
+    so_far = quiet.ranging(last.running_low, last.running_high)
+    if now is None:
+        yield describe_values(quiet.each, length)
+    else:
+        yield f"{capitalised(within_period(last.period))} {now} (95% CI)."
+        if so_far is not None:
+            yield f"Over all {length}s so far {so_far} (95% CI, for all {length}s together)."
+    text = interval_in_words()
+    if last.running_low is not None:
+        text += (
+            f"; for all {length}s together, so wide that in at least 95 of 100 such monitors the "
+            f"ranges of every {length} contain theirs"
+        )
+    if last.low is not None:
+        yield f"{text}."
 
 
 def _limits(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Sentence]:
@@ -383,11 +476,13 @@ def _limits(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Sentence]
         )
     if any(each.alarm.decomposition is not None and not each.alarm.decomposition.by
            for each in alarms):  # fmt: skip
-        yield Sentence("Why it changed: without strata the counts hold no mix of cases.")
+        yield Sentence(
+            "Why it changed: whether other people came, or people alike were decided otherwise. "
+            "The counts have no column to separate the two."
+        )
     if any(each.each.threshold is not None and each.since is each.alarm.after for each in alarms):
         yield Sentence(
-            "The size of the change: an alarm's periods are chosen by their values, which "
-            "overstate it."
+            f"The size of the change: {report.length}s in which it was clearest overstate it."
         )
     yield Sentence(UNFAIR)
     features = list(dict.fromkeys(called(each.feature) for each in report.comparisons))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import Outcome
@@ -20,6 +21,7 @@ from fairgauge.render._document_tree import (
     Tone,
     Unit,
 )
+from fairgauge.render.brief.monitor_brief import drawn_caption
 from fairgauge.render.documents._document_parts import TONES, document_of, listed
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised
@@ -41,7 +43,7 @@ from fairgauge.render.words.rule_words import monitored_rules
 from fairgauge.results.monitor_results import Detector, MonitorState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from fairgauge.render._document_tree import DocumentTree
     from fairgauge.results.monitor_results import MonitoredComparison, MonitorReport
@@ -66,8 +68,8 @@ METHOD = (
     "The periods of a change are chosen by their values, which overstate it; what is now is "
     "estimated from the later half of the periods after the alarm, of 7 to 28 where there are so "
     "many. "
-    "The confidence sequences are of the running values of all periods so far and hold in all "
-    "periods together (95% for each comparison; Howard, Ramdas, McAuliffe and Sekhon 2021). "
+    "The intervals for all periods together are confidence sequences of the running values of all "
+    "periods so far (95% for each comparison; Howard, Ramdas, McAuliffe and Sekhon 2021). "
     "Rows are taken to be independent of each other within groups."
 )
 _SPENDING = (
@@ -229,7 +231,7 @@ def _series(report: MonitorReport) -> Iterator[Section]:
     """Yield the charts of every comparison, but what the first page has of the gravest."""
     ordered = report.gravest
     parts = tuple(
-        Section(f"series-{i}", name_of(each), tuple(_charts(each, report.absent))[not i:],
+        Section(f"series-{i}", name_of(each), tuple(_charts(each, report))[not i:],
                 folded=each.alarm is None and len(ordered) > 1)
         for i, each in enumerate(ordered[:_MOST_CHARTS])
         if each.points
@@ -240,14 +242,18 @@ def _series(report: MonitorReport) -> Iterator[Section]:
 
 def _first_drawn(report: MonitorReport) -> list[Block]:
     """Return the comparison that the headline is about, over time."""
-    found = (list(_charts(each, report.absent)) for each in report.gravest[:1])
-    return [blocks[0] for blocks in found]
+    found: list[Block] = []
+    for each in report.gravest[:1]:
+        chart, *_ = _charts(each, report)
+        assert isinstance(chart, TimeChart)
+        found.append(replace(chart, caption=drawn_caption(report, each) or chart.caption))
+    return found
 
 
-def _charts(each: MonitoredComparison, absent: Sequence[str]) -> Iterator[Block]:
+def _charts(each: MonitoredComparison, report: MonitorReport) -> Iterator[Block]:
     # periods without counts have a place, so that no line spans them
     points_by_time = {point.period: point for point in each.points}
-    times = tuple(sorted({*points_by_time, *absent}))
+    times = tuple(sorted({*points_by_time, *report.absent}))
     since = alarm = None
     if each.alarm is not None:
         since, alarm = times.index(each.alarm.since), times.index(each.alarm.period)
@@ -257,11 +263,12 @@ def _charts(each: MonitoredComparison, absent: Sequence[str]) -> Iterator[Block]
     running = tuple(
         Mark(p.running, p.running_low, p.running_high) if p else Mark(None) for p in held
     )
-    notes = ["The green band is tolerated; bars are 95% CIs of single periods."]
+    length = report.length
+    notes = [f"Dots: single {length}s, with their 95% CIs as bars. Green band: allowed."]
     if any(mark.value is not None for mark in running):
         notes.append(
-            "The line without marks is the value of all periods so far; the blue band is its 95% "
-            "confidence sequence, which holds in all periods together."
+            f"Line without dots: all {length}s so far; the blue band is its 95% CI, for all "
+            f"{length}s together."
         )
     if alarm is not None:
         notes.append("The red line is the alarm; the shade begins with the change.")
@@ -432,12 +439,13 @@ def _method(report: MonitorReport) -> Iterator[Block]:
         shares = sorted({each.alpha for each in report.comparisons})
         ends = f"{shares[0]:.2g}" if len(shares) == 1 else f"{shares[0]:.2g} to {shares[-1]:.2g}"
         length = f"{report.horizon:,} {report.length}s"
+        written = monitored_rules(report)
         promise = f"at most {100 * report.alpha:g}% within {length}, over all comparisons"
         facts = {
             "probability of a false alarm": promise,
             "comparisons": f"{len(report.tested):,}",
             "share of alpha of each": ends,
-            "rules": "; ".join(map(called, dict.fromkeys(e.rule for e in report.comparisons))),
+            "rules": "; ".join(dict.fromkeys(written[e.rule] for e in report.comparisons)),
             "history": report.history,
             **{
                 f"reference of {called(each.feature)}": f"{called(each.group)}, the largest group "

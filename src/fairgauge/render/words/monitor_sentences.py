@@ -213,12 +213,17 @@ def _with_interval(
 
 
 def explain_evidence(each: MonitoredComparison, length: str) -> str:
-    """Return how far the evidence is from an alarm, and what evidence is in words."""
+    """Return how near an alarm is, and how near it would be were all tolerated, in words."""
+    assert each.threshold is not None
     entered = sum(point.evidence is not None for point in each.points)
+    reached = math.floor(100 * (each.evidence or 0.0) / each.threshold)
+    usual = 100 * entered / each.threshold
     return (
-        f"{_evidence_sentence(each).lstrip()} While it is not, the evidence is on average at most "
-        f"the number of {length}s, {entered:,} so far; a value that stays well beyond the limit "
-        "multiplies it."
+        f"How near an alarm is: the evidence that the limit is not kept has reached "
+        f"{f'{reached}%' if reached else 'less than 1%'} of what an alarm needs. While the limit "
+        f"is kept, that is on average at most {math.ceil(10 * usual) / 10:g}% by now ({entered:,} "
+        f"{numbers.plural(entered, length, f'{length}s')}); a value that stays well beyond the "
+        "limit multiplies it."
     )
 
 
@@ -249,7 +254,7 @@ def describe_promise(report: MonitorReport) -> str:
         stay = "the monitored comparison stays within its limits"
     text = (
         f"If {stay}, the probability of any alarm within {horizon} is at most "
-        f"{100 * report.alpha:g}%, whatever the batch sizes."
+        f"{100 * report.alpha:g}%, however many rows a {report.length} has."
     )
     if approximate:
         names = dict.fromkeys(metric_words(each.definition) for each in approximate)
@@ -363,10 +368,13 @@ def _how_much(each: MonitoredComparison, alarm: Alarm) -> str:
     return f"{text}, {when} {_value(each, alarm.before)}."
 
 
-def describe_now(each: MonitoredComparison, alarm: Alarm, *, named: bool = False) -> str:
+def describe_now(
+    each: MonitoredComparison, alarm: Alarm, *, named: bool = False, stated: str | None = None
+) -> str:
     """Return what the last periods after the alarm are: still outside, passed, or undecided.
 
-    ``named`` states of what, where no sentence before it does.
+    ``named`` states of what, where no sentence before it does; ``stated`` is their interval in
+    words, where it has some.
     """
     now = alarm.now
     if now is None:
@@ -380,9 +388,12 @@ def describe_now(each: MonitoredComparison, alarm: Alarm, *, named: bool = False
         return f"{when} {'undefined' if now.value is None else _value(each, now)}."
     kind, sign = unit(each.definition), signed(each.definition)
     ends = f"95% CI {shown_range(now.low, now.high, kind, sign=sign)}"
-    text = f"{when} {_value(each, now)} ({ends})"
+    text, outside = f"{when} {_value(each, now)} ({ends})", _outside(each)
+    if stated is not None:
+        text = f"{capitalised(_over(now))}, after the alarm, {stated} (95% CI)"
+        outside = "beyond the limit"
     if alarm.currently is Currently.OUTSIDE:
-        return f"{text}: the whole CI is {_outside(each)}."
+        return f"{text}: the whole CI is {outside}."
     if alarm.currently is Currently.BOTH:
         return f"{text}: the CI includes tolerated values and others."
     ended = "" if each.threshold is None else f"; it ended about {alarm.after.last}"
@@ -426,8 +437,8 @@ def describe_parts(each: MonitoredComparison, alarm: Alarm) -> str:
         rate = compared_rate(each.definition) or each.definition
         within = "predictions or labels" if "label" in rate.needs else "decisions"
         return (
-            f"{text}. Without strata the counts hold no mix of cases: count with strata to "
-            f"separate who applies from {within}."
+            f"{text}. Without strata it is not known how much of it is who applies, and how much "
+            f"the {within}: count with strata."
         )
     by = numbers.listing([called(name) for name in parts.by])
     # the shown terms add up to the shown change
