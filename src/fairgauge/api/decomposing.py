@@ -181,6 +181,7 @@ def why(
         version=__version__,
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         data=CountedData(source.name if source else "counts", cube.cases),
+        fingerprint=cube.digest,
         spec={
             **replace(spec, strata=columns).to_dict(),
             "controls": BY_NAME["strata"].type.plain(beside),

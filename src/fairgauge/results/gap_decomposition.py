@@ -20,7 +20,7 @@ from fairgauge.results.describers import function_at, in_words
 from fairgauge.results.disparities import distance
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.scopes import Diagnostic, Interval
-from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
+from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, as_before
 from fairgauge.results.threshold_choice import CountedData
 from fairgauge.values import Saved
 
@@ -387,6 +387,7 @@ class Decomposition(ResultOfMetrics):
     ----------
     version, created : the fairgauge that made it, and when.
     data : what was counted.
+    fingerprint : the digest of the counts; empty in older files.
     spec : what was asked, strata included.
     confidence : the level of the intervals.
     used : the rows that have a group, an outcome and a stratum; of a count column, their cases.
@@ -397,7 +398,7 @@ class Decomposition(ResultOfMetrics):
 
     KIND: ClassVar = ResultKind(
         name="why",
-        schema="fairgauge.why/1",
+        schema="fairgauge.why/2",
         title="Decomposition of gaps",
         called="a decomposition of gaps",
         document="fairgauge.render.documents.decomposition_document:decomposition_document",
@@ -406,6 +407,7 @@ class Decomposition(ResultOfMetrics):
             name: f"fairgauge.render.documents.decomposition_document:{name}_of"
             for name in ("parts", "strata", "adjusted", "review")
         },
+        older={"fairgauge.why/1": as_before},
     )
     DERIVED: ClassVar = ("metrics", "verdict", "_brief")
 
@@ -418,6 +420,7 @@ class Decomposition(ResultOfMetrics):
     excluded: Mapping[str, int]
     gaps: tuple[Gap, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
+    fingerprint: str = ""
 
     @property
     def verdict(self) -> GapVerdict:

@@ -24,7 +24,7 @@ from fairgauge.question.specification import ask
 from fairgauge.question.wording import DOCUMENT_KEYS, Document
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import render
-from fairgauge.render.words.command_line import command, command_with_file, flags_of
+from fairgauge.render.words.command_line import flags_of, repetition
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 NAMES = [option.name for option in OPTIONS]
@@ -295,12 +295,13 @@ def test_the_command_of_a_report_older_than_an_option():
 def test_a_command_names_a_file_or_leaves_a_place_for_one(source, data):
     made = report()
     of = replace(made, data=replace(made.data, source=source))
-    assert (command(of) or "").startswith(f"fairgauge audit {data} ")
-    assert command_with_file(of, "audit.json") == f"fairgauge audit {data} -c audit.json"
+    assert repetition(of)[0] == "run"
+    assert repetition(of)[1].startswith(f"fairgauge audit {data} ")
     by_file = replace(
         of, spec=of.spec | {"rules": [{"metric": "DI", "at_least": 0.8, "groups": "F"}]}
     )
-    assert command(by_file) is None
+    by = ("save the specification as audit.json and run", f"fairgauge audit {data} -c audit.json")
+    assert repetition(by_file) == by
     assert f"fairgauge audit {data} -c audit.json" in render(by_file, "html")
 
 

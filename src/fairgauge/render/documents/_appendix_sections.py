@@ -17,9 +17,9 @@ from fairgauge.render._document_tree import (
     Items,
     Paragraph,
     Section,
-    SignOff,
     Table,
 )
+from fairgauge.render.documents._document_parts import repeat_blocks
 from fairgauge.render.documents._metric_blocks import (
     interval_note,
     listed_row,
@@ -27,8 +27,7 @@ from fairgauge.render.documents._metric_blocks import (
 from fairgauge.render.documents.report_notes import partial_rows, report_notes
 from fairgauge.render.words import numbers
 from fairgauge.render.words import question_sentences as question
-from fairgauge.render.words.command_line import command, command_with_file
-from fairgauge.render.words.display_names import called, printable
+from fairgauge.render.words.display_names import printable
 from fairgauge.render.words.glossary import metric_entries, rate_entries
 from fairgauge.render.words.method_descriptions import described_methods
 from fairgauge.render.words.metric_words import (
@@ -187,29 +186,9 @@ def _terms(confidence: float) -> tuple[tuple[str, str], ...]:
     return tuple(words.items())
 
 
-def repeat_blocks(report: Report) -> Iterator[Block]:
-    """Yield where the numbers come from, how to make them again, and room for signatures."""
-    yield Facts(
-        (
-            ("source", called(report.data.source)),
-            ("fingerprint of the counts", report.data.fingerprint),
-            ("made with", f"fairgauge {report.version}"),
-            ("made at", report.created),
-        )
-    )
-    repeat = command(report)
-    if repeat:
-        yield Heading("To repeat this audit, run")
-        yield Code(printable(repeat))
-    else:
-        yield Heading("To repeat this audit, save the specification as audit.json and run")
-        yield Code(printable(command_with_file(report, "audit.json")))
-    yield SignOff(("Prepared by", "Reviewed by", "Approved by"))
-
-
 def provenance_blocks(report: Report) -> Iterator[Block]:
     """Yield where the numbers come from, with the whole specification."""
-    *repeat, signatures = repeat_blocks(report)
+    *repeat, signatures = repeat_blocks(report, report.data.fingerprint, "audit")
     yield from repeat
     text = json.dumps(plain(report.spec), indent=2, ensure_ascii=False)
     lines = "\n".join(printable(line) for line in text.split("\n"))

@@ -7,21 +7,30 @@ document together, so that what all of them begin with is added in one place.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sized
-from typing import ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from fairgauge.enums import Outcome
 from fairgauge.render._document_tree import (
     Block,
+    Code,
     DocumentTree,
+    Facts,
     FirstPage,
+    Heading,
     Paragraph,
     Section,
+    SignOff,
     Table,
     Tone,
 )
+from fairgauge.render.words.command_line import repetition
+from fairgauge.render.words.display_names import called, printable
 from fairgauge.render.words.question_sentences import chosen_rows
 from fairgauge.results.brief import Brief
 from fairgauge.results.shown_result import ResultKind
+
+if TYPE_CHECKING:
+    from fairgauge.render.words.command_line import Asked
 
 TONES = {
     Outcome.PASS: Tone.GOOD,
@@ -104,3 +113,25 @@ def more_in_json(rows: Sized, most: int) -> Iterator[Paragraph]:
     """Yield how many rows a list that is cut after ``most`` does not show."""
     if len(rows) > most:
         yield Paragraph(f"{len(rows) - most:,} more in the JSON report.", Tone.SOFT)
+
+
+def repeat_blocks(result: Asked, fingerprint: str, verb: str, of: str = "") -> Iterator[Block]:
+    """Yield where the numbers come from, how to make them again, and room for signatures.
+
+    Parameters
+    ----------
+    fingerprint : the digest of the counts, empty where the result has none.
+    verb : the command that makes such a result.
+    of : what the result is called, by default as the command.
+    """
+    how, line = repetition(result, verb)
+    facts = (
+        ("source", called(result.data.source)),
+        ("fingerprint of the counts", fingerprint),
+        ("made with", f"fairgauge {result.version}"),
+        ("made at", result.created),
+    )
+    yield Facts(tuple(each for each in facts if each[1]))
+    yield Heading(f"To repeat this {of or verb}, {how}")
+    yield Code(printable(line))
+    yield SignOff(("Prepared by", "Reviewed by", "Approved by"))

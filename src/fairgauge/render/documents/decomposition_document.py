@@ -14,6 +14,7 @@ from fairgauge.render._document_tree import (
     ChartRow,
     Column,
     Facts,
+    Heading,
     Items,
     Mark,
     Paragraph,
@@ -22,7 +23,7 @@ from fairgauge.render._document_tree import (
     Tone,
     Unit,
 )
-from fairgauge.render.documents._document_parts import document_of, listed
+from fairgauge.render.documents._document_parts import document_of, listed, repeat_blocks
 from fairgauge.render.documents._preset_blocks import QUOTED, preset_facts
 from fairgauge.render.documents.report_notes import opening_warnings
 from fairgauge.render.words import numbers
@@ -94,6 +95,10 @@ _CONTRIBUTIONS = (
 )
 _WITH_DIFFERENCE = "Strata, their tests and the regression are those of the difference of the rate."
 _OUTLYING = "* unlike all others together, statistically significantly (adjusted, Holm)."
+_CUT_POINTS = (
+    "Numbers were cut at quantiles of these rows: the command states the cut points, and compares "
+    "no other numbers of intervals."
+)
 METHOD = (
     "Composition weights the difference of the sides' shares of each stratum by the mean of their "
     "rates in it; within weights the difference of the rates by the mean of the shares (Kitagawa "
@@ -132,6 +137,7 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> Docume
         file_name="why",
         warnings=opening_warnings(found.diagnostics),
         exhibits=_pictures(found.gravest()[0][1]),
+        filed=_filed(found) if full else (),
     )
 
 
@@ -171,15 +177,39 @@ def _sections(found: Decomposition) -> Iterator[Section]:
         of_preset = preset(name)
         blocks = (preset_facts(of_preset), Items(of_preset.statements), Paragraph(QUOTED))
         yield listed("preset", "Preset", *blocks)
-    notes: list[Block] = [Paragraph(METHOD, Tone.SOFT)]
+    yield Section("notes", "Method and excluded rows", tuple(_notes(found)))
+    yield listed("provenance", "Provenance", *_repeat(found))
+
+
+def _notes(found: Decomposition) -> Iterator[Block]:
+    yield Paragraph(METHOD, Tone.SOFT)
     if found.excluded:
         pairs = ((reason, numbers.numbered(rows)) for reason, rows in found.excluded.items())
-        notes.append(Facts(tuple(pairs)))
-    yield Section("notes", "Method and excluded rows", tuple(notes))
+        yield Facts(tuple(pairs))
 
 
-def _on_a_screen(found: Decomposition) -> Section:
-    """Return the parts of the gravest gap, where it is largest, and a line of each other gap."""
+def _repeat(found: Decomposition) -> Iterator[Block]:
+    """Yield where the numbers come from, how to make them again, and room for signatures."""
+    if any(gap.other_intervals for gap in found.gaps):
+        yield Paragraph(_CUT_POINTS, Tone.SOFT)
+    yield from repeat_blocks(found, found.fingerprint, "why", of="decomposition")
+
+
+def _filed(found: Decomposition) -> Iterator[Block]:
+    """Yield what is filed with the first page: the parts, the method, and how to repeat it."""
+    tables = _on_a_screen(found, parts=False)
+    yield Heading(tables.title)
+    yield from tables.blocks
+    yield Heading("Method and excluded rows")
+    yield from _notes(found)
+    yield from _repeat(found)
+
+
+def _on_a_screen(found: Decomposition, *, parts: bool = True) -> Section:
+    """Return the parts of the gravest gap, where it is largest, and a line of each other gap.
+
+    Without ``parts`` the strata stand without what each contributes to these.
+    """
     (_, first), *others = found.gravest()
     alike = {test_of(gap) for gap in found.gaps if gap.scale == "difference"}
     others = [
@@ -192,7 +222,7 @@ def _on_a_screen(found: Decomposition) -> Section:
     if by_column is not None:
         blocks.append(_levels(first, by_column, _first(by_column.levels, most), screen=True))
     else:
-        blocks.append(_strata(first, _first(first.strata, most), screen=True))
+        blocks.append(_strata(first, _first(first.strata, most), screen=True, parts=parts))
     if trend := describe_trend(first):
         blocks.append(Paragraph(trend))
     if others:
@@ -481,11 +511,13 @@ def _adjusted_title(gap: Gap, column: ColumnGap) -> str:
     return f"{called(column.column)}, adjusted for {names}"
 
 
-def _strata(gap: Gap, strata: Sequence[StratumGap], *, screen: bool = False) -> Table:
+def _strata(
+    gap: Gap, strata: Sequence[StratumGap], *, screen: bool = False, parts: bool = True
+) -> Table:
     """Return strata; of a screen without both rates where several columns take their place."""
     rates = not screen or len(gap.columns) == 1
     group, reference = called(gap.estimate.group), called(reference_name(gap.estimate.reference))
-    of_difference = gap.scale == "difference"
+    of_difference = parts and gap.scale == "difference"
     rate = compared_rate(gap.estimate.definition)
     share = rate is None or rate.is_share
     of, of_rate = ("rate", Unit.PERCENT) if share else ("mean", Unit.NUMBER)
@@ -510,8 +542,8 @@ def _strata(gap: Gap, strata: Sequence[StratumGap], *, screen: bool = False) -> 
         interval = shown_range(low, high, of_gap, sign=True)
         star = "*" if each.outlying else ""
         cells += [Cell(f"{difference}{star}"), Cell(interval)]
-        parts = (each.composition, each.within) if of_difference else ()
-        return (*cells, *(Cell(with_unit(part, of_gap, sign=True)) for part in parts))
+        own = (each.composition, each.within) if of_difference else ()
+        return (*cells, *(Cell(with_unit(part, of_gap, sign=True)) for part in own))
 
     more = screen * (len(gap.strata) - len(strata))
     notes = [_CONTRIBUTIONS] if of_difference and gap.support.strata_used else []

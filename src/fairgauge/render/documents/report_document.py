@@ -35,13 +35,13 @@ from fairgauge.render.documents._appendix_sections import (
     method_blocks,
     number_blocks,
     provenance_blocks,
-    repeat_blocks,
 )
 from fairgauge.render.documents._document_parts import (
     TONES,
     document_of,
     listed,
     more_in_json,
+    repeat_blocks,
 )
 from fairgauge.render.documents._estimator_blocks import estimator_blocks
 from fairgauge.render.documents._feature_sections import (
@@ -326,7 +326,7 @@ class _Summary:
             used = ((each.name, numbers.listing(each.used_for)) for each in found)
             yield Heading("Methods of the confidence intervals")
             yield Facts(tuple(used)[:_MOST_FILED_METHODS])
-        yield from repeat_blocks(self.report)
+        yield from repeat_blocks(self.report, self.report.data.fingerprint, "audit")
 
     def not_shown(self) -> Iterator[str]:
         """Yield what the whole record has besides, in few words."""

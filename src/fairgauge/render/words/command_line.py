@@ -5,34 +5,39 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.enums import DiagnosticCode, SearchedReference, SearchedValues
 from fairgauge.errors import Problem, SpecError
-from fairgauge.question.options import OF_ROWS, OPTIONS, Option, Spec
+from fairgauge.question.options import BY_NAME, OF_ROWS, OPTIONS, Option, Spec
 from fairgauge.render.words.display_names import printable
-from fairgauge.results.report import Report
 from fairgauge.values import canonical, name_of
 
 if TYPE_CHECKING:
+    from fairgauge.results.gap_decomposition import Decomposition
+    from fairgauge.results.model_comparison import ModelComparison
+    from fairgauge.results.report import Report
     from fairgauge.results.subgroup_search import SearchedFeature, Subgroup, SubgroupSearch
+
+    Asked: TypeAlias = Report | SubgroupSearch | Decomposition | ModelComparison
 
 _FILE = re.compile(r"[./]")
 NO_FILE = "DATA"
 """What stands in a command for data that are not in a file."""
+_CONTROLS = replace(BY_NAME["strata"], name="controls", flags={"--control": ""})
+"""The option of a decomposition alone, which is written as strata are."""
 
 
-def command(report: Report) -> str | None:
-    """Return the command line of a report; None where only a specification file asks all of it."""
-    flags = flags_of(report.spec)
+def repetition(result: Asked, verb: str = "audit") -> tuple[str, str]:
+    """Return what makes a result again: what to do, and the command line.
+
+    Where flags cannot ask all of it, the command is of a specification file.
+    """
+    how, flags = "run", flags_of(result.spec)
     if flags is None:
-        return None
-    return shlex.join(["fairgauge", "audit", _data(report), *flags])
-
-
-def command_with_file(report: Report, name: str) -> str:
-    """Return the command line that audits the data of a report by a specification file."""
-    return shlex.join(["fairgauge", "audit", _data(report), "-c", name])
+        how, flags = f"save the specification as {verb}.json and run", ["-c", f"{verb}.json"]
+    return how, shlex.join(["fairgauge", verb, _data(result), *flags])
 
 
 def command_inside(found: SubgroupSearch, subgroup: Subgroup) -> str | None:
@@ -111,7 +116,7 @@ def _command_of(found: SubgroupSearch, asked: Mapping[str, Any]) -> str | None:
     return line if printable(line) == line else None
 
 
-def _data(result: Report | SubgroupSearch) -> str:
+def _data(result: Asked) -> str:
     """Return the data as an argument: the file, and a word to replace where there was none."""
     source = result.data.source
     return source if _FILE.search(source) and " " not in source else NO_FILE
@@ -132,9 +137,9 @@ def flags_of(spec: Mapping[str, Any]) -> list[str] | None:
     >>> flags_of({"rules": [{"metric": "DI", "at_least": 0.8, "groups": ["F"]}]}) is None
     True
     """
-    usual = Spec().to_dict()
+    usual = Spec().to_dict() | {"controls": []}
     words: list[str] = []
-    for option in OPTIONS:
+    for option in (*OPTIONS, _CONTROLS):
         value = spec.get(option.name)
         if value is None or value == []:  # not asked; reports of version 1 have empty lists
             continue

@@ -84,7 +84,7 @@ _TIGHTER = ("short", "short tight", "short tight tightest")
 _FLOWING = f"{_TIGHTER[-1]} flowing"
 """The class by which the record begins where the first page ends."""
 _MOST_ROWS = (12, 4)
-_FILED = "Rules, methods and sources"
+_FILED = "Methods and sources"
 _LONGEST_REASON = 300
 _LAUNCHER = re.compile(r"\S+: (?:line )?\d+: ")
 """A complaint of the shell about the script that launches the browser; it is never the reason."""
@@ -136,6 +136,9 @@ def _shorter(document: DocumentTree) -> Iterator[tuple[DocumentTree, str]]:
             yield replace(document, sections=half, first_page=fewer), _TIGHTER[0]
     for tight in _TIGHTER:
         yield replace(document, sections=least), tight
+    if least and not document.to_publish:  # tables to publish are never cut
+        least = (_shortened(least[0], _MOST_ROWS[-1]),)
+        yield replace(document, sections=least), _TIGHTER[-1]
     kept = next((i for i, e in enumerate(first.exhibits) if e in document.to_publish), None)
     for dropped in range(1, len(first.exhibits) if kept is None else kept + 1):
         fewer = replace(first, exhibits=first.exhibits[dropped:])

@@ -1,0 +1,78 @@
+"""The document of a decomposition: what is filed, and the command that repeats it."""
+
+from __future__ import annotations
+
+import shlex
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from tests.every_result import loans, result
+
+import fairgauge as fg
+from fairgauge.cli import main
+from fairgauge.render._document_tree import Code, Facts, Heading, SignOff
+from fairgauge.render.documents.decomposition_document import decomposition_document
+
+ASKED = {
+    "words": {"prediction": "approved", "positive": "yes", "sensitive": "sex", "strata": "region",
+              "words": {"noun": "applicants", "groups": {"sex": {"Female": "women"}}}},
+    "controls": {"prediction": "approved", "positive": "yes", "sensitive": "sex",
+                 "strata": ["region"], "controls": [fg.cut("score", [0.2, 0.4])]},
+    "margins": {"label": "repaid", "positive": "yes", "sensitive": ["race"],
+                "reference": {"race": "White"}, "strata": "region",
+                "margins": {"base_rate": 0.05}},
+    "quantiles": {"prediction": "approved", "positive": "yes", "sensitive": "sex",
+                  "strata": fg.cut("score", "quantiles")},
+}  # fmt: skip
+
+
+def blocks_filed(found):
+    return list(decomposition_document(found).filed)
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_the_command_that_is_filed_repeats_the_decomposition(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    loans().write_csv("loans.csv")
+    found = fg.why("loans.csv", **ASKED[name])
+    (line,) = [each.text for each in blocks_filed(found) if isinstance(each, Code)]
+    program, *arguments = shlex.split(line)
+    assert program == "fairgauge"
+    again = CliRunner().invoke(main, [*arguments, "-o", "again.json", "-q"])
+    assert again.exit_code == 0, again.output
+    same = fg.load("again.json")
+    assert [gap.parts for gap in same.gaps] == [gap.parts for gap in found.gaps]
+    assert [gap.strata for gap in same.gaps] == [gap.strata for gap in found.gaps]
+    assert [gap.verdict for gap in same.gaps] == [gap.verdict for gap in found.gaps]
+    assert {**same.spec} == {**found.spec}
+
+
+def test_what_is_filed_has_sources_method_and_room_for_signatures():
+    found = result("why")
+    blocks = blocks_filed(found)
+    facts = dict(pair for each in blocks if isinstance(each, Facts) for pair in each.pairs)
+    assert facts["fingerprint of the counts"] == found.fingerprint
+    assert found.fingerprint.startswith("sha256:")
+    assert facts["made at"] == found.created
+    assert isinstance(blocks[-1], SignOff)
+    titles = [each.text for each in blocks if isinstance(each, Heading)]
+    assert "Method and excluded rows" in titles
+
+
+def test_an_older_file_has_no_fingerprint_and_states_none():
+    found = result("why")
+    older = found.to_dict() | {"schema": "fairgauge.why/1"}
+    del older["fingerprint"]
+    read = type(found).from_dict(older)
+    assert read.fingerprint == ""
+    facts = [each for each in blocks_filed(read) if isinstance(each, Facts)]
+    assert "fingerprint of the counts" not in dict(facts[-1].pairs)
+
+
+def test_counts_that_are_in_no_file_leave_a_place_for_one():
+    rows = pl.DataFrame({"p": [1, 0, 1, 0] * 30, "g": ["a", "a", "b", "b"] * 30,
+                         "s": (["x"] * 4 + ["y"] * 4) * 15})  # fmt: skip
+    found = fg.why(rows, prediction="p", sensitive="g", strata="s")
+    (line,) = [each.text for each in blocks_filed(found) if isinstance(each, Code)]
+    assert line.startswith("fairgauge why DATA ")
