@@ -470,7 +470,7 @@ class DiagnosticCode(StrEnum):
     SAME_NAMES = "same_names"  # values, rows, columns
     UNMATCHED = "unmatched"  # path, name, nearest
     ONE_GROUP = "one_group"  # group
-    PEOPLE = "people"  # column, counted; rows, people where known
+    PEOPLE = "people"  # column, counted; rows, people, unnamed rows where known
     NEVER_REPEATS = "never_repeats"  # column, role: person or cluster
     PEOPLE_UNCLEAR = "people_unclear"  # columns, people: of several values in their rows
     NOT_RECODED = "not_recoded"  # values, rows; alike: those spelt nearly as a recoded value

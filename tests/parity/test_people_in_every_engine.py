@@ -34,5 +34,5 @@ def test_people_are_those_of_a_table_of_people(rows_as, counted):
     for mine, theirs in zip(found.tables, people.tables, strict=True):
         assert mine.codes.tolist() == theirs.codes.tolist()
         assert mine.sums["rows"].tolist() == theirs.sums["rows"].tolist()
-    assert (found.rows, found.cases, found.conflicts) == (12, 7, (("sex", 1),))
+    assert (found.rows, found.cases, found.conflicts) == (12, 7, (("sex", 1), ("who", 2)))
     assert not {"a", "b"} & {v for levels in found.levels.values() for v in levels}

@@ -534,12 +534,16 @@ def counted_people(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         return
     note, counted = DiagnosticCode.PEOPLE, str(spec.per_person)
     if spec.of_people:
-        made = Diagnostic.note
-        yield made(note, column=spec.person, counted=counted, people=cube.cases, rows=cube.rows)
+        number: dict[str, Parameter] = {"people": cube.cases, "rows": cube.rows}
+        if unnamed := dict(cube.conflicts).get(spec.person):
+            number["unnamed"] = unnamed
+        yield Diagnostic.note(note, None, column=spec.person, counted=counted, **number)
     else:
         yield Diagnostic.note(note, column=spec.person, counted=counted)
     outcomes = (spec.prediction, spec.label)
     for column, people in cube.conflicts:
+        if column == spec.person:
+            continue
         order = spec.order if column in outcomes else None
         yield Diagnostic.warning(
             DiagnosticCode.PEOPLE_UNCLEAR, column=column, people=people, order=order

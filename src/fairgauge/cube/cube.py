@@ -95,7 +95,8 @@ class Cube:
         numbers are rounded to multiples of it, ``rows`` and ``excluded`` too, and the measures
         "low" and "high" hold the range of what was rounded. None where the counts are exact.
     unseen : the values that were to be recoded, each with its column, that no counted row has.
-    conflicts : for columns in which rows of one person differ, of how many people.
+    conflicts : for columns in which rows of one person differ, of how many people; for the column
+        of persons, how many rows have none.
     clusters : how clusters are named: "numbered", by hashes under a key ("key:" and what identifies
         it), or, while they are counted and where there are none, by the values themselves ("").
     """

@@ -84,6 +84,8 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
     outcomes, tied = _decisions(rows, plan, spec, known, of, order[named], len(people))
     conflicts = {axis.column: int(several.sum()) for axis, (_, several) in groups.items()}
     conflicts |= tied
+    if spec.person not in conflicts and spec.person is not None:
+        conflicts[spec.person] = int(table.sums["rows"][~named].sum())
     columns = [outcomes[a] if a in outcomes else groups[a][0] for a in plan.axes]
     every = np.concatenate(
         [

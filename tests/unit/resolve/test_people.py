@@ -234,6 +234,24 @@ def test_the_column_of_persons_orders_nothing():
         fg.audit(rows, prediction="p", sensitive="g", person="who", per_person="last", order="who")
 
 
+@pytest.mark.parametrize("unnamed", [0, 1, 3])
+def test_rows_without_a_person_are_stated_beside_how_people_are_counted(unnamed):
+    who = [None] * unnamed + [f"p{i // 2}" for i in range(240 - unnamed)]
+    rows = pl.DataFrame({"who": who, "sex": ["F" if w else "M" for w in who], "y": [0, 1] * 120})
+    rows = rows.with_columns(sex=pl.lit("F")) if unnamed == 0 else rows
+    people = len(set(who) - {None}) + unnamed
+    cube = fg.count(rows, **ASKED)
+    counts = "rows without an identifier count as a person each"
+    stated = {1: "; 1 row without an identifier counts as a person", 3: f"; 3 {counts}"}
+    for data in (rows, cube):
+        found = [each.message for each in fg.audit(data, **ASKED).diagnostics]
+        assert (
+            f"240 rows of {people} people in 'who': each person counts once, with their most "
+            f"favourable decision{stated.get(unnamed, '')}"
+        ) in found
+        assert not any("different values of who" in each for each in found)
+
+
 def test_a_column_of_persons_that_is_empty_counts_nobody():
     rows = {"who": [None, None], "g": ["x", "y"], "p": [1, 0]}
     with pytest.raises(fg.DataError, match="'who' names no person: it is empty in every row"):

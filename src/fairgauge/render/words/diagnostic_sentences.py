@@ -322,6 +322,9 @@ def _people(d: Diagnostic) -> str:
     counted = COUNTED[Person(d["counted"])]
     if d.get("people") is None:
         return counted
+    if unnamed := d.get("unnamed"):
+        counts = plural(unnamed, "counts as a person", "count as a person each")
+        counted += f"; {numbered(unnamed)} without an identifier {counts}"
     return f"{numbered(d['rows'])} of {_persons(d['people'])} in {quote(d['column'])}: {counted}"
 
 
