@@ -433,7 +433,8 @@ class DiagnosticCode(StrEnum):
     EXCLUDED = "excluded"  # rows, reason
     PROTECTED = "protected"  # min_cell
     REPEATED_ID = "repeated_id"  # column, distinct, rows, verb
-    STRATUM_IS_OUTCOME = "stratum_is_outcome"  # column, share
+    STRATUM_IS_OUTCOME = "stratum_is_outcome"  # column, outcome, share
+    STRATUM_IS_GROUP = "stratum_is_group"
     MISSING_STRATA = "missing_strata"  # column, outcome; most, most_share, least, least_share
     MISSING_GROUPS = "missing_groups"  # rows, total, ruled, known; cases, total_cases of a count
     MISSING_OUTCOMES = "missing_outcomes"
@@ -472,6 +473,7 @@ class DiagnosticCode(StrEnum):
     ONE_GROUP = "one_group"  # group
     PEOPLE = "people"  # column, counted; rows, people, unnamed rows where known
     NEVER_REPEATS = "never_repeats"  # column, role: person or cluster
+    ALIKE_IDENTIFIERS = "alike_identifiers"  # column, role, identifiers
     PEOPLE_UNCLEAR = "people_unclear"  # columns, people: of several values in their rows
     NOT_RECODED = "not_recoded"  # values, rows; alike: those spelt nearly as a recoded value
     RECODING = "recoding"  # line: a recoding that spellings suggest

@@ -40,6 +40,7 @@ class ReasonCode(StrEnum):
     FEWER_THAN_TWO_GROUPS = "fewer_than_two_groups"
     NO_GROUPS = "no_groups"
     NO_COMMON_STRATUM = "no_common_stratum"
+    STRATA_DECIDE = "strata_decide"  # of
     NONE_AT_TOP = "none_at_top"
     EMPTY_FACET = "empty_facet"
     FAILED = "failed"  # detail

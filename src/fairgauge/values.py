@@ -110,6 +110,25 @@ def typed_texts(texts: Sequence[str | None]) -> list[Value]:
     return list(texts)
 
 
+def spelling(name: str) -> str:
+    """Return a name without what spellings differ in alone: case and blanks.
+
+    >>> spelling(" Not  Known")
+    'not known'
+    """
+    return " ".join(name.split()).casefold()
+
+
+def spelled_alike(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the names that differ from an earlier one in case or blanks alone.
+
+    >>> spelled_alike(["Aisha", "Aisha ", "Emily"])
+    ('Aisha ',)
+    """
+    first: dict[str, str] = {}
+    return tuple(name for name in names if first.setdefault(spelling(name), name) != name)
+
+
 def name_of(value: Value) -> str:
     """Return the name of a value as people see it.
 

@@ -28,6 +28,7 @@ from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import Spec, ask, check_names, refuse_candidates
 from fairgauge.reasons import Parameter
 from fairgauge.resolve.data_checks import (
+    alike_identifiers,
     assumed_positive,
     check_known,
     copied_outcomes,
@@ -46,6 +47,7 @@ from fairgauge.resolve.data_checks import (
     same_names,
     sensitive_outcomes,
     single_row_groups,
+    strata_of_outcomes,
     undecided_outcomes,
     unfavourable_positive,
     unmatched_groups,
@@ -424,7 +426,7 @@ def _median(source: Source, spec: Spec) -> float | None:
 def repeated_rows(
     data: object, source: Source | None, spec: Spec, cube: Cube, verb: str | None = None
 ) -> Iterator[Diagnostic]:
-    """Warn of files that are copies, of rows that repeat, and of people with several rows.
+    """Warn of copied files, repeated rows, identifiers in two spellings, and people of many rows.
 
     The last as the first rows show it. ``verb`` is what is done with the rows, where that is not
     an audit.
@@ -436,6 +438,7 @@ def repeated_rows(
 
     if not copied:
         yield from doubled_rows(source, cube, spec)
+    yield from alike_identifiers(cube, spec)
     if source is not None:
         yield from repeated_ids(source, spec, verb)
 
@@ -570,7 +573,9 @@ def _likely_mistakes(
     yield from single_row_groups(cube, spec, rows_by_level)
     yield from numeric_groups(cube, spec, rows_by_level)
     yield from many_strata(cube, spec, rows_by_level)
-    yield from missing_strata(cube, [each.column for each in spec.strata])
+    strata = [each.column for each in spec.strata]
+    yield from missing_strata(cube, strata)
+    yield from strata_of_outcomes(cube, spec, strata, (Role.LABEL, Role.PREDICTION))
     if measured.task is Task.BINARY:
         yield from predictions_that_are_no_label(cube, spec, rows_by_level)
         yield from undecided_outcomes(cube, spec, rows_by_level)

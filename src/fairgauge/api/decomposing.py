@@ -22,7 +22,7 @@ from fairgauge.cube.quantile_cuts import (
     too_few_numbers,
     with_fewer_cuts,
 )
-from fairgauge.enums import ReferenceRule, Task
+from fairgauge.enums import ReferenceRule, Role, Task
 from fairgauge.errors import (
     CubeError,
     DataError,
@@ -35,7 +35,6 @@ from fairgauge.errors import (
 from fairgauge.measure.composition_notes import has_decomposition
 from fairgauge.measure.decompose_gaps import decompose_gaps, with_other_intervals
 from fairgauge.measure.numbers_by_rows import adjusted_by_rows, adjusted_for_numbers
-from fairgauge.measure.strata_as_outcomes import strata_that_are_outcomes
 from fairgauge.question.features import Feature, read_controls, read_strata
 from fairgauge.question.option_docs import with_options
 from fairgauge.question.option_types import read_margins
@@ -43,12 +42,18 @@ from fairgauge.question.options import BY_NAME
 from fairgauge.question.presets import preset
 from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.spec_file import with_config
-from fairgauge.question.specification import Spec, ask, refuse_candidates
+from fairgauge.question.specification import (
+    Spec,
+    ask,
+    refuse_candidates,
+    same_in_a_stratum,
+)
 from fairgauge.resolve.data_checks import (
     assumed_positive,
     many_strata,
     missing_strata,
     single_row_groups,
+    strata_of_outcomes,
 )
 from fairgauge.resolve.excluded_rows import excluded_rows
 from fairgauge.resolve.outcomes import decide_task
@@ -194,7 +199,7 @@ def why(
         diagnostics=(
             *repeated_rows(data, source, spec, cube, "why"),
             *assumed_positive(cube, spec, Task.BINARY, spec.catalogue.expand(spec.metrics)),
-            *strata_that_are_outcomes(gaps),
+            *strata_of_outcomes(cube, spec, [each.column for each in strata], _outcomes(spec)),
             *missing_strata(cube, [each.column for each in strata]),
             *single_row_groups(cube, spec, cube.rows_by_level()),
             *many_strata(
@@ -202,6 +207,12 @@ def why(
             ),
         ),
     )
+
+
+def _outcomes(spec: Spec) -> set[Role]:
+    """Return the outcomes that gaps are of: of errors, the decision."""
+    metrics = spec.catalogue.expand(spec.metrics)
+    return {Role.PREDICTION if "prediction" in each.needs else Role.LABEL for each in metrics}
 
 
 def _usual_metrics(spec: Spec) -> tuple[str, ...]:
@@ -430,10 +441,12 @@ def _wrong_strata(spec: Spec, strata: Sequence[Feature]) -> Iterator[Problem]:
     sensitive = {f.column for f in spec.sensitive} | {c for f in spec.intersections for c in f}
     outcomes = {spec.label: "label", spec.prediction: "prediction", spec.score: "score"}
     for i, each in enumerate(strata):
-        what = "sensitive feature" if each.column in sensitive else outcomes.get(each.column)
-        if what:
-            message = f"{quote(each.column)} is the {what}: nothing is left to compare in a stratum"
-            yield Problem("controls" if each.control else f"strata[{i}]", message)
+        path = "controls" if each.control else f"strata[{i}]"
+        if each.column in sensitive:
+            yield Problem(path, same_in_a_stratum(each.column))
+        elif what := outcomes.get(each.column):
+            instead = "name a column that is known before it"
+            yield Problem(path, same_in_a_stratum(each.column, f"the {what}", instead))
 
 
 def _many_numbers(cube: Cube, strata: Sequence[Feature]) -> Iterator[Problem]:

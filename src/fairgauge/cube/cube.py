@@ -97,6 +97,8 @@ class Cube:
     unseen : the values that were to be recoded, each with its column, that no counted row has.
     conflicts : for columns in which rows of one person differ, of how many people; for the column
         of persons, how many rows have none.
+    spellings : identifiers of persons or clusters that differ from another one in case or blanks
+        alone, and count as others.
     clusters : how clusters are named: "numbered", by hashes under a key ("key:" and what identifies
         it), or, while they are counted and where there are none, by the values themselves ("").
     """
@@ -111,6 +113,7 @@ class Cube:
     unseen: frozenset[tuple[str, str]] = frozenset()
     conflicts: tuple[tuple[str, int], ...] = ()
     clusters: str = ""
+    spellings: int = 0
 
     @property
     def asked(self) -> Spec:
@@ -189,7 +192,7 @@ class Cube:
         rows = self.rows + other.rows
         return replace(
             self, levels=levels, tables=tables, rows=rows, excluded=excluded, question=question,
-            unseen=unseen, conflicts=(),
+            unseen=unseen, conflicts=(), spellings=max(self.spellings, other.spellings),
         )  # fmt: skip
 
     def __eq__(self, other: object) -> bool:
@@ -265,6 +268,7 @@ class Cube:
         seen: dict[str, Json] = {
             "unseen": [list(each) for each in sorted(self.unseen)],
             "conflicts": [list(each) for each in self.conflicts],
+            "spellings": self.spellings,
         }
         asked: dict[str, Json] = {"schema": SCHEMA, "question": self.asked.to_dict()}
         return asked | {name: each for name, each in seen.items() if each} | self._counts()
@@ -382,6 +386,7 @@ def _from_dict(found: Saved) -> Cube:
         unseen=frozenset((column, value) for column, value in found.get("unseen", ())),
         conflicts=tuple((column, people) for column, people in found.get("conflicts", ())),
         clusters=named,
+        spellings=found.get("spellings", 0),
     )
 
 
@@ -541,7 +546,14 @@ def cube_schema() -> Schema:
         "digest": _STRING,
         "question": _map(_ANY),
     }
-    optional: Schema = {"fingerprint": _STRING, "min_cell": _WHOLE, "clusters": _STRING}
+    optional: Schema = {
+        "fingerprint": _STRING,
+        "min_cell": _WHOLE,
+        "clusters": _STRING,
+        "unseen": _list(_list(_STRING)),
+        "conflicts": _list(_list({"type": ["string", "integer"]})),
+        "spellings": _WHOLE,
+    }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A mergeable table of counts",

@@ -23,7 +23,7 @@ from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role
 from fairgauge.errors import DataError
 from fairgauge.stats.blocks import rank_by_cells
-from fairgauge.values import Value, name_of
+from fairgauge.values import Value, name_of, spelled_alike
 
 CLUSTER_KEY = "FAIRGAUGE_CLUSTER_KEY"
 """The variable of the environment that holds the key: options are written into counts."""
@@ -53,7 +53,18 @@ def with_hidden_clusters(cube: Cube, key: bytes | None) -> Cube:
     new = np.append(ranks, -1)  # code -1, a missing value, reads the last entry
     tables = tuple(_recoded(table, axis, new) for table in cube.tables)
     how = f"key:{_hash(key, 'fairgauge')[:_OF_KEY]}" if key else NUMBERED
-    return replace(cube, levels={**cube.levels, axis: names}, tables=tables, clusters=how)
+    return replace(
+        cube,
+        levels={**cube.levels, axis: names},
+        tables=tables,
+        clusters=how,
+        spellings=spellings_of(cube.levels[axis]),
+    )
+
+
+def spellings_of(identifiers: Iterable[Value]) -> int:
+    """Return how many identifiers differ from another one in case or blanks alone."""
+    return len(spelled_alike(each for each in identifiers if isinstance(each, str)))
 
 
 def _hash(key: bytes, text: str) -> str:

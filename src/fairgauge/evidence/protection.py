@@ -301,6 +301,7 @@ def _with_numbers(cube: Cube, table: CountTable, published: Array, min_cell: int
         min_cell=min_cell,
         unseen=frozenset(),
         conflicts=(),
+        spellings=0,
     )
 
 

@@ -48,7 +48,7 @@ def composition_notes(
 
     first: dict[str | None, Finding] = {}
     for finding in findings:
-        if has_decomposition(spec.catalogue.rate_row(finding.rate)):
+        if finding.adjusted and has_decomposition(spec.catalogue.rate_row(finding.rate)):
             first.setdefault(finding.feature, finding)
     crossed = cross_strata(cube, spec.strata).known if first else None
     for feature, finding in first.items():

@@ -162,7 +162,7 @@ def measure(
         estimates=tested.estimates,
         diagnostics=(
             *diagnostics,
-            *adjustment_notes(tested.estimates),
+            *adjustment_notes(tested.estimates, spec),
             *family_notes(tested.family, homogeneity, spec.confidence),
         ),
         scores=tuple(counts for each in binned for counts in score_counts(each, first)),

@@ -30,6 +30,7 @@ from fairgauge.inference.protected_counts import (
 from fairgauge.inference.uncertainty import rate_values
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.asked_metrics import protection_obstacle
+from fairgauge.resolve.data_checks import ALMOST_ALL, share_determined
 from fairgauge.resolve.group_counts import Named, as_reference, named, population_shares
 from fairgauge.resolve.references import (
     admissible_groups,
@@ -329,6 +330,7 @@ class Slice:
         intervals = self.uncertainty.of_pooled(metric, evidence, pooled.weights, pooled.value)
         cases = metric.sizes(group.cases, reference.cases)
         n_group, n_reference = (each.reshape(-1, strata).sum(axis=1) for each in cases)
+        determined = self._decided_by_strata(metric, evidence, strata)
         for i, at in enumerate(once.groups[margin].tolist()):
             value, rate = float(pooled.value[i]), as_number(pooled.group[i])
             estimate = replace(
@@ -342,7 +344,16 @@ class Slice:
                 rate_group=rate,
                 rate_reference=as_number(pooled.reference[i]),
             )
-            if math.isnan(value):
+            if determined[i]:
+                reason = Reason.of(ReasonCode.STRATA_DECIDE, of=metric.of.title)
+                yield replace(
+                    estimate,
+                    status=Status.NOT_APPLICABLE,
+                    reason=reason,
+                    rate_group=None,
+                    rate_reference=None,
+                )
+            elif math.isnan(value):
                 code = ReasonCode.NO_COMMON_STRATUM if rate is None else ReasonCode.BOTH_SIDES_ZERO
                 yield replace(estimate, status=Status.UNDEFINED, reason=Reason.of(code))
             else:
@@ -351,6 +362,20 @@ class Slice:
                 yield replace(
                     estimate, value=value, **certainty(intervals, i, self.spec.confidence)
                 )
+
+    def _decided_by_strata(
+        self, metric: Contrast, sides: Comparisons, strata: int
+    ) -> Sequence[bool]:
+        """Return for which groups the strata decide the outcome, so that nothing is compared."""
+        of = metric.of
+        if not isinstance(of, Rate) or self.spec.profile is not Profile.DOCUMENTED:
+            return [False] * (len(sides.group.cases.size) // strata)
+        group, reference = (s.cases.counts(of.needs) for s in (sides.group, sides.reference))
+        positive, rows = (
+            (cells.count(group) + cells.count(reference)).reshape(-1, strata)
+            for cells in (of.of, of.among)
+        )
+        return [share_determined(*each) >= ALMOST_ALL for each in zip(positive, rows, strict=True)]
 
     def worst_cases(self, metric: Metric) -> dict[ComparisonKey, tuple[WorstCase, ...]]:
         """Return how far a metric could move, whatever rows without a group or an outcome are."""

@@ -21,6 +21,7 @@ from fairgauge.monitoring._period_rows import CountedRows
 from fairgauge.monitoring.periods import MONTHS, Length, Period, gaps
 from fairgauge.results.monitor_results import HistoryFinding, HistoryProblem
 from fairgauge.stats.arrays import Array
+from fairgauge.values import spelling
 
 _RARE = math.log(1e-6)
 """The log of the probability below which something is no coincidence."""
@@ -302,9 +303,12 @@ def _spellings(column: str, held: Sequence[Mapping[str, int]]) -> Iterator[_Susp
 
 
 def _reads(value: str) -> str | Decimal:
-    """Return what two spellings of a value share: the number, or the text but for case, spaces."""
-    text = " ".join(value.split()).casefold()
-    return Decimal(text) if re.fullmatch(r"[+-]?[0-9]+([.][0-9]+)?", text) else text
+    """Return what two spellings of a value share: the number, or the text but for case, spaces.
+
+    Digits with leading zeros are codes: "01" may be another one than "1".
+    """
+    text = spelling(value)
+    return Decimal(text) if re.fullmatch(r"[+-]?(0|[1-9][0-9]*)([.][0-9]+)?", text) else text
 
 
 def _vanished(

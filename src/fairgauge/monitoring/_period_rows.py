@@ -45,8 +45,8 @@ class CountedRows(NamedTuple):
         group; nothing where no row lacks one.
     divisor, cells : the largest number that divides the rows of all cells, and how many cells.
     coincidence : the log of the probability that other rows of the same groups have these counts.
-    agreement : the rows whose label and prediction differ, and those in which they are equal; none
-        of numbers, which are hardly ever equal.
+    agreement : the rows whose label and prediction differ, and those in which they are equal, of a
+        score its decision; none of numbers, which are hardly ever equal.
     """
 
     digest: str
@@ -84,8 +84,9 @@ def counted_rows(cube: Cube, question: Spec, first: Cube | None) -> CountedRows:
 def _rows_of_values(cube: Cube, question: Spec) -> tuple[dict[str, dict[str, int]], dict[str, int]]:
     """Return the rows of every value of every column, and those without one.
 
-    Numbers that are cut have no values, nor have columns of many; values that are excluded or mean
-    that nothing is known are none that could be new.
+    Numbers that are cut have no values, nor have columns of many; those of a score are the
+    decisions at its threshold. Values that are excluded or mean that nothing is known are none that
+    could be new.
     """
     values: dict[str, dict[str, int]] = {}
     missing: dict[str, int] = {}
@@ -95,9 +96,10 @@ def _rows_of_values(cube: Cube, question: Spec) -> tuple[dict[str, dict[str, int
         if axis.role not in _CHECKED:
             continue
         missing[axis.column] = int(rows[axis][-1])
-        if not _has_names(cube, axis):
+        if not (_has_names(cube, axis) or axis.bounds):
             continue
-        named = zip(map(name_of, cube.levels[axis]), rows[axis][:-1].tolist(), strict=True)
+        names = axis.names(cube.levels[axis]) if axis.bounds else map(name_of, cube.levels[axis])
+        named = zip(names, rows[axis][:-1].tolist(), strict=True)
         values[axis.column] = {text: int(n) for text, n in named if n and text not in apart}
     return values, missing
 
@@ -124,14 +126,22 @@ def _lacking(cube: Cube) -> dict[str, dict[str, dict[str, int]]]:
 def _agreement(cube: Cube, question: Spec) -> tuple[int, int]:
     """Return the rows whose label and prediction differ, and those in which they are equal."""
     axes = [a for a in map(cube.plan.axis, (Role.LABEL, Role.PREDICTION)) if a is not None]
-    named = len(axes) > 1 and all(_has_names(cube, axis) for axis in axes)
+    named = len(axes) > 1 and all(_has_names(cube, axis) or axis.bounds for axis in axes)
     if not named or decide_task(cube, question) is Task.REGRESSION:
         return 0, 0
     label, prediction = (cube.levels[axis] for axis in axes)
     apart, found = {*map(name_of, question.unknown)}, [0, 0]
+    positive = question.positive if isinstance(question.positive, tuple) else ()
+    wanted = positive or _BY_DEFAULT[1:]
+    of_positive = any(matches(question.score_of, v) for v in wanted) or question.score_of is None
     table = cube.marginal(axes)
     for (i, j), rows in zip(table.codes.tolist(), table.sums["rows"].tolist(), strict=True):
-        if min(i, j) >= 0 and apart.isdisjoint((name_of(label[i]), name_of(prediction[j]))):
+        if min(i, j) < 0 or name_of(label[i]) in apart:
+            continue
+        if axes[1].bounds:  # the decision at the threshold of a score
+            equal = any(matches(v, label[i]) for v in wanted) == ((j > 0) == of_positive)
+            found[equal] += int(rows)
+        elif name_of(prediction[j]) not in apart:
             found[matches(label[i], prediction[j])] += int(rows)
     return found[0], found[1]
 

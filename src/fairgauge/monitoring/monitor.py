@@ -356,7 +356,7 @@ def _outcomes(asked: MonitorSpec) -> list[str]:
         for need in (rates[i].rate.needs if i in rates else metric(rule.metric).needs)
     }
     question = asked.question
-    held = {"label": question.label, "prediction": question.prediction}
+    held = {"label": question.label, "prediction": question.prediction or question.score}
     return [column for need, column in held.items() if need in needs and column is not None]
 
 

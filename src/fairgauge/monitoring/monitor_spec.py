@@ -394,6 +394,9 @@ def _baseline_rule(
     rule, more = check_rule({"metric": keys.get("metric"), "at_least": 0.0}, path)
     wrong += more
     within = read_number(0)(keys.get("within", 0.0), f"{path}.within", wrong)
+    if not isinstance(keys.get("of", ""), (str, Path)):
+        message = "must be the file of a baseline that fairgauge count made (month.cube.json)"
+        wrong.append(Problem(f"{path}.of", f"{message}, not {shown(keys['of'])}"))
     features = read_names(keys.get("features", ()), f"{path}.features", wrong)
     groups = read_names(keys.get("groups", ()), f"{path}.groups", wrong)
     problems += wrong

@@ -308,8 +308,12 @@ def _joined(features: list[Feature], path: str, problems: list[Problem]) -> tupl
         elif before.values and feature.values:
             columns[feature.column] = Feature(feature.column, before.values + feature.values)
         else:
-            ways = "twice" if before == feature else "in two different ways"
-            problems.append(Problem(path, f"column {quote(feature.column)} is asked for {ways}"))
+            ways = "is asked for in two different ways"
+            if before == feature:
+                ways = "is asked for twice"
+            elif before.control is not feature.control:
+                ways = "is a stratum, within which it is the same; remove it from the controls"
+            problems.append(Problem(path, f"column {quote(feature.column)} {ways}"))
     for feature in columns.values():
         listed = [value for each in feature.values for value in each]
         twice = sorted({name_of(v) for v in listed if listed.count(v) > 1})

@@ -239,11 +239,18 @@ def _wrong_strata(spec: Spec) -> Iterator[Problem]:
     predicted = (spec.prediction, spec.score, *spec.candidate)
     for column in (each.column for each in spec.strata):
         if column in predicted:
-            message = (
-                f"{quote(column)} is the prediction, which is the same for all rows of a stratum: "
-                "nothing is left to compare; name a column that is known before the decision"
-            )
-            yield Problem("strata", message)
+            instead = "name a column that is known before the decision"
+            yield Problem("strata", same_in_a_stratum(column, "the prediction", instead))
+
+
+def same_in_a_stratum(
+    column: str,
+    what: str = "a sensitive feature",
+    instead: str = "name another column as strata, or compare other sensitive features, without it",
+) -> str:
+    """Return that a column makes strata within which there is nothing to compare."""
+    same = "which is the same for all rows of a stratum: nothing of it is left to compare"
+    return f"{quote(column)} is {what}, {same}; {instead}"
 
 
 def strata_alone(spec: Spec) -> Iterator[Problem]:
@@ -256,11 +263,7 @@ def strata_alone(spec: Spec) -> Iterator[Problem]:
     compared = {each.column for each in spec.sensitive}
     for column in (each.column for each in spec.strata):
         if compared == {column} and not (spec.features or spec.probabilities):
-            message = (
-                f"{quote(column)} is the sensitive feature, which is the same for all rows of a "
-                "stratum: nothing is left to compare; name another column"
-            )
-            yield Problem("strata", message)
+            yield Problem("strata", same_in_a_stratum(column))
 
 
 def _wrong_people(spec: Spec, given: Collection[str]) -> Iterator[Problem]:

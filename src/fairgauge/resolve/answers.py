@@ -20,7 +20,7 @@ from fairgauge.identity import GroupId, group_names
 from fairgauge.question.features import Ordered
 from fairgauge.question.swap_question import SwapQuestion, named_reference
 from fairgauge.resolve.group_counts import unknown_levels
-from fairgauge.values import Value, match, matches, name_of
+from fairgauge.values import Value, match, matches, name_of, spelled_alike, spelling
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -164,7 +164,7 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
         missing=np.bincount(cell, rows[kept] * ~there, len(cells)).astype(np.float64),
         mean=mean,
         squares=np.maximum(total(squares) - n * mean**2, 0.0),
-        alike=_spelled_alike([levels[v] for v in np.unique(variant[kept])]),
+        alike=spelled_alike([levels[v] for v in np.unique(variant[kept])]),
         unfavourable=unfavourable,
         repeated=_repeated(codes[kept & answered], rows[kept & answered], axes),
         excluded=excluded,
@@ -179,22 +179,6 @@ def _unknown(cube: Cube, axis: Axis, question: SwapQuestion) -> NDArray[np.bool_
     """Return whether every level of an axis means that a value is unknown; last, a missing one."""
     levels = [None] * (len(axis.cuts) + 1) if axis.cuts else cube.levels[axis]
     return np.append(unknown_levels(axis, levels, question.spec, axis.role), True)
-
-
-def _spelled_alike(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names that differ from an earlier one in case or blanks alone.
-
-    >>> _spelled_alike(["Aisha", "Aisha ", "Emily"])
-    ('Aisha ',)
-    """
-    first: dict[str, str] = {}
-    for name in names:
-        first.setdefault(_letters(name), name)
-    return tuple(name for name in names if first[_letters(name)] != name)
-
-
-def _letters(name: str) -> str:
-    return " ".join(name.split()).casefold()
 
 
 def _distinct(codes: Codes) -> tuple[Codes, Codes]:
@@ -328,7 +312,7 @@ def _positive(
     favourable = [float(any(matches(value, level) for value in asked)) for level in levels]
     known = ~_unknown(cube, axis, question)[:-1]
     for i, level in enumerate(levels):
-        alike = [name_of(v) for v in asked if _letters(name_of(v)) == _letters(name_of(level))]
+        alike = [name_of(v) for v in asked if spelling(name_of(v)) == spelling(name_of(level))]
         if known[i] and not favourable[i] and alike:
             problems.append(Problem("positive", (
                 f"{quote(name_of(level))} in column {column} differs from {quote(alike[0])} in "

@@ -32,10 +32,11 @@ from fairgauge.question.recoding import UNKNOWN, Recoding, write_recodings
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts, count_groups, unknown_levels
+from fairgauge.resolve.outcomes import decide_task, outcome_masks
 from fairgauge.results.estimates import Group
 from fairgauge.results.scopes import OVERALL, Diagnostic
 from fairgauge.stats.significance import homogeneity
-from fairgauge.values import Value, matches, name_of
+from fairgauge.values import Value, matches, name_of, spelling
 
 _FAVOURABLE = re.compile(
     r"approv|accept|admit|admission|hire|select|grant|pass|award|promot|qualif|eligib|success|"
@@ -55,6 +56,10 @@ _FEW_PUBLISHED = 10
 _CLASSES = 2
 _MISSING_APART, _HARDLY_CHANCE = 0.02, 1e-3
 """How far apart shares of missing strata are, and the p-value, from which they are warned of."""
+ALMOST_ALL = 0.99
+"""The share of rows of both outcomes from which strata are said to determine them."""
+_FEWEST_DETERMINED = 10
+"""Rows of a stratum below which all have one outcome often, whatever the stratum."""
 _MANY_SINGLE = 20
 """Groups of one row, from which a feature looks like an identifier."""
 _MANY_GROUPS = 20
@@ -144,8 +149,22 @@ def never_repeats(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         rows = cube.rows_by_level()[axis][:-1] if axis is not None else np.zeros(0)
         single = len(rows) > 1 and rows.max() == 1
     if single:
-        role, column = ("person", spec.person) if spec.person else ("cluster", spec.cluster)
+        column, role = _identified(spec)
         yield Diagnostic.warning(DiagnosticCode.NEVER_REPEATS, column=column, role=role)
+
+
+def alike_identifiers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of identifiers in two spellings: each counts as a person or cluster of its own."""
+    if cube.spellings:
+        column, role = _identified(spec)
+        yield Diagnostic.warning(
+            DiagnosticCode.ALIKE_IDENTIFIERS, column=column, role=role, identifiers=cube.spellings
+        )
+
+
+def _identified(spec: Spec) -> tuple[str | None, str]:
+    """Return the column of persons or of clusters, and which of these it identifies."""
+    return (spec.person, "person") if spec.person else (spec.cluster, "cluster")
 
 
 def few_published(cube: Cube, spec: Spec, groups: Iterable[Group]) -> Iterator[Diagnostic]:
@@ -372,6 +391,50 @@ def missing_strata(cube: Cube, columns: Collection[str]) -> Iterator[Diagnostic]
             )
 
 
+def strata_of_outcomes(
+    cube: Cube, spec: Spec, columns: Collection[str], roles: Collection[Role]
+) -> Iterator[Diagnostic]:
+    """Warn of columns each value of which has almost one outcome alone, both outcomes included."""
+    if cube.min_cell is not None:
+        return
+    axes = cube.plan.axes
+    strata = [a for a in axes if a.role in (Role.STRATUM, Role.FEATURE) and a.column in columns]
+    masks = outcome_masks(cube, spec, decide_task(cube, spec))
+    for stratum, role in product(strata, roles):
+        outcome = cube.plan.axis(role)
+        together = (outcome is not None and {stratum, outcome} <= set(t.axes) for t in cube.tables)
+        if outcome is None or not any(together):
+            continue
+        table = cube.marginal([stratum, outcome])
+        held = (table.codes >= 0).all(axis=1)
+        (level, code), rows = table.codes[held].T, table.sums.get("n", table.sums["rows"])[held]
+        every = np.bincount(level, rows).astype(np.float64)
+        of_masks = (each.labels if role is Role.LABEL else each.predictions for each in masks)
+        positive = (np.bincount(level, rows * mask[code]) for mask in of_masks)
+        shares = [share_determined(each.astype(np.float64), every) for each in positive]
+        if max(shares) >= ALMOST_ALL:
+            yield Diagnostic.warning(
+                DiagnosticCode.STRATUM_IS_OUTCOME,
+                column=stratum.column,
+                outcome=outcome.column,
+                share=max(shares),
+            )
+
+
+def share_determined(positive: Sums, rows: Sums) -> float:
+    """Return the smaller share of both outcomes that are those of most rows of their stratum.
+
+    >>> share_determined(np.array([98.0, 0.0, 2.0]), np.array([100.0, 60.0, 2.0]))
+    0.967741935483871
+    """
+    negative = rows - positive
+    if not positive.sum() or not negative.sum():
+        return 0.0
+    held = rows >= _FEWEST_DETERMINED
+    alike = positive[held & (positive > negative)], negative[held & (negative > positive)]
+    return float(min(alike[0].sum() / positive.sum(), alike[1].sum() / negative.sum()))
+
+
 def many_strata(
     cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums], crossed: Cube | None = None
 ) -> Iterator[Diagnostic]:
@@ -556,8 +619,8 @@ def recodings(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -> Ite
 def _left_over(recoding: Recoding, levels: Sequence[tuple[Value, int]]) -> Iterator[Diagnostic]:
     """Note the values that a recoding leaves; warn of those spelt nearly as what it recodes."""
     left = {name_of(v): rows for v, rows in levels if name_of(v) not in recoding.names}
-    mapped = {_spelling(name) for name in recoding.category_of if name.strip()}
-    alike = tuple(name for name in left if _spelling(name) in mapped)
+    mapped = {spelling(name) for name in recoding.category_of if name.strip()}
+    alike = tuple(name for name in left if spelling(name) in mapped)
     if alike or (left and recoding.names):
         made = Diagnostic.warning if alike else Diagnostic.note
         yield made(
@@ -567,11 +630,6 @@ def _left_over(recoding: Recoding, levels: Sequence[tuple[Value, int]]) -> Itera
             rows=tuple(left[name] for name in alike or left),
             alike=bool(alike),
         )
-
-
-def _spelling(name: str) -> str:
-    """Return a name without what spellings differ in alone: case and blanks."""
-    return " ".join(name.split()).casefold()
 
 
 def _recoding(column: str, suggested: Mapping[str, list[str]], spec: Spec) -> Diagnostic:
@@ -697,7 +755,7 @@ def _alike(texts: Iterable[_TextValue], feature: str | None = None) -> Iterator[
     """Warn once for each set of similar texts with different meanings."""
     alike: dict[str, list[_TextValue]] = {}
     for each in texts:
-        alike.setdefault(_spelling(each.text), []).append(each)
+        alike.setdefault(spelling(each.text), []).append(each)
     for several in alike.values():
         if len({each.meaning for each in several}) > 1:
             yield Diagnostic.warning(

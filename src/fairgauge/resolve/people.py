@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.cube.cube import Cube, aggregate
+from fairgauge.cube.identifiers import spellings_of
 from fairgauge.cube.plan import Axis, Plan
 from fairgauge.enums import Person, Role, Task, Uncounted
 from fairgauge.errors import DataError, Problem, SpecError, quote
@@ -107,6 +108,7 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
         {Uncounted.SAME_PERSON: further} if further else {},
         unseen=rows.unseen,
         conflicts=tuple((column, n) for column, n in conflicts.items() if n),
+        spellings=spellings_of(rows.levels[table.axes[len(plan.axes)]]),
     )
 
 

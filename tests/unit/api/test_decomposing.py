@@ -488,7 +488,7 @@ def test_rows_without_a_stratum_are_excluded_and_counted():
     ("options", "message"),
     [
         ({"strata": None}, "strata: name one to six columns"),
-        ({"strata": "sex"}, "is the sensitive feature"),
+        ({"strata": "sex"}, "is a sensitive feature.* name another column as strata"),
         ({"strata": "admitted"}, "is the label"),
         ({"metrics": "cdd_l"}, "no metric|unknown"),
         ({"metrics": "CDDL"}, "has no decomposition"),

@@ -77,7 +77,7 @@ def test_without_strata_controls_are_the_strata(loans):
 
 
 @pytest.mark.parametrize(
-    ("controls", "message"), [("branch", "is asked for in"), ("race", "sensitive")]
+    ("controls", "message"), [("branch", "remove it from the controls"), ("race", "sensitive")]
 )
 def test_a_control_is_no_stratum_and_no_group(loans, controls, message):
     with pytest.raises(SpecError, match=message):

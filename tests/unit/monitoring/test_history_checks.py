@@ -498,6 +498,54 @@ def test_outcomes_that_no_model_makes_are_found(name: str) -> None:
     assert gauge in render(report, "openmetrics")
 
 
+def _scored(change, length: int = 30, **asks) -> fg.MonitorReport:
+    """Monitor days whose scores decide at a threshold, and err in about a fifth of the rows."""
+    made = {}
+    question = {"label": "label", "score": "score", "positive": 1, "sensitive": "sex", **asks}
+    for day, name in enumerate(day_names(length)):
+        rng = np.random.default_rng(day)
+        rows = pd.DataFrame({"sex": rng.choice(["F", "M"], int(rng.poisson(80)))})
+        rows["label"] = rng.integers(0, 2, len(rows))
+        rows["score"] = (rows["label"] * 0.6 + rng.random(len(rows)) * 0.7).clip(0, 1)
+        made[name] = fg.count(change(rows, day), **question)
+    rule = {"metric": "true_positive_rate.ratio", "at_least": 0.3, "groups": "F"}
+    return fg.monitor(made, question | {"monitor": {"rules": [rule]}})
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda rows: rows, None),
+        (lambda rows: rows.assign(score=0.3), "one value"),
+        (lambda rows: rows.assign(score=rows["label"].astype(float)), "prediction equals label"),
+        (lambda rows: rows.assign(score=1.0 - rows["label"]), "prediction never equals label"),
+        (lambda rows: rows.assign(label=1), "one value"),
+    ],
+)
+@pytest.mark.parametrize("first", [0, 12])
+def test_scores_that_no_model_gives_are_found(change, problem, first) -> None:
+    report = _scored(lambda rows, t: change(rows) if t >= first else rows)
+    found = {(each.problem.value, each.period) for each in report.findings}
+    name = day_names(30)[first]
+    expected = {(problem, name)} if problem else set()
+    if problem == "one value" and first:  # other periods have both decisions, or both labels
+        expected = {("vanished value", name)}
+    assert found == expected
+
+
+def test_scores_of_the_unfavourable_value_are_no_mirrored_label() -> None:
+    turned = _scored(lambda rows, _: rows.assign(score=1 - rows["score"]), score_of=0)
+    assert turned.findings == ()
+
+
+def test_codes_with_leading_zeros_are_no_spellings_of_each_other() -> None:
+    def coded(rows, day):
+        codes = {"b0": "01", "b1": "1", "b2": "10", "b3": "010"}
+        return rows.assign(branch=rows["branch"].replace(codes))
+
+    assert fg.monitor_doctor(history(coded, at=0, length=30), ASKED).findings == ()
+
+
 def test_days_of_few_rows_without_an_error_are_no_copies() -> None:
     assert _outcomes_of(lambda rows, _: rows, size=12).findings == ()
     assert (

@@ -56,6 +56,23 @@ def test_a_rule_with_alternatives_is_not_followed():
         read_monitor_spec(LABELS_ALONE | {"monitor": {"rules": [rule]}})
 
 
+@pytest.mark.parametrize(
+    ("rule", "path", "message"),
+    [
+        ({"within": 0.05, "of": 0}, "of", "must be the file of a baseline"),
+        ({"within": "0.05", "of": 0}, "within", "must be a number, 0 or greater, not '0.05'"),
+        ({"within": 0.05, "of": 0, "metric": "no such"}, "metric", "no metric named 'no such'"),
+    ],
+)
+def test_a_baseline_that_is_no_file_is_named(rule, path, message):
+    rules = [{"metric": "base_rate.difference"} | rule]
+    with pytest.raises(SpecError) as error:
+        read_monitor_spec(LABELS_ALONE | {"monitor": {"rules": rules}})
+    found = {each.path: each.message for each in error.value.problems}
+    assert message in found[f"monitor.rules[0].{path}"]
+    assert "not 0" in found["monitor.rules[0].of"]
+
+
 CONFIG = """
 label = "approved"
 prediction = "predicted"

@@ -606,7 +606,7 @@ def test_strata_that_are_the_prediction_are_an_error():
 
 def test_strata_that_are_the_only_sensitive_feature_are_an_error():
     rows = pl.DataFrame({"y": [0, 1] * 60, "g": [*"aab"] * 40, "h": [*"cdcdd"] * 24})
-    with pytest.raises(fg.SpecError, match="strata: 'g' is the sensitive feature"):
+    with pytest.raises(fg.SpecError, match=r"strata: 'g' is a sensitive feature.* name another"):
         fg.audit(rows, label="y", sensitive="g", strata="g")
     adjusted = fg.audit(rows, label="y", sensitive=["g", "h"], strata="g").estimates
     assert any(e.feature == "h" and e.scope.kind == "pooled" for e in adjusted)
@@ -788,3 +788,48 @@ def test_strata_that_are_missing_with_one_outcome_are_warned_of(lacking):
             assert (each["most"], each["least"], each["least_share"]) == ("0", "1", 0)
             assert "'product' is missing in 8" in str(each.message)
             assert "rows with approved = 0, and in 0.0% of those with 1" in str(each.message)
+
+
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize(
+    ("strata", "code", "gone", "kept"),
+    [
+        ("decided", "stratum_is_outcome", "selection_rate", "base_rate"),
+        ("outcome", "stratum_is_outcome", "base_rate", "selection_rate"),
+        ("region", "stratum_is_group", "selection_rate", None),
+        ("branch", None, None, "selection_rate"),
+    ],
+)
+def test_strata_that_are_an_outcome_or_the_groups_adjust_for_nothing(
+    strata, code, gone, kept, several
+):
+    """ "No difference when adjusted" was said of strata that are the decision by another name."""
+    rng = np.random.default_rng(4)
+    g = rng.choice(["a", "b"], 3_000)
+    p, y = (rng.random((2, 3_000)) < np.where(g == "a", 0.6, 0.4)).astype(int)
+    rows = pl.DataFrame({
+        "g": g, "y": y, "p": p, "decided": np.where(p, "yes", "no"), "region": np.char.upper(g),
+        "outcome": np.where(y, "good", "bad"), "branch": rng.choice(["x", "y"], 3_000),
+        "h": rng.choice(["c", "d"], 3_000),
+    })  # fmt: skip
+    asked = {"label": "y", "prediction": "p", "positive": 1, "strata": strata}
+    asked["sensitive"] = ["g", "h"] if several else "g"
+    for data in (rows, fg.count(rows, **asked)):
+        report = fg.audit(data, **asked)
+        warned = [d.code for d in report.diagnostics if d.code.startswith("stratum_is")]
+        assert warned == ([code] if code else [])
+        pooled = {
+            each.metric: each
+            for each in report.estimates
+            if (each.feature, each.group, each.scope.kind) == ("g", "b", "pooled")
+        }
+        if gone:
+            found = pooled[f"{gone}.difference"]
+            assert (found.value, found.interval, found.p_value) == (None, None, None)
+            assert found.reason is not None
+        if kept:
+            assert pooled[f"{kept}.difference"].value is not None
+        text = " ".join(render(report, "text").split())
+        assert ("On average within" in text) == (kept == "selection_rate")
+        assert ("Find how much of the difference" in text) == (code is None)
+        assert not any(d.code == "disappears" for d in report.diagnostics)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 
+import jsonschema
 import numpy as np
 import polars as pl
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import fairgauge as fg
+from fairgauge.cube.cube import Cube, _digest, cube_schema
 from fairgauge.errors import CubeError, DataError, SpecError
 from fairgauge.render import render
 
@@ -250,6 +253,31 @@ def test_rows_without_a_person_are_stated_beside_how_people_are_counted(unnamed)
             f"favourable decision{stated.get(unnamed, '')}"
         ) in found
         assert not any("different values of who" in each for each in found)
+
+
+@pytest.mark.parametrize("asked", [
+    ASKED, ASKED | {"per_person": "each"},
+    {"prediction": "y", "positive": 1, "sensitive": "sex", "cluster": "who"},
+])  # fmt: skip
+@pytest.mark.parametrize("alike", [0, 2])
+def test_identifiers_that_differ_in_case_or_blanks_alone_are_warned_of(asked, alike, tmp_path):
+    who = [f"p{i // 2}" for i in range(240)]
+    who[-1 - alike :] = [*["P3 ", " p4"][:alike], "p119"]
+    rows = pl.DataFrame({"who": who, "sex": ["F", "F", "M", "M"] * 60, "y": [0, 1] * 120})
+    cube = fg.count(rows, **asked)
+    cube.save(tmp_path / "a.cube.json")
+    for data in (rows, cube, fg.load(tmp_path / "a.cube.json"), rows.to_pandas()):
+        notes = fg.audit(data, **asked).diagnostics
+        found = [each for each in notes if each.code == "alike_identifiers"]
+        assert [each["identifiers"] for each in found] == ([2] if alike else [])
+        assert all("2 identifiers in 'who' differ from another" in each.message for each in found)
+    jsonschema.validate(json.loads((tmp_path / "a.cube.json").read_text()), cube_schema())
+
+
+def test_counts_from_before_spellings_were_kept_are_read():
+    saved = fg.count(pl.DataFrame(ROWS), **ASKED).to_dict()
+    assert "spellings" not in saved  # as those of an earlier version
+    assert Cube.from_dict(saved | {"digest": _digest(saved)}).spellings == 0
 
 
 def test_a_column_of_persons_that_is_empty_counts_nobody():

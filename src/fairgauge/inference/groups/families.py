@@ -31,6 +31,7 @@ from fairgauge.inference.compared_counts import FEWEST_GROUPS, FeatureGroups, ge
 from fairgauge.inference.interval import decidable
 from fairgauge.inference.one.statistic_intervals import statistic_interval
 from fairgauge.question.specification import Spec
+from fairgauge.reasons import ReasonCode
 from fairgauge.results.disparities import after_adjusting
 from fairgauge.results.estimates import ComparisonKey, Estimate
 from fairgauge.results.scopes import ClassScope, Diagnostic, simultaneous_interval
@@ -285,7 +286,7 @@ def reversed_ranking(whole: FeatureGroups, spec: Spec) -> Iterator[Diagnostic]:
         yield Diagnostic.warning(DiagnosticCode.REVERSED_SCORES, auc=float(area.estimate[0]))
 
 
-def adjustment_notes(estimates: Sequence[Estimate]) -> Iterator[Diagnostic]:
+def adjustment_notes(estimates: Sequence[Estimate], spec: Spec) -> Iterator[Diagnostic]:
     """Yield what adjusting for the strata does to statistically significant differences.
 
     A reversal is stated only where both directions are statistically significant after adjustment
@@ -309,6 +310,18 @@ def adjustment_notes(estimates: Sequence[Estimate]) -> Iterator[Diagnostic]:
         gone = change is AfterAdjusting.DISAPPEARS
         code = DiagnosticCode.DISAPPEARS if gone else DiagnosticCode.NOT_SIGNIFICANT_ADJUSTED
         yield Diagnostic.note(code, estimate.feature, **subject, **values, p=adjusted.p_adjusted)
+    yield from _strata_of_groups(pooled.values(), {each.column for each in spec.strata})
+
+
+def _strata_of_groups(pooled: Iterable[Estimate], strata: set[str]) -> Iterator[Diagnostic]:
+    """Warn of features, other than the strata, of which no stratum has two groups."""
+    apart: dict[str | None, bool] = dict.fromkeys(strata, False)
+    for each in pooled:
+        no_pair = each.reason is not None and each.reason.code is ReasonCode.NO_COMMON_STRATUM
+        apart[each.feature] = apart.get(each.feature, True) and no_pair
+    for feature, none in apart.items():
+        if none:
+            yield Diagnostic.warning(DiagnosticCode.STRATUM_IS_GROUP, feature)
 
 
 def _subject(estimate: Estimate) -> tuple[object, ...]:

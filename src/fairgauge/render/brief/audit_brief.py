@@ -47,6 +47,7 @@ from fairgauge.render.words.question_sentences import (
     chosen_rows,
     conditions_of,
     counts_people,
+    strata_leave_nothing,
     subgroups_not_examined,
     unit,
     unstated,
@@ -717,7 +718,8 @@ def _limits(report: Report, words: Vocabulary) -> Iterator[Sentence]:
             "Which class is the better one for people: nobody stated it.", ("spec.positive",)
         )
     strata = strata_named(spec.get("strata"))
-    beside = f"adjusted for {called(strata)} alone, and " if strata else ""
+    adjusted = strata and not strata_leave_nothing(report)
+    beside = f"adjusted for {called(strata)} alone, and " if adjusted else ""
     yield Sentence(
         f"Why: the audit {beside}looked at no causes. Whether a difference is unfair depends on "
         "context and law."
@@ -752,15 +754,16 @@ def _is_positive_assumed(report: Report) -> bool:
     return any(each.code is DiagnosticCode.ASSUMED_POSITIVE for each in report.diagnostics)
 
 
-def _explaining_steps(spec: Mapping[str, Any], task: Task, *, differs: bool) -> Iterator[Sentence]:
+def _explaining_steps(report: Report, *, differs: bool) -> Iterator[Sentence]:
     """Yield what would show where a difference arises, or whether there is one."""
-    if differs and (strata := strata_named(spec.get("strata"))) is not None:
+    strata = strata_named(report.spec.get("strata"))
+    if differs and strata is not None and not strata_leave_nothing(report):
         yield Sentence(
             f"Find how much of the difference {called(strata)} accounts for: fairgauge why, with "
             "the same --strata."
         )
-    elif differs and not spec.get("probabilities"):
-        verb = "audit" if task is Task.MULTICLASS else "why"
+    elif differs and not report.spec.get("probabilities"):
+        verb = "audit" if report.task is Task.MULTICLASS else "why"
         yield Sentence(
             "Find where it arises, among people alike in another column: fairgauge "
             f"{verb} --strata COLUMN."
@@ -922,7 +925,7 @@ def _steps(
                 f"Record {columns} where missing: {each['rows']:,} of {every} have no group."
             )
     yield from _steps_of_estimated_groups(report)
-    yield from _explaining_steps(spec, report.task, differs=remaining or bool(report.findings))
+    yield from _explaining_steps(report, differs=remaining or bool(report.findings))
     led = (each.shares for each in led_by(disparities) if each.shares is not None)
     wronged = next(filter(None, map(_wronged, led)), None)
     if wronged is not None:

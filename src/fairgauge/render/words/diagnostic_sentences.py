@@ -547,8 +547,15 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.REPEATED_ID: _repeated_id,
     DiagnosticCode.STRATUM_IS_OUTCOME: lambda d: (
         f"{d['share']:.1%} of the rows have the outcome that most rows with their "
-        f"{quote(d['column'])} have: within its strata little is left to compare; if it is the "
-        "label or the decision by another name, or made from it, remove it from the strata"
+        f"{quote(d['column'])} have: within its strata little "
+        f"{'' if d.get('outcome') is None else 'of ' + quote(d['outcome']) + ' '}is left to "
+        "compare; if it is the label or the decision by another name, or made from it, remove it "
+        "from the strata"
+    ),
+    DiagnosticCode.STRATUM_IS_GROUP: lambda _: (
+        "no stratum has rows of a group and of what it is compared with, so that no difference can "
+        "be adjusted for the strata; if they are the groups by another name, or parts of them, "
+        "name another column as strata (strata, --strata)"
     ),
     DiagnosticCode.MISSING_STRATA: lambda d: (
         f"{quote(d['column'])} is missing in {d['most_share']:.1%} of the rows with "
@@ -615,6 +622,12 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.NEVER_REPEATS: lambda d: (
         f"{quote(d['column'])}, the column of the {d['role']}s, has another value in every row: "
         f"each row counts as it would without it; check that it is the column of {d['role']}s"
+    ),
+    DiagnosticCode.ALIKE_IDENTIFIERS: lambda d: (
+        f"{d['identifiers']:,} {plural(d['identifiers'], 'identifier', 'identifiers')} in "
+        f"{quote(d['column'])} {plural(d['identifiers'], 'differs', 'differ')} from another one "
+        f"in case or blanks alone, and each counts as another {d['role']}; if they are the same, "
+        "write them alike and count the rows again"
     ),
     DiagnosticCode.UNDECIDED_OUTCOMES: _undecided_outcomes,
     DiagnosticCode.APPROVED_AS_REFUSED: _approved_as_refused,

@@ -125,7 +125,7 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
     ),
     HistoryProblem.ONE_VALUE: lambda each: (
         f"all {_rows(each)} that have a value in {called(each.column or '')} have "
-        f"{_quoted(each.value)}, so that no group can differ in it. If the feed should have other "
+        f"{_quoted(each.value)}, so that groups cannot differ in that. If the feed should have other "
         f"values, {_AGAIN}."
     ),
     HistoryProblem.EQUALS_LABEL: _equals_label,

@@ -88,15 +88,13 @@ def lead(report: Report, *, tables_to_publish: bool = False) -> tuple[str, ...]:
         compared += f" (in place of the reference of the preset, {own})"
     strata = strata_named(spec.get("strata"))
     adjusted = ""
-    if strata and tables_to_publish:
+    if strata:
+        which = " and the tables to publish" if tables_to_publish else ""
+        others = " of groups" if tables_to_publish else ""
+        where = ", where that leaves anything to compare" if strata_leave_nothing(report) else ""
         adjusted = (
-            f" Findings{_adjusted_features(spec)} and the tables to publish are also adjusted for "
-            f"{called(strata)}; tables of groups and rules are not."
-        )
-    elif strata:
-        adjusted = (
-            f" Findings{_adjusted_features(spec)} are also adjusted for {called(strata)}; tables "
-            "and rules are not."
+            f" Findings{_adjusted_features(spec)}{which} are also adjusted for "
+            f"{called(strata)}{where}; tables{others} and rules are not."
         )
     asked = f"Columns: {outcomes}." if outcomes else "No label and no prediction."
     unknown = unknown_sentence(report) if spec.get("preset") else ""
@@ -110,6 +108,12 @@ def lead(report: Report, *, tables_to_publish: bool = False) -> tuple[str, ...]:
         ),
         *([unknown] if unknown else []),
     )
+
+
+def strata_leave_nothing(report: Report) -> bool:
+    """Return whether strata are outcomes or groups by another name, of which the notes warn."""
+    codes = (DiagnosticCode.STRATUM_IS_OUTCOME, DiagnosticCode.STRATUM_IS_GROUP)
+    return any(each.code in codes for each in report.diagnostics)
 
 
 def _adjusted_features(spec: Mapping[str, Any]) -> str:
@@ -563,7 +567,7 @@ def gap_over_strata(report: Report) -> str:
     threshold = report.spec.get("threshold")
     several = isinstance(threshold, list) and len(threshold) > 1
     divided = report.task in (Task.BINARY, Task.REGRESSION) and not (protected or several)
-    if not report.spec.get("strata") or not divided:
+    if not report.spec.get("strata") or not divided or strata_leave_nothing(report):
         return ""
     return "How much of a gap is composition of the strata was not examined: fairgauge why."
 

@@ -24,6 +24,8 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.FEWER_THAN_TWO_GROUPS: "it is defined in fewer than two groups",
     ReasonCode.NO_GROUPS: "there are no groups",
     ReasonCode.NO_COMMON_STRATUM: "no stratum contains both sides",
+    ReasonCode.STRATA_DECIDE: "the strata determine the {of} almost wholly, so that nothing is "
+    "left to compare within them",
     ReasonCode.NONE_AT_TOP: "no row of either side is among the top",
     ReasonCode.EMPTY_FACET: "Facet set is empty",
     ReasonCode.FAILED: "{detail}",
