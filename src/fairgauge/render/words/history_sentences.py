@@ -125,8 +125,8 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
     ),
     HistoryProblem.ONE_VALUE: lambda each: (
         f"all {_rows(each)} that have a value in {called(each.column or '')} have "
-        f"{_quoted(each.value)}, so that groups cannot differ in that. If the feed should have other "
-        f"values, {_AGAIN}."
+        f"{_quoted(each.value)}, so that groups cannot differ in that. If the feed should have "
+        f"other values, {_AGAIN}."
     ),
     HistoryProblem.EQUALS_LABEL: _equals_label,
     HistoryProblem.OPPOSITE_OF_LABEL: _opposite_of_label,
