@@ -135,7 +135,9 @@ def audit(
     >>> round(report["true_positive_rate.difference", "sex", "Female"].value, 4)
     -0.1878
 
-    Arrays, Series and lists stand in place of columns; a mapping names the sensitive features:
+    Arrays, Series and lists stand in place of columns; a mapping names the sensitive features.
+    Their rows are matched by position, so that labels shifted by one row are not noticed: where
+    you can, pass one table and the names of its columns.
 
     >>> report = fg.audit(
     ...     label=[1, 0, 1, 1], prediction=[1, 0, 0, 1], sensitive={"sex": ["F", "F", "M", "M"]}
