@@ -11,6 +11,7 @@ import numpy as np
 
 from fairgauge.api.audit import counted, repeated_rows
 from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.decomposable import has_decomposition, usual_rate
 from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.cube.crossed_strata import cross_strata
 from fairgauge.cube.cube import Cube
@@ -32,7 +33,6 @@ from fairgauge.errors import (
     listing,
     quote,
 )
-from fairgauge.measure.composition_notes import has_decomposition
 from fairgauge.measure.decompose_gaps import decompose_gaps, with_other_intervals
 from fairgauge.measure.numbers_by_rows import adjusted_by_rows, adjusted_for_numbers
 from fairgauge.question.features import Feature, read_controls, read_strata
@@ -217,10 +217,11 @@ def _outcomes(spec: Spec) -> set[Role]:
 
 def _usual_metrics(spec: Spec) -> tuple[str, ...]:
     """Return the metrics of the preset that are of the usual statistic, or its difference."""
-    decided = spec.prediction is not None or spec.score is not None
-    usual = "selection_rate" if decided else "base_rate"
-    if spec.task is Task.REGRESSION:
-        usual = "mean_label" if spec.label is not None else "mean_prediction"
+    usual = usual_rate(
+        decided=spec.prediction is not None or spec.score is not None,
+        labelled=spec.label is not None,
+        regression=spec.task is Task.REGRESSION,
+    )
     of_preset = preset(spec.preset).gaps if spec.preset is not None else ()
     found = tuple(each for each in of_preset if each.startswith(f"{usual}."))
     return found or (f"{usual}.difference",)

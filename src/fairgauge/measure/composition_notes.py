@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from fairgauge.catalogue.moments import Mean, RegressionTerm
-from fairgauge.catalogue.statistics import Rate, Statistic
+from fairgauge.catalogue.decomposable import has_decomposition
 from fairgauge.cube.crossed_strata import cross_strata
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import DiagnosticCode, GapPartKind, ReferenceRule, Role, Task
@@ -17,13 +16,6 @@ from fairgauge.results.scopes import Diagnostic
 
 if TYPE_CHECKING:
     from fairgauge.results.gap_decomposition import Gap
-
-_ONE_COLUMN = (RegressionTerm.LABEL, RegressionTerm.PREDICTION)
-
-
-def has_decomposition(of: Statistic) -> bool:
-    """Return whether a statistic is a rate, or the mean of one column, which sums over strata."""
-    return isinstance(of, Rate) or (isinstance(of, Mean) and of.of in _ONE_COLUMN)
 
 
 def composition_notes(

@@ -9,6 +9,8 @@ from fractions import Fraction
 from typing import Any
 
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.decomposable import has_decomposition
 from fairgauge.catalogue.pooling import ConditionalDisparity
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import (
@@ -40,10 +42,12 @@ from fairgauge.render.brief._stated_findings import (
     with_condition,
 )
 from fairgauge.render.brief._vocabulary import Vocabulary, interval_in_words, joined
+from fairgauge.render.words.command_line import command_decomposing
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.words.numbers import count, listing, numbered, percent, plural
 from fairgauge.render.words.question_sentences import (
+    can_decompose,
     chosen_rows,
     conditions_of,
     counts_people,
@@ -279,8 +283,24 @@ def _verdict(report: Report, words: Vocabulary, led: list[StatedFinding]) -> Ite
         for outcome, verbs in _COUNTED.items()
         if (count := counted[outcome])
     ]
-    comparisons = plural(every, "comparison", "comparisons")
-    yield Sentence(f"Of {every:,} {comparisons} {listing(parts)}.", ("verdicts",))
+    in_all, which = _judged_in_all(report)
+    beside = f": each by the worst of its comparisons ({which}), {in_all:,} in all" if which else ""
+    yield Sentence(f"Of {every:,} {_of_verdicts(report)} {listing(parts)}{beside}.", ("verdicts",))
+
+
+def _judged_in_all(report: Report) -> tuple[int, str]:
+    """Return how many comparisons the verdicts are of, and which a verdict has several of."""
+    found = [d for d in report.diagnostics if d.code is DiagnosticCode.FAILS_TOGETHER]
+    whole = found[0]["comparisons"] if found else 0
+    if whole <= len(report.verdicts):
+        return whole, ""
+    several = report.task is Task.MULTICLASS
+    return whole, "of all classes and of each class" if several else "one at each threshold"
+
+
+def _of_verdicts(report: Report) -> str:
+    """Return what the verdicts are of: comparisons, or groups of which each has several."""
+    return "verdicts" if _judged_in_all(report)[1] else "comparisons"
 
 
 def _remaining(report: Report) -> str:
@@ -542,7 +562,7 @@ def _certainty(
         yield Sentence(text, ("verdicts",))
     crossing = [e for e in report.verdicts if before_counting(e) is Outcome.INCONCLUSIVE]
     if crossing:
-        comparisons = numbered(len(crossing), "comparisons")
+        comparisons = numbered(len(crossing), _of_verdicts(report))
         text = (
             f"Inconclusive is not “no difference”: in {comparisons} the data "
             "agree with values on both sides of the limit, with a pass and with a fail."
@@ -754,20 +774,46 @@ def _is_positive_assumed(report: Report) -> bool:
     return any(each.code is DiagnosticCode.ASSUMED_POSITIVE for each in report.diagnostics)
 
 
-def _explaining_steps(report: Report, *, differs: bool) -> Iterator[Sentence]:
-    """Yield what would show where a difference arises, or whether there is one."""
-    strata = strata_named(report.spec.get("strata"))
-    if differs and strata is not None and not strata_leave_nothing(report):
+def _explaining_steps(
+    report: Report, disparities: list[StatedFinding], failed: list[Verdict]
+) -> Iterator[Sentence]:
+    """Yield what would show where the difference arises that the page reports first.
+
+    It answers for this very difference: of one that has no decomposition, the audit compares
+    people alike in another column.
+    """
+    spec, strata = report.spec, strata_named(report.spec.get("strata"))
+    strata = None if strata_leave_nothing(report) else strata
+    stated = next(
+        ((each.shares or each.means, each.finding.estimate) for each in disparities), None
+    )
+    first: Estimate | Verdict | None = next(iter(failed), None)
+    if stated is not None:
+        first = stated[1] if stated[0] is None else stated[0].contrast
+    if first is None or spec.get("probabilities"):
+        return
+    row = compared_rate(first.definition)
+    if can_decompose(report) and has_decomposition(row):
+        line = command_decomposing(spec, row)
+        if strata is not None:
+            yield Sentence(
+                f"Find how much of the difference {called(strata)} accounts for: "
+                f"{line}, with the same --strata."
+            )
+            return
         yield Sentence(
-            f"Find how much of the difference {called(strata)} accounts for: fairgauge why, with "
-            "the same --strata."
+            f"Find where it arises, among people alike in another column: {line} --strata COLUMN."
         )
-    elif differs and not report.spec.get("probabilities"):
-        verb = "audit" if report.task is Task.MULTICLASS else "why"
+    elif strata is None and isinstance(first.definition, Contrast) and _has_counts(report, first):
         yield Sentence(
-            "Find where it arises, among people alike in another column: fairgauge "
-            f"{verb} --strata COLUMN."
+            "Compare people alike in another column: the same audit with --strata COLUMN."
         )
+
+
+def _has_counts(report: Report, first: Estimate | Verdict) -> bool:
+    """Return whether an audit adjusts a comparison for strata: exact counts, and no scores."""
+    protected = any(each.code is DiagnosticCode.PROTECTED for each in report.diagnostics)
+    return not protected and "score" not in first.definition.needs
 
 
 def _steps_of_estimated_groups(report: Report) -> Iterator[Sentence]:
@@ -907,10 +953,12 @@ def _steps(
 ) -> Iterator[Sentence]:
     """Yield what the result asks for next; the first three are shown."""
     spec = report.spec
-    remaining = any(
-        before_counting(each) is Outcome.FAIL and each.remains is not False
+    failed = [
+        each
         for each in report.verdicts
-    )
+        if before_counting(each) is Outcome.FAIL and each.remains is not False
+    ]
+    remaining = bool(failed)
     yield from _missing_statements(report)
     yield from _recoding_steps(report)
     for each in report.diagnostics:
@@ -925,7 +973,7 @@ def _steps(
                 f"Record {columns} where missing: {each['rows']:,} of {every} have no group."
             )
     yield from _steps_of_estimated_groups(report)
-    yield from _explaining_steps(report, differs=remaining or bool(report.findings))
+    yield from _explaining_steps(report, disparities, failed)
     led = (each.shares for each in led_by(disparities) if each.shares is not None)
     wronged = next(filter(None, map(_wronged, led)), None)
     if wronged is not None:

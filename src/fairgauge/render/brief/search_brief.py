@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fairgauge.catalogue.decomposable import has_decomposition
 from fairgauge.enums import SearchedReference
-from fairgauge.render.words.command_line import command_against, command_inside
+from fairgauge.render.words.command_line import (
+    command_against,
+    command_decomposing,
+    command_inside,
+)
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.numbers import listing, numbered, percent, plural, points
 from fairgauge.render.words.search_sentences import (
@@ -123,8 +128,10 @@ def _steps(found: SubgroupSearch) -> Iterator[Sentence]:
         elif command_inside(found, first) is not None:
             by = audited_by(found, first)
             yield Sentence(f"Audit the rows of {name} {by}: the command is {where}.")
-        if not of_scores(found.question):
-            yield Sentence("Find where the difference arises: fairgauge why --strata COLUMN.")
+        of = found.question.definition
+        if not of_scores(found.question) and not found.own and has_decomposition(of):
+            line = command_decomposing(found.spec, of)
+            yield Sentence(f"Find where the difference arises: {line} --strata COLUMN.")
     elif found.undecided:
         if not found.question.tolerance:
             yield Sentence(without_tolerance(found.question), ("question",))

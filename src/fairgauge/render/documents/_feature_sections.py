@@ -354,7 +354,8 @@ def _in_strata(
                 Cell(rate_value(row, found.rates.get(rate)) if found else "-"),
             ]
         table_rows.append(tuple(cells))
-    yield Table(f"{capitalised(row.title)} by {column}", tuple(columns), tuple(table_rows))
+    if groups:  # the class with the largest difference has rates of no group of its own
+        yield Table(f"{capitalised(row.title)} by {column}", tuple(columns), tuple(table_rows))
 
 
 def _group(section: FeatureResults, group: str | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from fairgauge.catalogue.decomposable import has_decomposition
 from fairgauge.enums import (
     Closed,
     DiagnosticCode,
@@ -21,6 +22,7 @@ from fairgauge.question.features import strata_columns, strata_named
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.render.words.display_names import called, printable
+from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.words.numbers import count, listing, numbered, plural
 from fairgauge.resolve.excluded_rows import contradictory_group, missing_group
 from fairgauge.results.report import Report
@@ -563,13 +565,27 @@ def gap_over_strata(report: Report) -> str:
     notes = (each for each in report.diagnostics if each.code is DiagnosticCode.COMPOSITION)
     if note := next(notes, None):
         return f"{note.message}. More: fairgauge why."
-    protected = any(each.code is DiagnosticCode.PROTECTED for each in report.diagnostics)
-    threshold = report.spec.get("threshold")
-    several = isinstance(threshold, list) and len(threshold) > 1
-    divided = report.task in (Task.BINARY, Task.REGRESSION) and not (protected or several)
-    if not report.spec.get("strata") or not divided or strata_leave_nothing(report):
+    of_found = [compared_rate(each.estimate.definition) for each in report.findings]
+    none_divides = bool(of_found) and not any(map(has_decomposition, of_found))
+    known = can_decompose(report) and not strata_leave_nothing(report)
+    if not report.spec.get("strata") or none_divides or not known:
         return ""
-    return "How much of a gap is composition of the strata was not examined: fairgauge why."
+    return (
+        "How much of a gap the composition of the strata accounts for was not examined: fairgauge "
+        "why."
+    )
+
+
+def can_decompose(report: Report) -> bool:
+    """Return whether `why` decomposes gaps of the rows or counts that a report is of."""
+    spec, threshold = report.spec, report.spec.get("threshold")
+    several = isinstance(threshold, list) and len(threshold) > 1
+    positive = spec.get("positive")
+    ordered = isinstance(positive, Mapping) and "ordered" in positive
+    known = not (spec.get("probabilities") or ordered or several)
+    protected = any(each.code is DiagnosticCode.PROTECTED for each in report.diagnostics)
+    whole = spec.get("reference") == ReferenceRule.OVERALL
+    return report.task in (Task.BINARY, Task.REGRESSION) and known and not (protected or whole)
 
 
 def _intersections(spec: Mapping[str, Any]) -> dict[str, Sequence[str]]:
