@@ -296,7 +296,7 @@ class _StrataTests:
     Attributes
     ----------
     heterogeneity : None with fewer than two strata.
-    each : of rates.
+    each : None of years, whose trend is tested.
     p_adjusted, smallest : of each; the latter is the distance that would be outlying.
     """
 
@@ -337,7 +337,7 @@ def _tests(sides: GapSides, crossed: CrossedStrata, confidence: float) -> _Tests
         of_means, _ = mean_differences(*sides.counts, sides.squares, 1.0)
         x_d, n_d, x_a, n_a = (np.where(common, each, 0.0) for each in sides.counts)
         variances = mean_variances(x_d, n_d, x_a, n_a, sides.squares)
-        found = [(heterogeneity_of_means(of_means.value, variances, (n_d, n_a)), None)]
+        found = [heterogeneity_of_means(of_means.value, variances, (n_d, n_a))]
     changes = None
     if years is not None:
         k, times = years
@@ -361,7 +361,9 @@ def _tests(sides: GapSides, crossed: CrossedStrata, confidence: float) -> _Tests
             _heterogeneity(whole, of_variation[i]),
             each,
             next(adjusted) if each is not None else np.array([]),
-            smallest_outlying(each, alpha / families) if each is not None else np.array([]),
+            smallest_outlying(each, alpha / families, 1.0 if sides.squares is None else np.inf)
+            if each is not None
+            else np.array([]),
         )
         for i, (whole, each) in enumerate(found)
     )

@@ -6,7 +6,7 @@ then the one within its cells, which adjusts it for the other columns.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +19,10 @@ from fairgauge.stats.significance import two_sided
 
 FEWEST_EXPECTED = 5.0
 """A stratum with fewer expected successes or failures on a side is never named."""
-_FEWEST_STRATA = 3
+FEWEST_ROWS = 10
+"""Nor is one whose mean is of fewer rows on a side."""
+FEWEST_STRATA = 6
+"""Of fewer strata, how far the others vary can hardly be seen, and none is named."""
 FEWEST_ABOUT_A_LINE = 2
 """Strata beyond those that fix a line; with one alone, how far they scatter can hardly be seen."""
 _POWER = 0.8
@@ -105,9 +108,11 @@ def heterogeneity(
 
     Examples
     --------
-    >>> whole, each = heterogeneity([89, 17, 202], [108, 25, 593], [512, 353, 120], [825, 560, 325])
+    >>> women = [89, 17, 202, 131, 94, 24], [108, 25, 593, 375, 393, 341]
+    >>> men = [512, 353, 120, 138, 53, 22], [825, 560, 325, 417, 191, 373]
+    >>> whole, each = heterogeneity(*women, *men)
     >>> round(float(whole.statistic), 2), round(float(each.p[0]), 6)
-    (16.09, 0.000124)
+    (18.98, 6.4e-05)
     """
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
     cells = _CellsOfLevels.of(x_d, n_d, x_a, n_a, levels)
@@ -117,19 +122,27 @@ def heterogeneity(
     variance, _ = cells.at(common[..., None])
     weight = np.where(held & (variance > 0), 1 / variance, 0.0)
     sums = _sums(weight, cells.difference)
-    return _of_all(sums, strata), _against_others(cells, weight, sums)
+
+    def at(difference: Array) -> tuple[Array, NDArray[np.bool_]]:
+        variance, expected = cells.at(difference)
+        return variance, expected >= FEWEST_EXPECTED
+
+    each = _Strata(cells.difference, weight, held)
+    return _of_all(sums, strata), _against_others(each, sums, at)
 
 
-def smallest_outlying(found: Outlying, alpha: float) -> Array:
+def smallest_outlying(found: Outlying, alpha: float, most: float = 1.0) -> Array:
     """Return the distance from the others that each stratum would be named from, with 80% power.
 
-    It is nan where rates cannot differ by so much: a stratum among few that vary is never named.
+    It is nan where they cannot differ by so much: a stratum among few that vary is never named.
 
     Parameters
     ----------
     found : Outlying
     alpha : float
         The level of all tests together.
+    most : float
+        By how much strata can differ: rates by 1, means by any number.
     """
     from scipy.special import ndtri, stdtrit
 
@@ -141,14 +154,14 @@ def smallest_outlying(found: Outlying, alpha: float) -> Array:
         normal, ndtri(tail) + ndtri(_POWER), stdtrit(degrees, tail) + stdtrit(degrees, _POWER)
     )
     smallest = reach * found.error
-    return np.where(np.isfinite(found.z) & (smallest <= 1), smallest, np.nan)
+    return np.where(np.isfinite(found.z) & (smallest <= most), smallest, np.nan)
 
 
 @quiet
 def heterogeneity_of_means(
     difference: ArrayLike, variances: tuple[ArrayLike, ArrayLike], rows: tuple[ArrayLike, ArrayLike]
-) -> HeterogeneityTest:
-    """Test whether differences of means vary over strata.
+) -> tuple[HeterogeneityTest, Outlying]:
+    """Test whether differences of means vary over strata, and each stratum against all others.
 
     Variances of few rows are uncertain, so that the small ones among them would let differences
     seem to vary; the statistic allows for it, and has the distribution F of Welch.
@@ -165,8 +178,8 @@ def heterogeneity_of_means(
     Examples
     --------
     >>> rows, variances = [50, 50, 50, 0], [0.5, 0.5, 0.5, 0]
-    >>> found = heterogeneity_of_means([0, 0, 4, 9], (variances, variances), (rows, rows))
-    >>> round(float(found.statistic), 2), round(float(found.p), 4)
+    >>> whole, each = heterogeneity_of_means([0, 0, 4, 9], (variances, variances), (rows, rows))
+    >>> round(float(whole.statistic), 2), round(float(whole.p), 4)
     (10.67, 0.0056)
     """
     from scipy.special import fdtrc
@@ -174,15 +187,18 @@ def heterogeneity_of_means(
     d, v_d, v_a, n_d, n_a = floats(difference, *variances, *rows)
     held = np.isfinite(d) & (v_d + v_a > 0)
     weight = np.where(held, 1 / (v_d + v_a), 0.0)
-    strata = held.sum(-1).astype(np.float64)
-    found = _of_all(_sums(weight, np.where(held, d, 0.0)), strata)
+    strata, d = held.sum(-1).astype(np.float64), np.where(held, d, 0.0)
+    sums = _sums(weight, d)
+    found = _of_all(sums, strata)
     # degrees of freedom of each variance (Satterthwaite), which two rows of the prior add to
     degrees = (v_d + v_a) ** 2 / (v_d**2 / (n_d + 1) + v_a**2 / (n_a + 1))
     share = weight / weight.sum(-1)[..., None]
     uncertain = np.where(held, (1 - share) ** 2 / degrees, 0.0).sum(-1) / (strata**2 - 1)
     ratio = found.statistic / (strata - 1) / (1 + 2 * (strata - 2) * uncertain)
     p = fdtrc(strata - 1, 1 / (3 * uncertain), ratio)
-    return found._replace(p=np.where(strata > 1, p, np.nan))
+    named = held & (np.minimum(n_d, n_a) >= FEWEST_ROWS)
+    each = _against_others(_Strata(d, weight, held), sums, lambda _: (v_d + v_a, named), degrees)
+    return found._replace(p=np.where(strata > 1, p, np.nan)), each
 
 
 @quiet
@@ -324,8 +340,26 @@ def _by_level(values: Array, levels: NDArray[np.int64] | None) -> Array:
     return np.asarray(np.add.reduceat(values[..., order], starts, axis=-1))
 
 
-def _against_others(cells: _CellsOfLevels, weight: Array, sums: list[Array]) -> Outlying:
-    d, held = cells.difference, cells.pooled > 0
+class _Strata(NamedTuple):
+    """Differences of strata, and their weights, 0 where a side has no rows; shape (..., S)."""
+
+    difference: Array
+    weight: Array
+    held: NDArray[np.bool_]
+
+
+def _against_others(
+    strata: _Strata,
+    sums: list[Array],
+    at: Callable[[Array], tuple[Array, NDArray[np.bool_]]],
+    degrees: ArrayLike = np.inf,
+) -> Outlying:
+    """Return each stratum against the others.
+
+    ``at`` returns the variance of a stratum that does not differ from the mean of the others, and
+    whether it has data enough; ``degrees`` are those of freedom of the variance.
+    """
+    d, weight, held = strata
     others = held.sum(-1).astype(np.float64)[..., None] - 1
     own = (weight, weight * d, weight * d**2, weight**2)
     rest = [every[..., None] - mine for every, mine in zip(sums, own, strict=True)]
@@ -333,18 +367,19 @@ def _against_others(cells: _CellsOfLevels, weight: Array, sums: list[Array]) -> 
     # the others are weighed with their spread
     random = _leave_one_out(weight, d, tau2)
     mean, error2 = random[1] / random[0], 1 / random[0]
-    variance, expected = cells.at(mean)
-    tested = held & (expected >= FEWEST_EXPECTED) & (others >= _FEWEST_STRATA - 1)
+    variance, enough = at(mean)
+    tested = held & enough & (others >= FEWEST_STRATA - 1)
     error = np.sqrt(variance + tau2 + error2)
     z = np.where(tested, (d - mean) / error, np.nan)
-    p = np.where(tau2 > 0, _t_tail(z, others - 1), two_sided(np.minimum(np.abs(z), 37.0)))
+    degrees = np.where(tau2 > 0, np.minimum(degrees, np.maximum(others - 1, 1.0)), degrees)
+    p = np.where(np.isinf(degrees), two_sided(np.minimum(np.abs(z), 37.0)), _t_tail(z, degrees))
     return Outlying(
         np.where(held, d, np.nan),
         error,
         np.where(held & (others > 0), mean, np.nan),
         z,
         np.where(tested, p, np.nan),
-        np.where(tau2 > 0, np.maximum(others - 1, 1.0), np.inf),
+        degrees,
     )
 
 

@@ -81,7 +81,7 @@ def test_differences_that_cancel_over_the_years_are_no_plain_pass():
 
 
 def test_the_trend_is_adjusted_for_other_columns_which_keep_their_tests():
-    table = years([-0.01, -0.03, -0.05], branches=4)
+    table = years([-0.01, -0.03, -0.05], branches=6)
     (gap,) = decomposed(table, ["branch", "year"]).gaps
     branch, year = gap.by_column
     assert gap.trend.value == pytest.approx(-0.02, abs=2e-3)
@@ -95,7 +95,7 @@ def test_the_trend_is_adjusted_for_other_columns_which_keep_their_tests():
 
 @pytest.mark.parametrize(
     ("table", "tested"),
-    [(years([-0.02, 0.0, -0.05]), False), (years([0.0, 0.1, 0.0, 0.0], first=19), True)],
+    [(years([-0.02, 0.0, -0.05]), False), (years([0.0, 0.1, 0.0, 0.0, 0.0, 0.0], first=19), True)],
 )
 def test_three_years_have_none_and_numbers_that_are_no_years_are_tested(table, tested):
     found = decomposed(table)

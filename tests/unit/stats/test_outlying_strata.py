@@ -34,10 +34,23 @@ def test_swapped_sides_turn_signs_and_order_changes_nothing():
 
 
 def test_strata_of_one_side_and_of_few_rows_are_never_named():
-    n = np.array([200, 200, 200, 200, 0, 4])
-    x = np.array([100, 100, 100, 100, 0, 0])
-    _, each = heterogeneity(x, n, [100, 100, 100, 100, 9, 4], [200, 200, 200, 200, 9, 4])
-    assert np.isnan(holm(each.p)).tolist() == [False] * 4 + [True, True]
+    n = np.array([200] * 6 + [0, 4])
+    x = np.array([100] * 6 + [0, 0])
+    _, each = heterogeneity(x, n, [100] * 6 + [9, 4], [200] * 6 + [9, 4])
+    assert np.isnan(holm(each.p)).tolist() == [False] * 6 + [True, True]
+
+
+@pytest.mark.parametrize("strata", [2, 3, 4, 5])
+def test_of_few_strata_none_is_named(strata):
+    """Of three that vary by 8 points, 1,000 rows a side, 33 of 100 tables would name one."""
+    rows = np.full(strata, 1000)
+    selected = np.array([900, 500, 500, 510, 490])[:strata]
+    whole, each = heterogeneity(selected, rows, np.full(strata, 500), rows)
+    assert float(whole.p) < 1e-6
+    assert np.isnan(each.p).all()
+    means = selected / rows
+    _, each = heterogeneity_of_means(means, (means / 1000, means / 1000), (rows, rows))
+    assert np.isnan(each.p).all()
 
 
 def drawn(tables, strata, group, reference, spread, *, outlying=None, seed=5):
@@ -131,12 +144,13 @@ def test_the_distance_that_would_have_been_named_is_named():
     assert np.isnan(smallest_outlying(few, 0.05)).any()
 
 
-def _variation_of_means(rng, strata, rows, spread, varies=0.0):
-    """Return the p-value of one table of means, with so many rows a stratum on each side."""
+def _tests_of_means(rng, strata, rows, spread, varies=0.0, outlying=0.0):
+    """Return the tests of one table of means, with so many rows a stratum on each side."""
     counts, squares = [], []
     for side, (mean, scale) in enumerate(zip(rows, spread, strict=True)):
         n = rng.poisson(mean, strata)
         shift = 0.3 + varies * rng.standard_normal(strata) if side == 0 else np.zeros(strata)
+        shift[0] += outlying * (side == 0)
         values = scale * rng.standard_normal(n.sum()) + np.repeat(shift, n)
         of = np.repeat(np.arange(strata), n)
         counts += [np.bincount(of, values, strata), n.astype(float)]
@@ -145,7 +159,7 @@ def _variation_of_means(rng, strata, rows, spread, varies=0.0):
     held = [np.where(common, each, 0.0) for each in counts]
     each, _ = mean_differences(*counts, tuple(squares), 1.0)
     variances = mean_variances(*held, tuple(np.where(common, q, 0.0) for q in squares))
-    return float(heterogeneity_of_means(each.value, variances, (held[1], held[3])).p)
+    return heterogeneity_of_means(each.value, variances, (held[1], held[3]))
 
 
 @pytest.mark.parametrize(
@@ -161,14 +175,24 @@ def _variation_of_means(rng, strata, rows, spread, varies=0.0):
 def test_one_difference_of_means_in_thin_strata_does_not_seem_to_vary(strata, rows, spread):
     """Cochran's chi-square with estimated variances finds variation in up to 30 in 100 of them."""
     rng = np.random.default_rng(5)
-    p = np.array([_variation_of_means(rng, strata, rows, spread) for _ in range(400)])
-    assert (p < 0.05).mean() <= 0.075
+    found = [_tests_of_means(rng, strata, rows, spread) for _ in range(400)]
+    assert np.mean([whole.p < 0.05 for whole, _ in found]) <= 0.075
+    assert np.mean([(holm(each.p) < 0.05).any() for _, each in found]) <= 0.06
 
 
 def test_means_that_vary_are_found_to():
     rng = np.random.default_rng(6)
-    p = [_variation_of_means(rng, 20, (40, 60), (1, 1), varies=0.5) for _ in range(100)]
-    assert (np.array(p) < 0.05).mean() >= 0.9
+    found = [_tests_of_means(rng, 20, (40, 60), (1, 1), varies=0.5) for _ in range(100)]
+    assert np.mean([whole.p < 0.05 for whole, _ in found]) >= 0.9
+    assert np.mean([(holm(each.p) < 0.05).any() for _, each in found]) <= 0.08
+
+
+def test_one_mean_of_forty_is_named_and_no_other():
+    rng = np.random.default_rng(7)
+    tables = [_tests_of_means(rng, 40, (200, 600), (1, 1), outlying=0.5) for _ in range(100)]
+    named = np.array([holm(each.p) < 0.05 for _, each in tables])
+    assert named[:, 0].mean() >= 0.95
+    assert named[:, 1:].any(axis=-1).mean() <= 0.04
 
 
 def test_strata_of_one_side_have_no_variance_and_raise_no_warning():
