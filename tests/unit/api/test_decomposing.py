@@ -256,7 +256,7 @@ def test_one_outlying_stratum_is_not_averaged_away():
 def test_differences_of_means_that_cancel_are_not_accounted_for():
     (gap,) = decomposed(branches([-0.044] * 11 + [0.24], large=11), task="regression").gaps
     assert (gap.verdict, gap.reason) == ("inconclusive", WhyInconclusive.VARIES)
-    assert "Outlying: b11, +0.240 (−0.044 in the others, adjusted p < 0.001)." in gap.says
+    assert "Outlying: b11, +0.240 (−0.044 in the others" in gap.says
 
 
 def test_cancelling_strata_are_no_plain_pass_where_there_is_no_gap(tmp_path):
