@@ -374,7 +374,7 @@ class GridCell:
     Attributes
     ----------
     counts : the rates of both sides, "36 v 53"; the value where there are no counts.
-    mark, interval : the number on the axis, and its interval in words.
+    mark, interval : the number on the axis; it, its interval and what is allowed in words.
     outcome : what it comes to.
     notes : the letters of the notes below that are of it.
     """
@@ -394,13 +394,14 @@ class RuleGrid:
     ----------
     caption : what it shows.
     rules : the columns.
-    parts : the rows by feature, each with a title; a cell is None where a rule judges nothing.
+    parts : the rows by feature, each with a title; a group has its value in the data below its
+        name, as tables have it. A cell is None where a rule judges nothing.
     notes : what stands below it.
     """
 
     caption: str
     rules: tuple[GridRule, ...]
-    parts: tuple[tuple[str, tuple[tuple[str, tuple[GridCell | None, ...]], ...]], ...]
+    parts: tuple[tuple[str, tuple[tuple[Cell, tuple[GridCell | None, ...]], ...]], ...]
     notes: tuple[str, ...] = ()
 
 

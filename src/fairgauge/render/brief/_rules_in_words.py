@@ -7,7 +7,7 @@ import math
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.moments import Mean
 from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.enums import Outcome, ScopeKind
+from fairgauge.enums import Outcome, ReferenceKind, ScopeKind
 from fairgauge.question.rules import limits_of
 from fairgauge.render.brief._compared_means import ComparedMeans, quantity
 from fairgauge.render.brief._compared_shares import ComparedShares, RateWords
@@ -73,7 +73,10 @@ def rule_in_words(report: Report, words: Vocabulary, rule: RuleResult) -> str:
     shares = next(filter(None, (shares_of(report, words, each) for each in rule.verdicts)), None)
     if shares is None:
         return ""
-    return share_rule_in_words(shares.rate, shares.contrast.definition, limits)
+    reference = shares.contrast.reference
+    others = reference is not None and reference.kind is ReferenceKind.OTHERS
+    whom = {"whom": "others"} if others else {}
+    return share_rule_in_words(shares.rate, shares.contrast.definition, limits, **whom)
 
 
 def rule_sentence(report: Report, words: Vocabulary, rule: RuleResult, outcome: Outcome) -> str:
@@ -142,7 +145,10 @@ def _whom(report: Report, words: Vocabulary, verdict: Verdict) -> tuple[str, str
 
 
 def share_rule_in_words(
-    rate: RateWords, metric: Metric | Statistic, limits: tuple[float, float]
+    rate: RateWords,
+    metric: Metric | Statistic,
+    limits: tuple[float, float],
+    whom: str = "those they are compared with",
 ) -> str:
     """Return what a rule on a share allows: "were approved at least 0.8 times as often"."""
     event, condition = rate.event, rate.condition
@@ -151,7 +157,7 @@ def share_rule_in_words(
     people = f"of those {condition}, " if condition else ""
     happened = rate.clause if event is None else event.happened
     if is_ratio(metric):
-        return f"{people}{happened} {_between(limits)} times as often"
+        return f"{people}{happened} {_between(limits)} times as often as {whom}"
     if metric.range != (-1, 1):
         return ""
     if event is None:

@@ -102,15 +102,11 @@ class Event:
     happened : as a verb phrase of the past: "were approved", "repaid".
     among : people to whom it happened, after their name: "who were approved", "who repaid".
     happens : as a verb phrase in general, for headlines: "are approved".
-    decided : whether it is a decision, not an outcome.
-    positive : whether it is the positive one of its two.
     """
 
     happened: str
     among: str
     happens: str
-    decided: bool
-    positive: bool
 
 
 class Vocabulary:
@@ -209,22 +205,39 @@ class Vocabulary:
         return self.words.positive, self.words.negative
 
     def _decision(self, *, positive: bool) -> Event:
-        word = self._decision_words[0 if positive else 1]
-        if word and self.cut is None:
-            which = f"{self.which} were {word}"
-            return Event(f"were {word}", which, f"are {word}", True, positive)
+        if (event := self._participle(positive=positive)) is not None:
+            return event
         if self.decisions is not None:
             equals = self.decisions[0 if positive else 1]
         else:
             equals = self._equals(self.spec.get("prediction") or "prediction", positive=positive)
-        return Event(f"had {equals}", f"with {equals}", f"have {equals}", True, positive)
+        return Event(f"had {equals}", f"with {equals}", f"have {equals}")
+
+    @property
+    def _decided_by_label(self) -> bool:
+        """Return whether words of the user for decisions can only be of the label."""
+        own = self.spec.get("words") or {}
+        labels = self.words.label_positive or self.words.label_negative
+        decided = self.spec.get("prediction") or self.spec.get("score")
+        return bool(own.get("positive") or own.get("negative")) and not (labels or decided)
+
+    def _participle(self, *, positive: bool) -> Event | None:
+        """Return a decision in the words of the user; without one of its own, not the other."""
+        word, other = self._decision_words if positive else self._decision_words[::-1]
+        word = word or (other and f"not {other}")
+        if not word or self.cut is not None:
+            return None
+        return Event(f"were {word}", f"{self.which} were {word}", f"are {word}")
 
     def _outcome(self, *, positive: bool) -> Event:
         word = self.words.label_positive if positive else self.words.label_negative
         if word and self.cut is None:
-            return Event(word, f"{self.which} {word}", word, False, positive)
+            return Event(word, f"{self.which} {word}", word)
+        event = self._participle(positive=positive) if self._decided_by_label else None
+        if event is not None:
+            return event
         equals = self._equals(self.spec.get("label") or "label", positive=positive)
-        return Event(f"had {equals}", f"with {equals}", f"have {equals}", False, positive)
+        return Event(f"had {equals}", f"with {equals}", f"have {equals}")
 
     def _equals(self, column: object, *, positive: bool) -> str:
         asked = self.spec.get("positive")
@@ -265,8 +278,8 @@ class Vocabulary:
             first, second = self._decision_words
         else:
             first, second = words.label_positive, words.label_negative
-        if first:
-            return f"{first} or {second or 'not'}"
+        if first or second:
+            return f"{first or second} or {second if first and second else 'not'}"
         event = self.event(cells)
         return "" if event is None else event.among.removeprefix("with ")
 
@@ -276,6 +289,8 @@ class Vocabulary:
         event = self.event(cells)
         if first:
             return f"{first} or {second}" if second else first
+        if self._decided_by_label and self.cut is None:
+            return f"were {self.both(TP + FP)}"
         return "" if event is None else event.happened
 
     def among(self, cells: Cells) -> str:
@@ -284,21 +299,32 @@ class Vocabulary:
         return "" if event is None else event.among
 
     def group(self, feature: str | None, group: str | None) -> str:
-        """Return what the people of a group are called: "women", "people with sex Female"."""
+        """Return what the people of a group are called: "women", "people with sex Female".
+
+        No group is called as those are who are not in a group: that of the value "Other" is
+        "people with race “Other”", whatever its name or pattern is.
+        """
         feature, group = str(feature), str(group)
         found = self._groups.get((feature, group))
         if found is not None and found.kind is GroupKind.OTHERS:
-            return f"other {self.noun}"
+            return f"all other {self.noun}"
         names = self.words.groups.get(feature)
+        named = ""
         if isinstance(names, str):
-            return self._by_pattern(names, feature, group)
-        if names is not None and group in names:
-            return called(names[group])
+            named = self._by_pattern(names, feature, group)
+        elif names is not None and group in names:
+            named = called(names[group])
+        if named and not _is_pronoun(named):
+            return named
         parts = self._parts(feature, group)
         if len(parts) < 2:
-            return f"{self.noun} with {called(feature)} {_value(group)}"
-        listed = [f"{called(column)} {_value(value)}" for column, value in parts.items()]
+            return f"{self.noun} with {called(feature)} {group_value(group)}"
+        listed = [f"{called(column)} {group_value(value)}" for column, value in parts.items()]
         return f"{self.noun} with {listing(listed)}"
+
+    def renames(self, feature: str | None, group: str | None) -> bool:
+        """Return whether what a group is called does not hold its value: "women" of Female."""
+        return f" {group} ".casefold() not in f" {self.group(feature, group)} ".casefold()
 
     def feature(self, feature: str | None, together: str = " together") -> str:
         """Return a feature in words: "sex", "sex and race together"."""
@@ -314,7 +340,7 @@ class Vocabulary:
             named = names.get(value) if names is not None and not isinstance(names, str) else None
             values[column] = called(named or value)
         if any(place not in values for place in _PLACE.findall(pattern)):
-            return f"{self.noun} with {called(feature)} {_value(group)}"
+            return ""
         return _PLACE.sub(lambda found: values[found[1]], pattern)
 
     def _parts(self, feature: str, group: str) -> Mapping[str, str]:
@@ -385,9 +411,18 @@ def some(people: str) -> str:
 _PRONOUNS = {"all", "any", "both", "each", "none", "not", "other", "others", "rest", "same", "than"}
 
 
-def _value(value: str) -> str:
-    """Return a value of a group, in quotation marks where a sentence would read on through it."""
-    return f"“{called(value)}”" if value.casefold() in _PRONOUNS else called(value)
+def _is_pronoun(name: str) -> bool:
+    """Return whether a name begins as one for nobody in particular: "other people"."""
+    return name.casefold().partition(" ")[0] in _PRONOUNS
+
+
+def group_value(value: str) -> str:
+    """Return a value of a group, in quotation marks where a sentence would read on through it.
+
+    >>> group_value("Asian"), group_value("Other"), group_value("Not stated")
+    ('Asian', '“Other”', '“Not stated”')
+    """
+    return f"“{called(value)}”" if _is_pronoun(value) else called(value)
 
 
 def joined(people: str, condition: str) -> str:

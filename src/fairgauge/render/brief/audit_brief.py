@@ -377,8 +377,8 @@ def _unadjusted(report: Report, strata: str) -> Iterator[Sentence]:
 def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     data, spec = report.data, report.spec
     whole = data.cases if counts_people(spec) else data.rows
-    what = "" if counts_people(spec) else " rows"
-    used = "all of them used" if data.used == whole else f"{count(data.used)}{what} used"
+    of = "of them" if whole == data.cases else "rows"
+    used = f"{'all of them' if data.used == whole else f'{count(data.used)} {of}'} used"
     yield Sentence(f"{count(data.cases)} {words.unit}, {used}.", ("data.cases", "data.used"))
     yield from (Sentence(text, ("spec.where",)) for text in chosen_rows(report))
     features = dict.fromkeys(words.feature(each.feature) for each in report.groups)
@@ -757,7 +757,7 @@ def _limits(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     if decided and spec.get("label") and report.task is Task.BINARY and refused is not None:
         people = joined(words.noun, refused.among)
         yield Sentence(
-            f"How the outcome of {people} is known: the data state one. Ask.",
+            f"How the outcome of {people} is known: ask who supplied the data.",
             ("spec.label",),
         )
     columns = [called(each["column"]) for each in spec.get("sensitive", ())]

@@ -11,6 +11,7 @@ from fairgauge.question.rules import limits_of
 from fairgauge.reasons import ReasonCode
 from fairgauge.render._document_tree import (
     Block,
+    Cell,
     Chart,
     ChartRow,
     DotArray,
@@ -29,17 +30,16 @@ from fairgauge.render.brief._rules_in_words import (
     shares_of,
 )
 from fairgauge.render.brief._stated_findings import StatedFinding, disparities_of, led_by
-from fairgauge.render.brief._vocabulary import Vocabulary, some
+from fairgauge.render.brief._vocabulary import Vocabulary, group_value, some
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import (
     neutral,
     shown,
-    shown_range,
     signed,
     unit,
-    unit_name,
 )
 from fairgauge.render.words.numbers import listing
+from fairgauge.render.words.verdict_sentences import describe_place
 from fairgauge.results.disparities import gap
 from fairgauge.results.report import Report
 from fairgauge.results.verdicts import RuleResult, Verdict, before_counting
@@ -75,7 +75,7 @@ def rule_grid(report: Report, words: Vocabulary) -> RuleGrid | None:
         of_feature = [(key, rows[key]) for key in kept if key[0] == feature]
         title = _part_title(report, words, [v for _, row in of_feature for v in row if v])
         lines = tuple(
-            (_row_name(words, *key), tuple(_cell(report, words, each) for each in row))
+            (_row_head(words, *key), tuple(_cell(report, words, each) for each in row))
             for key, row in of_feature
         )
         parts.append((title, lines))
@@ -131,7 +131,14 @@ def _row_name(words: Vocabulary, feature: str | None, group: str | None) -> str:
         return f"all {words.unit}"
     if group is None:
         return called(feature)
-    return words.group(feature, group) if feature in words.words.groups else called(group)
+    return words.group(feature, group) if feature in words.words.groups else group_value(group)
+
+
+def _row_head(words: Vocabulary, feature: str | None, group: str | None) -> Cell:
+    """Return a group with its value in the data, where its name does not hold it."""
+    named = feature in words.words.groups and group is not None
+    value = called(group) if named and words.renames(feature, group) else ""
+    return Cell(_row_name(words, feature, group), below=value)
 
 
 def _part_title(report: Report, words: Vocabulary, verdicts: Sequence[Verdict]) -> str:
@@ -157,10 +164,6 @@ def _cell(report: Report, words: Vocabulary, verdict: Verdict | None) -> GridCel
         return None
     kind, sign = unit(verdict.definition), signed(verdict.definition)
     low, high = verdict.interval or (None, None)
-    interval = ""
-    if verdict.interval is not None:
-        ends = shown_range(verdict.interval.low, verdict.interval.high, kind, sign=sign)
-        interval = f"{100 * verdict.interval.level:.4g}% CI {ends}{unit_name(kind)}"
     value = "-" if verdict.value is None else shown(verdict.value, kind, sign=sign)
     shares = shares_of(report, words, verdict)
     found = shares.counts if shares is not None else None
@@ -179,7 +182,7 @@ def _cell(report: Report, words: Vocabulary, verdict: Verdict | None) -> GridCel
     notes: tuple[str, ...] = ("a",) if verdict.remains is False else ()
     if outcome is Outcome.FAIL and shares is not None:
         notes += ("b",) if shares.rate.worse(gap(shares.contrast)) is False else ()
-    return GridCell(counts, mark, interval, outcome, notes)
+    return GridCell(counts, mark, describe_place(verdict), outcome, notes)
 
 
 def _rule(report: Report, words: Vocabulary, rule: RuleResult, number: int) -> GridRule:
@@ -202,7 +205,9 @@ def _notes(
     levels = {each.interval.level for each in shown_verdicts if each.interval is not None}
     if levels:
         of_100 = [cell.counts for cell in cells if " v " in cell.counts and "/" not in cell.counts]
-        counted = f" {of_100[0]}: of 100 in the group v of 100 others." if of_100 else ""
+        counted = (
+            f" {of_100[0]}: of 100 in the group v of 100 it is compared with." if of_100 else ""
+        )
         wider = ""
         if any(each.simultaneous for each in report.estimates):
             wider = "; those for all comparisons together are wider"
@@ -210,6 +215,8 @@ def _notes(
             f"Green: allowed. Dot and line: value and {100 * min(levels):.4g}% CI of each "
             f"comparison by itself, which decides its rule{wider}.{counted}"
         )
+    if any(each.alternatives for each in shown_verdicts):
+        yield "Of a rule with “or” the first limit alone is drawn; any of them suffices."
     outcomes = {cell.outcome for cell in cells}
     codes = {each.reason.code for each in shown_verdicts if each.outcome is Outcome.INCONCLUSIVE}
     also = "".join(f", or {text}" for code, text in _BESIDE_THE_LINE.items() if code in codes)
@@ -249,6 +256,13 @@ def reversed_features(report: Report) -> set[str | None]:
         for each in led
         if each.after_adjusting is AfterAdjusting.REVERSES
     }
+
+
+def group_names(report: Report) -> dict[tuple[str | None, str | None], str]:
+    """Return what the first page calls groups that tables call by another name, their value."""
+    words = Vocabulary.of_report(report)
+    groups = {(each.feature, each.group) for each in report.groups}
+    return {each: words.group(*each) for each in groups if words.renames(*each)}
 
 
 def audit_exhibits(report: Report) -> Iterator[Block]:
@@ -311,7 +325,7 @@ def dot_arrays(shares: ComparedShares, sentence: str) -> DotArrays | None:
     ringed = 0
     if shares.is_worse:
         ringed = found.reference - found.group
-    gap = f"the gap to the rate of {shares.rate.among(shares.other)}" if ringed else ""
+    gap = "the gap to the rate beside it" if ringed else ""
     sides = ((shares.subject, found.group, ringed), (shares.other, found.reference, 0))
     arrays = tuple(
         DotArray(

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from fairgauge.render.brief._vocabulary import Vocabulary
     from fairgauge.results.gap_decomposition import Decomposition, Gap
 
-_MOST_GAPS = 2
+_MOST_GAPS, _MOST_NAMED = 2, 4
 _MOST_PLACES = 3
 
 
@@ -46,7 +46,8 @@ def decomposition_brief(found: Decomposition) -> Brief:
         once.setdefault(test_of(each[1]), each)
     (at, first), *others = once.values()
     shown = [each for each in others if each[1].verdict is not GapVerdict.NO_GAP]
-    gaps = [(at, first), *shown][:_MOST_GAPS]
+    gaps = [(at, first), *shown[: _MOST_GAPS - 1]]
+    more = [each for each in others if each not in gaps]
     words = gap_words(found)
     return Brief(
         headline=_headline(ordered, words),
@@ -57,7 +58,7 @@ def decomposition_brief(found: Decomposition) -> Brief:
                 ("data.rows", "used", f"gaps[{at}].columns"),
             ),
         ),
-        found=tuple(_found(found, gaps, words)),
+        found=tuple(_found(gaps, more, words)),
         certainty=tuple(
             each for i, gap in gaps for each in _certainty(i, gap, named=len(found.gaps) > 1)
         ),
@@ -101,15 +102,26 @@ def _headline(ordered: Sequence[tuple[int, Gap]], words: Vocabulary) -> Sentence
 
 
 def _found(
-    found: Decomposition, gaps: Sequence[tuple[int, Gap]], words: Vocabulary
+    gaps: Sequence[tuple[int, Gap]], more: Sequence[tuple[int, Gap]], words: Vocabulary
 ) -> Iterator[Sentence]:
     for i, gap in gaps:
         in_words = GapInWords(words, gap)
         stated = in_words.sentences() if in_words.known else [f"{gap.estimate.says}."]
         for text in stated:
             yield Sentence(text, (f"gaps[{i}].estimate", f"gaps[{i}].parts", f"gaps[{i}].strata"))
-    if (more := len(found.gaps) - len(gaps)) > 0:
-        yield Sentence(f"{more:,} more {plural(more, 'gap is', 'gaps are')} below.", ("gaps",))
+    if more:
+        rates = {test_of(gap)[-1] for _, gap in (*gaps, *more)}
+        named = [
+            f"{words.group(gap.estimate.feature, gap.estimate.group)}"
+            f"{f', {metric_words(gap.estimate.definition)}' if len(rates) > 1 else ''}"
+            f" ({gap.verdict})"
+            for _, gap in more
+        ]
+        comparisons = plural(len(more), "comparison", "comparisons")
+        yield Sentence(
+            f"{len(more):,} more {comparisons}: {listing(named, most=_MOST_NAMED)}.",
+            tuple(f"gaps[{i}].verdict" for i, _ in more),
+        )
 
 
 def _certainty(at: int, gap: Gap, *, named: bool) -> Iterator[Sentence]:

@@ -28,7 +28,8 @@ def in_words(data: Mapping[str, Any]) -> dict[str, Any]:
             given.label_positive or "observed positive", given.label_negative or "observed negative"
         ],
         "decisions": [
-            given.positive or "predicted positive", given.negative or "predicted negative"
+            given.positive or "predicted positive",
+            given.negative or (f"not {given.positive}" if given.positive else "predicted negative"),
         ],
     }  # fmt: skip
     shown = {key: value for key, value in data.items() if key != "spec"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from fairgauge.catalogue.comparisons import is_of_all_groups
 from fairgauge.enums import ClassKind, Outcome
@@ -54,8 +54,15 @@ _MOST_DECIDING = 2
 _MOST_VERDICTS = 200
 
 
-def outcome_words(verdicts: Sequence[Verdict], report: Report) -> str:
-    """Return what a rule comes to: which groups decide, and how many there are of the others."""
+def outcome_words(
+    verdicts: Sequence[Verdict],
+    report: Report,
+    names: Mapping[tuple[str | None, str | None], str],
+) -> str:
+    """Return what a rule comes to: which groups decide, and how many there are of the others.
+
+    ``names`` are what the first page calls groups, where tables have another name.
+    """
     worst = before_counting(verdicts[0])
     word = outcome_word(worst).upper()
     deciding = [each for each in verdicts if before_counting(each) is worst]
@@ -66,7 +73,7 @@ def outcome_words(verdicts: Sequence[Verdict], report: Report) -> str:
             return f"PASS for {_compared_groups(deciding[0], report)}"
         return f"PASS for {_groups(len(deciding))}"
     most = len(deciding) if len(deciding) <= _MOST_DECIDING else 1
-    named = [_verdict_group(each, report) for each in deciding[:most]]
+    named = [_verdict_group(each, report, names) for each in deciding[:most]]
     undecided = [each.reason for each in deciding if _insufficient(each)]
     without = f" ({insufficiency(undecided)})" if undecided else ""
     text = f"{word}{without} for {', '.join(named)}"
@@ -124,8 +131,13 @@ def _groups(count: int) -> str:
     return f"{count:,} {numbers.plural(count, 'group', 'groups')}"
 
 
-def _verdict_group(verdict: Verdict, report: Report) -> str:
+def _verdict_group(
+    verdict: Verdict, report: Report, names: Mapping[tuple[str | None, str | None], str]
+) -> str:
     name = _compared_groups(verdict, report)
+    if not is_of_all_groups(verdict.definition):
+        called_there = names.get((verdict.feature, verdict.group), "")
+        name += f", {called_there}" if called_there else ""
     limits = [_alternative(each, report) for each in verdict.alternatives]
     details = "; ".join(limits) if limits else _details(verdict, report)
     return f"{name} ({details})" if details else name

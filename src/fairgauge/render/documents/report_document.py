@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from fairgauge.catalogue.statistics import has_direction
 from fairgauge.enums import (
@@ -28,7 +28,7 @@ from fairgauge.render._document_tree import (
     Table,
     Tone,
 )
-from fairgauge.render.brief.audit_exhibits import audit_exhibits, reversed_features
+from fairgauge.render.brief.audit_exhibits import audit_exhibits, group_names, reversed_features
 from fairgauge.render.documents._appendix_sections import (
     data_blocks,
     glossary_sections,
@@ -315,7 +315,7 @@ class _Summary:
         yield from not_stated(self.report)
         if self.report.verdicts:
             yield Heading("Rules")
-            yield Facts(tuple(self._rule_lines()))
+            yield Facts(tuple(self._rule_lines(group_names(self.report))))
             if any(each.simultaneous for each in self.report.estimates):
                 yield Paragraph(
                     "Each CI is of its comparison by itself, which decides its rule; those under "
@@ -344,10 +344,12 @@ class _Summary:
         if count := len(self.tables_to_publish):
             yield f"{count:,} {numbers.plural(count, 'table', 'tables')} to publish"
 
-    def _rule_lines(self) -> Iterator[tuple[str, str]]:
+    def _rule_lines(
+        self, names: Mapping[tuple[str | None, str | None], str] | None = None
+    ) -> Iterator[tuple[str, str]]:
         for each in self.report.by_rule:
             words = rule_words(self.rules.get(each.rule), each.rule, each.worst.definition)
-            yield words, outcome_words(each.verdicts, self.report)
+            yield words, outcome_words(each.verdicts, self.report, names or {})
 
     def _remaining(self) -> Iterator[Block]:
         """Yield which fails remain when all comparisons are judged together."""

@@ -147,6 +147,22 @@ def _crossed(verdict: Verdict) -> str:
     return f"{_limit(verdict)}{both}"
 
 
+def describe_place(verdict: Verdict) -> str:
+    """Return where a value is beside what its rule allows: of several limits the first is drawn.
+
+    "0.68, 95% CI (0.64 to 0.73); allowed: at least 0.8"
+    """
+    if verdict.value is None:
+        return ""
+    low, high = rules.limits_of(verdict.rule)
+    least, most = (_limit_text(verdict, each) for each in (low, high))
+    allowed = f"{least} to {most}"
+    if math.isinf(low) or math.isinf(high):
+        allowed = f"at least {least}" if math.isinf(high) else f"at most {most}"
+    ends = f", {_ends(verdict)}" if verdict.interval else ""
+    return f"{_shown(verdict, verdict.value)}{ends}; allowed: {allowed}"
+
+
 def _limit_text(verdict: Verdict, limit: float) -> str:
     if unit(verdict.definition) is Unit.POINTS:
         return minus(f"{100 * limit:g} pp")

@@ -36,10 +36,17 @@ from fairgauge.render.words.verdict_sentences import outcome_word
 from fairgauge.results.report import Report
 
 
-def write(document: DocumentTree, shown: object = None, *, tight: str = "") -> str:
+def write(
+    document: DocumentTree,
+    shown: object = None,
+    *,
+    tight: str = "",
+    record: str = "The report in full",
+) -> str:
     """Write a document as one self-contained HTML page.
 
-    ``tight`` is a class of the style sheet with smaller print, where a page has no room.
+    ``tight`` is a class of the style sheet with smaller print, where a page has no room; ``record``
+    is what follows the first page.
     """
     report = shown if isinstance(shown, Report) else None
     scores = scored(report) if report else []
@@ -50,6 +57,7 @@ def write(document: DocumentTree, shown: object = None, *, tight: str = "") -> s
     return environment().get_template("page.html.j2").render(
         document=document,
         tight=tight,
+        record=record,
         fresh=anchors(),
         style=Markup(style),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file

@@ -167,7 +167,10 @@ def _(block: Table) -> Iterator[str]:
 def _(block: RuleGrid) -> Iterator[str]:
     heads = ["", *(escape(f"{each.words} ({each.text})", cell=True) for each in block.rules)]
     rows = [
-        [escape(capitalised(name), cell=True), *map(_judged, cells)]
+        [
+            escape(capitalised(name.text) + (name.below and f" ({name.below})"), cell=True),
+            *map(_judged, cells),
+        ]
         for _, lines in block.parts
         for name, cells in lines
     ]

@@ -153,8 +153,8 @@ def test_the_headline_is_about_what_the_verdict_is_about() -> None:
     )
     assert str(brief.verdict[1]) == (
         "“Those who did not reoffend differ by at most 10 of 100 in how often they are rated high "
-        "risk”: Black defendants are outside this limit and worse off; Other defendants and White "
-        "defendants are outside it and better off."
+        "risk”: Black defendants are outside this limit and worse off; defendants with race "
+        "“Other” and White defendants are outside it and better off."
     )
     # the mistake in the favour of people: neither better nor worse off, but less often or more
     swapped = {
@@ -707,3 +707,78 @@ def test_a_half_of_a_person_is_rounded_alike_in_every_sentence() -> None:
     text = " ".join(str(each) for _, answer in report.brief().answers for each in answer)
     assert "35 had p = 1; of 100 people with g A, 53." in text
     assert "No rule is about this difference (35 v 53 of 100)" in text
+
+
+@pytest.mark.parametrize("value", ["Other", "other", "Others", "All other", "Not stated", "None"])
+@pytest.mark.parametrize("names", ["{value} {noun}", "{value}", None])
+def test_no_group_is_called_as_all_others_are(value: str, names: str | None) -> None:
+    """No sentence of a group whose value is "Other" can be read as of all who are not in one."""
+    counts = {
+        "Black": {"tp": 1369, "fp": 805, "fn": 532, "tn": 990},
+        "White": {"tp": 505, "fp": 349, "fn": 461, "tn": 1139},
+        value: {"tp": 900, "fp": 830, "fn": 100, "tn": 300},
+    }
+    words: dict[str, Any] = {"noun": "defendants", "positive": "released"}
+    if names:
+        words["groups"] = {"race": names}
+    rule = "-0.05 <= selection_rate.difference <= 0.05"
+    report = fg.audit(fg.confusion("race", counts), words=words, rules=[rule])
+    text = str(report.brief()).casefold()
+    drawn = str(report_document(report).first_page.exhibits).casefold()
+    value = value.casefold()
+    assert f"defendants with race “{value}”" in text
+    for each in (text, drawn):
+        rest = re.sub(f"“{value}”|all other defendants|of \\d+ other defendants", "", each)
+        assert not re.search(rf"\b{value} defendants|\b{value} (were|are)\b", rest)
+
+
+def test_a_decision_without_a_word_of_its_own_is_not_the_other() -> None:
+    """With one of two words, what the other decision is called follows from it."""
+    rules = ["-0.01 <= true_positive_rate.difference <= 0.01"]
+    for given, refused in (("positive", "were not approved"), ("negative", "were refused")):
+        words = {key: word for key, word in WORDS.items() if key not in {"positive", "negative"}}
+        report = audit(rules=rules, words=words | {given: WORDS[given]})
+        text = str(report.brief())
+        assert "approved =" not in text
+        assert "approved other than" not in text
+        assert f"women who repaid {refused}; at the rate of men" in text
+        drawn = [e for e in report_document(report).first_page.exhibits if hasattr(e, "key")]
+        assert refused in drawn[0].key
+    assert "were not refused" in text
+
+
+def test_words_for_a_decision_that_is_the_label_are_used() -> None:
+    """Of admissions the label is the decision; without predictions its words can be no other's."""
+    words = {"noun": "applicants", "positive": "admitted", "negative": "rejected"}
+    data = loans().with_columns(pl.col("approved").alias("admit"))
+    asked = {"label": "admit", "sensitive": "sex", "positive": 1}
+    text = str(fg.audit(data, **asked, words=words).brief())
+    assert "The data state who were admitted or rejected, compared by sex" in text
+    assert "admit = 1" not in text
+    of_labels = words | {"label_positive": "came"}
+    assert "admitted" not in str(fg.audit(data, **asked, words=of_labels).brief())
+
+
+def test_the_grid_names_the_value_of_a_group_once_where_its_name_does_not_hold_it() -> None:
+    names = WORDS["groups"] | {"race": "{value} applicants"}
+    report = audit(
+        sensitive=["sex", "race"], rules=["selection_rate.ratio >= 0.8"],
+        words=WORDS | {"groups": names},
+    )  # fmt: skip
+    (grid,) = [e for e in report_document(report).first_page.exhibits if hasattr(e, "rules")]
+    heads = {name.text: name.below for _, rows in grid.parts for name, _ in rows}
+    assert heads["women"] == "F"
+    assert sum(map(bool, heads.values())) == 1
+    assert "| Women (F) |" in render(report, "markdown")
+    assert "F, women (" in str(report_document(report, full=True).filed)
+
+
+def test_the_grid_states_what_is_allowed_and_an_interval_on_its_side_of_it() -> None:
+    report = audit(rules=["selection_rate.ratio >= 0.8"])
+    (grid,) = [e for e in report_document(report).first_page.exhibits if hasattr(e, "rules")]
+    (verdict,) = report.verdicts
+    ((_, (cell,)),) = grid.parts[0][1]
+    low, high = map(float, re.findall(r"CI \(([\d.]+) to ([\d.]+)\)", cell.interval)[0])
+    assert cell.interval.endswith("; allowed: at least 0.8")
+    assert verdict.interval is not None
+    assert (low < 0.8, high < 0.8) == (verdict.interval.low < 0.8, verdict.interval.high < 0.8)

@@ -18,13 +18,18 @@ COUNTS = {
 
 @pytest.fixture(scope="module")
 def found():
-    rows = [
-        {"group": group, "unit": unit, "p": p, "n": n}
-        for (group, unit), (ones, of) in COUNTS.items()
-        for p, n in ((1, ones), (0, of - ones))
-    ]
     return fg.why(
-        pl.DataFrame(rows), prediction="p", positive=1, sensitive="group", count="n", strata="unit"
+        counted(), prediction="p", positive=1, sensitive="group", count="n", strata="unit"
+    )
+
+
+def counted():
+    return pl.DataFrame(
+        [
+            {"group": group, "unit": unit, "p": p, "n": n}
+            for (group, unit), (ones, of) in COUNTS.items()
+            for p, n in ((1, ones), (0, of - ones))
+        ]
     )
 
 
@@ -56,8 +61,21 @@ def test_gaps_that_are_not_shown_do_not_stand_on_the_first_page_beside_one_that_
     assert [str(gap.verdict) for gap in found.gaps] == ["no gap shown", "remains"]
     stated = [str(each) for each in found.brief().found]
     assert stated[0] == "Of 100 people with group Z, 10 had p = 1; of 100 people with group A, 50."
-    assert stated[-1] == "1 more gap is below."
-    assert not any("group B" in each for each in stated)
+    assert stated[-1] == "1 more comparison: people with group B (no gap shown)."
+    assert not any("group B" in each for each in stated[:-1])
+
+
+def test_comparisons_that_are_not_stated_are_named_and_counted_once(found):
+    """A difference and a ratio of one rate are one comparison, whatever a page has room for."""
+    both = fg.why(
+        counted(), prediction="p", positive=1, sensitive="group", count="n", strata="unit",
+        metrics=["selection_rate.difference", "selection_rate.ratio"],
+    )  # fmt: skip
+    assert len(both.gaps) == 2 * len(found.gaps)
+    last = [str(one.brief().found[-1]) for one in (found, both)]
+    assert last[0] == last[1]
+    number, named = int(last[0].split()[0]), last[0].partition(": ")[2]
+    assert number == len(found.gaps) - 2 == named.count("people with group")
     text = render(found, "text", full=True)
     assert text.index("Z (group)") < text.index("B (group)")
 
