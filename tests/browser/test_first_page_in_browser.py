@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from tests.browser.conftest import Visit
 
@@ -13,7 +15,8 @@ SHEET = {"width": 695, "height": 1054}
 OVERLAPS = """() => {
   const texts = [...document.querySelectorAll(
     "header p, h1, #summary h2, #summary h3, #summary p, #summary li, #summary td, #summary th")]
-    .filter(each => each.offsetParent && each.textContent.trim() && !each.querySelector("p, li"));
+    .filter(each => each.offsetParent && each.textContent.trim() && !each.querySelector("p, li"))
+    .filter(each => getComputedStyle(each).display !== "inline");  // as words of one paragraph
   const boxes = texts.map(each => [each, each.getBoundingClientRect()]);
   return boxes.flatMap(([one, a], i) => boxes.slice(i + 1).filter(([other, b]) =>
     !one.contains(other) && !other.contains(one) && a.width && b.width &&
@@ -65,6 +68,21 @@ def test_dots_state_their_sentence_to_screen_readers(visit):
     )
     assert names
     assert all(name.startswith("Of 100 ") for name in names)
+
+
+@pytest.mark.parametrize("name", ["small", "several"])
+def test_on_a_phone_every_interval_is_in_numbers_beside_what_is_allowed(visit, name):
+    """Its cards have no axis; where there is one, the numbers are for screen readers alone."""
+    for width, shown in ((400, True), (1280, False)):
+        page = visit(name, width=width).page
+        ends = page.locator("#summary .judged .ends")
+        drawn = page.locator("#summary .judged .plot circle").count()
+        texts = [text for text in ends.all_text_contents() if text]
+        assert len(texts) == drawn > 0
+        assert all(re.search(r"CI \(.* to .*\); allowed: \S", text) for text in texts)
+        heights = ends.evaluate_all("all => all.map(each => each.offsetHeight)")
+        assert all((height > 8) == shown for height in heights)
+        assert page.evaluate(OVERLAPS) == []
 
 
 @pytest.mark.parametrize("rules", [1, 2])

@@ -172,7 +172,7 @@ def test_a_rule_with_alternatives_is_stated_in_its_own_words() -> None:
 
 def test_both_rules_of_the_demonstration_are_in_words() -> None:
     verdict = " ".join(map(str, of_loans(rules=RULES).brief().verdict))
-    assert "“were approved at least 0.8 times as often”" in verdict
+    assert "“were approved at least 0.8 times as often as others”" in verdict
 
 
 def test_a_fail_of_one_class_names_the_class_and_the_side() -> None:

@@ -10,7 +10,7 @@ from unicodedata import normalize
 import numpy as np
 import polars as pl
 import pytest
-from tests.every_result import RESULTS, result
+from tests.every_result import RESULTS, RULES, loans, result
 from tests.needs import missing
 
 import fairgauge as fg
@@ -95,7 +95,55 @@ def test_every_kind_of_result_has_two_full_pages(name: str, tmp_path: Path) -> N
     for each in sentences:
         assert re.sub(r"\s", "", normalize("NFKC", str(each))) in first, str(each)
     for page in pages[1:]:  # a heading, or where to sign, is not alone on a page
-        assert re.match(r"(For the record|The report in full) \S", page)
+        assert re.match(r"(For the record|Extract of the report|The report in full) \S", page)
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("name", RESULTS)
+def test_what_follows_a_first_page_is_called_in_full_only_where_it_is(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The shortest document, printed where all longer ones have three pages, is an extract."""
+    pages: list[str] = []
+
+    def printed(page: str) -> bytes:
+        pages.append(page)
+        return b"/Type /Page\n" * 3
+
+    monkeypatch.setattr(pdf, "print_page", printed)
+    save(result(name), tmp_path / "result.pdf")
+    whole, *_, extract = (re.findall(r'id="h-record">(.*?)<', page)[0] for page in pages)
+    assert whole in ("For the record", "The report in full")
+    assert extract == ("For the record" if whole == "For the record" else "Extract of the report")
+    save(result(name), tmp_path / "result.pdf", full=True)
+    assert 'id="h-record">The report in full<' in pages[-1]
+
+
+def test_dots_are_printed_beside_two_rules_for_every_group(tmp_path: Path) -> None:
+    """Of fourteen groups the dots of both findings stand in one row; none is dropped for room."""
+    if pdf.find_browser() is None:
+        missing("Chromium")
+    age = {"column": "age", "cuts": [40], "closed": "left"}
+    names = {
+        "sex": {"Female": "women", "Male": "men"}, "race": "{value} applicants",
+        "age": {"[-inf, 40)": "applicants under 40", "[40, inf)": "applicants of 40 or more"},
+        "sex*race": "{race} {sex}",
+    }  # fmt: skip
+    words = {
+        "unit": "applications", "noun": "applicants", "positive": "approved",
+        "negative": "refused", "label_positive": "repaid", "label_negative": "did not repay",
+        "groups": names,
+    }  # fmt: skip
+    report = fg.audit(
+        loans(), label="repaid", prediction="approved", positive="yes", words=words,
+        sensitive=["sex", "race", age], intersections=["sex*race"], rules=RULES,
+    )  # fmt: skip
+    report.save(tmp_path / "audit.pdf")
+    pages = list(PrintedPages((tmp_path / "audit.pdf").read_bytes()).texts())
+    assert len(pages) == 2
+    for size in ("826 of 2,282", "1,446 of 2,718", "701 of 1,386", "1,119 of 1,593"):
+        assert size.replace(" ", "") in pages[0].replace(" ", "")
+    assert "Every rule, every group" in pages[0]
 
 
 def test_tables_to_publish_are_in_the_pdf_however_many_charts_have_no_room(tmp_path: Path) -> None:
