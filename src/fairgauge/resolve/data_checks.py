@@ -57,7 +57,7 @@ _CLASSES = 2
 _MISSING_APART, _HARDLY_CHANCE = 0.02, 1e-3
 """How far apart shares of missing strata are, and the p-value, from which they are warned of."""
 ALMOST_ALL = 0.99
-"""The share of rows of both outcomes from which strata are said to determine them."""
+"""The share of rows of both outcomes from which strata are stated to determine them."""
 _FEWEST_DETERMINED = 10
 """Rows of a stratum below which all have one outcome often, whatever the stratum."""
 _MANY_SINGLE = 20
