@@ -13,7 +13,7 @@ from fairgauge.enums import Direction, ScopeKind
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.brief._compared_shares import RateWords
 from fairgauge.render.brief._frequencies import Share, common_counts, size_words
-from fairgauge.render.brief._vocabulary import Vocabulary
+from fairgauge.render.brief._vocabulary import Vocabulary, some
 from fairgauge.render.words.change_words import (
     ARROW,
     DIRECTIONS,
@@ -29,6 +29,7 @@ from fairgauge.results.model_comparison import Candidate, DisparityChange
 from fairgauge.results.scopes import Interval
 
 _PER_HUNDRED = 100
+_REVERSED = "reference - group"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ class ChangedShares:
     subject, other : what the people of both sides are called.
     mine, theirs : the shares of the subject, and of the other side, before and after.
     lower : whether the share of the subject is the lower one after.
+    turned : whether the subject is the reference.
     """
 
     def __init__(
@@ -74,7 +76,8 @@ class ChangedShares:
         group = words.group(contrast.feature, contrast.group)
         sides = [(group, mine), (words.reference(contrast), theirs)]
         gap = float(mine[1].rate - theirs[1].rate)
-        if self.words.worse(gap) is False and words.is_one_group(contrast):
+        self.turned = self.words.worse(gap) is False and words.is_one_group(contrast)
+        if self.turned:
             sides.reverse()
             gap = -gap
         (self.subject, self.mine), (self.other, self.theirs) = sides
@@ -117,6 +120,14 @@ class ChangedShares:
         )
         return before, after
 
+    def as_compared(self) -> tuple[str, tuple[float, float]]:
+        """Return who is compared, and the gaps, in the direction of the values of the metric."""
+        turned = self.turned != (getattr(self.change.definition, "order", "") == _REVERSED)
+        if not turned:
+            return self.words.pair(self.subject, self.other), self.gaps
+        before, after = self.gaps
+        return self.words.pair(self.other, self.subject), (-before, -after)
+
     def headline(self, times: Times) -> str:
         """Return what became of it, in words without numbers."""
         pair = self.words.pair(self.subject, self.other)
@@ -133,14 +144,22 @@ class ChangedShares:
         )
 
     def span(self) -> str | None:
-        """Return the interval of the change of the distance as counts, where it has one sign."""
-        found = _distance(self.change)
-        if found is None or found[0] * found[1] < 0:
+        """Return the interval of the change of the distance as counts, in a sentence."""
+        if (apart := self.apart()) is None:
             return None
-        near, far = size_words(found[:2], _PER_HUNDRED)
-        apart = "further apart" if found[1] > 0 else "closer together"
         pair = capitalised(self.words.pair(self.subject, self.other))
-        return f"{pair}: {near} to {far} of 100 {apart} in {self.words.how_often} ({found[2]})."
+        return f"{pair}: {apart[0]} in {self.words.how_often} ({apart[1]})."
+
+    def apart(self) -> tuple[str, str] | None:
+        """Return that interval, as "6 to 11 of 100 closer together", and what it is called."""
+        if (found := _distance(self.change)) is None:
+            return None
+        low, high, level = found
+        if low * high < 0:
+            closer, further = (size_words((0.0, abs(end)), _PER_HUNDRED)[1] for end in (low, high))
+            return f"{closer} of 100 closer together to {further} of 100 further apart", level
+        near, far = size_words((low, high), _PER_HUNDRED)
+        return f"{near} to {far} of 100 {'further apart' if high > 0 else 'closer together'}", level
 
 
 class FoundChange:
@@ -197,7 +216,9 @@ class FoundChange:
             pair = rate.pair(self.shares.subject, self.shares.other)
             what = f"The difference between {pair} in {rate.how_often}"
         if not self.is_shown:
-            return f"{what}: no statistically significant change."
+            apart = self.shares.apart() if self.shares is not None else None
+            range_ = f" ({apart[0]}, {apart[1]})" if apart is not None else ""
+            return f"{what}: no statistically significant change{range_}."
         if not change.significant:
             return (
                 f"{what}: a statistically significant change{self._from_to()}, not shown to be "
@@ -216,7 +237,8 @@ class FoundChange:
             f"{abs(_PER_HUNDRED * gap):.0f} {'fewer' if gap < 0 else 'more'}"
             for gap in self.shares.gaps
         )
-        return f", from {before} to {after} of 100"
+        among = self.shares.words.among(some(self.shares.subject))
+        return f", from {before} of 100 {among} to {after}"
 
     def headline(self, times: Times) -> str:
         """Return it in words without numbers."""

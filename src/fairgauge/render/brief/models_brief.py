@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 from fairgauge.catalogue.cells import FP, TP
+from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import CandidateVerdict, ClassKind, Performance, ScopeKind, Status, Task
 from fairgauge.render._document_tree import Chart, ChartRow, Mark, Unit
 from fairgauge.render.brief._changed_shares import (
@@ -13,30 +15,42 @@ from fairgauge.render.brief._changed_shares import (
     candidate_shares,
     each_once,
 )
-from fairgauge.render.brief._frequencies import range_words
+from fairgauge.render.brief._compared_shares import RateWords
+from fairgauge.render.brief._frequencies import Share, common_counts, range_words
 from fairgauge.render.brief._vocabulary import (
     ANY_DECISION,
     NO_CHANGE_SHOWN,
     UNFAIR,
     Vocabulary,
+    adjusted_in_words,
     without_outcome,
 )
 from fairgauge.render.words.change_words import ARROW
 from fairgauge.render.words.display_names import called, capitalised, file_of
-from fairgauge.render.words.metric_words import shown
+from fairgauge.render.words.metric_words import shown, unit
 from fairgauge.render.words.model_sentences import (
+    Terms,
     at_one_threshold,
     better_words,
+    beyond_margins,
     describe_candidate,
+    margin_outcome,
     margin_sentence,
+    margins_kept,
     needed_sentences,
-    open_margins,
 )
 from fairgauge.render.words.numbers import count, listing, plural
 from fairgauge.results.brief import Brief, Sentence
-from fairgauge.results.model_comparison import ModelComparison, Reclassified
+from fairgauge.results.model_comparison import (
+    DisparityChange,
+    MarginTest,
+    ModelComparison,
+    RateChange,
+    Reclassified,
+)
+from fairgauge.results.scopes import Interval
 
-_MOST_FINDINGS, _MOST_OTHERS, _MOST_GROUPS, _MOST_STEPS, _MOST_CANDIDATES = 2, 2, 3, 3, 3
+_MOST_FINDINGS, _MOST_OTHERS, _MOST_GROUPS, _MOST_STEPS, _MOST_CANDIDATES = 3, 2, 3, 3, 3
 _MOST_DRAWN = 6
 
 
@@ -54,6 +68,39 @@ def models_brief(comparison: ModelComparison) -> Brief:
         steps=tuple(made.steps())[:_MOST_STEPS],
         question="What changes, and for whom",
     )
+
+
+class _PlainTerms(Terms):
+    """What rates and margins are called in words: "how often those who repaid are approved"."""
+
+    def __init__(self, words: Vocabulary) -> None:
+        self.words = words
+
+    def words_of(self, row: Statistic) -> RateWords | None:
+        """Return the words of a rate, None where it has none."""
+        rate = RateWords(self.words, row) if isinstance(row, Rate) else None
+        return rate if rate is not None and rate.known else None
+
+    def rate(self, row: Statistic) -> str:
+        often = self._how_often(row)
+        return f"{row.title} ({often})" if often else row.title
+
+    def own_rate(self, row: Statistic) -> str:
+        often = self._how_often(row)
+        return f"{often} in each group" if often else super().own_rate(row)
+
+    def _how_often(self, row: Statistic) -> str:
+        if (rate := self.words_of(row)) is None:
+            return ""
+        if rate.event is None:
+            return f"how often {rate.clause}"
+        return f"how often {rate.among(self.words.noun)} {rate.event.happens}"
+
+    def margin(self, one: DisparityChange | MarginTest) -> str:
+        row = one.definition if isinstance(one, DisparityChange) else one.change.definition
+        if one.by == "ratio" or unit(row) not in (Unit.POINTS, Unit.PERCENT):
+            return super().margin(one)
+        return f"{100 * (one.margin or 0.0):.3g} of 100"
 
 
 class _ModelsBrief:
@@ -82,6 +129,7 @@ class _ModelsBrief:
             for i, one in enumerate(self.best.disparities)
             if one.outcome is not None
         )
+        self.terms = _PlainTerms(self.words)
         self.changes = [each for each in tested if each.is_shown]
         self.others = [each for each in tested if not each.is_shown]
         before, after = f"under “{self.current}”", f"under “{self.name}”"
@@ -114,7 +162,15 @@ class _ModelsBrief:
     def verdict(self) -> Iterator[Sentence]:
         """Yield the verdict on each candidate."""
         for i, each in enumerate(self.comparison.candidates[:_MOST_CANDIDATES]):
-            yield Sentence(describe_candidate(each, self.current), (f"candidates[{i}].verdict",))
+            source = (f"candidates[{i}].verdict",)
+            yield Sentence(describe_candidate(each, self.current, self.terms), source)
+            place = f"candidates[{i}]"
+            for text in margins_kept(each, self.terms):
+                yield Sentence(
+                    text, (f"{place}.margins", f"{place}.disparities", f"{place}.groups")
+                )
+            for text in beyond_margins(each, terms=self.terms):
+                yield Sentence(text, (f"{place}.disparities", f"{place}.groups"))
         if (more := len(self.comparison.candidates) - _MOST_CANDIDATES) > 0:
             yield Sentence(f"{more:,} more {plural(more, 'candidate', 'candidates')} below.")
 
@@ -169,15 +225,38 @@ class _ModelsBrief:
             place = (one.rate, one.feature, one.threshold, one.scope.kind, one.class_scope.kind)
             if place != ("accuracy", None, None, ScopeKind.OVERALL, ClassKind.NONE):
                 continue
-            if one.old is None or one.new is None or one.interval is None:
-                continue
-            yield Sentence(
-                f"{capitalised(self.words.fits[0])} for {100 * one.old:.0f} of 100 "
-                f"{self.words.unit} {self.times.before} and {100 * one.new:.0f} {self.times.after}:"
-                f" for {range_words((one.interval.low, one.interval.high), 100)} "
-                f"({100 * one.interval.level:.4g}% CI).",
-                (f"{self.place}.rates[{i}]",),
-            )
+            if (text := self._rate_before_and_after(one, one.interval)) is not None:
+                yield Sentence(f"{text}.", (f"{self.place}.rates[{i}]",))
+
+    def _rate_before_and_after(self, one: RateChange, interval: Interval | None) -> str | None:
+        """Return a rate of all rows under both models as counts, with the interval of its change.
+
+        None of a rate that counts none of them.
+        """
+        rate = self.terms.words_of(one.definition)
+        at_one = one.threshold is None and one.class_scope.is_single
+        if rate is None or one.old is None or one.new is None or interval is None or not at_one:
+            return None
+        shares = [Share(Fraction(v).limit_denominator(10**9)) for v in (one.old, one.new)]
+        found = common_counts(shares, lambda _: True)
+        if found is None:
+            return None
+        of, (old, new) = found
+        return (
+            f"{rate.counted(f'{of:,}', self.words.unit, f'{old:,}', self.times.before)} and "
+            f"{new:,} {self.times.after}: {range_words((interval.low, interval.high), of)} "
+            f"({100 * interval.level:.4g}% CI)"
+        )
+
+    def _margin(self, test: MarginTest) -> str:
+        """Return what a margin shows; as counts, with the interval that decides, if it can."""
+        several = len(self.comparison.candidates)
+        text = self._rate_before_and_after(
+            test.change, test.change.interval if several == 1 else test.adjusted
+        )
+        if text is None:
+            return margin_sentence(test, several)
+        return f"{text}: {margin_outcome(test, self.terms.margin(test))}."
 
     def _decided_otherwise(self) -> Iterator[Sentence]:
         """Yield for how many rows the decision changes, in all and by group of one feature."""
@@ -228,14 +307,17 @@ class _ModelsBrief:
 
     def certainty(self) -> Iterator[Sentence]:
         """Yield the intervals, and what is shown of the rates with a margin."""
-        for each in self.changes[:_MOST_FINDINGS]:
+        for each in self.changes[: _MOST_FINDINGS + _MOST_OTHERS]:
             if (interval := each.interval()) is not None:
                 yield Sentence(interval, each.source)
-        candidates = len(self.comparison.candidates)
         for i, test in enumerate(self.best.margins):
-            yield Sentence(margin_sentence(test, candidates), (f"{self.place}.margins[{i}]",))
-        for text in open_margins(self.best):
-            yield Sentence(text, (f"{self.place}.disparities", f"{self.place}.groups"))
+            yield Sentence(self._margin(test), (f"{self.place}.margins[{i}]",))
+        tested = sum(
+            one.p_adjusted is not None for each in self.comparison.candidates
+            for one in each.disparities
+        )  # fmt: skip
+        if tested:
+            yield Sentence(adjusted_in_words(self.comparison.confidence, tested))
         # what one of both models does not decide is stated with the rows
         for text in without_outcome("No change", {"": self.comparison.data.excluded}, ["label"]):
             yield Sentence(text, ("data.excluded",))
@@ -278,7 +360,7 @@ def models_exhibits(comparison: ModelComparison) -> Iterator[Chart]:
     made = _ModelsBrief(at_one_threshold(comparison))
     rows = [
         ChartRow(
-            f"{capitalised(one.words.pair(one.subject, one.other))}, {one.words.how_often}",
+            f"{capitalised(pair)}, {one.words.how_often}",
             Mark(after),
             f"{shown(before, Unit.POINTS, sign=True)} {ARROW} "
             f"{shown(after, Unit.POINTS, sign=True)} pp",
@@ -286,7 +368,7 @@ def models_exhibits(comparison: ModelComparison) -> Iterator[Chart]:
         )
         for each in [*made.changes, *made.others][:_MOST_DRAWN]
         if (one := each.shares) is not None
-        for before, after in [one.gaps]
+        for pair, (before, after) in [one.as_compared()]
     ]
     if rows:
         yield Chart(
@@ -300,8 +382,8 @@ def models_exhibits(comparison: ModelComparison) -> Iterator[Chart]:
 
 def _drawn(times: Times) -> str:
     return (
-        f"Open: {times.before}; filled: {times.after}. 0 is no difference; below 0 it happens less "
-        "often to the first group."
+        f"Open: {times.before}; filled: {times.after}. Each is the share of the first group less "
+        "that of the second: 0 is no difference, below 0 it happens less often to the first."
     )
 
 

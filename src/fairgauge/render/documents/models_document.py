@@ -61,10 +61,13 @@ from fairgauge.render.words.metric_words import (
     with_unit,
 )
 from fairgauge.render.words.model_sentences import (
+    TERMS,
+    VERDICTS,
     at_one_threshold,
+    beyond_margins,
     describe_candidate,
-    margin_of,
     margin_sentence,
+    margins_kept,
     needed_sentences,
 )
 from fairgauge.render.words.question_sentences import caveat
@@ -106,10 +109,10 @@ METHOD = (
     "any excludes no change is at most one minus the confidence level. That a disparity changes, "
     "wherever it leads, is tested by itself, with the p-values adjusted likewise. A candidate is "
     "as good where the whole interval of the change is within the margin, in every rate with a "
-    "margin, adjusted for the number of candidates. It dominates where, besides, at least one "
-    "disparity is closer, and of every disparity the whole interval of the change of its distance "
-    "from no difference, and of every group's own rate the whole interval of its change, is "
-    "within the margin: what could not be tested is not passed over."
+    "margin, adjusted for the number of candidates. It dominates (“better, within all margins”) "
+    "where, besides, at least one disparity is closer, and of every disparity the whole interval "
+    "of the change of its distance from no difference, and of every group's own rate the whole "
+    "interval of its change, is within the margin: what could not be tested is not passed over."
 )
 """How models are compared."""
 
@@ -131,7 +134,7 @@ def models_document(comparison: ModelComparison, *, full: bool = True) -> Docume
         beside=f"{numbers.count(rows)} rows",
         lead=caveat(comparison.spec),
         verdict=", ".join(
-            f"{called(each.name)}: {str(each.verdict).upper()}"
+            f"{called(each.name)}: {VERDICTS.get(each.verdict, str(each.verdict)).upper()}"
             for each in comparison.candidates
             if each.verdict is not CandidateVerdict.NONE
         ),
@@ -155,9 +158,9 @@ def _candidate(each: Candidate, comparison: ModelComparison) -> Section:
     sentences: list[str] = []
     if candidates > 1:  # of one alone the summary states them
         blocks.append(Paragraph(describe_candidate(each, current), _TONES[each.verdict]))
-        sentences += [margin_sentence(test, candidates) for test in each.margins]
-        sentences += needed_sentences(each)
-    sentences += [*_disparity_sentences(each), *_margins_of_groups(each)]
+        sentences += [*beyond_margins(each, [Performance.INFERIOR]), *needed_sentences(each)]
+    sentences += [margin_sentence(test, candidates) for test in each.margins]
+    sentences += [*_disparity_sentences(each), *margins_kept(each), *_margins_of_groups(each)]
     if sentences:
         blocks.append(Items(tuple(sentences)))
     blocks += _disparity_tables(each)
@@ -215,29 +218,7 @@ def _margins_of_groups(each: Candidate) -> Iterator[str]:
     worse = [test for test in each.groups if test.outcome is Performance.INFERIOR]
     for test in worse[:_MOST_ITEMS]:
         shift = describe_rate_shift(test.change)
-        yield f"{_of_test(test)}: {shift}: worse by more than {margin_of(test)}."
-    if each.verdict is CandidateVerdict.DOMINATES:
-        margins = dict.fromkeys(
-            [margin_of(one) for one in each.disparities if one.outcome is not None]
-            + [margin_of(test) for test in each.groups]
-        )
-        held = dict.fromkeys(test.change.definition.title for test in each.groups)
-        own = f", and every group's own {numbers.listing(list(held))} to be at most that much worse"
-        yield (
-            "Every disparity is shown to be at most "
-            f"{numbers.listing(list(margins))} further from no difference{own if held else ''}."
-        )
-        other = dict.fromkeys(
-            one.definition.title
-            for one in each.rates
-            if one.feature is not None and one.definition.title not in held
-        )
-        if other:
-            yield (
-                "Not tested by that margin, and possibly worse by more: a group's own "
-                f"{numbers.listing(list(other), 'or')}."
-            )
-        return
+        yield f"{_of_test(test)}: {shift}: worse by more than {TERMS.margin(test)}."
     if each.verdict is CandidateVerdict.BETTER_WHERE_TESTED:
         yield from _untested(each)
 
@@ -265,7 +246,7 @@ def _untested(each: Candidate) -> Iterator[str]:
             who, status, what = _of_whom(one), one.status, metric_words(one.definition)
         why = INSUFFICIENT
         if status is Status.OK:
-            why = f"not shown to be within the margin of {margin_of(one)}"
+            why = f"not shown to be within the margin of {TERMS.margin(one)}"
         whose.setdefault((who, why), []).append(what)
     for (who, why), parts in list(whose.items())[:_MOST_UNTESTED]:
         yield f"{who}, {why}: {'; '.join(dict.fromkeys(parts))}."

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import CandidateVerdict, Direction, Fairness, Performance
 from fairgauge.render.words import numbers
 from fairgauge.render.words.change_words import describe_rate_shift, rate_unit
@@ -26,12 +27,38 @@ _PERFORMANCE = {
 }
 _MARGINS = {
     Performance.INFERIOR: "Worse by more than the margin",
-    Performance.CANNOT_TELL: "Inconclusive, by the margin",
-    Performance.NO_MARGIN: "Tested for a change, but by no margin, as none is stated",
+    Performance.CANNOT_TELL: "Not shown to be within the margin, and possibly worse by more",
+    Performance.NO_MARGIN: "Tested for a change alone, as no margin is stated, and possibly worse",
 }
+VERDICTS = {CandidateVerdict.DOMINATES: "better, within all margins"}
+"""Verdicts in other words than those of programs."""
 _NOT_TESTED = (
     "whether it is as accurate is not judged, because no margin is stated by which it may be less"
 )
+
+
+class Terms:
+    """What rates and margins are called: by their titles, and in percentage points."""
+
+    def rate(self, row: Statistic) -> str:
+        """Return what a rate of all rows is called."""
+        return row.title
+
+    def own_rate(self, row: Statistic) -> str:
+        """Return what a group's own rate is called."""
+        return f"a group's own {row.title}"
+
+    def margin(self, one: DisparityChange | MarginTest) -> str:
+        """Return a margin with its unit: ``5.0 pp``, or of a ratio a share: ``5%``."""
+        margin = one.margin or 0.0
+        if one.by == "ratio":
+            return f"{100 * margin:.3g}%"
+        if isinstance(one, DisparityChange):
+            return with_unit(margin, unit(one.definition))
+        return with_unit(margin, rate_unit(one.change.definition))
+
+
+TERMS = Terms()
 
 
 def at_one_threshold(comparison: ModelComparison) -> ModelComparison:
@@ -57,45 +84,45 @@ def at_one_threshold(comparison: ModelComparison) -> ModelComparison:
     return replace(comparison, candidates=candidates)
 
 
-def describe_candidate(each: Candidate, current: str) -> str:
+def describe_candidate(each: Candidate, current: str, terms: Terms = TERMS) -> str:
     """Return the verdict on a candidate as a sentence."""
     subject = {
-        CandidateVerdict.DOMINATES: f"{better_words([called(each.name)], current)} (it dominates)",
+        CandidateVerdict.DOMINATES: better_words([called(each.name)], current),
         CandidateVerdict.BETTER_WHERE_TESTED: f"{called(each.name)} is better than {current} in "
         "what could be tested",
         CandidateVerdict.TRADE_OFF: f"{called(each.name)} is a trade-off against {current}",
         CandidateVerdict.WORSE: f"{called(each.name)} is worse than {current}",
-        CandidateVerdict.CANNOT_TELL: f"Whether {called(each.name)} is better than {current} "
-        "(dominates it) is inconclusive",
+        CandidateVerdict.CANNOT_TELL: f"Whether {called(each.name)} is better than {current} is "
+        "inconclusive",
         CandidateVerdict.NONE: f"{called(each.name)} against {current}",
     }[each.verdict]
-    fairness, performance = _fairness(each), _performance(each)
+    fairness, performance = _fairness(each), _performance(each, terms)
     bad = (each.fairness in (Fairness.FAIRER, Fairness.MIXED)) != (
         each.performance in (Performance.NON_INFERIOR, Performance.NO_MARGIN)
     )
     joined = f"{fairness}, {'but' if bad else 'and'} {performance}"
     if each.performance is Performance.NO_MARGIN:
         joined = f"{fairness}; {performance}"
-    return " ".join([f"{subject}: {joined}.", *_of_margins(each, Performance.INFERIOR)])
+    return f"{subject}: {joined}."
 
 
 def better_words(names: list[str], current: str) -> str:
-    """Return what it is to dominate: "new is better than old, and in nothing tested worse ..."."""
+    """Return what it is to dominate: "new is better than old, and where a margin ..."."""
     who = f"{numbers.listing(names)} {numbers.plural(len(names), 'is', 'are')}"
-    return f"{who} better than {current}, and in nothing tested worse by more than its margin"
+    return f"{who} better than {current}, and where a margin is stated not worse by more"
 
 
-def _performance(each: Candidate) -> str:
+def _performance(each: Candidate, terms: Terms) -> str:
     """Return whether a candidate is as good, or better in every rate that has a margin."""
     if each.performance is Performance.NO_MARGIN:
         return _NOT_TESTED
     if all(test.better for test in each.margins):
-        rates = numbers.listing([_rate_of(test) for test in each.margins])
+        rates = numbers.listing([_rate_of(test, terms) for test in each.margins])
         return f"it is significantly better in {rates}"
     by_margin: dict[str, list[str]] = {}
     for test in each.margins:
         if test.outcome is each.performance:
-            by_margin.setdefault(margin_of(test), []).append(_rate_of(test))
+            by_margin.setdefault(terms.margin(test), []).append(_rate_of(test, terms))
     parts = [
         _PERFORMANCE[each.performance].format(
             rates=numbers.listing(rates), are=numbers.plural(len(rates), "is", "are"), margin=margin
@@ -105,46 +132,57 @@ def _performance(each: Candidate) -> str:
     return numbers.listing(parts)
 
 
-def _rate_of(test: MarginTest) -> str:
+def _rate_of(test: MarginTest, terms: Terms) -> str:
     at = "" if test.change.threshold is None else f" at threshold {test.change.threshold:g}"
-    return f"{test.change.definition.title}{at}"
+    return f"{terms.rate(test.change.definition)}{at}"
 
 
-def margin_of(one: DisparityChange | MarginTest) -> str:
-    """Return a margin with its unit: ``5.0 pp``, or of a ratio a share: ``5%``."""
-    margin = one.margin or 0.0
-    if one.by == "ratio":
-        return f"{100 * margin:.3g}%"
-    if isinstance(one, DisparityChange):
-        return with_unit(margin, unit(one.definition))
-    return with_unit(margin, rate_unit(one.change.definition))
+def margins_kept(each: Candidate, terms: Terms = TERMS) -> Iterator[str]:
+    """Yield by how much a candidate that dominates may be worse in what, and what has no margin."""
+    if each.verdict is not CandidateVerdict.DOMINATES:
+        return
+    by_margin: dict[str, dict[str, None]] = {}
+    tested = [(terms.margin(test), _rate_of(test, TERMS)) for test in each.margins]
+    tested += [(terms.margin(one), "every difference between groups") for one in each.disparities
+               if one.outcome is not None]  # fmt: skip
+    tested += [(terms.margin(t), terms.own_rate(t.change.definition)) for t in each.groups]
+    for margin, what in tested:
+        by_margin.setdefault(margin, {})[what] = None
+    stated = (f"{margin} for {numbers.listing(list(what))}" for margin, what in by_margin.items())
+    yield f"The margins: {'; '.join(stated)}."
+    held = {test.change.rate for test in each.groups}
+    others = dict.fromkeys(
+        terms.own_rate(one.definition)
+        for one in each.rates
+        if one.feature is not None and one.rate not in held
+    )
+    if others:
+        yield f"Without a margin, and possibly worse: {numbers.listing(list(others))}."
 
 
-def open_margins(each: Candidate) -> Iterator[str]:
-    """Yield how many disparities, and groups' own rates, are not shown to be within a margin."""
-    yield from _of_margins(each, Performance.CANNOT_TELL)
-    yield from _of_margins(each, Performance.NO_MARGIN)
-
-
-def _of_margins(each: Candidate, outcome: Performance) -> Iterator[str]:
+def beyond_margins(
+    each: Candidate, outcomes: Iterable[Performance] = tuple(_MARGINS), terms: Terms = TERMS
+) -> Iterator[str]:
     """Yield of how many disparities, and groups' own rates, the margins have an outcome."""
     if each.verdict is CandidateVerdict.NONE:
         return
     every = (
-        ("disparity", "disparities", [one for one in each.disparities if one.outcome is not None]),
+        ("difference between groups", "differences between groups",
+         [one for one in each.disparities if one.outcome is not None]),
         ("group's own rate", "groups' own rates", each.groups),
-    )
-    parts: list[str] = []
-    margins: list[str] = []
-    for one, several, tests in every:
-        held = [test for test in tests if test.outcome is outcome]
-        margins += [margin_of(test) for test in held if test.margin is not None]
-        if held:
-            of = f"{len(tests):,} {numbers.plural(len(tests), one, several)}"
-            parts.append(f"{len(held):,} of {of}")
-    if parts:
-        by = f" ({numbers.listing(list(dict.fromkeys(margins)), 'or')})" if margins else ""
-        yield f"{_MARGINS[outcome]}{by}: {numbers.listing(parts)}."
+    )  # fmt: skip
+    for outcome in outcomes:
+        parts: list[str] = []
+        margins: list[str] = []
+        for one, several, tests in every:
+            held = [test for test in tests if test.outcome is outcome]
+            margins += [terms.margin(test) for test in held if test.margin is not None]
+            if held:
+                of = f"{len(tests):,} {numbers.plural(len(tests), one, several)}"
+                parts.append(f"{len(held):,} of {of}")
+        if parts:
+            by = f" ({numbers.listing(list(dict.fromkeys(margins)), 'or')})" if margins else ""
+            yield f"{_MARGINS[outcome]}{by}: {numbers.listing(parts)}."
 
 
 def _fairness(each: Candidate) -> str:
@@ -178,6 +216,17 @@ def _of_all(some: int, every: int) -> str:
     return f"{which} differences between groups"
 
 
+def margin_outcome(test: MarginTest, margin: str) -> str:
+    """Return what a margin shows, in few words."""
+    outcome = {
+        Performance.NON_INFERIOR: f"not worse by more than {margin}",
+        Performance.INFERIOR: f"worse by more than {margin}",
+        Performance.CANNOT_TELL: f"inconclusive whether it is worse by more than {margin}",
+        Performance.NO_MARGIN: "",
+    }[test.outcome]
+    return f"significantly better, so {outcome}" if test.better else outcome
+
+
 def margin_sentence(test: MarginTest, candidates: int) -> str:
     """Return what a margin shows; of several candidates, with the interval that decides.
 
@@ -186,15 +235,8 @@ def margin_sentence(test: MarginTest, candidates: int) -> str:
     change = test.change
     words = capitalised(change.definition.title)
     kind = rate_unit(change.definition)
-    margin = margin_of(test)
-    outcome = {
-        Performance.NON_INFERIOR: f"not worse by more than {margin}",
-        Performance.INFERIOR: f"worse by more than {margin}",
-        Performance.CANNOT_TELL: f"inconclusive whether it is worse by more than {margin}",
-        Performance.NO_MARGIN: "",
-    }[test.outcome]
-    if test.better:
-        outcome = f"significantly better, so {outcome}"
+    margin = TERMS.margin(test)
+    outcome = margin_outcome(test, margin)
     at = "" if change.threshold is None else f" at threshold {change.threshold:g}"
     if change.old is None or change.new is None:
         reason = describe_reason(change.reason) if change.reason else "it is undefined"
@@ -218,7 +260,7 @@ def needed_sentences(each: Candidate) -> Iterator[str]:
     if each.verdict is not CandidateVerdict.CANNOT_TELL:
         return
     if each.needed is None:
-        yield "If the changes are as estimated, no number of rows would show that it dominates."
+        yield "If the changes are as estimated, no number of rows would show that it is better."
     elif each.needed > _MOST_NEEDED:
         yield "To determine it would take more rows than is practical at the estimated changes."
     else:

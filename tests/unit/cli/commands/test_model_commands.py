@@ -174,7 +174,7 @@ def test_planning_adjusts_the_margin_for_candidates_and_disparities_for_comparis
 
 @pytest.mark.parametrize(
     ("margin", "line"),
-    [(MARGINS, "fairer: DOMINATES  fairer against current\n"),
+    [(MARGINS, "fairer: BETTER, WITHIN ALL MARGINS  fairer against current\n"),
      ((), "No verdict  fairer against current\n")],
 )  # fmt: skip
 def test_quiet_prints_one_line_with_the_verdict(people, margin, line):

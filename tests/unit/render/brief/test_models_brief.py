@@ -12,6 +12,7 @@ import pytest
 import fairgauge as fg
 from fairgauge.enums import Direction
 from fairgauge.render import render
+from fairgauge.render.brief.models_brief import models_exhibits
 
 WORDS: dict[str, Any] = {
     "noun": "applicants", "unit": "applications", "positive": "approved", "negative": "refused",
@@ -46,8 +47,8 @@ def test_a_candidate_that_dominates_is_stated_as_counts_under_both_models() -> N
         "under “current”"
     )
     assert str(brief.verdict[0]).startswith(
-        "boosted is better than current, and in nothing tested worse by more than its margin (it "
-        "dominates): all 3 differences between groups became significantly smaller, and "
+        "boosted is better than current, and where a margin is stated not worse by more: all 3 "
+        "differences between groups became significantly smaller, and "
     )
     assert "“no change”" not in str(brief)
     assert str(brief.looked_at[0]).startswith(
@@ -101,9 +102,10 @@ def test_of_several_candidates_the_headline_names_those_that_dominate() -> None:
     worse = rows(now=0.12, then=0.25)["boosted"].alias("other")
     brief = compared(rows().with_columns(worse), candidate=["other", "boosted"]).brief()
     assert str(brief.headline) == (
-        "boosted is better than current, and in nothing tested worse by more than its margin"
+        "boosted is better than current, and where a margin is stated not worse by more"
     )
-    assert len(brief.verdict) == 2
+    assert [str(each).split()[0] for each in brief.verdict].count("other") == 1
+    assert [str(each).split()[0] for each in brief.verdict].count("boosted") == 1
     assert "what changes under other is not on this page" in str(brief.found[-1])
     none = compared(rows().with_columns(worse), candidate=["other", "current2"][:1]).brief()
     assert "better" not in str(none.headline)
@@ -111,13 +113,74 @@ def test_of_several_candidates_the_headline_names_those_that_dominate() -> None:
 
 def test_a_verdict_names_the_rates_that_its_margin_is_about() -> None:
     text = " ".join(render(compared(), "text", full=True).split())
-    stated = re.search(r"every group's own ([^.]*?) to be at most that much worse\.", text)
-    other = re.search(r"possibly worse by more: a group's own ([^.]*)\.", text)
+    stated = re.search(r"The margins: [^.]*\.0 pp for accuracy; 5\.0 pp for ([^.]*)\.", text)
+    other = re.search(r"Without a margin, and possibly worse: a group's own ([^.]*)\.", text)
     assert stated is not None
     assert other is not None
-    held = {test.change.definition.title for test in compared()["boosted"].groups}
-    assert set(re.split(", | and ", stated[1])) == held
+    held = {
+        f"a group's own {test.change.definition.title}" for test in compared()["boosted"].groups
+    }
+    assert set(stated[1].split(" and ")) == {"every difference between groups", *held}
     assert "false positive rate" in other[1]
+
+
+def test_the_reservation_stands_with_the_verdict() -> None:
+    """A box read "dominates", and the next page what may be worse."""
+    claim, margins, reservation = map(str, compared().brief().verdict)
+    assert claim.endswith(
+        "it is significantly better in accuracy (how often the decision matches the outcome)."
+    )
+    assert "domin" not in claim
+    assert margins == (
+        "The margins: 2 of 100 for accuracy; 5 of 100 for every "
+        "difference between groups and how often applicants who repaid are approved in each group."
+    )
+    assert reservation == (
+        "Without a margin, and possibly worse: how often applicants are approved in each group, "
+        "how often applicants who did not repay are approved in each group and how often the "
+        "decision matches the outcome in each group."
+    )
+
+
+def test_every_stated_difference_has_an_interval_and_one_direction() -> None:
+    """Of the false positive rate the first page had none, and page 2 turned the signs of others."""
+    made = compared()
+    (best,) = made.candidates
+    brief = made.brief()
+    for people in ("", " who repaid", " who did not repay"):
+        stated = [
+            str(e)
+            for e in brief.certainty
+            if re.match(rf"(Wom|M)en and (wo)?men{people}: ", str(e))
+        ]
+        assert len(stated) == 1
+        assert re.search(r"\d+ to \d+ of 100 closer together .*\(adjusted 95% CI\)", stated[0])
+    (explained,) = (str(e) for e in brief.certainty if str(e).startswith("Adjusted 95% CI ("))
+    assert "(3 together)" in explained
+    (chart,) = models_exhibits(made)
+    shown = {
+        (round(row.before.value, 9), round(row.mark.value, 9)) for row in chart.rows if row.before
+    }
+    assert shown == {(round(one.old, 9), round(one.new, 9)) for one in best.disparities}
+    first = "Women" if best.disparities[0].group == "F" else "Men"
+    assert all(row.label.startswith(f"{first} and ") for row in chart.rows)
+    assert "Each is the share of the first group less that of the second" in chart.notes[0]
+
+
+def test_no_significant_change_has_its_interval() -> None:
+    rng = np.random.default_rng(8)
+    flipped = rng.random(4_000) < 0.1
+    data = rows(now=0.1, then=0.1).with_columns(
+        boosted=pl.when(pl.Series(flipped)).then(1 - pl.col("current")).otherwise("current")
+    )
+    found = [str(each) for each in compared(data).brief().found if "no statist" in str(each)]
+    assert found
+    assert all(
+        re.search(
+            r"change \([\d.]+ of 100 closer together to [\d.]+ of 100 further apart, adj", each
+        )
+        for each in found
+    )
 
 
 def test_a_change_without_counts_has_its_values() -> None:
@@ -203,7 +266,10 @@ def test_a_verdict_names_its_margins_and_counts_what_is_not_within_them(seed: in
     made = compared_races(seed, margins=margins)
     brief, (best,) = made.brief(), made.candidates
     verdict = str(brief.verdict[0]).replace("\N{NO-BREAK SPACE}", " ")
-    assert "accuracy and true positive rate are not worse by more than 30.0 pp" in verdict
+    assert (
+        "accuracy (how often the decision matches the outcome) and true positive rate (" in verdict
+    )
+    assert "a positive decision) are not worse by more than 30 of 100" in verdict
     closer, further = (
         sum(one.significant and one.direction is way for one in best.disparities)
         for way in (Direction.CLOSER, Direction.FURTHER)
@@ -211,21 +277,25 @@ def test_a_verdict_names_its_margins_and_counts_what_is_not_within_them(seed: in
     if closer:
         assert f"{closer} of 18 differences between groups became significantly smaller" in verdict
         assert f"{further or 'none'} significantly larger" in verdict
-    stated = [str(each).replace("\N{NO-BREAK SPACE}", " ") for each in brief.certainty]
+    stated = list(map(str, brief.verdict))
     undecided = sum(one.outcome == "cannot tell" for one in best.disparities)
     assert undecided
-    (sentence,) = (each for each in stated if each.startswith("Inconclusive, by the margin"))
+    (sentence,) = (each for each in stated if each.startswith("Not shown to be within"))
     assert sentence.startswith(
-        f"Inconclusive, by the margin (4.0 pp): {undecided} of 18 disparities"
+        "Not shown to be within the margin, and possibly worse by more (4 of 100): "
+        f"{undecided} of 18 differences between groups"
     )
     worse = sum(one.outcome == "inferior" for one in (*best.disparities, *best.groups))
-    assert ("Worse by more than the margin (4.0 pp): " in verdict) is bool(worse)
+    assert any(
+        each.startswith("Worse by more than the margin (4 of 100): ") for each in stated
+    ) is (bool(worse))
 
 
 def test_disparities_without_a_margin_are_stated_not_to_be_tested() -> None:
     brief = compared(margins={"accuracy": 0.02}).brief()
-    assert "Tested for a change, but by no margin, as none is stated: 3 of 3 disparities." in list(
-        map(str, brief.certainty)
+    assert str(brief.verdict[1]) == (
+        "Tested for a change alone, as no margin is stated, and possibly worse: 3 of 3 differences "
+        "between groups."
     )
 
 

@@ -48,7 +48,7 @@ def test_each_threshold_has_its_margin_and_a_rate_of_scores_has_none():
     assert "- Accuracy at threshold 0.3: " in text
     assert "| F (sex), threshold 0.6 |" in text
     assert "| F (sex) |" in text
-    assert text.count("- ROC AUC: ") == 1
+    assert text.count("- ROC AUC: ") == 2  # on the first page and among the changes
 
 
 def test_what_has_no_value_has_its_reason():
@@ -62,7 +62,7 @@ def test_what_has_no_value_has_its_reason():
     text = shown(found)
     assert "- False positive rate: no observed negatives (FP + TN = 0)." in text
     assert "| F (sex) | - |" in text
-    assert "no number of rows would show that it dominates" in text
+    assert "no number of rows would show that it is better" in text
 
 
 def test_scores_of_one_class_have_no_change():
