@@ -474,6 +474,7 @@ class DiagnosticCode(StrEnum):
     PEOPLE = "people"  # column, counted; rows, people, unnamed rows where known
     NEVER_REPEATS = "never_repeats"  # column, role: person or cluster
     ALIKE_IDENTIFIERS = "alike_identifiers"  # column, role, identifiers
+    LABELS_LATER = "labels_later"  # column, rules that wait; nearest column, if it is absent
     PEOPLE_UNCLEAR = "people_unclear"  # columns, people: of several values in their rows
     NOT_RECODED = "not_recoded"  # values, rows; alike: those spelt nearly as a recoded value
     RECODING = "recoding"  # line: a recoding that spellings suggest

@@ -12,7 +12,7 @@ from fairgauge.cube.cube import Cube, Sums
 from fairgauge.cube.identifiers import cluster_key, with_hidden_clusters
 from fairgauge.cube.plan import Axis, Moment, Plan, is_of_answers, plan
 from fairgauge.enums import DiagnosticCode, Outcome, Role, Task, Threshold, Uncounted
-from fairgauge.errors import CubeError, DataError, SpecError, nearest, quote
+from fairgauge.errors import CubeError, DataError, SpecError, closest, nearest, quote
 from fairgauge.identity import FeatureId
 from fairgauge.measure.composition_notes import composition_notes
 from fairgauge.measure.decide import judge_together, remaining_notes
@@ -21,10 +21,11 @@ from fairgauge.measure.measure import ByRows, measure, reversed_scores
 from fairgauge.measure.measure_unrecorded import estimated_groups
 from fairgauge.measure.other_references import reference_notes
 from fairgauge.question.features import Ordered
+from fairgauge.question.needs import unmet_need
 from fairgauge.question.option_docs import with_options
 from fairgauge.question.options import Options
 from fairgauge.question.readers import controls_as_strata
-from fairgauge.question.spec_file import Config, with_config
+from fairgauge.question.spec_file import Config, labels_come_later, with_config
 from fairgauge.question.specification import Spec, ask, check_names, refuse_candidates
 from fairgauge.reasons import Parameter
 from fairgauge.resolve.data_checks import (
@@ -62,11 +63,11 @@ from fairgauge.results.estimates import Measured
 from fairgauge.results.report import Data, Report
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.verdicts import Verdict, counted_as, overall
-from fairgauge.scan import open_rows
+from fairgauge.scan import open_rows, open_source
 from fairgauge.scan.chosen_rows import chosen_rows, count_by
 from fairgauge.scan.input_files import copied_files, open_files
 from fairgauge.scan.probability_columns import check_cells, with_probabilities
-from fairgauge.scan.source import Readable, Source, at_hand, readable
+from fairgauge.scan.source import Opened, Readable, Source, at_hand, readable
 from fairgauge.version import __version__
 
 _OF_OUTCOMES = (
@@ -145,9 +146,20 @@ def audit(
     >>> report["accuracy.difference", "sex", "M"].value
     -0.5
     """
-    options = with_config(config, options, judges=True)
+    asked = with_config(config, options, judges=True)
+    return audited(data, asked, *arrays, later=labels_come_later(config))
+
+
+def audited(data: object, options: Options, *arrays: Never, later: bool) -> Report:
+    """Audit data by options without a specification file.
+
+    ``later`` is whether labels may come later: rules that need them then wait where no row has one.
+    """
     refuse_candidates(options)
-    cube, source, spec = counted(data, arrays, options)
+    if later and not isinstance(data, Cube) and data is not None:
+        cube, source, spec, waiting = _counted_so_far(data, arrays, options)
+    else:
+        (cube, source, spec), waiting = counted(data, arrays, options), ()
     rows_by_level = cube.rows_by_level()
     check_known(cube, spec, rows_by_level)
     measured, verdicts, notes_of_verdicts = judged(cube, source, spec)
@@ -168,6 +180,7 @@ def audit(
         verdicts=verdicts,
         verdict=overall(verdicts),
         diagnostics=(
+            *waiting,
             *_protection(cube),
             *_overrides(data, spec),
             *counted_people(cube, spec),
@@ -191,6 +204,37 @@ def audit(
     notes = composition_notes(findings, cube, spec, measured.task)
     report = replace(report, diagnostics=(*report.diagnostics, *notes))
     return replace(defined_by(report.catalogue, report), findings=findings, counts=cube)
+
+
+def _counted_so_far(
+    data: object, arrays: tuple[object, ...], options: Options
+) -> tuple[Cube, Source | None, Spec, tuple[Diagnostic, ...]]:
+    """Return counts as `counted` does, without the label where no row has one yet, and a warning.
+
+    The rules that need it stay in the specification, and are not evaluated.
+    """
+    source, every = open_source(data), ask(**options)
+    label, held = every.label, Opened(source)
+    if label is None:
+        return (*counted(held, arrays, options), ())
+    if label in source.columns:
+        found = counted(held, arrays, options)
+        axis = found[0].plan.axis(Role.LABEL)
+        if axis is None or found[0].rows_by_level()[axis][:-1].any():
+            return (*found, ())
+    bare = replace(every, label=None)
+    named = bare.catalogue.row
+    waits = {i for i, each in every.limits if unmet_need(each.own or named(each.metric), bare)}
+    rules = [rule for i, rule in enumerate(every.rules) if i not in waits]
+    cube, rows, spec = counted(held, arrays, {**options, "label": None, "rules": rules})
+    unused = set(source.columns) - {column for _, column in every.columns()}
+    warning = Diagnostic.warning(
+        DiagnosticCode.LABELS_LATER,
+        column=label,
+        rules=tuple(str(every.rules[i]) for i in sorted(waits)),
+        nearest=None if label in source.columns else closest(label, sorted(unused)),
+    )
+    return cube, rows, replace(spec, rules=every.rules), (warning,)
 
 
 def count(

@@ -81,6 +81,18 @@ def with_config(config: Config, options: Options, *, judges: bool = False) -> Op
     return cast("Options", keys | given)
 
 
+def labels_come_later(config: Config) -> bool:
+    """Return whether a specification is of a monitor whose rows have their labels later.
+
+    >>> labels_come_later({"monitor": {"labels": "later"}}), labels_come_later({"label": "y"})
+    (True, False)
+    """
+    if not isinstance(config, (str, Path, Mapping)):
+        return False
+    monitor = (config if isinstance(config, Mapping) else read_options(config)).get(MONITOR)
+    return isinstance(monitor, Mapping) and monitor.get("labels") == "later"
+
+
 def _judged_by_audits(rules: object) -> list[object]:
     """Return the rules of a monitor as those of an audit, which has no baseline."""
     found = items(rules)

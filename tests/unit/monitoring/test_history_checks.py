@@ -13,8 +13,9 @@ from tests.monitored_days import QUESTION, RATIO, asked, cube, day_names, days
 
 import fairgauge as fg
 from fairgauge.monitoring._history_checks import check_history
-from fairgauge.monitoring._period_rows import CountedRows
+from fairgauge.monitoring._period_rows import CountedRows, counted_rows
 from fairgauge.monitoring.periods import parse_period
+from fairgauge.question.specification import ask
 from fairgauge.results.monitor_results import HistoryProblem
 
 if TYPE_CHECKING:
@@ -584,3 +585,34 @@ def test_a_number_is_paired_with_the_same_number_and_not_with_one_that_it_replac
     found = fg.monitor_doctor(history(renamed, at=0, length=30), ASKED).findings
     assert ("spelling", "1.0", "1") in [(e.problem.value, e.value, e.other) for e in found]
     assert "new value" not in [each.problem.value for each in found]
+
+
+def _of_outcomes(size: int, rng: np.random.Generator) -> fg.Cube:
+    """Return the counts of a day of rows whose shares are those of every day."""
+    women = int(rng.binomial(size, 0.4))
+    cells = {
+        sex: dict(zip(("tp", "fp", "fn", "tn"), map(int, rng.multinomial(n, chances)), strict=True))
+        for sex, n, chances in (
+            ("F", women, [0.30, 0.10, 0.15, 0.45]),
+            ("M", size - women, [0.35, 0.10, 0.10, 0.45]),
+        )
+    }
+    return fg.confusion("sex", cells)
+
+
+@pytest.mark.parametrize(
+    ("weekday", "weekend", "spread"),
+    [(400, 130, 0.0), (400, 130, 0.1), (40, 15, 0.1), (12, 12, 0.0)],
+)
+def test_a_steady_month_of_outcomes_has_no_finding(weekday, weekend, spread) -> None:
+    """Of 1,200 such months none had a finding (docs/monitoring.md)."""
+    rng, found = np.random.default_rng(7), []
+    names = [parse_period(name) for name in day_names(30)]
+    question = ask(**QUESTION)
+    for _ in range(25):
+        sizes = [weekday if each.start.weekday() < 5 else weekend for each in names]
+        cubes = [_of_outcomes(int(rng.poisson(n * rng.lognormal(0, spread))), rng) for n in sizes]
+        held = [counted_rows(each, question, cubes[0] if t else None)
+                for t, each in enumerate(cubes)]  # fmt: skip
+        found += check_history(names, held, outcomes=["label", "prediction"])
+    assert len(found) <= 1, found

@@ -62,11 +62,12 @@ def command(
     what = asked(config, flags, judges=True)
     rows = what.read(data, at)
 
-    from fairgauge.api.audit import audit
+    from fairgauge.api.audit import audited
+    from fairgauge.question.spec_file import labels_come_later
     from fairgauge.scan.scan_progress import progress
 
     with progress("Counting rows"):
-        report = audit(rows, **what.options)
+        report = audited(rows, what.options, later=labels_come_later(config))
     if quiet or not shows_warnings(shown["format"]):
         print_warnings(report)
     show_result(report, shown, outputs)

@@ -33,6 +33,7 @@ _MOST_NAMED = 3
 _TWO = 2
 _MOST_WARNINGS = 3
 _GRAVEST_FIRST = (
+    DiagnosticCode.LABELS_LATER,
     DiagnosticCode.REVERSED_SCORES,
     DiagnosticCode.PREDICTION_IS_LABEL,
     DiagnosticCode.SENSITIVE_IS_OUTCOME,

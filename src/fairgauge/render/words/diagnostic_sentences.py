@@ -366,6 +366,15 @@ def _people_unclear(d: Diagnostic) -> str:
     )
 
 
+def _labels_later(d: Diagnostic) -> str:
+    near = "" if d.get("nearest") is None else f" (the nearest column is {quote(d['nearest'])})"
+    text = f"no row has its label yet, {quote(d['column'])}{near}, which the monitor expects later"
+    if not d["rules"]:
+        return f"{text}: what needs it is not computed"
+    verb = plural(len(d["rules"]), "waits for it and is", "wait for it and are")
+    return f"{text}: {numbers.listing(d['rules'])} {verb} not evaluated"
+
+
 def _not_recoded(d: Diagnostic) -> str:
     values = [
         f"{quote(value)} ({_numbered(d, rows)})"
@@ -648,6 +657,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.SAME_NAMES: _same_names,
     DiagnosticCode.PEOPLE: _people,
     DiagnosticCode.PEOPLE_UNCLEAR: _people_unclear,
+    DiagnosticCode.LABELS_LATER: _labels_later,
     DiagnosticCode.NOT_RECODED: _not_recoded,
     DiagnosticCode.RECODING: lambda d: (
         "some of its values look like spellings of one category, or like unknown. If they are, "
