@@ -147,10 +147,10 @@ def audit(
     -0.5
     """
     asked = with_config(config, options, judges=True)
-    return audited(data, asked, *arrays, later=labels_come_later(config))
+    return audited(data, *arrays, later=labels_come_later(config), **asked)
 
 
-def audited(data: object, options: Options, *arrays: Never, later: bool) -> Report:
+def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options]) -> Report:
     """Audit data by options without a specification file.
 
     ``later`` is whether labels may come later: rules that need them then wait where no row has one.

@@ -67,7 +67,7 @@ def command(
     from fairgauge.scan.scan_progress import progress
 
     with progress("Counting rows"):
-        report = audited(rows, what.options, later=labels_come_later(config))
+        report = audited(rows, later=labels_come_later(config), **what.options)
     if quiet or not shows_warnings(shown["format"]):
         print_warnings(report)
     show_result(report, shown, outputs)
