@@ -164,14 +164,16 @@ def share_rule_in_words(
         sides = _from_none(limits, "less often", "more often", "more or less often")
         if sides is None:
             return ""
-        return f"{happened} at most {_PER_HUNDRED * sides[0]:g} percentage points {sides[1]}"
+        size = f"{_PER_HUNDRED * sides[0]:g}"
+        points = "percentage point" if size == "1" else "percentage points"
+        return f"{happened} at most {size} {points} {sides[1]} than for {whom}"
     if (allowed := _from_none(limits, "fewer", "more", "")) is None:
         return ""
     most, side = allowed
     if not side:
         who = f"those {condition}" if condition else "groups"
         return f"{who} differ by at most {_PER_HUNDRED * most:g} of 100 in {rate.how_often}"
-    return f"{people}at most {_PER_HUNDRED * most:g} of 100 {side} {happened}"
+    return f"{people}at most {_PER_HUNDRED * most:g} of 100 {side} {happened} than of {whom}"
 
 
 def _mean_rule_in_words(name: str, by_ratio: bool, limits: tuple[float, float]) -> str:

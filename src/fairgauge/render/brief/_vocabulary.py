@@ -335,7 +335,8 @@ class Vocabulary:
 
     def renames(self, feature: str | None, group: str | None) -> bool:
         """Return whether what a group is called does not hold its value: "women" of Female."""
-        return f" {group} ".casefold() not in f" {self.group(feature, group)} ".casefold()
+        name = re.sub("[“”]", "", self.group(feature, group))
+        return f" {group} ".casefold() not in f" {name} ".casefold()
 
     def feature(self, feature: str | None, together: str = " together") -> str:
         """Return a feature in words: "sex", "sex and race together"."""

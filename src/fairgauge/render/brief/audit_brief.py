@@ -582,13 +582,19 @@ def _certainty(
         )
         return
     sparse = [
-        (each.feature, each.group)
+        each
         for each in report.estimates
-        if each.status is Status.TOO_FEW and each.scope.kind is ScopeKind.OVERALL and each.group
+        if each.status is Status.TOO_FEW and each.scope.kind is ScopeKind.OVERALL
+        if each.group and each.mirror_of is None
     ]
     if sparse:
-        named = [words.group(*each) for each in dict.fromkeys(sparse)]
-        yield Sentence(f"Insufficient data in some comparisons of {listing(named, most=3)}.")
+        people = dict.fromkeys(words.group(each.feature, each.group) for each in sparse)
+        rows = (compared_rate(each.definition) or each.definition for each in sparse)
+        rates = dict.fromkeys(row.title for row in rows)
+        yield Sentence(
+            f"Insufficient data in some comparisons of {listing(list(people), most=3)}: "
+            f"{listing(list(rates), most=3)}."
+        )
 
 
 def _intervals(

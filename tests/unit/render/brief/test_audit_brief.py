@@ -675,8 +675,8 @@ def test_a_rule_on_the_accuracy_of_classes_is_in_words(limit: str, often: str) -
     table = pl.DataFrame({"sex": sex, "y": label, "p": np.where(right, label, guess)})
     asked = {"label": "y", "prediction": "p", "sensitive": "sex", "task": "multiclass"}
     for rule, stated in (
-        (f"accuracy.difference {limit}", f"{often} often”"),
-        ("-0.02 <= accuracy.difference <= 0.02", "more or less often”"),
+        (f"accuracy.difference {limit}", f"{often} often than for others”"),
+        ("-0.02 <= accuracy.difference <= 0.02", "more or less often than for others”"),
     ):
         verdict = " ".join(map(str, fg.audit(table, rules=rule, **asked).brief().verdict))
         assert f"“The predicted class is right at most 2 percentage points {stated}" in verdict
@@ -782,3 +782,27 @@ def test_the_grid_states_what_is_allowed_and_an_interval_on_its_side_of_it() -> 
     assert cell.interval.endswith("; allowed: at least 0.8")
     assert verdict.interval is not None
     assert (low < 0.8, high < 0.8) == (verdict.interval.low < 0.8, verdict.interval.high < 0.8)
+
+
+def test_insufficient_data_are_stated_once_of_two_groups_with_what_they_are_of() -> None:
+    rows = loans(rows=60)
+    (text,) = (str(each) for each in audit(rows).brief().certainty if "Insufficient" in str(each))
+    assert re.match("Insufficient data in some comparisons of (women|men): ", text)
+    assert "true positive rate" in text
+
+
+@pytest.mark.parametrize(
+    ("rule", "whom"),
+    [
+        ("selection_rate.ratio >= 0.8", "at least 0.8 times as often as others”"),
+        ("0.8 <= selection_rate.ratio <= 1.25", "between 0.8 and 1.25 times as often as others”"),
+        ("selection_rate.difference >= -0.01", "of 100 fewer were approved than of others”"),
+        ("accuracy.difference >= -0.01", "1 percentage point less often than for others”"),
+    ],
+)
+def test_a_rule_in_words_states_both_its_limits_and_whom_it_compares_with(
+    rule: str, whom: str
+) -> None:
+    assert whom in str(audit(rules=[rule]).brief().verdict[1])
+    named = audit(rules=[rule], reference={"sex": "M"}).brief().verdict
+    assert whom.replace("others", "those they are compared with") in str(named[1])
