@@ -125,20 +125,17 @@ def _advantage(report: Report, words: Vocabulary, verdicts: Sequence[Verdict | N
     return 0.0
 
 
-def _row_name(words: Vocabulary, feature: str | None, group: str | None) -> str:
-    """Return a group below the name of its feature: by its value where it has no name."""
-    if feature is None:
-        return f"all {words.unit}"
-    if group is None:
-        return called(feature)
-    return words.group(feature, group) if feature in words.words.groups else group_value(group)
-
-
 def _row_head(words: Vocabulary, feature: str | None, group: str | None) -> Cell:
-    """Return a group with its value in the data, where its name does not hold it."""
-    named = feature in words.words.groups and group is not None
-    value = called(group) if named and words.renames(feature, group) else ""
-    return Cell(_row_name(words, feature, group), below=value)
+    """Return a group below the name of its feature: by its value where it has no name.
+
+    A name that does not hold the value has it below, as tables call the group.
+    """
+    if feature is None or group is None:
+        return Cell(f"all {words.unit}" if feature is None else called(feature))
+    if feature not in words.words.groups:
+        return Cell(group_value(group))
+    value = called(group) if words.renames(feature, group) else ""
+    return Cell(words.group(feature, group), below=value)
 
 
 def _part_title(report: Report, words: Vocabulary, verdicts: Sequence[Verdict]) -> str:
@@ -146,7 +143,7 @@ def _part_title(report: Report, words: Vocabulary, verdicts: Sequence[Verdict]) 
     first = verdicts[0]
     title = capitalised(words.feature(first.feature))
     if first.mirror is not None:
-        sides = (_row_name(words, first.feature, each) for each in (first.group, first.mirror))
+        sides = (_row_head(words, first.feature, each).text for each in (first.group, first.mirror))
         return f"{title}: {listing(list(sides))}"
     found = [estimate_of(report, each) for each in verdicts]
     others = {words.reference(each) for each in found if each is not None and each.reference}

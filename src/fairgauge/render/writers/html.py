@@ -36,17 +36,10 @@ from fairgauge.render.words.verdict_sentences import outcome_word
 from fairgauge.results.report import Report
 
 
-def write(
-    document: DocumentTree,
-    shown: object = None,
-    *,
-    tight: str = "",
-    record: str = "The report in full",
-) -> str:
+def write(document: DocumentTree, shown: object = None, *, tight: str = "") -> str:
     """Write a document as one self-contained HTML page.
 
-    ``tight`` is a class of the style sheet with smaller print, where a page has no room; ``record``
-    is what follows the first page.
+    ``tight`` is a class of the style sheet with smaller print, where a page has no room.
     """
     report = shown if isinstance(shown, Report) else None
     scores = scored(report) if report else []
@@ -57,7 +50,6 @@ def write(
     return environment().get_template("page.html.j2").render(
         document=document,
         tight=tight,
-        record=record,
         fresh=anchors(),
         style=Markup(style),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file

@@ -85,7 +85,6 @@ _FLOWING = f"{_TIGHTER[-1]} flowing"
 """The class by which the record begins where the first page ends."""
 _MOST_ROWS = (12, 4)
 _FILED = "Methods and sources"
-_RECORD, _EXTRACT = "For the record", "Extract of the report"
 _LONGEST_REASON = 300
 _LAUNCHER = re.compile(r"\S+: (?:line )?\d+: ")
 """A complaint of the shell about the script that launches the browser; it is never the reason."""
@@ -110,19 +109,12 @@ def write(document: DocumentTree, shown: object = None, *, full: bool = False) -
     """
     if full:
         return print_page(html.write(document, shown))
-
-    def printed_as(short: DocumentTree, tight: str) -> bytes:
-        record = {"record": _RECORD if document.filed else _EXTRACT}
-        if short.sections == document.sections:
-            record = {}
-        return print_page(html.write(short, shown, tight=tight, **record))
-
     printed = b""
     for short, tight in _shorter(document):
-        printed = printed_as(short, tight)
+        printed = print_page(html.write(short, shown, tight=tight))
         if printed.count(_PAGE) <= _SHORT:
             return printed
-    apart = printed_as(_with_tables_apart(document), _TIGHTER[-1])
+    apart = print_page(html.write(_with_tables_apart(document), shown, tight=_TIGHTER[-1]))
     return apart if apart.count(_PAGE) < printed.count(_PAGE) else printed
 
 

@@ -95,28 +95,7 @@ def test_every_kind_of_result_has_two_full_pages(name: str, tmp_path: Path) -> N
     for each in sentences:
         assert re.sub(r"\s", "", normalize("NFKC", str(each))) in first, str(each)
     for page in pages[1:]:  # a heading, or where to sign, is not alone on a page
-        assert re.match(r"(For the record|Extract of the report|The report in full) \S", page)
-
-
-@pytest.mark.one_in(4)
-@pytest.mark.parametrize("name", RESULTS)
-def test_what_follows_a_first_page_is_called_in_full_only_where_it_is(
-    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """The shortest document, printed where all longer ones have three pages, is an extract."""
-    pages: list[str] = []
-
-    def printed(page: str) -> bytes:
-        pages.append(page)
-        return b"/Type /Page\n" * 3
-
-    monkeypatch.setattr(pdf, "print_page", printed)
-    save(result(name), tmp_path / "result.pdf")
-    whole, *_, extract = (re.findall(r'id="h-record">(.*?)<', page)[0] for page in pages)
-    assert whole in ("For the record", "The report in full")
-    assert extract == ("For the record" if whole == "For the record" else "Extract of the report")
-    save(result(name), tmp_path / "result.pdf", full=True)
-    assert 'id="h-record">The report in full<' in pages[-1]
+        assert re.match(r"(For the record|From the report) \S", page)
 
 
 def test_dots_are_printed_beside_two_rules_for_every_group(tmp_path: Path) -> None:
