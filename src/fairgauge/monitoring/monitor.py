@@ -80,6 +80,7 @@ from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.resolution import absent_exclusions
 from fairgauge.results.monitor_results import (
     FEWEST_PERIODS,
+    IN_MEMORY,
     Alarm,
     Baseline,
     Detector,
@@ -228,7 +229,7 @@ def explore_periods(
 class _Cubes:
     """Cubes at hand, as a history."""
 
-    name = "counts"
+    name = IN_MEMORY
     imported = ()
     spec = None
     kept = None

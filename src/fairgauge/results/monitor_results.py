@@ -22,6 +22,9 @@ from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, ShownRes
 from fairgauge.results.verdicts import exit_code
 from fairgauge.values import Saved
 
+IN_MEMORY = "counts"
+"""What a history is called that is no folder: counts by period."""
+
 SMALLEST_GROUP = 20
 """Rows below which a group's data are insufficient for a monitor, unless ``min_n`` is given."""
 

@@ -6,7 +6,7 @@ document together, so that what all of them begin with is added in one place.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from fairgauge.enums import Outcome
@@ -125,13 +125,16 @@ def repeat_blocks(result: Asked, fingerprint: str, verb: str, of: str = "") -> I
     of : what the result is called, by default as the command.
     """
     how, line = repetition(result, verb)
-    facts = (
-        ("source", called(result.data.source)),
-        ("fingerprint of the counts", fingerprint),
-        ("made with", f"fairgauge {result.version}"),
-        ("made at", result.created),
-    )
-    yield Facts(tuple(each for each in facts if each[1]))
-    yield Heading(f"To repeat this {of or verb}, {how}")
+    facts = {"source": called(result.data.source), "fingerprint of the counts": fingerprint}
+    yield from record_blocks(result, facts, f"To repeat this {of or verb}, {how}", line)
+
+
+def record_blocks(
+    result: Made, facts: Mapping[str, str], repeat: str, line: str
+) -> Iterator[Block]:
+    """Yield facts of where numbers come from, the command that repeats them, and signatures."""
+    made = {"made with": f"fairgauge {result.version}", "made at": result.created}
+    yield Facts(tuple(each for each in {**facts, **made}.items() if each[1]))
+    yield Heading(repeat)
     yield Code(printable(line))
     yield SignOff(("Prepared by", "Reviewed by", "Approved by"))

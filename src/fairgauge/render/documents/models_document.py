@@ -21,6 +21,7 @@ from fairgauge.render._document_tree import (
     ChartRow,
     Column,
     DocumentTree,
+    Heading,
     Items,
     Mark,
     Paragraph,
@@ -30,7 +31,12 @@ from fairgauge.render._document_tree import (
     Unit,
 )
 from fairgauge.render.brief.models_brief import models_exhibits
-from fairgauge.render.documents._document_parts import document_of, listed, more_in_json
+from fairgauge.render.documents._document_parts import (
+    document_of,
+    listed,
+    more_in_json,
+    repeat_blocks,
+)
 from fairgauge.render.words import numbers
 from fairgauge.render.words.change_words import (
     ARROW,
@@ -90,6 +96,7 @@ _OUTSIDE = "†"
 _MOST_ITEMS = 4
 _MOST_UNTESTED = 8
 _MOST_ROWS = 200
+_MOST_FILED = 4
 _TONES = {
     CandidateVerdict.DOMINATES: Tone.GOOD,
     CandidateVerdict.BETTER_WHERE_TESTED: Tone.PLAIN,
@@ -115,11 +122,15 @@ METHOD = (
     "interval of its change, is within the margin: what could not be tested is not passed over."
 )
 """How models are compared."""
+_SHORT_METHOD = (
+    "Every change has a paired confidence interval (Tango, Tang, MOVER); those of all differences "
+    "between groups are adjusted together (Holm), and margins are tested for non-inferiority. The "
+    "method in full is in the report as a web page (.html)."
+)
 
 
 def models_document(comparison: ModelComparison, *, full: bool = True) -> DocumentTree:
     """Build the document of candidates against the model in use."""
-    del full  # it has no summary
     comparison = at_one_threshold(comparison)
     current = called(comparison.current)
     names = numbers.listing([called(each.name) for each in comparison.candidates])
@@ -127,6 +138,17 @@ def models_document(comparison: ModelComparison, *, full: bool = True) -> Docume
     details = tuple(_details(i, each) for i, each in enumerate(comparison.candidates))
     method = Section("method", "Method", (Paragraph(METHOD),))
     sections.append(listed("all", "All changes", *details, method))
+    repeat = tuple(
+        repeat_blocks(
+            comparison, comparison.data.fingerprint, "compare-models", of="comparison of models"
+        )
+    )
+    if full:
+        sections.append(listed("provenance", "Provenance", *repeat))
+    best = next(i for i, e in enumerate(comparison.candidates) if e.verdict is comparison.verdict)
+    changes = [Heading(sections[best].title), *sections[best].blocks]
+    if isinstance(last := changes[-1], Table) and len(last.rows) > _MOST_FILED:
+        changes.pop()  # who changes: of the groups with the most the first page has it
     rows = max((each.rows for each in comparison.candidates), default=0)
     return document_of(
         comparison,
@@ -142,6 +164,7 @@ def models_document(comparison: ModelComparison, *, full: bool = True) -> Docume
         sections=sections,
         exhibits=models_exhibits(comparison),
         file_name="comparison",
+        filed=(*changes, Paragraph(_SHORT_METHOD, Tone.SOFT), *repeat) if full else (),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from fairgauge.render._document_tree import (
     Cell,
     Column,
     Facts,
+    Heading,
     Items,
     Mark,
     Paragraph,
@@ -22,7 +24,12 @@ from fairgauge.render._document_tree import (
     Unit,
 )
 from fairgauge.render.brief.monitor_brief import drawn_caption
-from fairgauge.render.documents._document_parts import TONES, document_of, listed
+from fairgauge.render.documents._document_parts import (
+    TONES,
+    document_of,
+    listed,
+    record_blocks,
+)
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import metric_words, shown, shown_range, signed, unit
@@ -40,7 +47,7 @@ from fairgauge.render.words.monitor_sentences import (
     without_baseline,
 )
 from fairgauge.render.words.rule_words import monitored_rules
-from fairgauge.results.monitor_results import Detector, MonitorState
+from fairgauge.results.monitor_results import IN_MEMORY, Detector, MonitorState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,18 +87,20 @@ _SPENDING = (
 
 def monitor_document(report: MonitorReport, *, full: bool = True) -> DocumentTree:
     """Build the document of a monitor."""
-    del full  # it has no summary
-    comparisons = _comparisons(report)
-    earlier = "Values of an earlier system"
+    alarms, comparisons = tuple(_alarms(report)), tuple(_comparisons(report))
+    earlier, method = "Values of an earlier system", tuple(_method(report))
+    repeat = tuple(_repeat(report)) if full else ()
     sections = [
-        listed("alarms", "Alarms", *_alarms(report)),
+        listed("alarms", "Alarms", *alarms),
         listed("comparisons", "Monitored comparisons", *comparisons, short="Comparisons"),
         *_series(report),
         listed("feed", "Rows that may be wrong", *_feed(report), short="Rows"),
         listed("imported", earlier, *_imported(report), short="Earlier system"),
         listed("notes", "Notes", *_notes(report)),
-        listed("method", "Method", *_method(report)),
+        listed("method", "Method", *method),
+        listed("provenance", "Provenance", *repeat),
     ]
+    filed = (*alarms, *comparisons, Heading("Method"), *method, *repeat)
     return document_of(
         report,
         title=f"Fairness monitor: {report.model}",
@@ -102,6 +111,18 @@ def monitor_document(report: MonitorReport, *, full: bool = True) -> DocumentTre
         exhibits=_first_drawn(report),
         subject=numbers.listing(list(map(name_of, report.alarms)), most=_MOST_NAMED),
         file_name="monitor",
+        filed=filed if full else (),
+    )
+
+
+def _repeat(report: MonitorReport) -> Iterator[Block]:
+    """Yield where the counts are, how to decide by them again, and room for signatures."""
+    facts = {"periods": _span(report)}
+    kept = "HISTORY" if report.history == IN_MEMORY else report.history
+    last = ["--at", report.periods[-1]] if report.periods else []
+    line = shlex.join(["fairgauge", "monitor", "status", kept, *last])
+    yield from record_blocks(
+        report, facts, "To repeat this, as the history was last asked, run", line
     )
 
 
