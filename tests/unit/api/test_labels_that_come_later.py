@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 import fairgauge as fg
 from fairgauge.cli import main
+from fairgauge.render import render
 
 CONFIG = """
 label = "repaid"
@@ -63,6 +64,9 @@ def test_rules_wait_for_labels_that_come_later(labels, form, tmp_path):
             "evaluated"
         ),
     ]
+    page = render(report, "html")
+    assert "The whole table" in page
+    assert ">None<" not in page
     value = report["selection_rate.ratio", "sex", "F"].value
     assert value == pytest.approx(fg.audit(day("all"), config=config)
                                   ["selection_rate.ratio", "sex", "F"].value)  # fmt: skip

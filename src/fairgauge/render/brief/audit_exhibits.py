@@ -141,6 +141,8 @@ def _row_head(words: Vocabulary, feature: str | None, group: str | None) -> Cell
 def _part_title(report: Report, words: Vocabulary, verdicts: Sequence[Verdict]) -> str:
     """Return a feature, and who is compared in it: "race: each group and all other people"."""
     first = verdicts[0]
+    if first.feature is None:
+        return "The whole table"
     title = capitalised(words.feature(first.feature))
     if first.mirror is not None:
         sides = (_row_head(words, first.feature, each).text for each in (first.group, first.mirror))
