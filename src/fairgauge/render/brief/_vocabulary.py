@@ -52,6 +52,7 @@ _PLACE = re.compile(r"{([^{}]*)}")
 
 
 _OUTCOMES = ("label", "prediction", "score")
+_DECISIONS = ("positive", "negative")
 
 
 def without_outcome(
@@ -406,7 +407,10 @@ def words_of(spec: Mapping[str, Any]) -> Words:
     if "unit" in by_default:
         of_both = by_default["noun" if counts_people(spec) else "unit"]
         by_default |= {"noun": of_both, "unit": of_both}
-    return read_words({**by_default, **(spec.get("words") or {})}, "words", [])
+    given = spec.get("words") or {}
+    if given.get("positive") or given.get("negative"):  # a decision and its opposite are one choice
+        by_default = {key: word for key, word in by_default.items() if key not in _DECISIONS}
+    return read_words({**by_default, **given}, "words", [])
 
 
 def some(people: str) -> str:

@@ -806,3 +806,12 @@ def test_a_rule_in_words_states_both_its_limits_and_whom_it_compares_with(
     assert whom in str(audit(rules=[rule]).brief().verdict[1])
     named = audit(rules=[rule], reference={"sex": "M"}).brief().verdict
     assert whom.replace("others", "those they are compared with") in str(named[1])
+
+
+def test_a_word_for_a_decision_leaves_none_of_the_preset_for_its_opposite() -> None:
+    rows = loans().drop("repaid")
+    asked = {"label": None, "preset": "nyc-ll144"}
+    assert "(selected or not selected)" in str(audit(rows, **asked, words={}).brief())
+    text = str(audit(rows, **asked, words={"positive": "invited"}).brief())
+    assert "(invited or not)" in text
+    assert "selected" not in text
