@@ -135,11 +135,10 @@ def _verdict_group(
     verdict: Verdict, report: Report, names: Mapping[tuple[str | None, str | None], str]
 ) -> str:
     name = _compared_groups(verdict, report)
-    if not is_of_all_groups(verdict.definition):
-        called_there = names.get((verdict.feature, verdict.group), "")
-        name += f", {called_there}" if called_there else ""
+    of_one = not is_of_all_groups(verdict.definition)
+    called_there = names.get((verdict.feature, verdict.group), "") if of_one else ""
     limits = [_alternative(each, report) for each in verdict.alternatives]
-    details = "; ".join(limits) if limits else _details(verdict, report)
+    details = "; ".join(filter(None, [called_there, *(limits or [_details(verdict, report)])]))
     return f"{name} ({details})" if details else name
 
 

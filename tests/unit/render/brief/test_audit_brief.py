@@ -770,7 +770,7 @@ def test_the_grid_names_the_value_of_a_group_once_where_its_name_does_not_hold_i
     assert heads["women"] == "F"
     assert sum(map(bool, heads.values())) == 1
     assert "| Women (F) |" in render(report, "markdown")
-    assert "F, women (" in str(report_document(report, full=True).filed)
+    assert "F (women; 0." in str(report_document(report, full=True).filed)
 
 
 def test_the_grid_states_what_is_allowed_and_an_interval_on_its_side_of_it() -> None:
