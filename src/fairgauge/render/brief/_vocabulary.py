@@ -339,6 +339,13 @@ class Vocabulary:
         name = re.sub("[“”]", "", self.group(feature, group))
         return f" {group} ".casefold() not in f" {name} ".casefold()
 
+    def word_of(self, feature: str, group: str | None) -> str | None:
+        """Return the user's word for a group, None where there is none but its value."""
+        names = self.words.groups.get(feature)
+        known = isinstance(names, str) or (names is not None and group in names)
+        word = self.group(feature, group) if known and (feature, group) in self._groups else None
+        return None if word == group else word
+
     def feature(self, feature: str | None, together: str = " together") -> str:
         """Return a feature in words: "sex", "sex and race together"."""
         found = self._features.get(str(feature))

@@ -70,6 +70,16 @@ def models_brief(comparison: ModelComparison) -> Brief:
     )
 
 
+def vocabulary_of(comparison: ModelComparison) -> Vocabulary:
+    """Return the words of a comparison of models, with the groups that it compares."""
+    groups = {(r.feature, r.group) for each in comparison.candidates for r in each.rates}
+    return Vocabulary(
+        comparison.spec,
+        [(feature, group, None, None) for feature, group in sorted(groups, key=str) if feature],
+        decisions=ANY_DECISION,
+    )
+
+
 class _PlainTerms(Terms):
     """What rates and margins are called in words: "how often those who repaid are approved"."""
 
@@ -113,12 +123,7 @@ class _ModelsBrief:
         self.best = next(each for each in candidates if each.verdict is comparison.verdict)
         self.place = f"candidates[{candidates.index(self.best)}]"
         self.name = called(self.best.name)
-        groups = {(r.feature, r.group) for each in candidates for r in each.rates}
-        self.words = Vocabulary(
-            comparison.spec,
-            [(feature, group, None, None) for feature, group in sorted(groups, key=str) if feature],
-            decisions=ANY_DECISION,
-        )
+        self.words = vocabulary_of(comparison)
         tested = each_once(
             FoundChange(
                 self.words,

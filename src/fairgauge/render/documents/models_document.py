@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import TypeVar
 
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.enums import (
@@ -30,7 +32,7 @@ from fairgauge.render._document_tree import (
     Tone,
     Unit,
 )
-from fairgauge.render.brief.models_brief import models_exhibits
+from fairgauge.render.brief.models_brief import models_exhibits, vocabulary_of
 from fairgauge.render.documents._document_parts import (
     document_of,
     listed,
@@ -92,6 +94,7 @@ from fairgauge.results.model_comparison import (
     Reclassified,
 )
 
+_OfGroup = TypeVar("_OfGroup", DisparityChange, RateChange, Reclassified)
 _OUTSIDE = "†"
 _MOST_ITEMS = 4
 _MOST_UNTESTED = 8
@@ -134,8 +137,9 @@ def models_document(comparison: ModelComparison, *, full: bool = True) -> Docume
     comparison = at_one_threshold(comparison)
     current = called(comparison.current)
     names = numbers.listing([called(each.name) for each in comparison.candidates])
-    sections = [_candidate(each, comparison) for each in comparison.candidates]
-    details = tuple(_details(i, each) for i, each in enumerate(comparison.candidates))
+    shown = _in_words(comparison)
+    sections = [_candidate(each, shown) for each in shown.candidates]
+    details = tuple(_details(i, each) for i, each in enumerate(shown.candidates))
     method = Section("method", "Method", (Paragraph(METHOD),))
     sections.append(listed("all", "All changes", *details, method))
     repeat = tuple(
@@ -166,6 +170,34 @@ def models_document(comparison: ModelComparison, *, full: bool = True) -> Docume
         file_name="comparison",
         filed=(*changes, Paragraph(_SHORT_METHOD, Tone.SOFT), *repeat) if full else (),
     )
+
+
+def _in_words(comparison: ModelComparison) -> ModelComparison:
+    """Return a comparison whose groups have the user's words, beside the values: "sex: Female"."""
+    words = vocabulary_of(comparison)
+
+    def disparity(one: DisparityChange) -> DisparityChange:
+        reference = one.reference
+        if one.feature is None or _is_of_all_groups(one):
+            return one
+        if reference is not None and (other := words.word_of(one.feature, reference.group)):
+            one = replace(one, reference=replace(reference, group=other))
+        return named(one)
+
+    def named(one: _OfGroup) -> _OfGroup:
+        word = None if one.feature is None else words.word_of(one.feature, one.group)
+        return replace(one, group=word, feature=f"{one.feature}: {one.group}") if word else one
+
+    def candidate(each: Candidate) -> Candidate:
+        return replace(
+            each,
+            disparities=tuple(map(disparity, each.disparities)),
+            rates=tuple(map(named, each.rates)),
+            groups=tuple(replace(test, change=named(test.change)) for test in each.groups),
+            reclassified=tuple(map(named, each.reclassified)),
+        )
+
+    return replace(comparison, candidates=tuple(map(candidate, comparison.candidates)))
 
 
 def _tone(comparison: ModelComparison) -> Tone:
@@ -375,7 +407,9 @@ def _table_notes(found: list[DisparityChange]) -> Iterator[str]:
     references = {one.reference for one in found if one.reference is not None}
     reference = called(reference_name(*references)) if len(references) == 1 else ""
     if units == {Unit.POINTS}:
-        yield f"Differences{reference and f' from {reference}'} in percentage points"
+        of = {getattr(one.definition, "order", "") for one in found} == {"group - reference"}
+        above = ": above 0 it happens more often to the group" if of else ""
+        yield f"Differences{reference and f' from {reference}'} in percentage points{above}"
     else:
         if Unit.POINTS in units:
             yield "Differences of rates in percentage points, all others without a unit"

@@ -23,7 +23,7 @@ from fairgauge.render._document_tree import (
     Tone,
     Unit,
 )
-from fairgauge.render.brief.monitor_brief import drawn_caption
+from fairgauge.render.brief.monitor_brief import drawn_caption, vocabulary_of
 from fairgauge.render.documents._document_parts import (
     TONES,
     document_of,
@@ -87,6 +87,7 @@ _SPENDING = (
 
 def monitor_document(report: MonitorReport, *, full: bool = True) -> DocumentTree:
     """Build the document of a monitor."""
+    asked, report = report, _in_words(report)
     alarms, comparisons = tuple(_alarms(report)), tuple(_comparisons(report))
     earlier, method = "Values of an earlier system", tuple(_method(report))
     repeat = tuple(_repeat(report)) if full else ()
@@ -102,16 +103,38 @@ def monitor_document(report: MonitorReport, *, full: bool = True) -> DocumentTre
     ]
     filed = (*alarms, *comparisons, Heading("Method"), *method, *repeat)
     return document_of(
-        report,
+        asked,
         title=f"Fairness monitor: {report.model}",
         beside=_span(report),
         verdict=_verdict(report),
         tone=_tone(report),
         sections=sections,
-        exhibits=_first_drawn(report),
+        exhibits=_first_drawn(asked),
         subject=numbers.listing(list(map(name_of, report.alarms)), most=_MOST_NAMED),
         file_name="monitor",
         filed=filed if full else (),
+    )
+
+
+def _in_words(report: MonitorReport) -> MonitorReport:
+    """Return a report whose groups have the user's words, beside the values: "women (F)"."""
+    words = vocabulary_of(report)
+
+    def named(feature: str, group: str) -> str:
+        word = words.word_of(feature, group)
+        return f"{word} ({group})" if word else group
+
+    return replace(
+        report,
+        comparisons=tuple(
+            replace(
+                each,
+                group=named(each.feature, each.group),
+                reference=named(each.feature, each.reference),
+                mirror_of=each.mirror_of and named(each.feature, each.mirror_of),
+            )
+            for each in report.comparisons
+        ),
     )
 
 
