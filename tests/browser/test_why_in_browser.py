@@ -45,7 +45,7 @@ def test_parts_of_the_gap_follow_each_other(chromium, decomposition, width, medi
     assert composition[1] - composition[0] > 10
     assert all("pp" in text for *_, text in (composition, within, gap))  # the number beside the bar
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    first = ["The gap and its parts", "Difference in each stratum"]
+    first = ["The gap and its parts", "Difference in each dept"]
     captions = page.locator("table.chart caption").all_inner_texts()
     assert captions == [*first, *first, "The difference, adjusted"]
     page.close()

@@ -151,6 +151,10 @@ class ComparedMeans:
         sides = f"for {self.subject} as for" if self.is_ratio else f"for {self.subject} than for"
         return f"{capitalised(self.name)}: {span} {sides} {self.other} ({level})."
 
+    def span(self, ends: tuple[float, float]) -> str:
+        """Return the ends of a difference of the means: "between 0.27 and 0.32 higher"."""
+        return _range(ends, self._scale, by_ratio=False)
+
     def of_interval(self, contrast: Estimate) -> str | None:
         """Return the interval of another contrast of the same people: the one within strata."""
         if contrast.interval is None or is_ratio(contrast.definition):

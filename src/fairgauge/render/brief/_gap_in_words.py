@@ -8,21 +8,30 @@ from fractions import Fraction
 
 from fairgauge.catalogue.moments import Mean
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import ClassKind, GapPartKind, GapVerdict, WhyInconclusive
+from fairgauge.enums import (
+    ClassKind,
+    GapPartKind,
+    GapVerdict,
+    StratumWeights,
+    WhyInconclusive,
+)
 from fairgauge.identity import FeatureId, GroupId
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.brief._compared_means import ComparedMeans
 from fairgauge.render.brief._compared_shares import RateWords
-from fairgauge.render.brief._frequencies import Share, frequencies
+from fairgauge.render.brief._frequencies import Share, frequencies, range_words
 from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.words.decomposition_sentences import (
     direction,
+    each_of,
     outlying_places,
     strata_words,
 )
+from fairgauge.render.words.display_names import capitalised
 from fairgauge.render.words.metric_words import compared_rate, shown
 from fairgauge.results.disparities import gap as distance
 from fairgauge.results.gap_decomposition import Decomposition, Gap, StratumGap
+from fairgauge.results.scopes import Interval
 
 _MOST_STRATA = 2
 _PER_HUNDRED = 100
@@ -148,26 +157,119 @@ class GapInWords:
             return Share(Fraction(rate), size=math.floor(n))
         return Share.counted(round(rate * n), round(n))
 
+    @property
+    def divided(self) -> bool:
+        """Return whether its parts are stated in words: those of a difference within strata."""
+        known = self.known and self.gap.scale == "difference"
+        return known and self.gap.part(GapPartKind.WITHIN).value is not None
+
     def _parts(self) -> str | None:
-        """Return what composition accounts for and what is within strata, of 100 or on average."""
-        if self.gap.scale != "difference":
-            return None
+        """Return the difference within strata, which is the one to quote, and composition."""
         values = {part.part: part.value for part in self.gap.parts if part.column is None}
-        try:
-            within = self.gap.part(GapPartKind.WITHIN).value
-            composition = self.gap.part(GapPartKind.COMPOSITION).value
-        except KeyError:
+        if not self.divided:
             return None
-        if within is None or composition is None or values.get(GapPartKind.NOT_COMPARABLE):
-            return None
-        sign = -1 if self.turned else 1
-        worded = _of_hundred if self.means is None else _as_amount
-        by_strata, inside = (worded(sign * value) for value in (composition, within))
-        strata = strata_words(self.gap)
-        accounts = f"Composition by {strata} accounts for"
+        alone, both = values.get(GapPartKind.NOT_COMPARABLE), "two"
+        outside = ""
+        if alone:
+            where, both = each_of(self.gap, several=True), "three"
+            outside = f", and {where} with nobody of the other side for {self.sized(alone)}"
+        within, composition = (
+            self.sized_with(part.value, part.interval)
+            for part in map(self.gap.part, (GapPartKind.WITHIN, GapPartKind.COMPOSITION))
+        )
+        return (
+            f"{capitalised(self.subject)}, compared with {self.other} in the same "
+            f"{each_of(self.gap)}: on average {within}. This is the difference to quote. That they "
+            f"are spread differently over {strata_words(self.gap)} (composition) accounts for "
+            f"{composition}{outside}; the {both} add up to the gap."
+        )
+
+    def sized(self, value: float) -> str:
+        """Return a difference of the worse-off side: "3.6 more of 100"; of means "3 lower"."""
+        value = -value if self.turned else value
+        return _as_amount(value) if self.means is not None else f"{_of_hundred(value)} of 100"
+
+    def _ends(self, interval: Interval) -> tuple[float, float]:
+        low, high = interval
+        return (-high, -low) if self.turned else (low, high)
+
+    def sized_with(self, value: float | None, interval: Interval | None) -> str:
+        """Return a difference with its interval."""
+        if value is None or interval is None:
+            return "unknown"
+        ends = self._ends(interval)
+        level = f"{100 * interval.level:.4g}% CI"
+        if self.means is None:
+            span = range_words(ends, _PER_HUNDRED).removesuffix(f" of {_PER_HUNDRED}")
+        else:
+            span = self.means.span(ends)
+        return f"{self.sized(value)} ({level} {span})"
+
+    def interval_sentence(self) -> str | None:
+        """Return the interval of the gap: "Women, compared with men: between 11 and 17 fewer"."""
         if self.means is not None:
-            return f"{accounts} an average {by_strata}; within {strata} the average is {inside}."
-        return f"{accounts} {by_strata} of 100; within {strata} the difference is {inside}."
+            return self.means.interval_sentence()
+        interval = self.gap.estimate.interval
+        if interval is None or self.gap.scale != "difference" or self.rate.event is None:
+            return None
+        ends = self._ends(interval)
+        subject, other = (self.rate.among(each) for each in (self.subject, self.other))
+        level = f"{100 * interval.level:.4g}% CI"
+        return (
+            f"{capitalised(subject)}, compared with {other}: {range_words(ends, _PER_HUNDRED)} "
+            f"{self.rate.event.happened} ({level})."
+        )
+
+    def averages(self) -> str:
+        """Return the other ways to compare within strata, each by its name."""
+        gap = self.gap
+        parts = {part.weights: part for part in gap.parts if part.part is GapPartKind.WITHIN}
+        sides = (self.subject, self.other)[:: -1 if self.turned else 1]
+        named = {
+            StratumWeights.GROUP: f"weighted by the shares of {sides[0]}",
+            StratumWeights.REFERENCE: f"by those of {sides[1]}",
+            StratumWeights.MANTEL_HAENSZEL: "by Mantel and Haenszel’s weights",
+        }
+        others = [
+            f"{words} {self.sized_with(part.value, part.interval)}"
+            for weights, words in named.items()
+            if (part := parts.get(weights)) is not None and part.value is not None
+        ]
+        others += [
+            f"by regression {self.sized_with(each.value, each.interval)}"
+            for each in gap.adjusted[:1]
+        ]
+        return (
+            f"Other ways to compare within {strata_words(gap)} on average: {'; '.join(others)}. "
+            "The first two decide the verdict, so that no choice of weights does; none of them is "
+            "a further finding."
+        )
+
+    def variation(self) -> str:
+        """Return whether the difference varies over strata; nothing where it is not tested."""
+        gap, one = self.gap, each_of(self.gap)
+        if gap.heterogeneity is None:
+            return ""
+        alone = [
+            f"{name} ({self.sized(each.difference or 0.0)}; "
+            f"{self.sized(each.others)} in all others together)"
+            for name, each in outlying_places(gap)[:_MOST_STRATA]
+            if each.others is not None
+        ]
+        unlike = f" Unlike all others: {'; '.join(alone)}." if alone else ""
+        if gap.varies:
+            return (
+                f"The difference is not the same in every {one}, by more than sampling variation: "
+                f"an average holds for no {one} in particular.{unlike}"
+            )
+        return (
+            f"That the difference varies over {strata_words(gap)} is not shown, which does not "
+            f"show that it is the same in every {one}.{unlike}"
+        )
+
+    def distance(self, value: float) -> str:
+        """Return the size of a difference without its direction: "7.0 of 100"."""
+        return self.sized(abs(value)).replace(" more of", " of").removesuffix(" higher")
 
 
 def _as_amount(value: float) -> str:

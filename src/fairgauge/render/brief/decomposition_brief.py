@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.enums import GapVerdict, WhyInconclusive
 from fairgauge.render.brief._gap_in_words import GapInWords, gap_words
+from fairgauge.render.brief._vocabulary import interval_in_words
 from fairgauge.render.words.decomposition_sentences import (
     CAVEAT,
     describe_adjusted,
@@ -15,6 +16,7 @@ from fairgauge.render.words.decomposition_sentences import (
     describe_not_compared,
     describe_outlying,
     describe_trend,
+    each_of,
     outlying_places,
     rows_words,
     strata_words,
@@ -51,30 +53,41 @@ def decomposition_brief(found: Decomposition) -> Brief:
     words = gap_words(found)
     return Brief(
         headline=_headline(ordered, words),
-        verdict=(Sentence(f"{capitalised(_verdict(first))}.", (f"gaps[{at}].verdict",)),),
+        verdict=tuple(Sentence(text, (f"gaps[{at}].verdict",)) for text in _verdict(first)),
         looked_at=(
-            Sentence(
-                f"{rows_words(found)}, by {listing([called(name) for name in first.columns])}.",
-                ("data.rows", "used", f"gaps[{at}].columns"),
-            ),
+            Sentence(f"{rows_words(found)}.", ("data.rows", "used")),
+            Sentence(_divided(first, words), (f"gaps[{at}].columns",)),
         ),
         found=tuple(_found(gaps, more, words)),
-        certainty=tuple(
-            each for i, gap in gaps for each in _certainty(i, gap, named=len(found.gaps) > 1)
-        ),
+        certainty=tuple(_certainty(found, gaps, words)),
         limits=(Sentence(CAVEAT),),
         steps=tuple(_steps(found)),
         question="How large the gap is, and where it lies",
     )
 
 
-def _verdict(gap: Gap) -> str:
-    """Return the verdict; where differences vary, with the strata that are unlike all others."""
-    places = [name for name, _ in outlying_places(gap)]
+def _verdict(gap: Gap) -> Iterator[str]:
+    """Yield the verdict; where differences vary, which strata are a finding by themselves."""
+    places, strata = [name for name, _ in outlying_places(gap)], strata_words(gap)
     if gap.reason is not WhyInconclusive.VARIES or not places:
-        return verdict_words(gap)
-    are = plural(len(places), "is", "are")
-    return f"inconclusive over all strata: {listing(places, most=_MOST_PLACES)} {are} unlike others"
+        yield f"{capitalised(verdict_words(gap, strata))}."
+        return
+    yield f"Inconclusive over {strata} as a whole: the difference is not the same everywhere."
+    named, are = listing(places, most=_MOST_PLACES), plural(len(places), "is", "are")
+    yield (
+        f"That {named} {are} unlike the others is statistically significant: a finding about "
+        f"{plural(len(places), named, 'these')} alone."
+    )
+
+
+def _divided(gap: Gap, words: Vocabulary) -> str:
+    """Return what a gap is divided into."""
+    group = words.group(gap.estimate.feature, gap.estimate.group)
+    return (
+        f"The gap between {group} and {words.reference(gap.estimate)} is divided in two parts: "
+        f"that they are spread differently over {strata_words(gap)} (composition), and that they "
+        f"differ in the same {each_of(gap)} (within)."
+    )
 
 
 def _headline(ordered: Sequence[tuple[int, Gap]], words: Vocabulary) -> Sentence:
@@ -124,19 +137,32 @@ def _found(
         )
 
 
-def _certainty(at: int, gap: Gap, *, named: bool) -> Iterator[Sentence]:
-    texts = (
-        (describe_gap_verdict(gap), "verdict"),
-        (describe_adjusted(gap, brief=True) if gap.controls else "", "adjusted"),
-        (describe_trend(gap), "trend"),
-        (describe_heterogeneity(gap, brief=True), "heterogeneity"),
-        (describe_detectable(gap), "detectable"),
-    )
-    who = f"{called(gap.estimate.group)}: " if named else ""
-    for text, key in texts:
-        if text:
-            yield Sentence(f"{who}{text}", (f"gaps[{at}].{key}",))
-            who = ""
+def _certainty(
+    found: Decomposition, gaps: Sequence[tuple[int, Gap]], words: Vocabulary
+) -> Iterator[Sentence]:
+    for at, gap in gaps:
+        who = f"{called(gap.estimate.group)}: " if len(found.gaps) > 1 else ""
+        for text, key in _certainty_of(gap, GapInWords(words, gap)):
+            if text:
+                yield Sentence(f"{who}{text}", (f"gaps[{at}].{key}",))
+                who = ""
+    yield Sentence(f"{interval_in_words(found.confidence)}.", ("confidence",))
+
+
+def _certainty_of(gap: Gap, in_words: GapInWords) -> Iterator[tuple[str, str]]:
+    """Yield sentences, each with the key of what it states; of a ratio in its own numbers."""
+    divided = in_words.divided
+    yield describe_gap_verdict(gap, brief=divided), "verdict"
+    if divided:
+        yield in_words.interval_sentence() or "", "estimate"
+        yield in_words.averages(), "parts"
+    elif gap.controls:
+        yield describe_adjusted(gap, brief=True), "adjusted"
+    yield describe_trend(gap), "trend"
+    varies = in_words.variation() if divided else describe_heterogeneity(gap, brief=True)
+    yield varies, "heterogeneity"
+    size = in_words.distance(gap.detectable) if divided and gap.detectable is not None else ""
+    yield describe_detectable(gap, size), "detectable"
 
 
 def _steps(found: Decomposition) -> Iterator[Sentence]:

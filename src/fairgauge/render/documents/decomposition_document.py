@@ -36,6 +36,7 @@ from fairgauge.render.words.decomposition_sentences import (
     describe_heterogeneity,
     describe_intervals,
     describe_trend,
+    each_of,
     outlying_words,
     part_words,
     rows_words,
@@ -99,15 +100,17 @@ _CUT_POINTS = (
     "Numbers were cut at quantiles of these rows: the command states the cut points, and compares "
     "no other numbers of intervals."
 )
+_SEVERAL_COLUMNS = (
+    " Composition is divided among several columns by Shapley's value, whatever their order."
+)
 METHOD = (
     "Composition weights the difference of the sides' shares of each stratum by the mean of their "
     "rates in it; within weights the difference of the rates by the mean of the shares (Kitagawa "
-    "1955). Composition is divided among several columns by Shapley's value, whatever their order. "
-    "The verdict is decided at the compositions of both sides. Confidence intervals are those of "
-    "the delta method, of rates with four rows a side added over the strata; those of a "
-    "regression are robust. An odds ratio changes with what is adjusted for even where nothing "
-    "confounds, so that it is not compared with the unadjusted one. A column that the decision "
-    "itself changes, such as a grade, takes part of the difference with it."
+    "1955). The differences within strata by the weights of either side decide the verdict. "
+    "Confidence intervals are those of the delta method, of rates with four rows a side added over "
+    "the strata; those of a regression are robust. An odds ratio changes with what is adjusted for "
+    "even where nothing confounds, so that it is not compared with the unadjusted one. A column "
+    "that the decision itself changes, such as a grade, takes part of the difference with it."
 )
 
 
@@ -115,7 +118,10 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> Docume
     """Build the document of a decomposition: of a summary, what one screen has room for."""
     columns = numbers.listing([called(column) for column in found.gaps[0].columns])
     several = len(found.gaps) > 1
-    of = f"How much of each gap is which {columns} people are in, and what remains within. "
+    of = (
+        f"Each gap is divided in two parts: that the sides are spread differently over {columns} "
+        "(composition), and that they differ in the same stratum (within). "
+    )
     lead = f"{of if full else ''}{100 * found.confidence:.4g}% confidence intervals."
     if several:
         gaps = "both" if len(found.gaps) == 2 else f"all {len(found.gaps):,}"
@@ -182,7 +188,8 @@ def _sections(found: Decomposition) -> Iterator[Section]:
 
 
 def _notes(found: Decomposition) -> Iterator[Block]:
-    yield Paragraph(METHOD, Tone.SOFT)
+    several = len(found.gaps[0].columns) > 1
+    yield Paragraph(f"{METHOD}{_SEVERAL_COLUMNS * several}", Tone.SOFT)
     if found.excluded:
         pairs = ((reason, numbers.numbered(rows)) for reason, rows in found.excluded.items())
         yield Facts(tuple(pairs))
@@ -353,7 +360,10 @@ def _parts(gap: Gap, adjusted: Gap | None = None) -> Table:
     )  # fmt: skip
     how = "multiply" if ratio else "add up"
     alone = "Strata of one side alone, composition" if _alone(gap) else "Composition"
-    notes = [f"{alone} and within {how} to the gap."]
+    own = f"“{part_words(gap, gap.part(GapPartKind.WITHIN))}”"
+    notes = [f"{alone} and within {how} to the gap: {own} is the difference to quote."]
+    if whole:
+        notes.append("Rows with other weights are other averages of the same differences.")
     if gap.support.strata_used == 0:
         notes = ["No stratum has rows of both sides: the parts of the gap are undefined."]
     if shares and whole:
@@ -421,12 +431,14 @@ def _waterfall(gap: Gap) -> Chart:
     whole = Mark(gap.estimate.value, *(gap.estimate.interval or (None, None)))
     rows.append(ChartRow("the gap", whole, text, emphasis=True, start=neutral_value))
     how = "multiplies" if ratio else "adds"
+    note = f"Each bar {how} to where the one above it ends; lines are confidence intervals."
+    points = " pp: percentage points, of 100." if unit(metric) is Unit.POINTS else ""
     return Chart(
         "The gap and its parts",
         tuple(rows),
         unit(metric),
         neutral(metric),
-        notes=(f"Each bar {how} to where the one above it ends; lines are confidence intervals.",),
+        notes=(f"{note}{points}",),
     )
 
 
@@ -436,7 +448,9 @@ def _dots(gap: Gap, most: int = _MOST_OPEN) -> Iterator[Chart]:
     charts: list[tuple[str, list[tuple[str, StratumGap | LevelGap]]]] = [
         (_adjusted_title(gap, column), [(called(each.level), each) for each in column.levels])
         for column in gap.by_column
-    ] or [("Difference in each stratum", [(stratum_name(each), each) for each in gap.strata])]
+    ] or [
+        (f"Difference in each {each_of(gap)}", [(stratum_name(each), each) for each in gap.strata])
+    ]
     for caption, found in charts:
         known = [(name, each) for name, each in found if each.difference is not None]
         known.sort(key=lambda one: one[1].difference or 0.0)

@@ -24,7 +24,7 @@ from fairgauge.render.words.metric_words import (
     unit_name,
     with_unit,
 )
-from fairgauge.render.words.numbers import count, listing, percent, plural, probability
+from fairgauge.render.words.numbers import count, listing, numbered, percent, plural, probability
 from fairgauge.values import are_years
 
 if TYPE_CHECKING:
@@ -57,16 +57,16 @@ CAVEAT = (
 """What stands beside every decomposition."""
 _VERDICTS = {
     GapVerdict.NO_GAP: "no gap is shown",
-    GapVerdict.REMAINS: "remains within strata",
-    GapVerdict.REVERSES: "reverses within strata",
-    GapVerdict.WITHIN_MARGIN: "what remains within strata is within the margin",
+    GapVerdict.REMAINS: "remains within {strata}",
+    GapVerdict.REVERSES: "reverses within {strata}",
+    GapVerdict.WITHIN_MARGIN: "what remains within {strata} is within the margin",
     GapVerdict.ACCOUNTED_FOR: "accounted for by composition",
     GapVerdict.INCONCLUSIVE: "inconclusive",
 }
 
 _REASONS = {
-    WhyInconclusive.VARIES: "the difference varies over strata",
-    WhyInconclusive.OFFSET: "no gap over all strata, but a difference within them",
+    WhyInconclusive.VARIES: "the difference varies over {strata}",
+    WhyInconclusive.OFFSET: "no gap over all {strata}, but a difference within",
     WhyInconclusive.NOT_COMPARABLE: (
         "not comparable, more than half of one side is in strata that the other does not have"
     ),
@@ -80,16 +80,22 @@ _REASONS = {
 }
 
 
-def verdict_words(gap: Gap | OtherIntervals) -> str:
+def verdict_words(gap: Gap | OtherIntervals, strata: str = "strata") -> str:
     """Return what the verdict of a gap is called, and why it is inconclusive."""
     reason = f": {_REASONS[gap.reason]}" if gap.reason else ""
-    return f"{_VERDICTS[gap.verdict]}{reason}"
+    return f"{_VERDICTS[gap.verdict]}{reason}".format(strata=strata)
 
 
 def rows_words(found: Decomposition) -> str:
-    """Return how many rows there are, and how many of them are used."""
-    used = "all used" if found.used == found.data.rows else f"{count(found.used)} used"
-    return f"{count(found.data.rows)} {plural(found.data.rows, 'row', 'rows')}, {used}"
+    """Return how many rows there are, of a count column the cases, and how many are used.
+
+    Where the user names the people or the unit, cases are called so.
+    """
+    words, used = found.spec.get("words") or {}, "all used"
+    counted = found.spec.get("count") and (words.get("noun") or "cases")
+    if found.used != found.data.rows:
+        used = f"{count(found.used)} used"
+    return f"{numbered(found.data.rows, called(words.get('unit') or counted or 'rows'))}, {used}"
 
 
 def describe_gap(gap: Gap) -> str:
@@ -106,9 +112,12 @@ def describe_gap(gap: Gap) -> str:
     return " ".join(filter(None, sentences))
 
 
-def describe_gap_verdict(gap: Gap) -> str:
-    """Return what becomes of a gap within strata, and how much of it could be compared."""
-    return f"{_what_becomes(gap)}{_outside(gap)}"
+def describe_gap_verdict(gap: Gap, *, brief: bool = False) -> str:
+    """Return what becomes of a gap within strata, and how much of it could be compared.
+
+    ``brief`` is without the differences within strata by which it is decided.
+    """
+    return f"{_what_becomes(gap, '' if brief else f': {_within(gap)}')}{_outside(gap)}"
 
 
 def _outside(gap: Gap) -> str:
@@ -129,7 +138,8 @@ def describe_not_compared(gap: Gap) -> str:
     """
     stated = gap.reason is WhyInconclusive.NOT_COMPARABLE or gap.verdict is GapVerdict.NO_GAP
     outside = "" if stated else _alone(gap, 1 - _NOTED)
-    return f" ({outside} in strata of one side alone, and not compared)" if outside else ""
+    alone = f"in {each_of(gap, several=True)} with nobody of the other side, and not compared"
+    return f" ({outside} {alone})" if outside else ""
 
 
 def _alone(gap: Gap, below: float) -> str:
@@ -142,13 +152,15 @@ def _alone(gap: Gap, below: float) -> str:
     return f"{listing(found)} are" if found else ""
 
 
-def _what_becomes(gap: Gap) -> str:
-    within, ends = f"within {strata_words(gap)}", _within(gap)
+def _what_becomes(gap: Gap, ends: str) -> str:
+    """Return what the verdict states; ``ends`` are the differences that decide it, or empty."""
+    within = f"within {strata_words(gap)}"
     if gap.verdict is GapVerdict.NO_GAP:
+        values = ends.removeprefix(": ").removeprefix(_RATIO)
         averages = (
-            ""
-            if gap.largest_remaining is None
-            else f" On average {within} the {gap.scale} is {ends.removeprefix(_RATIO)}."
+            f" On average {within} the {gap.scale} is {values}."
+            if ends and gap.largest_remaining is not None
+            else ""
         )
         offset = (
             " This does not show that there is no difference in any stratum: differences of both "
@@ -159,36 +171,38 @@ def _what_becomes(gap: Gap) -> str:
         return f"The confidence interval of the gap includes no difference.{averages}{offset}"
     if gap.verdict is GapVerdict.REMAINS:
         margin = f", and is not shown to be within the margin of {_margin(gap)}"
-        tolerated = margin if gap.margin else ""
-        return f"The difference remains {within}{tolerated}: {ends}."
+        return f"The difference remains {within}{margin if gap.margin else ''}{ends}."
     if gap.verdict is GapVerdict.WITHIN_MARGIN:
         return (
             f"What remains {within} is within the margin of {_margin(gap)}, by both confidence "
-            f"intervals: {ends}."
+            f"intervals{ends}."
         )
     if gap.verdict is GapVerdict.REVERSES:
-        return f"{capitalised(within)} the difference reverses (Simpson's paradox): {ends}."
+        return f"{capitalised(within)} the difference reverses (Simpson's paradox){ends}."
     if gap.verdict is GapVerdict.ACCOUNTED_FOR:
-        return f"The gap {_accounted_for(gap)}."
+        return f"The gap {_accounted_for(gap, ends)}."
     if gap.reason is WhyInconclusive.VARIES:
-        return _on_average(gap)
+        return _on_average(gap, ends)
     if gap.reason is WhyInconclusive.OFFSET:
         return (
             f"The confidence interval of the gap includes no difference, but {within} a difference "
-            f"is shown at both compositions, which composition offsets: {ends}."
+            f"is shown by the weights of either side, which composition offsets{ends}."
         )
-    return f"What remains {within} is inconclusive: {_why_inconclusive(gap)}"
+    return f"What remains {within} is inconclusive: {_why_inconclusive(gap, ends)}"
 
 
-def describe_detectable(gap: Gap) -> str:
-    """Return how large a difference within strata the data would have shown, where none is."""
+def describe_detectable(gap: Gap, size: str = "") -> str:
+    """Return how large a difference within strata the data would have shown, where none is.
+
+    ``size`` is how large in words, by default in its unit.
+    """
     if gap.detectable is None or gap.verdict in (GapVerdict.REMAINS, GapVerdict.REVERSES):
         return ""
-    kind, ratio = unit(gap.estimate.definition), gap.scale == "ratio"
+    size = size or with_unit(gap.detectable, unit(gap.estimate.definition))
+    smaller = "One closer to 1" if gap.scale == "ratio" else "A smaller one"
     return (
-        f"A {gap.scale} within {strata_words(gap)} that is the same in all would have been shown "
-        f"with 80% power from about {with_unit(gap.detectable, kind)}; one "
-        f"{'closer to 1' if ratio else 'that is smaller'} may go unseen."
+        f"Were the {gap.scale} the same in every {each_of(gap)}, the data would probably (80% "
+        f"power) show it from about {size} on. {smaller} may go unseen."
     )
 
 
@@ -454,25 +468,20 @@ def outlying_places(gap: Gap) -> list[tuple[str, StratumGap | LevelGap]]:
 
 
 def describe_outlying(gap: Gap) -> str:
-    """Return what stands out in few words: a stratum or level unlike all others, or else a trend.
+    """Return what stands out without numbers: a stratum or level unlike all others, or a trend.
 
     It is the first of several; how many more there are is stated.
     """
     found, trend = outlying_places(gap), gap.trend
     if found:
-        words = _unlike(gap, *found[0])
-        text = (
-            f"the difference is {direction(gap, found[0][1])} in {words}"
-            if gap.is_shown
-            else f"{words} is unlike all others"
-        )
+        name, each = found[0]
+        is_shown = f"the difference is {direction(gap, each)} in {name}"
         more = len(found) - 1
         unlike = f"; {more:,} more {plural(more, 'is', 'are')} unlike the others" if more else ""
-        return f"{text}{unlike}"
+        return f"{is_shown if gap.is_shown else f'{name} is unlike all others'}{unlike}"
     if trend is None or trend.p_adjusted >= 1 - trend.interval.level:
         return ""
-    slope = with_unit(trend.value, stratum_unit(gap), sign=True)
-    return f"the difference changes by {slope} a year"
+    return f"the difference changes from one {called(trend.column)} to the next"
 
 
 def outlying_words(gap: Gap) -> str:
@@ -521,8 +530,7 @@ def _outlying(name: str, each: StratumGap | LevelGap, kind: Unit) -> str:
     return f"{name}, {own} ({others} in the others, {p})"
 
 
-def _why_inconclusive(gap: Gap) -> str:
-    ends = _within(gap)
+def _why_inconclusive(gap: Gap, ends: str) -> str:
     if gap.reason is WhyInconclusive.NOT_COMPARABLE:
         return (
             "more than half of one side is in strata that the other does not have, so that the "
@@ -531,27 +539,27 @@ def _why_inconclusive(gap: Gap) -> str:
     if gap.reason is WhyInconclusive.TOO_FEW:
         return "the data are insufficient."
     if gap.reason is WhyInconclusive.DEPENDS_ON_WEIGHTS:
-        return f"{_REASONS[gap.reason]}: {ends}."
+        return f"{_REASONS[gap.reason]}{ends}."
     if gap.reason is WhyInconclusive.SEVERAL_GAPS:
         return (
             "by itself the gap would be decided, but not when all gaps of this result are judged "
-            f"together (Holm): {ends}."
+            f"together (Holm){ends}."
         )
     if gap.reason is WhyInconclusive.BEYOND_MARGIN:
-        return f"a confidence interval reaches the margin of {_margin(gap)}: {ends}."
-    return f"a confidence interval includes both no difference and the whole gap: {ends}."
+        return f"a confidence interval reaches the margin of {_margin(gap)}{ends}."
+    return f"a confidence interval includes both no difference and the whole gap{ends}."
 
 
-def _accounted_for(gap: Gap) -> str:
+def _accounted_for(gap: Gap, ends: str) -> str:
     tolerated = f", below the margin of {_margin(gap)}" if gap.margin else ""
+    at_most = f" ({_at_most(gap)}{tolerated})" if ends else ""
     return (
         f"is accounted for by the composition of {_columns(gap)}: within {strata_words(gap)}, no "
-        f"statistically significant difference in its direction remains ({_at_most(gap)}"
-        f"{tolerated}): {_within(gap)}"
+        f"statistically significant difference in the direction of the gap remains{at_most}{ends}"
     )
 
 
-def _on_average(gap: Gap) -> str:
+def _on_average(gap: Gap, ends: str) -> str:
     """Return what holds on average, and the strata in which it does not."""
     if not gap.is_shown:
         average = (
@@ -561,10 +569,12 @@ def _on_average(gap: Gap) -> str:
     elif gap.margin:
         average = (
             f"a difference within {strata_words(gap)} in the direction of the gap is below the "
-            f"margin of {_margin(gap)}, by both confidence intervals: {_within(gap)}"
+            f"margin of {_margin(gap)}, by both confidence intervals{ends}"
         )
     else:
-        average = f"the gap {_accounted_for(gap)}"
+        average = f"the gap {_accounted_for(gap, ends)}"
+    if not ends:
+        return f"On average {average}."
     return (
         f"The difference varies over strata; on average {average}. But it differs by {_where(gap)}."
     )
@@ -611,13 +621,21 @@ def stratum_unit(gap: Gap) -> Unit:
 
 
 def _margin(gap: Gap) -> str:
-    return with_unit(gap.margin, unit(gap.estimate.definition))
+    text = with_unit(gap.margin, unit(gap.estimate.definition))
+    return f"{text.removesuffix(' pp')} percentage points" if text.endswith(" pp") else text
 
 
 def strata_words(gap: Gap) -> str:
     """Return the strata as they stand after "within"."""
     several = len(gap.columns) > 1
     return f"combinations of {_columns(gap)}" if several else called(gap.columns[0])
+
+
+def each_of(gap: Gap, *, several: bool = False) -> str:
+    """Return one stratum: "Dept", "combination of Dept and Year"; several: "values of Dept"."""
+    if len(gap.columns) > 1:
+        return f"combination{'s' if several else ''} of {_columns(gap)}"
+    return f"{'values of ' if several else ''}{_columns(gap)}"
 
 
 def _columns(gap: Gap) -> str:
@@ -638,9 +656,9 @@ def part_words(gap: Gap, part: GapPart) -> str:
     within = f"within {strata_words(gap)}"
     return {
         StratumWeights.AVERAGE: within,
-        StratumWeights.GROUP: f"{within}, at the composition of {called(gap.estimate.group)}",
+        StratumWeights.GROUP: f"{within}, weighted by the shares of {called(gap.estimate.group)}",
         StratumWeights.REFERENCE: (
-            f"{within}, at the composition of {called(reference_name(gap.estimate.reference))}"
+            f"{within}, weighted by the shares of {called(reference_name(gap.estimate.reference))}"
         ),
         StratumWeights.MANTEL_HAENSZEL: f"{within}, with the weights of Mantel and Haenszel",
     }[part.weights]
@@ -664,14 +682,14 @@ def share_words(part: GapPart) -> str:
 
 
 def _within(gap: Gap) -> str:
-    """Return the differences within strata at both compositions."""
+    """Return the differences within strata, averaged by the shares of either side."""
     texts = []
     for weights, whose in (
         (StratumWeights.GROUP, called(gap.estimate.group)),
         (StratumWeights.REFERENCE, called(reference_name(gap.estimate.reference))),
     ):
         value, ends = value_words(gap, gap.part(GapPartKind.WITHIN, weights))
-        texts.append(f"{value} at the composition of {whose} ({ends})")
+        texts.append(f"{value} weighted by the shares of {whose} ({ends})")
     return (_RATIO if gap.scale == "ratio" else "") + " and ".join(texts)
 
 

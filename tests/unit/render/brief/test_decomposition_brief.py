@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import polars as pl
 import pytest
 from tests.every_result import result
@@ -96,14 +98,19 @@ def test_a_gap_in_pay_is_stated_as_averages():
         "0.80 times as high."
     )
     assert parts == (
-        "Composition by unit accounts for an average 5 lower; within unit the average is 3 lower."
+        "People with sex F, compared with people with sex M in the same unit: on average 3 lower "
+        "(95% CI between 2.7 and 3.3 lower). This is the difference to quote. That they are spread "
+        "differently over unit (composition) accounts for 5 lower (95% CI between 4.0 and 6.0 "
+        "lower); the two add up to the gap."
     )
 
 
 def test_what_is_certain_is_of_the_group_that_is_named(found):
     brief = found.brief()
     assert brief.certainty
-    for sentence in brief.certainty:
+    *stated, what_an_interval_is = brief.certainty
+    assert what_an_interval_is.sources == ("confidence",)
+    for sentence in stated:
         place = int(sentence.sources[0].partition("[")[2].partition("]")[0])
         named = [each.text for each in brief.certainty if f"gaps[{place}]" in each.sources[0]]
         assert named[0].startswith(f"{found.gaps[place].estimate.group}: ")
@@ -120,12 +127,61 @@ def test_the_gap_of_berkeley_is_stated_as_counts():
     brief = result("why").brief()
     assert str(brief.headline) == (
         "Women were admitted less often than all other applicants; the difference is in the other "
-        "direction in Dept A (Female 20.3 pp higher than others, elsewhere 0.0 pp; "
-        "adjusted\u00a0p\u00a0<\u00a00.001)"
+        "direction in Dept A"
     )
     shares, parts, outlying = map(str, brief.found)
     assert shares == "Of 100 women, 30 were admitted; of 100 other applicants, 45."
-    accounts = "Composition by Dept accounts for 17.8 fewer of 100; within Dept the difference"
-    assert parts == f"{accounts} is 3.6 more."
+    assert "in the same Dept: on average 3.6 more of 100 (95% CI between 0.1 and 7 more)" in parts
+    assert "(composition) accounts for 17.8 fewer of 100 (95% CI between 15 and 20 fewer)" in parts
     rates = "of 100 women, 82 were admitted; of 100 other applicants, 62"
     assert outlying == f"In Dept A the difference is in the other direction: {rates}."
+
+
+def test_cases_are_called_as_the_user_calls_them():
+    brief = result("why").brief()
+    assert str(brief.looked_at[0]) == "4,526 applicants, all used."
+    rows = pl.DataFrame({"p": [1, 0, 1, 0] * 2, "g": ["a", "a", "b", "b"] * 2,
+                         "s": ["x"] * 4 + ["y"] * 4, "n": [30, 20, 10, 40] * 2})  # fmt: skip
+    asked = {"prediction": "p", "sensitive": "g", "strata": "s"}
+    counted = fg.why(rows, **asked, count="n").brief()
+    assert str(counted.looked_at[0]) == "200 cases, all used."
+    named = fg.why(rows, **asked, count="n", words={"unit": "loans", "noun": "people"}).brief()
+    assert str(named.looked_at[0]) == "200 loans, all used."
+    of_rows = fg.why(pl.concat([rows] * 9), **asked, words={"noun": "applicants"}).brief()
+    assert str(of_rows.looked_at[0]) == "72 rows, all used."
+
+
+def test_one_difference_within_strata_is_named_to_quote_and_the_others_by_their_names():
+    brief = result("why").brief()
+    texts = [str(each) for each in (*brief.found, *brief.certainty)]
+    assert sum("difference to quote" in each for each in texts) == 1
+    (others,) = (each for each in texts if each.startswith("Other ways to compare within Dept"))
+    for name in ("shares of women", "by those of all other", "Mantel and Haenszel", "regression"):
+        assert name in others
+
+
+def test_the_verdict_tells_what_is_open_from_what_is_found_in_one_stratum():
+    whole, alone = map(str, result("why").brief().verdict)
+    assert whole.startswith("Inconclusive over Dept as a whole: ")
+    assert alone.startswith("That Dept A is unlike the others is statistically significant")
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_first_page_has_neither_p_values_nor_pp(turned):
+    """Also of two groups, where the page is read from the side that is worse off."""
+    counts = {("F", "x"): (20, 200), ("F", "y"): (60, 200), ("M", "x"): (60, 200),
+              ("M", "y"): (120, 200)}  # fmt: skip
+    rows = [{"sex": s, "unit": u, "p": p, "n": n} for (s, u), (ones, of) in counts.items()
+            for p, n in ((1, ones), (0, of - ones))]  # fmt: skip
+    asked = {"prediction": "p", "positive": 1, "sensitive": "sex", "strata": "unit", "count": "n"}
+    found = fg.why(pl.DataFrame(rows), **asked, reference={"sex": "F" if turned else "M"})
+    for brief in (found.brief(), result("why").brief()):
+        every = [brief.headline, *brief.verdict]
+        every += [each for _, answer in brief.answers for each in answer]
+        for text in map(str, every):
+            assert " pp" not in text
+            assert not re.search(r"\bp\u00a0", text), text
+    within = found.gaps[0].part("within")
+    stated = str(found.brief().found[1])
+    assert f"on average {100 * abs(within.value):.1f} fewer of 100" in stated
+    assert stated.startswith("People with sex F, compared with people with sex M")
