@@ -32,7 +32,7 @@ def test_changes_to_other_references_are_not_tested():
     assert "Not statistically significant" not in text
     assert str(found.brief().headline) == "Differences changed; no change could be tested"
     assert "Not tested" in text
-    assert "1 disparity changed, not tested" in text
+    assert "1 difference between groups changed, not tested" in text
     quiet = render(found, "text", quiet=True)
     assert "Differences changed; no change could be tested" in quiet
 

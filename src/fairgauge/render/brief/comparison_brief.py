@@ -17,6 +17,7 @@ from fairgauge.render.brief._vocabulary import (
     NO_CHANGE_SHOWN,
     UNFAIR,
     Vocabulary,
+    interval_in_words,
     without_outcome,
 )
 from fairgauge.render.words.display_names import called, file_of, printable
@@ -183,16 +184,16 @@ def _numbers(comparison: Comparison) -> str:
     if comparison.refused:
         directions = [each.direction for each in moved]
         counts = [
-            (directions.count(Direction.FURTHER), "further from no difference"),
-            (directions.count(Direction.CLOSER), "closer to no difference"),
-            (directions.count(Direction.AS_FAR), "as far from no difference as before"),
+            (directions.count(Direction.FURTHER), "became larger"),
+            (directions.count(Direction.CLOSER), "became smaller"),
+            (directions.count(Direction.AS_FAR), "as large as before"),
             (directions.count(None), "changed"),
         ]
     else:
         counts = [
-            (went[Direction.FURTHER], "statistically significantly further from no difference"),
-            (went[Direction.CLOSER], "statistically significantly closer"),
-            (otherwise, "changed statistically significantly, but not in distance"),
+            (went[Direction.FURTHER], "became statistically significantly larger"),
+            (went[Direction.CLOSER], "became statistically significantly smaller"),
+            (otherwise, "changed statistically significantly, not shown to be larger or smaller"),
             (len(moved) - len(_untested(comparison)), "changed, not statistically significantly"),
             (len(_untested(comparison)), "changed, not tested"),
         ]
@@ -202,7 +203,7 @@ def _numbers(comparison: Comparison) -> str:
         (sum(not each.moved for each in kept), "unchanged"),
     ]
     (first, words), *others = [each for each in counts if each[0]]
-    parts = [f"{first:,} {plural(first, 'disparity', 'disparities')} {words}"]
+    parts = [f"{first:,} {plural(first, 'difference', 'differences')} between groups {words}"]
     return "; ".join(parts + [f"{number:,} {words}" for number, words in others]) + "."
 
 
@@ -212,9 +213,10 @@ def _certainty(comparison: Comparison, found: list[FoundChange]) -> Iterator[Sen
         yield Sentence(f"No change has a confidence interval: {reason}.", ("refused",))
         yield from _without_outcome(comparison)
         return
-    for each in found[:_MOST_FINDINGS]:
-        if (interval := each.interval()) is not None:
-            yield Sentence(interval, each.source)
+    stated = [(each, text) for each in found[:_MOST_FINDINGS] if (text := each.interval())]
+    yield from (Sentence(text, each.source) for each, text in stated)
+    levels = {e.change.interval.level for e, _ in stated if e.change.interval is not None}
+    yield from (Sentence(f"{interval_in_words(level)}.") for level in sorted(levels))
     if found:
         tested = sum(each.p_adjusted is not None for each in comparison.changes
                      if each.mirror_of is None)  # fmt: skip

@@ -114,7 +114,7 @@ def test_a_value_in_one_report_only_has_its_reason():
     asked = {"metrics": "true_positive_rate.difference"}
     found = fg.compare(fg.audit(old, **asked), fg.audit(new, **asked))
     text = " ".join(render(found, "text").split())
-    assert "1 disparity with a value in one report only." in text
+    assert "1 difference between groups with a value in one report only." in text
     reason = "the old report has no value: the group has no observed positives (TP + FN = 0)"
     assert f"true positive rate difference, F (sex): {reason}." in text
 
