@@ -417,11 +417,7 @@ def words_of(spec: Mapping[str, Any]) -> Words:
     given = spec.get("words") or {}
     if given.get("positive") or given.get("negative"):  # a decision and its opposite are one choice
         by_default = {key: word for key, word in by_default.items() if key not in _DECISIONS}
-    words = read_words({**by_default, **given}, "words", [])
-    if words.label_positive or spec.get("prediction") or spec.get("score") or not words.positive:
-        return words
-    refused = words.negative and f"were {words.negative}"  # the label is the only decision
-    return replace(words, label_positive=f"were {words.positive}", label_negative=refused)
+    return read_words({**by_default, **given}, "words", [])
 
 
 def some(people: str) -> str:

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 _MOST_GAPS, _MOST_NAMED = 2, 4
 _MOST_PLACES = 3
+_OF_FIRST = ("parts", "detectable")
+"""What is stated of the gravest gap alone: other averages, and what would have been shown."""
 
 
 def decomposition_brief(found: Decomposition) -> Brief:
@@ -140,10 +142,10 @@ def _found(
 def _certainty(
     found: Decomposition, gaps: Sequence[tuple[int, Gap]], words: Vocabulary
 ) -> Iterator[Sentence]:
-    for at, gap in gaps:
+    for place, (at, gap) in enumerate(gaps):
         who = f"{called(gap.estimate.group)}: " if len(found.gaps) > 1 else ""
         for text, key in _certainty_of(gap, GapInWords(words, gap)):
-            if text:
+            if text and (place == 0 or key not in _OF_FIRST):
                 yield Sentence(f"{who}{text}", (f"gaps[{at}].{key}",))
                 who = ""
     yield Sentence(f"{interval_in_words(found.confidence)}.", ("confidence",))
