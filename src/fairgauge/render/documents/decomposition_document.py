@@ -206,7 +206,8 @@ def _filed(found: Decomposition) -> Iterator[Block]:
     """Yield what is filed with the first page: the parts, the method, and how to repeat it."""
     tables = _on_a_screen(found, parts=False)
     yield Heading(tables.title)
-    yield from tables.blocks
+    # of several gaps those of the other ones have the room of the strata
+    yield from (each for i, each in enumerate(tables.blocks) if i != 1 or len(found.gaps) == 1)
     yield Heading("Method and excluded rows")
     yield from _notes(found)
     yield from _repeat(found)

@@ -11,7 +11,7 @@ from tests.every_result import loans, result
 
 import fairgauge as fg
 from fairgauge.cli import main
-from fairgauge.render._document_tree import Code, Facts, Heading, SignOff
+from fairgauge.render._document_tree import Code, Facts, Heading, SignOff, Table
 from fairgauge.render.documents.decomposition_document import decomposition_document
 
 ASKED = {
@@ -76,3 +76,12 @@ def test_counts_that_are_in_no_file_leave_a_place_for_one():
     found = fg.why(rows, prediction="p", sensitive="g", strata="s")
     (line,) = [each.text for each in blocks_filed(found) if isinstance(each, Code)]
     assert line.startswith("fairgauge why DATA ")
+
+
+def test_what_is_filed_of_several_gaps_has_the_parts_of_one_and_the_others():
+    found = fg.why(loans(), prediction="approved", positive="yes", sensitive=["sex", "race"],
+                   strata="region")  # fmt: skip
+    tables = [each.caption for each in blocks_filed(found) if isinstance(each, Table)]
+    assert tables == ["Parts of the gap", "Other gaps"]
+    one = [each.caption for each in blocks_filed(result("why")) if isinstance(each, Table)]
+    assert one == ["Parts of the gap", "Strata"]
