@@ -60,6 +60,20 @@ def test_every_engine_makes_the_same_counts(how, tmp_path):
     assert fg.count(written(data, how, tmp_path), **ASKED).digest == expected.digest
 
 
+@pytest.mark.parametrize("how", [how for how in ENGINES if how != "csv"])
+def test_nan_is_missing_in_every_engine(how, tmp_path):
+    """Statistics of Parquet files leave NaN out: a file seems to hold numbers from 0 to 1 alone."""
+    data, at = rows(), pl.int_range(pl.len())
+    empty = pl.when(at.is_between(130, 140)).then(float("nan"))
+    data = data.with_columns(empty.otherwise(pl.col(c)).alias(c) for c in COLUMNS.values())
+    assert (
+        fg.count(written(data, how, tmp_path), **ASKED).digest == fg.count(rows(), **ASKED).digest
+    )
+    partly = data.with_columns(p_a=pl.when(at == 7).then(float("nan")).otherwise(pl.col("p_a")))
+    with pytest.raises(fg.SpecError, match="1 row has some but not all of probabilities missing"):
+        fg.count(written(partly, how, tmp_path), **ASKED)
+
+
 @pytest.mark.parametrize("how", ENGINES)
 def test_every_engine_adds_shards_digit_for_digit(how, tmp_path):
     data, parts = rows(), []

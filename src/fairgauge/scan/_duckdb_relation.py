@@ -240,20 +240,31 @@ def typed_columns(
             return f"replace({moment}, '.000000', '') || '+00:00'"
         return expression
 
-    def number(column: str) -> str:
+    def double_or_nan(column: str) -> str:
         expression, kind = written[column]
         if column in texts:
             return text_as_number(expression)
-        if kind in _WHOLE or kind.startswith("DECIMAL"):
-            return f"CAST({expression} AS DOUBLE)"
-        if kind not in ("FLOAT", "DOUBLE", '"NULL"'):
+        if kind not in {*_WHOLE, "FLOAT", "DOUBLE", '"NULL"'} and not kind.startswith("DECIMAL"):
             raise not_numeric(column, kind)
+        return f"CAST({expression} AS DOUBLE)"
+
+    def number(column: str) -> str:
+        double = double_or_nan(column)
+        if column in texts or written[column][1] not in ("FLOAT", "DOUBLE"):
+            return double
         # nullif(..., 'NaN') goes wrong: DuckDB 1.5 trusts Parquet's statistics, which leave NaN out
-        return f"CASE WHEN NOT isnan({expression}::DOUBLE) THEN {expression}::DOUBLE END"
+        return f"CASE WHEN NOT isnan({double}) THEN {double} END"
 
     strings = {column for column, (_, kind) in written.items() if kind == "VARCHAR"}
     kept = frozenset(strings - texts)
-    return Columns(key, number, texts=texts, strings=kept, moment=last_of_times)
+    return Columns(
+        key,
+        number,
+        texts=texts,
+        strings=kept,
+        moment=last_of_times,
+        double_or_nan=double_or_nan,
+    )
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,7 @@ class Columns:
     looks : whether a look at the first rows is cheap.
     strings : the columns of DuckDB that are typed as texts.
     moment : writes a key as the last of some times that is not after it, if the engine can.
+    double_or_nan : the expression as a double, if it is cheaper where NaN is not taken for missing.
     """
 
     key: Callable[[str], str]
@@ -67,6 +68,7 @@ class Columns:
     looks: bool = True
     strings: frozenset[str] = frozenset()
     moment: Callable[[str, Sequence[dt.datetime]], str] | None = None
+    double_or_nan: Callable[[str], str] | None = None
 
     def key_of(self, axis: Axis) -> str:
         """Return the expression of an axis of plain values to group by."""

@@ -175,34 +175,36 @@ def _written(own: Columns, feature: Probabilities) -> Columns:
 def _stages(columns: Columns, feature: Probabilities) -> list[dict[str, str]]:
     """Write the columns of a feature in SQL, each stage from the columns of those before.
 
-    DuckDB computes what is written twice inside of CASE twice, and so each part has a column.
+    DuckDB computes what is written twice inside of CASE twice, and so each part has a column. What
+    is wrong with a row is asked only where something is: the functions of several columns are slow.
     """
     p = part_names(feature)
-    total, least, most, state = (
-        identifier(f"{feature.name} ({part})") for part in ("total", "least", "most", "state")
-    )
+    total, state = (identifier(f"{feature.name} ({part})") for part in ("total", "state"))
+    known = [f"CASE WHEN NOT isnan({each}) THEN {each} END" for each in p]
+    least, most = f"least({', '.join(known)})", f"greatest({', '.join(known)})"
+    inside = " AND ".join(f"{each} BETWEEN 0 AND 1" for each in p)  # NaN is above every number
+    read = columns.double_or_nan or columns.number
     tolerance, whole = columns.constant(feature.tolerance), columns.constant(WHOLE)
     half, rounded = columns.constant(0.5), columns.constant(_ROUNDED)
     sums = [identifier(feature.sum_of(group)) for group in feature.groups]
-    cell = " + ".join(
-        f"CAST(floor({each} * {GRID} / {whole}) AS BIGINT) * {BASE**i}"
+    along = columns.constant(GRID / WHOLE)  # a double exactly, and so are the products
+    places = " + ".join(
+        f"floor({each} * {along}) * {columns.constant(float(BASE**i))}"
         for i, each in enumerate(sums)
     )
+    cell = f"CASE WHEN {state} = 0 THEN CAST({places} AS BIGINT) ELSE {state} END"
     return [
         {
-            each: "" if feature.table else columns.number(c)
+            each: "" if feature.table else read(c)
             for each, (_, c) in zip(p, feature.columns, strict=True)
         },
-        {
-            total: " + ".join(p),
-            least: f"least({', '.join(p)})",
-            most: f"greatest({', '.join(p)})",
-        },
+        {total: " + ".join(p)},
         {
             state: (  # of least and greatest missing values are no part, of a total they are
-                f"CASE WHEN {least} IS NULL THEN NULL WHEN {total} IS NULL THEN {PARTLY_MISSING} "
-                f"WHEN {least} < 0 OR {most} > 1 THEN {OUTSIDE} "
-                f"WHEN abs({total} - 1) > {tolerance} THEN {OFF} ELSE 0 END"
+                f"CASE WHEN {inside} AND abs({total} - 1) <= {tolerance} THEN 0 "
+                f"WHEN {least} IS NULL THEN NULL "
+                f"WHEN {' + '.join(known)} IS NULL THEN {PARTLY_MISSING} "
+                f"WHEN {least} < 0 OR {most} > 1 THEN {OUTSIDE} ELSE {OFF} END"
             )
         },
         {
@@ -215,7 +217,7 @@ def _stages(columns: Columns, feature: Probabilities) -> list[dict[str, str]]:
                 f"CASE WHEN {state} = 0 AND abs({total} - 1) > {rounded} THEN 1 ELSE 0 END"
             ),
         },
-        {identifier(feature.cell): f"CASE WHEN {state} = 0 THEN {cell} ELSE {state} END"},
+        {identifier(feature.cell): cell},
     ]
 
 
