@@ -13,7 +13,7 @@ from fairgauge.enums import Direction, ScopeKind
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.brief._compared_shares import RateWords
 from fairgauge.render.brief._frequencies import Share, common_counts, size_words
-from fairgauge.render.brief._vocabulary import Vocabulary, some
+from fairgauge.render.brief._vocabulary import Vocabulary, is_one_group, some
 from fairgauge.render.words.change_words import (
     ARROW,
     DIRECTIONS,
@@ -76,7 +76,7 @@ class ChangedShares:
         group = words.group(contrast.feature, contrast.group)
         sides = [(group, mine), (words.reference(contrast), theirs)]
         gap = float(mine[1].rate - theirs[1].rate)
-        self.turned = self.words.worse(gap) is False and words.is_one_group(contrast)
+        self.turned = self.words.worse(gap) is False and is_one_group(words, contrast)
         if self.turned:
             sides.reverse()
             gap = -gap

@@ -10,7 +10,7 @@ from fairgauge.catalogue.moments import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Better, Favourable
 from fairgauge.render.brief._compared_shares import together_words
-from fairgauge.render.brief._vocabulary import Vocabulary
+from fairgauge.render.brief._vocabulary import Vocabulary, is_one_group
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.numbers import minus
 from fairgauge.results.disparities import gap, is_ratio, singled_out
@@ -49,7 +49,7 @@ class ComparedMeans:
         ends = None if found.low is None or found.high is None else (found.low, found.high)
         if ends is not None and not self.is_ratio and gap(contrast) != contrast.value:
             ends = (-ends[1], -ends[0])
-        if adverse * gap(contrast) < 0 and words.is_one_group(contrast):
+        if adverse * gap(contrast) < 0 and is_one_group(words, contrast):
             self.subject, self.other, self.is_worse = self.other, self.subject, True
             self.values = (self.values[1], self.values[0])
             ends = None if ends is None else self._turned(ends)

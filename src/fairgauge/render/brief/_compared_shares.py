@@ -11,7 +11,7 @@ from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import Better, ClassKind, Favourable, ReferenceKind, Task
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.brief._frequencies import Frequencies, Share, frequencies, range_words
-from fairgauge.render.brief._vocabulary import Event, Vocabulary, joined, some
+from fairgauge.render.brief._vocabulary import Event, Vocabulary, is_one_group, joined, some
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import shown_ends
 from fairgauge.results.disparities import gap, is_ratio, singled_out
@@ -149,7 +149,7 @@ class ComparedShares:
         self._exact = several and not weighted and contrast.bounds is None
         sides = (_share(report, contrast, row), _reference_share(report, contrast, row))
         better = self.rate.worse(gap(contrast)) is False
-        self.turned = turn and better and words.is_one_group(contrast)
+        self.turned = turn and better and is_one_group(words, contrast)
         if self.turned:
             group, reference = reference, group
             sides = (sides[1], sides[0])

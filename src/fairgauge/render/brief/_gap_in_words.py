@@ -20,7 +20,7 @@ from fairgauge.render._document_tree import Unit
 from fairgauge.render.brief._compared_means import ComparedMeans
 from fairgauge.render.brief._compared_shares import RateWords
 from fairgauge.render.brief._frequencies import Share, frequencies, range_words
-from fairgauge.render.brief._vocabulary import Vocabulary
+from fairgauge.render.brief._vocabulary import Vocabulary, is_one_group
 from fairgauge.render.words.decomposition_sentences import (
     direction,
     each_of,
@@ -75,7 +75,7 @@ class GapInWords:
         self.subject = words.group(estimate.feature, estimate.group)
         self.other = words.reference(estimate)
         better = self.rate.worse(distance(estimate)) is False
-        self.turned = better and words.is_one_group(estimate)
+        self.turned = better and is_one_group(words, estimate)
         if self.turned:
             self.subject, self.other = self.other, self.subject
         self.weighted = bool(words.spec.get("weight"))

@@ -334,17 +334,11 @@ class Vocabulary:
         listed = [f"{called(column)} {group_value(value)}" for column, value in parts.items()]
         return f"{self.noun} with {listing(listed)}"
 
-    def renames(self, feature: str | None, group: str | None) -> bool:
-        """Return whether what a group is called does not hold its value: "women" of Female."""
-        name = re.sub("[“”]", "", self.group(feature, group))
-        return f" {group} ".casefold() not in f" {name} ".casefold()
-
-    def word_of(self, feature: str, group: str | None) -> str | None:
-        """Return the user's word for a group, None where there is none but its value."""
-        names = self.words.groups.get(feature)
-        known = isinstance(names, str) or (names is not None and group in names)
-        word = self.group(feature, group) if known and (feature, group) in self._groups else None
-        return None if word == group else word
+    def word_of(self, feature: str | None, group: str | None) -> str | None:
+        """Return what a group is called where this does not hold its value: "women" of Female."""
+        name = self.group(feature, group)
+        held = f" {group} ".casefold() in f" {re.sub('[“”]', '', name)} ".casefold()
+        return None if held else name
 
     def feature(self, feature: str | None, together: str = " together") -> str:
         """Return a feature in words: "sex", "sex and race together"."""
@@ -388,19 +382,20 @@ class Vocabulary:
             return self.group(contrast.feature, others[0])
         return f"all other {self.noun}"
 
-    def is_one_group(self, contrast: Compared) -> bool:
-        """Return whether the reference is one group, so that a comparison can be read backwards."""
-        reference = contrast.reference
-        if reference is None:
-            return False
-        if reference.group is not None:
-            return True
-        return reference.kind is ReferenceKind.OTHERS and len(self.others(contrast)) == 1
-
     def others(self, contrast: Compared) -> list[str]:
         """Return the groups beside the one of a comparison."""
         mine, own = str(contrast.feature), contrast.group
         return [group for feature, group in self._groups if feature == mine and group != own]
+
+
+def is_one_group(words: Vocabulary, contrast: Compared) -> bool:
+    """Return whether the reference is one group, so that a comparison can be read backwards."""
+    reference = contrast.reference
+    if reference is None:
+        return False
+    if reference.group is not None:
+        return True
+    return reference.kind is ReferenceKind.OTHERS and len(words.others(contrast)) == 1
 
 
 def words_of(spec: Mapping[str, Any]) -> Words:

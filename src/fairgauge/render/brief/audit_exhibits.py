@@ -134,7 +134,7 @@ def _row_head(words: Vocabulary, feature: str | None, group: str | None) -> Cell
         return Cell(f"all {words.unit}" if feature is None else called(feature))
     if feature not in words.words.groups:
         return Cell(group_value(group))
-    value = called(group) if words.renames(feature, group) else ""
+    value = called(group) if words.word_of(feature, group) else ""
     return Cell(words.group(feature, group), below=value)
 
 
@@ -261,7 +261,7 @@ def group_names(report: Report) -> dict[tuple[str | None, str | None], str]:
     """Return what the first page calls groups that tables call by another name, their value."""
     words = Vocabulary.of_report(report)
     groups = {(each.feature, each.group) for each in report.groups}
-    return {each: words.group(*each) for each in groups if words.renames(*each)}
+    return {each: word for each in groups if (word := words.word_of(*each))}
 
 
 def audit_exhibits(report: Report) -> Iterator[Block]:

@@ -138,7 +138,7 @@ def _rate_of(test: MarginTest, terms: Terms) -> str:
 
 
 def margins_kept(each: Candidate, terms: Terms = TERMS) -> Iterator[str]:
-    """Yield by how much a candidate that dominates may be worse in what, and what has no margin."""
+    """Yield the margins of a candidate that dominates, and what has none."""
     if each.verdict is not CandidateVerdict.DOMINATES:
         return
     by_margin: dict[str, dict[str, None]] = {}
