@@ -218,7 +218,7 @@
   };
   const lineOf = () => {
     const name = new Text(), size = new Text(), cells = rates.map((_, i) => cellOf(i));
-    return { tr: make("tr", {}, make("th", { scope: "row" }, make("bdi", {}, name), make("small", {}, size)), ...cells.map(({ td }) => td)), name, size, cells };
+    return { on: state.rate, tr: make("tr", {}, make("th", { scope: "row" }, make("bdi", {}, name), make("small", {}, size)), ...cells.map(({ td }) => td)), name, size, cells };
   };
   // the part of an axis within the limits: its place and its width
   const zoneOf = ([limit], axis) => {
@@ -317,7 +317,7 @@
 
   // every row has its header; of many rows, those in sight and within a screen of it have cells, and printed ones
   const body = one("grid").tBodies[0], lines = [], narrow = matchMedia("screen and (max-width: 46rem)");  // shows one rate
-  let sorted = [], axes = [], isPrinted = false, columnOn = 0;
+  let sorted = [], axes = [], isPrinted = false;
   // an axis takes the intervals of all groups and rates: a view begins on the last axes of what it shows
   const lastAxes = new Map();
   const rescale = (near) => {
@@ -331,18 +331,10 @@
   };
   // what was picked is so no more, in cells that are drawn again later too
   const unmark = () => {
-    if (picked) {
-      picked.button.ariaPressed = "false";
-      picked.of = [];
-      picked = null;
-    }
-    if (columnOn !== state.rate) {
-      lines.forEach(({ cells }) => {
-        cells[columnOn].td.classList.remove("on");
-        cells[columnOn].of = [];
-      });
-    }
-    columnOn = state.rate;
+    if (!picked) return;
+    picked.button.ariaPressed = "false";
+    picked.of = [];
+    picked = null;
   };
   const drawHeader = (k) => {
     while (lines.length <= k) lines.push(lineOf());
@@ -355,8 +347,13 @@
   const drawColumn = (k, i = state.rate) => drawCell(lines[k].cells[i], sorted[k], i, axes[i]);
   const drawLine = (k) => {
     drawHeader(k);
-    const { tr, cells } = lines[k];
+    const line = lines[k], { tr, cells } = line;
     if (!tr.cells[1]) tr.append(...cells.map(({ td }) => td));
+    if (line.on !== state.rate) {
+      cells[line.on].td.classList.remove("on");
+      cells[line.on].of = [];
+      line.on = state.rate;
+    }
     drawColumn(k);
   };
   const drawRest = (k) => { if (isPrinted || !narrow.matches) rates.forEach((_, i) => drawColumn(k, i)); };
