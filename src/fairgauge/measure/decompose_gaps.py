@@ -14,6 +14,7 @@ from fairgauge.enums import (
     GapPartKind,
     GapVerdict,
     IntervalMethod,
+    ReferenceKind,
     ScopeKind,
     Status,
     StratumWeights,
@@ -219,6 +220,16 @@ def _is_gap(estimate: Estimate) -> bool:
     return not alone and estimate.mirror_of is None and estimate.scope.kind is ScopeKind.OVERALL
 
 
+def _other_group(estimate: Estimate, resolution: Resolution) -> str | None:
+    """Return the one group that all others are, of two groups."""
+    counts = next(each for each in resolution.features if each.feature == estimate.feature)
+    others = [group for group in counts.groups if group != estimate.group]
+    reference = estimate.reference
+    if reference is None or reference.kind is not ReferenceKind.OTHERS or len(others) != 1:
+        return None
+    return others[0]
+
+
 def _sides_in(
     estimate: Estimate, resolution: Resolution, crossed: CrossedStrata
 ) -> tuple[GapSides, CrossedStrata]:
@@ -258,6 +269,7 @@ def _gaps(
     verdict, reason = _verdict(estimate, parts, metric.neutral, margin, varies=tests.varies)
     yield Gap(
         estimate=estimate,
+        other_group=_other_group(estimate, strata[0]),
         columns=crossed.columns,
         verdict=verdict,
         reason=reason,

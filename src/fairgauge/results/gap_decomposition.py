@@ -272,6 +272,7 @@ class Gap:
     Attributes
     ----------
     estimate : the gap over all strata.
+    other_group : of two groups the one that all others are; None of more, or of another reference.
     columns : the columns of the strata.
     controls : the columns for which the regression alone is adjusted, beside those of the strata.
     verdict : what becomes of it within strata, decided at the compositions of both sides, so that
@@ -284,7 +285,7 @@ class Gap:
     heterogeneity : whether the difference of rates or means varies over strata, of a ratio too;
         None with fewer than two strata that both sides have.
     strata : the strata, outlying ones first, then by how far the difference is in the direction of
-        the gap, those of rates with insufficient data for a test last; by year where years are the
+        the gap, those with insufficient data for a test last; by year where years are the
         only column. None is tested against the others where a column is of years.
     by_column : of rates by several columns, the difference at the levels of each, adjusted for the
         other columns.
@@ -305,6 +306,7 @@ class Gap:
     DERIVED: ClassVar = ("largest_remaining", "says")
 
     estimate: Estimate
+    other_group: str | None = None
     columns: tuple[str, ...]
     controls: tuple[str, ...] = ()
     verdict: GapVerdict

@@ -40,10 +40,10 @@ _PER_HUNDRED = 100
 def gap_words(found: Decomposition) -> Vocabulary:
     """Return the words of a decomposition."""
     named: dict[tuple[str, str], tuple[FeatureId | None, GroupId | None]] = {}
-    for each in (gap.estimate for gap in found.gaps):
-        feature = str(each.feature)
-        if each.mirror_of is not None:
-            named.setdefault((feature, each.mirror_of), (None, None))
+    for gap in found.gaps:
+        each, feature = gap.estimate, str(gap.estimate.feature)
+        if gap.other_group is not None:
+            named.setdefault((feature, gap.other_group), (None, None))
         named[feature, str(each.group)] = (each.feature_id, each.group_id)
     return Vocabulary(found.spec, [(*key, *ids) for key, ids in named.items()])
 
