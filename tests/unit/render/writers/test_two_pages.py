@@ -14,7 +14,7 @@ from tests.every_result import RESULTS, RULES, loans, result
 from tests.needs import missing
 
 import fairgauge as fg
-from fairgauge.render.formats import save
+from fairgauge.render.formats import render, save
 from fairgauge.render.writers import pdf
 
 if TYPE_CHECKING:
@@ -96,6 +96,14 @@ def test_every_kind_of_result_has_two_full_pages(name: str, tmp_path: Path) -> N
         assert re.sub(r"\s", "", normalize("NFKC", str(each))) in first, str(each)
     for page in pages[1:]:  # a heading, or where to sign, is not alone on a page
         assert re.match(r"(For the record|From the report) \S", page)
+
+
+def test_all_pages_have_the_same_side_margins() -> None:
+    """A section that is split between pages is laid out in the width of the first, and cut off."""
+    page = render(result(RESULTS[0]), "html")
+    margins = [each.split() for each in re.findall(r"@page[^{]*{[^}]*margin: ([^;]+);", page)]
+    assert len(margins) > 1
+    assert len({each[1] if each[1:] else each[0] for each in margins}) == 1
 
 
 def test_dots_are_printed_beside_two_rules_for_every_group(tmp_path: Path) -> None:
