@@ -94,8 +94,8 @@ def decompose_gaps(
 ) -> tuple[Gap, ...]:
     """Decompose the gap of every group in every metric of the specification.
 
-    Two groups that are each other's reference are one gap. Verdicts hold for all gaps together
-    (Holm): intervals and tests of variation are of each gap by itself.
+    Two groups that are each other's reference are one gap. Verdicts, and the strata that are named,
+    hold for all gaps together: intervals and tests of variation are of each gap by itself.
 
     Parameters
     ----------
@@ -138,14 +138,14 @@ def _alone(
     They are adjusted by the regression of ``fitted``; ``listed`` is whether they list strata.
     """
     estimates = [each for each in measure(crossed.without, spec).estimates if _is_gap(each)]
-    strata = resolve(crossed.cube, spec), crossed
+    strata, tests = (resolve(crossed.cube, spec), crossed), len({_test(each) for each in estimates})
     gaps = tuple(
         gap
         for counts in strata[0].features
         for estimate in estimates
         if estimate.feature == counts.feature
         if only is None or (estimate.feature, estimate.group) in only
-        for gap in _gaps(estimate, strata, margins, listed=listed)
+        for gap in _gaps(estimate, strata, margins, tests, listed=listed)
     )
     if fitted is None:
         return gaps
@@ -171,7 +171,7 @@ def _judged_together(
     tests = [test_of(gap) for gap in gaps]
     unseen = (WhyInconclusive.TOO_FEW, WhyInconclusive.NOT_COMPARABLE)
     undecided = {test for test, gap in zip(tests, gaps, strict=True) if gap.reason not in unseen}
-    held = set[int]()
+    gaps, held = _with_adjusted(gaps, tests), set[int]()
     while True:
         claims = [i for i, gap in enumerate(gaps) if gap.verdict in _CLAIMS and i not in held]
         if not claims:
@@ -188,6 +188,19 @@ def _judged_together(
         if i in claims and i not in held
         else gap
         for i, gap in enumerate(gaps)
+    )
+
+
+def _with_adjusted(gaps: tuple[Gap, ...], tests: Sequence[object]) -> tuple[Gap, ...]:
+    """Return the gaps with p-values of no gap, adjusted for all tests (Holm)."""
+    alone = {
+        test: gap.estimate.p_value
+        for test, gap in zip(reversed(tests), reversed(gaps), strict=True)
+        if gap.estimate.p_value is not None
+    }
+    together = dict(zip(alone, holm(list(alone.values())).tolist(), strict=True))
+    return tuple(
+        replace(gap, p_adjusted=together.get(test)) for gap, test in zip(gaps, tests, strict=True)
     )
 
 
@@ -212,6 +225,12 @@ def with_other_intervals(
         )
         found.append(replace(gap, other_intervals=(*gap.other_intervals, record)))
     return tuple(found)
+
+
+def _test(estimate: Estimate) -> tuple[str | None, str | None, str]:
+    """Return what is tested: the difference and the ratio of a rate are one test."""
+    assert isinstance(estimate.definition, Contrast)
+    return estimate.feature, estimate.group, estimate.definition.of.name
 
 
 def _is_gap(estimate: Estimate) -> bool:
@@ -249,6 +268,7 @@ def _gaps(
     estimate: Estimate,
     strata: tuple[Resolution, CrossedStrata],
     margins: Mapping[str, float],
+    gaps: int,
     *,
     listed: bool,
 ) -> Iterator[Gap]:
@@ -265,7 +285,8 @@ def _gaps(
         sides.x_d, sides.n_d, sides.x_a, sides.n_a, z,
         ratio=ratio, columns=columns, squares=sides.squares, sampling=sides.sampling,
     )  # fmt: skip
-    tests, years = _tests(sides, crossed, spec.confidence), _years(crossed, sides.common)
+    tests = _tests(sides, crossed, spec.confidence, gaps)
+    years = _years(crossed, sides.common)
     verdict, reason = _verdict(estimate, parts, metric.neutral, margin, varies=tests.varies)
     yield Gap(
         estimate=estimate,
@@ -331,10 +352,11 @@ class _TestsOfGap:
     varies: bool
 
 
-def _tests(sides: GapSides, crossed: CrossedStrata, confidence: float) -> _TestsOfGap:
+def _tests(sides: GapSides, crossed: CrossedStrata, confidence: float, gaps: int) -> _TestsOfGap:
     """Return the tests, which are two families: of variation, and of single strata and levels.
 
-    Of the second, strata and levels have half of the level each, since there may be many strata.
+    Of the second, strata and levels have half of the level each, since there may be many strata;
+    they are named of any of so many ``gaps``, and are tested for all of these together.
     """
     alpha, common = 1 - confidence, sides.common
     years = _years(crossed, common)
@@ -362,18 +384,19 @@ def _tests(sides: GapSides, crossed: CrossedStrata, confidence: float) -> _Tests
     )
     singles = [each for _, each in found if each is not None]
     strata = 1 if found[0][1] is not None else 0
-    p_adjusted = [np.minimum(families * holm(each.p), 1) for each in singles[:strata]]
+    together = families * gaps
+    p_adjusted = [np.minimum(together * holm(each.p), 1) for each in singles[:strata]]
     if singles[strata:]:
         of_levels = holm(np.concatenate([each.p for each in singles[strata:]]))
         ends = np.cumsum([len(each.p) for each in singles[strata:]])[:-1]
-        p_adjusted += np.split(np.minimum(families * of_levels, 1), ends)
+        p_adjusted += np.split(np.minimum(together * of_levels, 1), ends)
     adjusted = iter(p_adjusted)
     tests = tuple(
         _StrataTests(
             _heterogeneity(whole, of_variation[i]),
             each,
             next(adjusted) if each is not None else np.array([]),
-            smallest_outlying(each, alpha / families, 1.0 if sides.squares is None else np.inf)
+            smallest_outlying(each, alpha / together, 1.0 if sides.squares is None else np.inf)
             if each is not None
             else np.array([]),
         )

@@ -272,6 +272,7 @@ class Gap:
     Attributes
     ----------
     estimate : the gap over all strata.
+    p_adjusted : of no gap, adjusted for all gaps (Holm); None where there is no p-value.
     other_group : of two groups the one that all others are; None of more, or of another reference.
     columns : the columns of the strata.
     controls : the columns for which the regression alone is adjusted, beside those of the strata.
@@ -306,6 +307,7 @@ class Gap:
     DERIVED: ClassVar = ("largest_remaining", "says")
 
     estimate: Estimate
+    p_adjusted: Share | None = None
     other_group: str | None = None
     columns: tuple[str, ...]
     controls: tuple[str, ...] = ()
@@ -334,6 +336,12 @@ class Gap:
         """Return whether its confidence interval excludes no difference."""
         interval = self.estimate.interval
         return interval is not None and self.estimate.definition.neutral not in interval
+
+    @property
+    def is_shown_together(self) -> bool:
+        """Return whether it is shown where all gaps are judged together."""
+        alpha = 1 - (self.estimate.confidence or 0.95)
+        return self.is_shown and (self.p_adjusted is None or self.p_adjusted < alpha)
 
     @property
     def varies(self) -> bool:

@@ -102,14 +102,16 @@ class GapInWords:
 
     def _compared(self) -> str:
         """Return who has it less often or a lower average, or that no difference is shown."""
+        shown = self.gap.is_shown_together
+        together = " where all gaps are judged together" if self.gap.is_shown else ""
         if self.means is not None:
             none = f"No difference between {self.subject} and {self.other} in the {self.means.name}"
-            return (self.gap.is_shown and self.means.headline()) or f"{none} is shown"
-        if self.gap.is_shown:
+            return (shown and self.means.headline()) or f"{none} is shown{together}"
+        if shown:
             lower = (distance(self.gap.estimate) < 0) != self.turned
             return self.rate.less_often(self.subject, self.other, lower=lower)
         pair = self.rate.pair(self.subject, self.other)
-        return f"No difference between {pair} in {self.rate.how_often} is shown"
+        return f"No difference between {pair} in {self.rate.how_often} is shown{together}"
 
     def sentences(self) -> Iterator[str]:
         """Yield both shares as counts, the parts of their difference, and strata that stand out."""
