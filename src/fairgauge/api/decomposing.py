@@ -182,10 +182,11 @@ def why(
             "no group has a gap to decompose: the rate has no value on one side of each"
         )
     excluded, used = _excluded(crossed, spec)
+    read = cube.cases if spec.count or spec.of_people else cube.rows
     return Decomposition(
         version=__version__,
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-        data=CountedData(source.name if source else "counts", cube.cases),
+        data=CountedData(source.name if source else "counts", read),
         fingerprint=cube.digest,
         spec={
             **replace(spec, strata=columns).to_dict(),

@@ -14,6 +14,7 @@ import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, GapPartKind, GapVerdict, StratumWeights, WhyInconclusive
 from fairgauge.errors import CubeError, DataError, SpecError
 from fairgauge.render import render
+from fairgauge.render.brief.decomposition_brief import decomposition_brief
 from fairgauge.render.documents.decomposition_document import decomposition_document
 from fairgauge.render.words.decomposition_sentences import describe_intervals
 from fairgauge.results.gap_decomposition import OtherIntervals
@@ -487,6 +488,35 @@ def test_a_margin_must_be_kept_to():
     assert (gap.verdict, gap.reason) == ("inconclusive", WhyInconclusive.BEYOND_MARGIN)
     (gap,) = decomposed(of_strata(cells), margins={"base_rate": 0.15}).gaps
     assert gap.verdict is GapVerdict.ACCOUNTED_FOR
+
+
+@pytest.mark.parametrize(
+    ("options", "used"),
+    [
+        ({"weight": "w"}, "6,000 rows, 5,400 used"),
+        ({"sensitive": ["race", "sex"]}, "6,000 rows, all used for at least one feature"),
+        ({"sensitive": "sex"}, "6,000 rows, 5,400 used"),
+        ({}, "6,000 rows, all used"),
+        ({"weight": "w", "strata": "site"}, "6,000 rows, 4,860 used"),
+        ({"person": "id"}, "3,000 people, all used"),
+    ],
+)
+def test_the_rows_that_are_used_are_stated_as_by_an_audit(options, used):
+    every = range(6_000)
+    rows = pl.DataFrame({
+        "race": ["B" if i // 2 % 2 else "W" for i in every], "id": [i // 2 for i in every],
+        "sex": ["FM"[i % 3 > 0] if i % 10 < 9 else None for i in every],
+        "dept": [str(i // 2 % 5) for i in every], "y": [int(i % 7 < 3) for i in every],
+        "w": [1.5 if i % 10 else None for i in every],
+        "site": ["s" if i // 10 % 10 else None for i in every],
+    })  # fmt: skip
+    asked = {"label": "y", "positive": 1, "sensitive": "race", "strata": "dept", **options}
+    found = fg.why(rows, **asked)
+    assert [str(each) for each in decomposition_brief(found).looked_at][0] == f"{used}."
+    assert flat(render(found, "text")).split(used)[0].endswith("by " + asked["strata"] + " ")
+    if asked["strata"] == "dept":
+        _, of_audit = used.split(", ")
+        assert of_audit in flat(render(fg.audit(rows, **asked), "text"))
 
 
 def test_rows_without_a_stratum_are_excluded_and_counted():

@@ -25,6 +25,7 @@ from fairgauge.render.words.metric_words import (
     with_unit,
 )
 from fairgauge.render.words.numbers import count, listing, numbered, percent, plural, probability
+from fairgauge.render.words.question_sentences import counts_people, how_many_used
 from fairgauge.values import are_years
 
 if TYPE_CHECKING:
@@ -91,11 +92,11 @@ def rows_words(found: Decomposition) -> str:
 
     Where the user names the people or the unit, cases are called so.
     """
-    words, used = found.spec.get("words") or {}, "all used"
+    words, every = found.spec.get("words") or {}, found.data.rows
     counted = found.spec.get("count") and (words.get("noun") or "cases")
-    if found.used != found.data.rows:
-        used = f"{count(found.used)} used"
-    return f"{numbered(found.data.rows, called(words.get('unit') or counted or 'rows'))}, {used}"
+    counted = "people" if counts_people(found.spec) else counted
+    used = how_many_used(found.used, every, found.excluded)
+    return f"{numbered(every, called(words.get('unit') or counted or 'rows'))}, {used}"
 
 
 def describe_gap(gap: Gap) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from fairgauge.catalogue.decomposable import has_decomposition
@@ -225,15 +225,25 @@ def used_words(report: Report) -> str:
     the rates that need none.
     """
     data = report.data
-    if data.used == (data.cases if unit(report) == "people" else data.rows):
-        partly = set(data.excluded) - {_MISSING_CLUSTER}
-        return "all used for at least one feature" if partly else "all used"
+    every = data.cases if unit(report) == "people" else data.rows
     missing = incomplete(report)
-    if not missing:
-        return f"{count(data.used)} used"
+    if data.used == every or not missing:
+        return how_many_used(data.used, every, data.excluded)
     several = len(report.spec.get("sensitive", ())) > 1
     known = [*(f"a {each}" for each in missing), "one group or more" if several else "a group"]
     return f"{count(data.used)} with {listing(known)}"
+
+
+def how_many_used(used: int, every: int, excluded: Collection[str]) -> str:
+    """Return how many rows, cases or people of all are used; ``excluded`` are the reasons.
+
+    >>> how_many_used(9, 9, ["missing sex"]), how_many_used(8, 9, ["missing sex"])
+    ('all used for at least one feature', '8 used')
+    """
+    if used != every:
+        return f"{count(used)} used"
+    partly = set(excluded) - {_MISSING_CLUSTER, *Uncounted}
+    return "all used for at least one feature" if partly else "all used"
 
 
 def unit(report: Report, other: str = "rows") -> str:
