@@ -433,8 +433,9 @@ class DiagnosticCode(StrEnum):
     EXCLUDED = "excluded"  # rows, reason
     PROTECTED = "protected"  # min_cell
     REPEATED_ID = "repeated_id"  # column, distinct, rows, verb
-    STRATUM_IS_OUTCOME = "stratum_is_outcome"  # column, outcome, share
-    STRATUM_IS_GROUP = "stratum_is_group"
+    STRATUM_IS_OUTCOME = "stratum_is_outcome"  # column, outcome, share; control
+    STRATUM_IS_GROUP = "stratum_is_group"  # column of a control
+    ALIKE_STRATA = "alike_strata"  # column, values, example: two of them
     MISSING_STRATA = "missing_strata"  # column, outcome; most, most_share, least, least_share
     MISSING_GROUPS = "missing_groups"  # rows, total, ruled, known; cases, total_cases of a count
     MISSING_OUTCOMES = "missing_outcomes"

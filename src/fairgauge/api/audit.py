@@ -30,6 +30,7 @@ from fairgauge.question.specification import Spec, ask, check_names, refuse_cand
 from fairgauge.reasons import Parameter
 from fairgauge.resolve.data_checks import (
     alike_identifiers,
+    alike_strata,
     assumed_positive,
     check_known,
     copied_outcomes,
@@ -620,6 +621,8 @@ def _likely_mistakes(
     yield from numeric_groups(cube, spec, rows_by_level)
     yield from many_strata(cube, spec, rows_by_level)
     strata = [each.column for each in spec.strata]
+    sensitive = {c for feature in spec.recorded.values() for c in feature.columns}
+    yield from alike_strata(cube, set(strata) - sensitive)
     yield from missing_strata(cube, strata)
     yield from strata_of_outcomes(cube, spec, strata, (Role.LABEL, Role.PREDICTION))
     if measured.task is Task.BINARY:

@@ -49,7 +49,9 @@ from fairgauge.question.specification import (
     same_in_a_stratum,
 )
 from fairgauge.resolve.data_checks import (
+    alike_strata,
     assumed_positive,
+    controls_of_groups,
     many_strata,
     missing_strata,
     single_row_groups,
@@ -182,6 +184,7 @@ def why(
             "no group has a gap to decompose: the rate has no value on one side of each"
         )
     excluded, used = _excluded(crossed, spec)
+    names, controls = ([each.column for each in of] for of in (strata, beside))
     read = cube.cases if spec.count or spec.of_people else cube.rows
     return Decomposition(
         version=__version__,
@@ -200,8 +203,10 @@ def why(
         diagnostics=(
             *repeated_rows(data, source, spec, cube, "why"),
             *assumed_positive(cube, spec, Task.BINARY, spec.catalogue.expand(spec.metrics)),
-            *strata_of_outcomes(cube, spec, [each.column for each in strata], _outcomes(spec)),
-            *missing_strata(cube, [each.column for each in strata]),
+            *strata_of_outcomes(cube, spec, names, _outcomes(spec), controls),
+            *controls_of_groups(cube, spec, controls),
+            *alike_strata(cube, names),
+            *missing_strata(cube, names),
             *single_row_groups(cube, spec, cube.rows_by_level()),
             *many_strata(
                 cube, replace(spec, strata=columns), cube.rows_by_level(), crossed.known.cube

@@ -36,7 +36,7 @@ from fairgauge.resolve.outcomes import decide_task, outcome_masks
 from fairgauge.results.estimates import Group
 from fairgauge.results.scopes import OVERALL, Diagnostic
 from fairgauge.stats.significance import homogeneity
-from fairgauge.values import Value, matches, name_of, spelling
+from fairgauge.values import Value, matches, name_of, spelled_alike, spelling
 
 _FAVOURABLE = re.compile(
     r"approv|accept|admit|admission|hire|select|grant|pass|award|promot|qualif|eligib|success|"
@@ -362,22 +362,21 @@ def missing_strata(cube: Cube, columns: Collection[str]) -> Iterator[Diagnostic]
     """Warn of columns of strata that are missing more often with one outcome than with another."""
     if cube.min_cell is not None:
         return
-    axes = cube.plan.axes
-    strata = [a for a in axes if a.role in (Role.STRATUM, Role.FEATURE) and a.column in columns]
-    outcomes = [a for a in axes if a.role in (Role.LABEL, Role.PREDICTION) and not a.bins]
-    for stratum, outcome in product(strata, outcomes):
+    of = (Role.LABEL, Role.PREDICTION)
+    outcomes = [a for a in cube.plan.axes if a.role in of and not a.bins]
+    for stratum, outcome in product(_axes_of(cube, columns), outcomes):
         if not any({stratum, outcome} <= set(table.axes) for table in cube.tables):
             continue
         table = cube.marginal([stratum, outcome])
         known = table.codes[:, 1] >= 0
         codes, rows = table.codes[known], table.sums["rows"][known]
         lacking = np.bincount(codes[:, 1], rows * (codes[:, 0] < 0))
-        of = np.bincount(codes[:, 1], rows)
-        held = np.flatnonzero(of)
-        share = lacking[held] / of[held]
+        every = np.bincount(codes[:, 1], rows)
+        held = np.flatnonzero(every)
+        share = lacking[held] / every[held]
         if len(held) < _CLASSES or np.ptp(share) < _MISSING_APART:
             continue
-        if homogeneity(lacking[held], of[held])[1] < _HARDLY_CHANCE:
+        if homogeneity(lacking[held], every[held])[1] < _HARDLY_CHANCE:
             names = outcome.names(cube.levels[outcome])
             most, least = int(np.argmax(share)), int(np.argmin(share))
             yield Diagnostic.warning(
@@ -392,15 +391,17 @@ def missing_strata(cube: Cube, columns: Collection[str]) -> Iterator[Diagnostic]
 
 
 def strata_of_outcomes(
-    cube: Cube, spec: Spec, columns: Collection[str], roles: Collection[Role]
+    cube: Cube,
+    spec: Spec,
+    columns: Collection[str],
+    roles: Collection[Role],
+    controls: Collection[str] = (),
 ) -> Iterator[Diagnostic]:
     """Warn of columns each value of which has almost one outcome alone, both outcomes included."""
     if cube.min_cell is not None:
         return
-    axes = cube.plan.axes
-    strata = [a for a in axes if a.role in (Role.STRATUM, Role.FEATURE) and a.column in columns]
     masks = outcome_masks(cube, spec, decide_task(cube, spec))
-    for stratum, role in product(strata, roles):
+    for stratum, role in product(_axes_of(cube, columns), roles):
         outcome = cube.plan.axis(role)
         together = (outcome is not None and {stratum, outcome} <= set(t.axes) for t in cube.tables)
         if outcome is None or not any(together):
@@ -418,7 +419,46 @@ def strata_of_outcomes(
                 column=stratum.column,
                 outcome=outcome.column,
                 share=max(shares),
+                **({"control": True} if stratum.column in controls else {}),
             )
+
+
+def controls_of_groups(cube: Cube, spec: Spec, controls: Collection[str]) -> Iterator[Diagnostic]:
+    """Warn of controls of which no value has rows of two groups of a feature."""
+    for name, feature in spec.recorded.items():
+        groups = [
+            a for a in cube.plan.axes if a.role is Role.FEATURE and a.column in feature.columns
+        ]
+        for control in _axes_of(cube, controls):
+            axes = [control, *groups]
+            if not any(set(axes) <= set(table.axes) for table in cube.tables):
+                continue
+            table = cube.marginal(axes)
+            held = table.codes[(table.codes >= 0).all(axis=1) & (table.sums["rows"] > 0)]
+            if len(held) > 1 and len(np.unique(held[:, 0])) == len(held):
+                yield Diagnostic.warning(
+                    DiagnosticCode.STRATUM_IS_GROUP, name, column=control.column
+                )
+
+
+def alike_strata(cube: Cube, columns: Collection[str]) -> Iterator[Diagnostic]:
+    """Warn of columns of strata of which values differ in case or blanks alone."""
+    for axis in _axes_of(cube, columns):
+        names = [each for each in cube.levels[axis] if isinstance(each, str)]
+        if not axis.bins and (others := spelled_alike(names)):
+            first = next(each for each in names if spelling(each) == spelling(others[0]))
+            yield Diagnostic.warning(
+                DiagnosticCode.ALIKE_STRATA,
+                column=axis.column,
+                values=len(others),
+                example=(first, others[0]),
+            )
+
+
+def _axes_of(cube: Cube, strata: Collection[str]) -> list[Axis]:
+    """Return the axes of columns, each of which may be counted as a stratum or as a feature."""
+    either = (Role.STRATUM, Role.FEATURE)
+    return [a for a in cube.plan.axes if a.role in either and a.column in strata]
 
 
 def share_determined(positive: Sums, rows: Sums) -> float:

@@ -512,7 +512,7 @@ def test_the_rows_that_are_used_are_stated_as_by_an_audit(options, used):
     })  # fmt: skip
     asked = {"label": "y", "positive": 1, "sensitive": "race", "strata": "dept", **options}
     found = fg.why(rows, **asked)
-    assert [str(each) for each in decomposition_brief(found).looked_at][0] == f"{used}."
+    assert str(decomposition_brief(found).looked_at[0]) == f"{used}."
     assert flat(render(found, "text")).split(used)[0].endswith("by " + asked["strata"] + " ")
     if asked["strata"] == "dept":
         _, of_audit = used.split(", ")

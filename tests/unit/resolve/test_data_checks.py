@@ -833,3 +833,62 @@ def test_strata_that_are_an_outcome_or_the_groups_adjust_for_nothing(
         assert ("On average within" in text) == (kept == "selection_rate")
         assert ("Find how much of the difference" in text) == (code is None)
         assert not any(d.code == "disappears" for d in report.diagnostics)
+
+
+@pytest.mark.parametrize("spellings", [1, 3])
+@pytest.mark.parametrize("verb", ["audit", "why", "counted", "controls"])
+def test_strata_that_differ_in_case_or_blanks_alone_are_warned_of(verb, spellings):
+    """Forty branches were 120 strata, without a word."""
+    written = [str.title, str.upper, lambda name: f"{name} "][:spellings]
+    names = [written[i // 40 % spellings](f"branch {i % 40}") for i in range(2_400)]
+    rows = pl.DataFrame({
+        "g": ["a", "b", "b"] * 800, "y": [0, 1, 1, 1] * 600, "branch": names,
+        "site": ["N", "S", "S", "N", "N"] * 480,
+    })  # fmt: skip
+    asked = {"label": "y", "positive": 1, "sensitive": "g"}
+    if verb == "controls":
+        result = fg.why(rows, strata="site", controls="branch", **asked)
+    elif verb == "why":
+        result = fg.why(rows, strata="branch", **asked)
+    else:
+        asked |= {"strata": "branch", "metrics": "base_rate.difference"}
+        result = fg.audit(fg.count(rows, **asked) if verb == "counted" else rows, **asked)
+    warned = [str(d.message) for d in result.diagnostics if d.code is DiagnosticCode.ALIKE_STRATA]
+    assert len(warned) == (spellings > 1)
+    for message in warned:
+        assert message.startswith("80 values of 'branch' differ from another one in case or blanks")
+    recoded = {"recode": {"branch": {"North": sorted(set(names))}}}
+    assert not [
+        d for d in fg.why(rows, **{**asked, "strata": ["branch", "site"], **recoded}).diagnostics
+        if d.code is DiagnosticCode.ALIKE_STRATA
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize(
+    ("control", "said"),
+    [
+        ("copy", "g: no value of the control 'copy' has rows of two groups"),
+        ("part", "g: no value of the control 'part' has rows of two groups"),
+        ("decided", "by another name, or made from it, remove it from the controls"),
+        ("site", None),
+    ],
+)  # fmt: skip
+def test_controls_that_are_an_outcome_or_the_groups_are_warned_of(control, said, several):
+    rng = np.random.default_rng(4)
+    g = rng.choice(["a", "b"], 3_000)
+    y = (rng.random(3_000) < np.where(g == "a", 0.6, 0.4)).astype(int)
+    rows = pl.DataFrame({
+        "g": g, "y": y, "copy": np.where(g == "a", 7, 8), "decided": np.where(y, "yes", "no"),
+        "part": np.where(g == "a", rng.choice(["p", "q"], 3_000), "r"),
+        "h": rng.choice(["c", "d"], 3_000), "site": rng.choice(["N", "S"], 3_000),
+        "branch": rng.choice(["x", "y"], 3_000),
+    })  # fmt: skip
+    asked = {"label": "y", "positive": 1, "strata": "branch"}
+    asked["sensitive"] = ["g", "h"] if several else "g"
+    counted = fg.count(rows, **{**asked, "strata": ["branch", control]})
+    for data in (rows, counted):
+        found = fg.why(data, controls=control, **asked).diagnostics
+        warned = [f"{d.feature}: {d.message}" for d in found if d.code.startswith("stratum_is")]
+        assert len(warned) == (said is not None)
+        assert all(said in each for each in warned)

@@ -24,7 +24,7 @@ from fairgauge.render.words.metric_words import (
     unit_name,
     with_unit,
 )
-from fairgauge.render.words.numbers import count, listing, numbered, percent, plural, probability
+from fairgauge.render.words.numbers import listing, numbered, percent, plural, probability
 from fairgauge.render.words.question_sentences import counts_people, how_many_used
 from fairgauge.values import are_years
 

@@ -387,6 +387,32 @@ def _not_recoded(d: Diagnostic) -> str:
     return f"{text}, though a value that differs in case or blanks alone is recoded (recode)"
 
 
+def _stratum_is_outcome(d: Diagnostic) -> str:
+    within, among = "within its strata", "strata"
+    if d.get("control"):
+        within, among = "adjusted for it", "controls"
+    outcome = "" if d.get("outcome") is None else f"of {quote(d['outcome'])} "
+    return (
+        f"{d['share']:.1%} of the rows have the outcome that most rows with their "
+        f"{quote(d['column'])} have: {within} little {outcome}is left to compare; if it is the "
+        f"label or the decision by another name, or made from it, remove it from the {among}"
+    )
+
+
+def _stratum_is_group(d: Diagnostic) -> str:
+    if d.get("column") is None:
+        return (
+            "no stratum has rows of a group and of what it is compared with, so that no difference "
+            "can be adjusted for the strata; if they are the groups by another name, or parts of "
+            "them, name another column as strata (strata, --strata)"
+        )
+    return (
+        f"no value of the control {quote(d['column'])} has rows of two groups, so that a difference "
+        "adjusted for it compares nobody; if it is the groups by another name, or parts of them, "
+        "remove it from the controls"
+    )
+
+
 def _same_names(d: Diagnostic) -> str:
     values, columns = d["values"], d["columns"]
     one_column = len(set(columns)) == 1
@@ -554,17 +580,14 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         "(strata, --strata)"
     ),
     DiagnosticCode.REPEATED_ID: _repeated_id,
-    DiagnosticCode.STRATUM_IS_OUTCOME: lambda d: (
-        f"{d['share']:.1%} of the rows have the outcome that most rows with their "
-        f"{quote(d['column'])} have: within its strata little "
-        f"{'' if d.get('outcome') is None else 'of ' + quote(d['outcome']) + ' '}is left to "
-        "compare; if it is the label or the decision by another name, or made from it, remove it "
-        "from the strata"
-    ),
-    DiagnosticCode.STRATUM_IS_GROUP: lambda _: (
-        "no stratum has rows of a group and of what it is compared with, so that no difference can "
-        "be adjusted for the strata; if they are the groups by another name, or parts of them, "
-        "name another column as strata (strata, --strata)"
+    DiagnosticCode.STRATUM_IS_OUTCOME: _stratum_is_outcome,
+    DiagnosticCode.STRATUM_IS_GROUP: _stratum_is_group,
+    DiagnosticCode.ALIKE_STRATA: lambda d: (
+        f"{d['values']:,} {plural(d['values'], 'value', 'values')} of {quote(d['column'])} "
+        f"{plural(d['values'], 'differs', 'differ')} from another one in case or blanks alone, "
+        f"such as {quote(d['example'][0])} and {quote(d['example'][1])}, and each is a stratum, or a "
+        "level, of its own; if they are the same, write them alike, or recode them (recode, "
+        "--recode)"
     ),
     DiagnosticCode.MISSING_STRATA: lambda d: (
         f"{quote(d['column'])} is missing in {d['most_share']:.1%} of the rows with "
