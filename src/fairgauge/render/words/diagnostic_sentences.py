@@ -407,9 +407,9 @@ def _stratum_is_group(d: Diagnostic) -> str:
             "them, name another column as strata (strata, --strata)"
         )
     return (
-        f"no value of the control {quote(d['column'])} has rows of two groups, so that a difference "
-        "adjusted for it compares nobody; if it is the groups by another name, or parts of them, "
-        "remove it from the controls"
+        f"no value of the control {quote(d['column'])} has rows of two groups, so that a "
+        "difference adjusted for it compares nobody; if it is the groups by another name, or parts of "
+        "them, remove it from the controls"
     )
 
 
@@ -585,8 +585,8 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.ALIKE_STRATA: lambda d: (
         f"{d['values']:,} {plural(d['values'], 'value', 'values')} of {quote(d['column'])} "
         f"{plural(d['values'], 'differs', 'differ')} from another one in case or blanks alone, "
-        f"such as {quote(d['example'][0])} and {quote(d['example'][1])}, and each is a stratum, or a "
-        "level, of its own; if they are the same, write them alike, or recode them (recode, "
+        f"such as {quote(d['example'][0])} and {quote(d['example'][1])}, and each is a stratum, or "
+        "a level, of its own; if they are the same, write them alike, or recode them (recode, "
         "--recode)"
     ),
     DiagnosticCode.MISSING_STRATA: lambda d: (
