@@ -408,8 +408,8 @@ def _stratum_is_group(d: Diagnostic) -> str:
         )
     return (
         f"no value of the control {quote(d['column'])} has rows of two groups, so that a "
-        "difference adjusted for it compares nobody; if it is the groups by another name, or parts of "
-        "them, remove it from the controls"
+        "difference adjusted for it compares nobody; if it is the groups by another name, or "
+        "parts of them, remove it from the controls"
     )
 
 
