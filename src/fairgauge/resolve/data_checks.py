@@ -414,12 +414,14 @@ def strata_of_outcomes(
         positive = (np.bincount(level, rows * mask[code]) for mask in of_masks)
         shares = [share_determined(each.astype(np.float64), every) for each in positive]
         if max(shares) >= ALMOST_ALL:
+            of_control: dict[str, bool] = {"control": True} if stratum.column in controls else {}
             yield Diagnostic.warning(
                 DiagnosticCode.STRATUM_IS_OUTCOME,
+                None,
                 column=stratum.column,
                 outcome=outcome.column,
                 share=max(shares),
-                **({"control": True} if stratum.column in controls else {}),
+                **of_control,
             )
 
 

@@ -234,7 +234,7 @@ def used_words(report: Report) -> str:
     return f"{count(data.used)} with {listing(known)}"
 
 
-def how_many_used(used: int, every: int, excluded: Collection[str]) -> str:
+def how_many_used(used: int, every: float, excluded: Collection[str]) -> str:
     """Return how many rows, cases or people of all are used; ``excluded`` are the reasons.
 
     >>> how_many_used(9, 9, ["missing sex"]), how_many_used(8, 9, ["missing sex"])
