@@ -157,6 +157,8 @@ def why(
         cut = data
     cube, source, spec = counted(cut, (), cast("Options", asked))
     strata = strata or spec.strata
+    if all(each.control for each in strata):
+        strata = tuple(replace(each, control=False) for each in strata)
     if usual:
         spec = replace(spec, metrics=_usual_metrics(spec))
     spec = replace(spec, strata=(), rules=(), features=(), population=())
@@ -253,7 +255,10 @@ def _with_controls(
         [*strata, *(replace(each, control=bool(strata)) for each in controls)],
         "strata and controls", problems, quantiles=not isinstance(data, Cube),
     )  # fmt: skip
-    return (every, asked) if isinstance(data, Cube) else ((), {**asked, "strata": every})
+    if isinstance(data, Cube):
+        return every, asked
+    names = {each.column for each in controls}  # called so where they cannot be counted
+    return (), {**asked, "strata": [replace(f, control=f.column in names) for f in every]}
 
 
 def _apart(strata: Sequence[Feature]) -> tuple[tuple[Feature, ...], tuple[Feature, ...]]:

@@ -76,16 +76,20 @@ def quartiles(levels: Sequence[Value], rows: Sequence[float] | None = None) -> t
 
 def _remedy(axis: Axis, levels: Sequence[Value]) -> str:
     """Return what makes few groups, or classes, of many values."""
+    cuts = quartiles(sorted_levels(levels))
     if axis.role not in (Role.FEATURE, Role.STRATUM):
         cut = "cut a numeric column into intervals (--positive '>x')"
+        if axis.role is Role.LABEL and cuts:
+            cut += ", or, without a score, compare its mean (task='regression', --task regression)"
         if axis.role in (Role.PREDICTION, Role.CANDIDATE):
             return f"name scores by score in place of prediction (--score COL), or {cut}"
         return cut
-    if cuts := quartiles(sorted_levels(levels)):
-        flag = "--strata" if axis.role is Role.STRATUM else "--sensitive"
+    flag, few = ("--strata", "strata") if axis.role is Role.STRATUM else ("--sensitive", "groups")
+    flag, few = ("--control", "values") if axis.control else (flag, few)
+    if cuts:
         options = cut_options(axis.column, map(name_of, cuts), flag)
         return f"cut its numbers into intervals, such as {options}"
-    return f"choose a column of fewer {'strata' if axis.role is Role.STRATUM else 'groups'}"
+    return f"choose a column of fewer {few}"
 
 
 def cut_options(column: str, cuts: Iterable[str], flag: str = "--sensitive") -> str:
@@ -103,8 +107,9 @@ def check_levels(axis: Axis, levels: Iterable[Value], limit: int) -> None:
     """Check the values of an axis: not too many (but of clusters), and no two with one name."""
     levels = list(levels)
     if axis.limited and len(levels) > limit:
+        role = "control" if axis.control else axis.role
         raise TooManyValues(
-            f"column {quote(axis.column)} ({axis.role}) has more than {limit:,} distinct values; "
+            f"column {quote(axis.column)} ({role}) has more than {limit:,} distinct values; "
             f"{_remedy(axis, levels)}, or raise max_groups (--max-groups)"
         )
     names: dict[str, Value] = {}

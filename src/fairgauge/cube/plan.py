@@ -67,6 +67,7 @@ class Axis:
         is no part of what they are.
     moments : the first times of what a condition distinguishes. An engine may count every time
         as the last of these before it.
+    control : whether it is asked for as a control, and called so where it is wrong.
     """
 
     role: Role
@@ -77,6 +78,7 @@ class Axis:
     grid: int = 0
     recoding: Recoding | None = field(default=None, compare=False)
     moments: tuple[dt.datetime, ...] = field(default=(), compare=False)
+    control: bool = field(default=False, compare=False)
 
     @property
     def bins(self) -> int:
@@ -369,7 +371,7 @@ def _sums_of_probabilities(feature: Probabilities, i: int) -> tuple[Moment, ...]
 
 
 def _axis_of(role: Role, column: Feature) -> Axis:
-    return Axis(role, column.column, column.cuts, column.closed)
+    return Axis(role, column.column, column.cuts, column.closed, control=column.control)
 
 
 def _outcome_axes(spec: Spec, median: float | None) -> list[Axis]:

@@ -1067,3 +1067,21 @@ def test_strata_that_are_the_outcome_by_another_name_are_warned_of(wrong, warned
         "have the outcome that most rows with their 'dept' have"
         in render(found, "text").replace("\n", " ")
     ) == warned
+
+
+@pytest.mark.parametrize("numbers", [True, False])
+def test_a_label_of_many_numbers_has_a_mean_to_compare(numbers):
+    pay = pl.Series([i / 7 for i in range(2_400)])
+    rows = pl.DataFrame({
+        "pay": pay if numbers else pay.cast(str) + " EUR", "sex": ["F", "M", "M"] * 800,
+        "grade": ["a", "b", "b", "a"] * 600,
+    })  # fmt: skip
+    asked = {"label": "pay", "sensitive": "sex", "strata": "grade"}
+    for verb in (fg.why, fg.audit):
+        with pytest.raises(DataError) as caught:
+            verb(rows, **asked)
+        assert ("compare its mean (task='regression', --task regression)" in str(caught.value)) == (
+            numbers
+        )
+    if numbers:
+        assert fg.why(rows, task="regression", **asked).gaps

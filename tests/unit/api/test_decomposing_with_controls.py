@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.errors import SpecError
+from fairgauge.errors import DataError, SpecError
 from fairgauge.render.formats import render
 
 ROWS = 2_000
@@ -103,3 +103,20 @@ def test_the_command_takes_controls(loans, tmp_path):
     assert found.gaps[0].controls == ("ltv", "purpose")
     run("count", *question, "-o", "loans.cube.json")
     assert run("why", "loans.cube.json", *controls, *reference).gaps == found.gaps
+
+
+@pytest.mark.parametrize("strata", [{"strata": "branch"}, {}])
+@pytest.mark.parametrize(
+    ("control", "advice"),
+    [("x", "such as --control 'x:"), ("app", "choose a column of fewer values")],
+)
+def test_a_control_of_too_many_values_is_called_so(loans, strata, control, advice):
+    rows = loans.with_row_index("i").with_columns(
+        x=pl.col("i") / 7, app=pl.format("app {}", pl.col("i"))
+    )
+    with pytest.raises(DataError) as caught:
+        fg.why(rows, controls=control, **strata, **ASKED)
+    message = str(caught.value)
+    assert message.startswith(f"column '{control}' (control) has more than 1,000 distinct values")
+    assert advice in message
+    assert "strat" not in message
