@@ -1085,3 +1085,19 @@ def test_a_label_of_many_numbers_has_a_mean_to_compare(numbers):
         )
     if numbers:
         assert fg.why(rows, task="regression", **asked).gaps
+
+
+@pytest.mark.parametrize("metric", ["base_rate.difference", "base_rate.ratio"])
+@pytest.mark.parametrize("outcomes", [[1], [0, 1, 1]])
+def test_outcomes_that_are_all_alike_are_said_to_be(outcomes, metric):
+    rows = pl.DataFrame({
+        "y": [outcomes[i % len(outcomes)] for i in range(3_000)], "g": ["a", "b"] * 1_500,
+        "dept": ["N", "N", "S", "S"] * 750,
+    })  # fmt: skip
+    found = fg.why(rows, label="y", sensitive="g", strata="dept", metrics=metric)
+    text, alike = flat(render(found, "text")), len(outcomes) == 1
+    assert ("INSUFFICIENT DATA: EVERY RATE IS THE SAME 0% OR 100%" in text) == alike
+    assert not (alike and "Look at the strata one by one" in text)
+    for kind in ("html", "markdown"):
+        assert render(found, kind)
+    assert bool(decomposition_brief(found).steps) != alike

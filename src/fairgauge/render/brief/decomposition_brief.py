@@ -17,6 +17,7 @@ from fairgauge.render.words.decomposition_sentences import (
     describe_outlying,
     describe_trend,
     each_of,
+    is_of_one_outcome,
     outlying_places,
     rows_words,
     strata_words,
@@ -179,7 +180,8 @@ def _steps(found: Decomposition) -> Iterator[Sentence]:
         yield Sentence(f"Read cases of the strata in which the difference is largest{where}.")
     if GapVerdict.ACCOUNTED_FOR in verdicts:
         yield Sentence("Ask whether the strata may rightly decide, and why groups differ in them.")
-    if GapVerdict.INCONCLUSIVE in verdicts:
+    undecided = (gap for gap in found.gaps if gap.verdict is GapVerdict.INCONCLUSIVE)
+    if not all(map(is_of_one_outcome, undecided)):
         if not places:
             yield Sentence(
                 "Look at the strata one by one: an average may hide what remains in some."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import (
     ColumnEffects,
@@ -26,6 +27,8 @@ from fairgauge.render.words.metric_words import (
 )
 from fairgauge.render.words.numbers import listing, numbered, percent, plural, probability
 from fairgauge.render.words.question_sentences import counts_people, how_many_used
+from fairgauge.render.words.reason_sentences import ONE_OUTCOME
+from fairgauge.results.gap_decomposition import Gap
 from fairgauge.values import are_years
 
 if TYPE_CHECKING:
@@ -34,7 +37,6 @@ if TYPE_CHECKING:
     from fairgauge.results.gap_decomposition import (
         AdjustedGap,
         Decomposition,
-        Gap,
         GapPart,
         Heterogeneity,
         LevelGap,
@@ -84,7 +86,19 @@ _REASONS = {
 def verdict_words(gap: Gap | OtherIntervals, strata: str = "strata") -> str:
     """Return what the verdict of a gap is called, and why it is inconclusive."""
     reason = f": {_REASONS[gap.reason]}" if gap.reason else ""
+    if isinstance(gap, Gap) and is_of_one_outcome(gap):
+        reason = f": {ONE_OUTCOME}"
     return f"{_VERDICTS[gap.verdict]}{reason}".format(strata=strata)
+
+
+def is_of_one_outcome(gap: Gap) -> bool:
+    """Return whether a verdict lacks data because all rows of both sides have one outcome."""
+    estimate = gap.estimate
+    rates = {estimate.rate_group, estimate.rate_reference}
+    of_rates = isinstance(estimate.definition, Contrast) and isinstance(
+        estimate.definition.of, Rate
+    )
+    return gap.reason is WhyInconclusive.TOO_FEW and of_rates and rates in ({0.0}, {1.0})
 
 
 def rows_words(found: Decomposition) -> str:

@@ -13,6 +13,7 @@ from fairgauge.render.words.numbers import amount, numbered
 _ASKED = frozenset({ReasonCode.SMALL_GROUP})
 """Minimums that a specification sets, beside those that the methods need."""
 INSUFFICIENT = "insufficient data"
+ONE_OUTCOME = f"{INSUFFICIENT}: every rate is the same 0% or 100%"
 RARE_OUTCOME = f"{INSUFFICIENT} on the rarer outcome"
 _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.BOTH_SIDES_INFINITE: "{rate} is infinite on both sides",
@@ -181,7 +182,7 @@ def _insufficient(reasons: Iterable[Reason | None]) -> str:
         return "small effective sample size"
     rare = known and all(each.code is ReasonCode.FEW_EXPECTED for each in known)
     if rare and all(each["expected"] == 0 for each in known):
-        return f"{INSUFFICIENT}: every rate is the same 0% or 100%"
+        return ONE_OUTCOME
     return RARE_OUTCOME if rare else INSUFFICIENT
 
 
