@@ -101,7 +101,7 @@ def test_every_kind_of_result_has_two_full_pages(name: str, tmp_path: Path) -> N
 def test_all_pages_have_the_same_side_margins() -> None:
     """A section that is split between pages is laid out in the width of the first, and cut off."""
     page = render(result("loans"), "html")
-    margins = [each.split() for each in re.findall(r"@page[^{]*{[^}]*margin: ([^;]+);", page)]
+    margins = [each.split() for each in re.findall(r"@page[^{]*{[^}]*margin: ([^;}]+)", page)]
     assert len(margins) > 1
     assert len({each[1] if each[1:] else each[0] for each in margins}) == 1
 
