@@ -7,7 +7,16 @@ from fractions import Fraction
 
 from fairgauge.catalogue.cells import FP, TP
 from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.enums import CandidateVerdict, ClassKind, Performance, ScopeKind, Status, Task
+from fairgauge.enums import (
+    Better,
+    CandidateVerdict,
+    ClassKind,
+    Favourable,
+    Performance,
+    ScopeKind,
+    Status,
+    Task,
+)
 from fairgauge.render._document_tree import Chart, ChartRow, Mark, Unit
 from fairgauge.render.brief._changed_shares import (
     FoundChange,
@@ -25,7 +34,7 @@ from fairgauge.render.brief._vocabulary import (
     adjusted_in_words,
     without_outcome,
 )
-from fairgauge.render.words.change_words import ARROW
+from fairgauge.render.words.change_words import ARROW, describe_rate_shift
 from fairgauge.render.words.display_names import called, capitalised, file_of
 from fairgauge.render.words.metric_words import shown, unit
 from fairgauge.render.words.model_sentences import (
@@ -38,6 +47,7 @@ from fairgauge.render.words.model_sentences import (
     margin_sentence,
     margins_kept,
     needed_sentences,
+    without_margin,
 )
 from fairgauge.render.words.numbers import count, listing, plural
 from fairgauge.results.brief import Brief, Sentence
@@ -174,10 +184,32 @@ class _ModelsBrief:
                 yield Sentence(
                     text, (f"{place}.margins", f"{place}.disparities", f"{place}.groups")
                 )
+            if each is self.best and each.verdict is CandidateVerdict.DOMINATES:
+                yield from self._worse_without_margin()
             for text in beyond_margins(each, terms=self.terms):
                 yield Sentence(text, (f"{place}.disparities", f"{place}.groups"))
         if (more := len(self.comparison.candidates) - _MOST_CANDIDATES) > 0:
             yield Sentence(f"{more:,} more {plural(more, 'candidate', 'candidates')} below.")
+
+    def _worse_without_margin(self) -> Iterator[Sentence]:
+        """Yield which rates of groups that no margin is about are worse, each by its interval."""
+        if self.words.favourable is Favourable.NEGATIVE:  # a higher rate may be the worse one
+            return
+        rates = [e for e in without_margin(self.best) if e.scope.kind is ScopeKind.OVERALL]
+        if not (worse := [one for one in rates if _is_worse(one)]):
+            return
+        texts = [
+            self._rate_before_and_after(one, one.interval)
+            or f"{capitalised(one.definition.title)}, {self.words.group(one.feature, one.group)}: "
+            f"{describe_rate_shift(one)}"
+            for one in worse[:_MOST_OTHERS]
+        ]
+        yield Sentence(
+            f"Of these {len(rates):,} rates of groups {len(worse):,} "
+            f"{plural(len(worse), 'is', 'are')} significantly worse, each judged by itself. "
+            f"{'. '.join(texts)}.",
+            tuple(f"{self.place}.rates[{self.best.rates.index(one)}]" for one in worse),
+        )
 
     def looked_at(self) -> Iterator[Sentence]:
         """Yield which rows both models decide."""
@@ -234,9 +266,9 @@ class _ModelsBrief:
                 yield Sentence(f"{text}.", (f"{self.place}.rates[{i}]",))
 
     def _rate_before_and_after(self, one: RateChange, interval: Interval | None) -> str | None:
-        """Return a rate of all rows under both models as counts, with the interval of its change.
+        """Return a rate under both models as counts, with the interval of its change.
 
-        None of a rate that counts none of them.
+        None of a rate that counts none of its rows.
         """
         rate = self.terms.words_of(one.definition)
         at_one = one.threshold is None and one.class_scope.is_single
@@ -247,8 +279,9 @@ class _ModelsBrief:
         if found is None:
             return None
         of, (old, new) = found
+        people = self.words.group(one.feature, one.group) if one.feature else self.words.unit
         return (
-            f"{rate.counted(f'{of:,}', self.words.unit, f'{old:,}', self.times.before)} and "
+            f"{rate.counted(f'{of:,}', people, f'{old:,}', self.times.before)} and "
             f"{new:,} {self.times.after}: {range_words((interval.low, interval.high), of)} "
             f"({100 * interval.level:.4g}% CI)"
         )
@@ -389,6 +422,18 @@ def _drawn(times: Times) -> str:
     return (
         f"Open: {times.before}; filled: {times.after}. Each is the share of the first group less "
         "that of the second: 0 is no difference, below 0 it happens less often to the first."
+    )
+
+
+def _is_worse(one: RateChange) -> bool:
+    """Return whether the whole interval of a change is on the worse side of no change."""
+    if one.interval is None or one.status is not Status.OK:
+        return False
+    better = one.definition.better
+    return (
+        one.interval.high < 0
+        if better is Better.HIGHER
+        else (better is Better.LOWER and one.interval.low > 0)
     )
 
 

@@ -17,6 +17,7 @@ from fairgauge.results.model_comparison import (
     DisparityChange,
     MarginTest,
     ModelComparison,
+    RateChange,
 )
 
 _MOST_NEEDED = 1e6
@@ -107,9 +108,9 @@ def describe_candidate(each: Candidate, current: str, terms: Terms = TERMS) -> s
 
 
 def better_words(names: list[str], current: str) -> str:
-    """Return what it is to dominate: "new is better than old, and where a margin ..."."""
+    """Return what it is to dominate: "new is better than old, and nowhere worse by ..."."""
     who = f"{numbers.listing(names)} {numbers.plural(len(names), 'is', 'are')}"
-    return f"{who} better than {current}, and where a margin is stated not worse by more"
+    return f"{who} better than {current}, and nowhere worse by more than the margins that were set"
 
 
 def _performance(each: Candidate, terms: Terms) -> str:
@@ -150,14 +151,14 @@ def margins_kept(each: Candidate, terms: Terms = TERMS) -> Iterator[str]:
         by_margin.setdefault(margin, {})[what] = None
     stated = (f"{margin} for {numbers.listing(list(what))}" for margin, what in by_margin.items())
     yield f"The margins: {'; '.join(stated)}."
+    if others := dict.fromkeys(terms.own_rate(one.definition) for one in without_margin(each)):
+        yield f"Not judged, since no margin is stated: {numbers.listing(list(others))}."
+
+
+def without_margin(each: Candidate) -> list[RateChange]:
+    """Return the rates of groups of which no margin is stated."""
     held = {test.change.rate for test in each.groups}
-    others = dict.fromkeys(
-        terms.own_rate(one.definition)
-        for one in each.rates
-        if one.feature is not None and one.rate not in held
-    )
-    if others:
-        yield f"Without a margin, and possibly worse: {numbers.listing(list(others))}."
+    return [one for one in each.rates if one.feature is not None and one.rate not in held]
 
 
 def beyond_margins(

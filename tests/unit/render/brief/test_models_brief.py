@@ -47,8 +47,8 @@ def test_a_candidate_that_dominates_is_stated_as_counts_under_both_models() -> N
         "under “current”"
     )
     assert str(brief.verdict[0]).startswith(
-        "boosted is better than current, and where a margin is stated not worse by more: all 3 "
-        "differences between groups became significantly smaller, and "
+        "boosted is better than current, and nowhere worse by more than the margins that were "
+        "set: all 3 differences between groups became significantly smaller, and "
     )
     assert "“no change”" not in str(brief)
     assert str(brief.looked_at[0]).startswith(
@@ -102,7 +102,7 @@ def test_of_several_candidates_the_headline_names_those_that_dominate() -> None:
     worse = rows(now=0.12, then=0.25)["boosted"].alias("other")
     brief = compared(rows().with_columns(worse), candidate=["other", "boosted"]).brief()
     assert str(brief.headline) == (
-        "boosted is better than current, and where a margin is stated not worse by more"
+        "boosted is better than current, and nowhere worse by more than the margins that were set"
     )
     assert [str(each).split()[0] for each in brief.verdict].count("other") == 1
     assert [str(each).split()[0] for each in brief.verdict].count("boosted") == 1
@@ -114,7 +114,7 @@ def test_of_several_candidates_the_headline_names_those_that_dominate() -> None:
 def test_a_verdict_names_the_rates_that_its_margin_is_about() -> None:
     text = " ".join(render(compared(), "text", full=True).split())
     stated = re.search(r"The margins: [^.]*\.0 pp for accuracy; 5\.0 pp for ([^.]*)\.", text)
-    other = re.search(r"Without a margin, and possibly worse: a group's own ([^.]*)\.", text)
+    other = re.search(r"Not judged, since no margin is stated: a group's own ([^.]*)\.", text)
     assert stated is not None
     assert other is not None
     held = {
@@ -126,7 +126,7 @@ def test_a_verdict_names_the_rates_that_its_margin_is_about() -> None:
 
 def test_the_reservation_stands_with_the_verdict() -> None:
     """A box read "dominates", and the next page what may be worse."""
-    claim, margins, reservation = map(str, compared().brief().verdict)
+    claim, margins, reservation, worse = map(str, compared().brief().verdict)
     assert claim.endswith(
         "it is significantly better in accuracy (how often the decision matches the outcome)."
     )
@@ -136,10 +136,36 @@ def test_the_reservation_stands_with_the_verdict() -> None:
         "difference between groups and how often applicants who repaid are approved in each group."
     )
     assert reservation == (
-        "Without a margin, and possibly worse: how often applicants are approved in each group, "
+        "Not judged, since no margin is stated: how often applicants are approved in each group, "
         "how often applicants who did not repay are approved in each group and how often the "
         "decision matches the outcome in each group."
     )
+    assert WORSE.match(worse)
+
+
+WORSE = re.compile(
+    r"Of these 6 rates of groups (\d) (?:is|are) significantly worse, each judged by itself\. "
+    r"Of 100 women who did not repay, (\d+) were approved under “current” and (\d+) under “boosted”:"
+)
+
+
+@pytest.mark.parametrize("favourable", ["positive", "negative"])
+def test_of_what_has_no_margin_only_what_got_worse_is_called_worse(favourable: str) -> None:
+    """A rise of accuracy in both groups was "possibly worse"."""
+    made = compared(words=WORDS | {"favourable": favourable})
+    (best,) = made.candidates
+    worse = [
+        one for one in best.rates
+        if one.feature and one.rate != "true_positive_rate" and one.interval is not None
+        if (one.interval.low > 0 if one.rate == "false_positive_rate" else one.interval.high < 0)
+    ]  # fmt: skip
+    assert worse
+    found = [match for each in made.brief().verdict if (match := WORSE.match(str(each)))]
+    if favourable == "negative":
+        assert not found
+        return
+    assert [int(each[1]) for each in found] == [len(worse)]
+    assert int(found[0][2]) < int(found[0][3])
 
 
 def test_every_stated_difference_has_an_interval_and_one_direction() -> None:
