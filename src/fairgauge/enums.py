@@ -437,7 +437,7 @@ class DiagnosticCode(StrEnum):
     STRATUM_IS_GROUP = "stratum_is_group"  # column of a control
     ALIKE_STRATA = "alike_strata"  # column, values, example: two of them
     MISSING_STRATA = "missing_strata"  # column, outcome; most, most_share, least, least_share
-    MISSING_GROUPS = "missing_groups"  # rows, total, ruled, known; cases, total_cases of a count
+    MISSING_GROUPS = "missing_groups"  # rows, total, ruled, known, columns; cases, total_cases
     MISSING_OUTCOMES = "missing_outcomes"
     # what, rows, total, groups, of_groups, differs, ruled;
     # of the groups that are large enough: most, most_share, least, least_share

@@ -39,6 +39,7 @@ def missing_groups(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
     total = round(counted.every("rows"))
     every = round(counted.every("n"))
     known = known_outcome(counted, spec)
+    crossed = counted.feature_id.columns
     made = Diagnostic.note if cases / every < _FEW else Diagnostic.warning
     of_cases = {"cases": cases, "total_cases": every} if every != total else {}
     yield made(
@@ -49,6 +50,7 @@ def missing_groups(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
         ruled=bool(spec.rules),
         **({"unit": "people"} if spec.of_people else {}),
         **({"known": known} if known else {}),
+        **({"columns": crossed} if len(crossed) > 1 else {}),
         **of_cases,
     )
 

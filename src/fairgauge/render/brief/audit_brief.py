@@ -436,9 +436,11 @@ def _worse_off(
     yield from _unjudged(report, disparities)
     every = sum(each.differences for each in disparities)
     if (more := every - sum(each.stated for each in led_by(disparities))) > 0:
+        counted = " (of each group and rate the class that differs most is counted)"
         yield Sentence(
-            f"{every - more:,} of {every:,} statistically significant differences "
-            f"{plural(every - more, 'is', 'are')} stated here; the report in full has all.",
+            f"{every - more:,} of {every:,} statistically significant differences"
+            f"{counted * (report.task is Task.MULTICLASS)} {plural(every - more, 'is', 'are')} "
+            "described above; the HTML report has all.",
             ("findings",),
         )
     pairs = [pair for pair in report.pairs if pair.significant] if not disparities else []
@@ -585,7 +587,7 @@ def _certainty(
         each
         for each in report.estimates
         if each.status is Status.TOO_FEW and each.scope.kind is ScopeKind.OVERALL
-        if each.group and each.mirror_of is None
+        if each.group
     ]
     if sparse:
         people = dict.fromkeys(words.group(each.feature, each.group) for each in sparse)
@@ -648,13 +650,7 @@ def _interval_in_words(stated: list[Estimate]) -> str:
 
 def _significant_ones(report: Report, words: Vocabulary, inconclusive: list[Verdict]) -> str:
     """Return who differ statistically significantly where a rule is inconclusive; else nothing."""
-    named = [
-        words.group(each.feature, each.group)
-        for each in inconclusive
-        if (estimate := estimate_of(report, each)) is not None
-        and estimate.reference is not None
-        and is_significant(estimate)
-    ]
+    named = [words.group(e.feature, e.group) for e in inconclusive if _differs(report, e)]
     if not named:
         return ""
     people = capitalised(listing(list(dict.fromkeys(named)), most=3))
@@ -662,6 +658,12 @@ def _significant_ones(report: Report, words: Vocabulary, inconclusive: list[Verd
         f" {people} differ statistically significantly from those they are compared with: what is "
         "open is whether by more than the limit allows."
     )
+
+
+def _differs(report: Report, verdict: Verdict) -> bool:
+    """Return whether those a verdict compares differ statistically significantly."""
+    estimate = estimate_of(report, verdict)
+    return estimate is not None and estimate.reference is not None and is_significant(estimate)
 
 
 def _lacks_data(report: Report, verdict: Verdict) -> bool:
@@ -679,10 +681,13 @@ def _together(report: Report, words: Vocabulary) -> str | None:
     named = [words.group(each.feature, each.group) for each in alone]
     are = listing(list(dict.fromkeys(named)), most=3)
     fail, remain = plural(len(alone), "The fail", "The fails"), plural(len(alone), "does", "do")
-    return (
-        f"{fail} of {are} {remain} not remain {_TOGETHER}: of many comparisons some are far apart "
-        "by sampling variation alone."
-    )
+    why = "of many comparisons some are far apart by sampling variation alone"
+    if all(_differs(report, each) for each in alone):
+        why = (
+            "there is a statistically significant difference, and what is open is whether it is "
+            f"beyond the limit of the {plural(len({each.rule for each in alone}), 'rule', 'rules')}"
+        )
+    return f"{fail} of {are} {remain} not remain {_TOGETHER}: {why}."
 
 
 def _cheapest(report: Report, words: Vocabulary) -> str | None:
@@ -975,9 +980,8 @@ def _steps(
                 words.feature(each.feature, together=""),
                 numbered(each["total"], unit(report)),
             )
-            yield Sentence(
-                f"Record {columns} where missing: {each['rows']:,} of {every} have no group."
-            )
+            lack = "lack at least one of them" if each.get("columns") else "have no group"
+            yield Sentence(f"Record {columns} where missing: {each['rows']:,} of {every} {lack}.")
     yield from _steps_of_estimated_groups(report)
     yield from _explaining_steps(report, disparities, failed)
     led = (each.shares for each in led_by(disparities) if each.shares is not None)

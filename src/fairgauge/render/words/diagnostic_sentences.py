@@ -87,10 +87,10 @@ def _missing_groups(d: Diagnostic) -> str:
             "; a rule on a difference or ratio of rates passes or fails only if it would whichever "
             "groups they are in"
         )
-    return (
-        f"{number / total:.1%} of the {noun} ({number:,} of {total:,}) have no known "
-        f"{d.feature}{rules}"
-    )
+    lack = f"have no known {d.feature}"
+    if columns := d.get("columns"):  # of an intersection
+        lack = f"lack at least one of {numbers.listing(columns)}"
+    return f"{number / total:.1%} of the {noun} ({number:,} of {total:,}) {lack}{rules}"
 
 
 def _missing_outcomes(d: Diagnostic) -> str:

@@ -105,6 +105,12 @@ def test_classes_are_named_and_counted() -> None:
     for accent, k in (("other", 86), ("local", 93)):
         of = rows.filter(pl.col("accent") == accent)
         assert round(100 * (of["routed"] == "billing").mean()) == k
+    (tally,) = (
+        str(each)
+        for each in result("three classes").brief().found
+        if "described above" in str(each)
+    )
+    assert "(of each group and rate the class that differs most is counted)" in tally
 
 
 UNRECORDED: list[dict[str, Any]] = [

@@ -397,8 +397,10 @@ def test_an_intersection_is_completed_column_by_column() -> None:
     )
     asked = {"sensitive": ["sex", "race"], "intersections": [("sex", "race")]}
     report = fg.audit(rows, prediction="y", positive=1, **asked)
-    step = "Record sex and race where missing: 80 of 400 rows have no group."
+    step = "Record sex and race where missing: 80 of 400 rows lack at least one of them."
     assert step in map(str, report.brief().steps)
+    (each,) = (d for d in report.diagnostics if d.code == "missing_groups" and d.get("columns"))
+    assert "20.0% of the rows (80 of 400) lack at least one of sex and race" in each.message
 
 
 def test_a_difference_that_disappears_is_headed_so() -> None:
@@ -787,7 +789,9 @@ def test_the_grid_states_what_is_allowed_and_an_interval_on_its_side_of_it() -> 
 def test_insufficient_data_are_stated_once_of_two_groups_with_what_they_are_of() -> None:
     rows = loans(rows=60)
     (text,) = (str(each) for each in audit(rows).brief().certainty if "Insufficient" in str(each))
-    assert re.match("Insufficient data in some comparisons of (women|men): ", text)
+    assert re.match(
+        "Insufficient data in some comparisons of (women and men|men and women): ", text
+    )
     assert "true positive rate" in text
 
 

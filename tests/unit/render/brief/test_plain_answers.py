@@ -12,7 +12,9 @@ import fairgauge as fg
 from fairgauge.enums import Outcome
 from fairgauge.render import render
 from fairgauge.render._document_tree import Chart
+from fairgauge.render.brief._rules_in_words import estimate_of
 from fairgauge.render.documents.report_document import report_document
+from fairgauge.results.disparities import is_significant
 from fairgauge.results.verdicts import before_counting
 
 _FAILING = {
@@ -44,6 +46,23 @@ def test_each_fail_states_whether_it_remains_and_the_verdict_counts_them(name: s
 def test_one_fail_that_does_not_remain_is_in_the_singular() -> None:
     certainty = " ".join(map(str, of_loans().brief().certainty))
     assert "The fail of Black women does not remain when all comparisons are judged" in certainty
+
+
+@pytest.mark.parametrize("name", _FAILING)
+def test_a_fail_that_does_not_remain_is_no_luck_where_the_difference_is_significant(
+    name: str,
+) -> None:
+    report = _FAILING[name]()
+    alone = [each for each in report.verdicts if each.remains is False]
+    significant = [
+        is_significant(estimate)
+        for each in alone
+        if (estimate := estimate_of(report, each)) is not None and estimate.reference is not None
+    ]
+    text = " ".join(map(str, report.brief().certainty))
+    open_ = alone != [] and len(significant) == len(alone) and all(significant)
+    assert ("what is open is whether it is beyond the limit" in text) is open_
+    assert ("by sampling variation alone" in text) is (alone != [] and not open_)
 
 
 def test_a_pass_states_which_difference_no_rule_asks_about() -> None:

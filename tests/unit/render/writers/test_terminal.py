@@ -210,7 +210,7 @@ def test_every_finding_is_shown_or_counted(seed):
     report = fg.audit(fg.confusion("group", cells), rules=rules)
     brief = report.brief()
     texts = [str(each) for each in brief.found]
-    tally = r"([\d,]+) of ([\d,]+) statistically significant differences (?:is|are) stated here"
+    tally = r"([\d,]+) of ([\d,]+) statistically significant differences (?:is|are) described above"
     counts = [re.match(tally, text) for text in texts]
     stated = [
         t for t in texts if re.match(r"Of [\d,]+ |The decision matches the outcome for [\d,]+ ", t)
