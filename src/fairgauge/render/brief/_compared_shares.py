@@ -103,9 +103,16 @@ class RateWords:
         often = f"{'less' if lower else 'more'} often"
         if self.event is None:
             return f"{capitalised(self.clause)} {often} for {one} than for {other}"
-        subject = self.among(one)
-        verb = self.event.happens if subject == one else self.event.happened
-        return f"{capitalised(subject)} {verb} {often} than {self.among(other)}"
+        they = self.they_often(one, lower=lower).removeprefix("they ")
+        return f"{capitalised(self.among(one))} {they} than {self.among(other)}"
+
+    def they_often(self, one: str, *, lower: bool) -> str:
+        """Return that those who were named have it less often, or more often, elsewhere."""
+        often = f"{'less' if lower else 'more'} often"
+        if self.event is None:
+            return f"{self.clause} {often} for them"
+        verb = self.event.happens if self.among(one) == one else self.event.happened
+        return f"they {verb} {often}"
 
 
 class ComparedShares:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from fairgauge.catalogue.moments import Mean
@@ -19,22 +19,35 @@ from fairgauge.identity import FeatureId, GroupId
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.brief._compared_means import ComparedMeans
 from fairgauge.render.brief._compared_shares import RateWords
-from fairgauge.render.brief._frequencies import Share, frequencies, range_words
+from fairgauge.render.brief._frequencies import (
+    Frequencies,
+    Share,
+    common_counts,
+    frequencies,
+    range_words,
+)
 from fairgauge.render.brief._vocabulary import Vocabulary, is_one_group
 from fairgauge.render.words.decomposition_sentences import (
+    OTHER_DIRECTION,
+    adjusted_for,
+    controls_words,
     direction,
     each_of,
+    extrapolated,
     outlying_places,
     strata_words,
+    within_words,
 )
 from fairgauge.render.words.display_names import capitalised
 from fairgauge.render.words.metric_words import compared_rate, shown
 from fairgauge.results.disparities import gap as distance
+from fairgauge.results.estimates import Estimate
 from fairgauge.results.gap_decomposition import Decomposition, Gap, StratumGap
 from fairgauge.results.scopes import Interval
 
 _MOST_STRATA = 2
 _PER_HUNDRED = 100
+_RARE = Fraction(1, 10)
 
 
 def gap_words(found: Decomposition) -> Vocabulary:
@@ -55,6 +68,7 @@ class GapInWords:
     ----------
     known : whether there are words for it: it is of a share of a decision or an outcome, or of the
         mean of a column.
+    of : the number of people of which differences of shares are counts.
     """
 
     def __init__(self, words: Vocabulary, gap: Gap) -> None:
@@ -62,6 +76,7 @@ class GapInWords:
         row = compared_rate(estimate.definition)
         of_class = estimate.class_scope.kind is not ClassKind.NONE
         self.gap, self.known = gap, isinstance(row, Rate | Mean) and not of_class
+        self.of = _PER_HUNDRED
         self.means: ComparedMeans | None = None
         if isinstance(row, Mean) and not of_class:
             self.means = ComparedMeans(words, estimate, row)
@@ -79,10 +94,12 @@ class GapInWords:
         if self.turned:
             self.subject, self.other = self.other, self.subject
         self.weighted = bool(words.spec.get("weight"))
+        if (found := self._frequencies(*self._shares(estimate))) is not None:
+            self.of = found.of or _PER_HUNDRED
 
     def headline(self) -> str:
         """Return who has it less often, and what becomes of that within strata."""
-        within = f"within {strata_words(self.gap)}"
+        within = within_words(self.gap)
         text = self._compared()
         reason = self.gap.reason
         becomes = {
@@ -99,6 +116,19 @@ class GapInWords:
         if reason is WhyInconclusive.OFFSET:
             return f"{text}, but {within} there is one"
         return f"{text}{becomes[self.gap.verdict]}"
+
+    def outlying(self) -> str:
+        """Return who has it more often in the one stratum of the other direction, if shown."""
+        places = outlying_places(self.gap)
+        if not self.known or self.means is not None or not self.gap.is_shown or len(places) != 1:
+            return ""
+        ((name, each),) = places
+        if not isinstance(each, StratumGap) or direction(self.gap, each) != OTHER_DIRECTION:
+            return ""
+        if each.interval is None or 0 in each.interval:
+            return ""
+        lower = ((each.difference or 0.0) < 0) != self.turned
+        return f"in {name} {self.rate.they_often(self.subject, lower=lower)}"
 
     def _compared(self) -> str:
         """Return who has it less often or a lower average, or that no difference is shown."""
@@ -121,9 +151,7 @@ class GapInWords:
             if parts := self._parts():
                 yield parts
             return
-        counted = self._counted(
-            (estimate.rate_group, estimate.n_group), (estimate.rate_reference, estimate.n_reference)
-        )
+        counted = self._counted(estimate)
         yield f"{counted}." if counted else f"{estimate.says}."
         if parts := self._parts():
             yield parts
@@ -131,21 +159,35 @@ class GapInWords:
             (name, each) for name, each in outlying_places(self.gap) if isinstance(each, StratumGap)
         ]
         for name, each in stand_out[:_MOST_STRATA]:
-            counted = self._counted(
-                (each.rate_group, each.n_group), (each.rate_reference, each.n_reference)
-            )
-            if counted:
+            if counted := self._counted(each):
                 how = direction(self.gap, each)
                 yield f"In {name} the difference is {how}: {counted[0].lower()}{counted[1:]}."
 
-    def _counted(
-        self, mine: tuple[float | None, float | None], theirs: tuple[float | None, float | None]
-    ) -> str | None:
-        shares = [self._share(*side) for side in (mine, theirs)]
-        if self.turned:
-            shares.reverse()
-        one, other = shares
-        if one is None or other is None or (found := frequencies(one, other)) is None:
+    def _shares(self, each: Estimate | StratumGap) -> list[Share | None]:
+        """Return the shares of the subject and of the other."""
+        sides = (each.rate_group, each.n_group), (each.rate_reference, each.n_reference)
+        return [self._share(*side) for side in sides[:: -1 if self.turned else 1]]
+
+    def _frequencies(self, one: Share | None, other: Share | None) -> Frequencies | None:
+        """Return both shares as counts, which differ where the gap is shown or shares are rare."""
+        if one is None or other is None:
+            return None
+
+        def tell_apart(rates: Sequence[Fraction]) -> bool:
+            rare = min(*rates, *(1 - rate for rate in rates)) < _RARE
+            return rates[0] != rates[1] or not (rare or self.gap.is_shown)
+
+        found = one.rate != other.rate and common_counts((one, other), tell_apart)
+        if found:
+            return Frequencies(found[0], *found[1])
+        if one.rate == other.rate or one.hits is None or other.hits is None:
+            return frequencies(one, other)
+        return Frequencies(None, one.hits, other.hits)
+
+    def _counted(self, each: Estimate | StratumGap) -> str | None:
+        one, other = self._shares(each)
+        found = self._frequencies(one, other)
+        if one is None or other is None or found is None:
             return None
         sizes = (one.size, other.size) if found.of is None else (found.of, found.of)
         first, second = (f"{size:,}" for size in sizes if size is not None)
@@ -166,7 +208,7 @@ class GapInWords:
         return known and self.gap.part(GapPartKind.WITHIN).value is not None
 
     def _parts(self) -> str | None:
-        """Return the difference within strata, which is the one to quote, and composition."""
+        """Return the difference to quote, the one within strata or by regression, and the parts."""
         values = {part.part: part.value for part in self.gap.parts if part.column is None}
         if not self.divided:
             return None
@@ -179,17 +221,39 @@ class GapInWords:
             self.sized_with(part.value, part.interval)
             for part in map(self.gap.part, (GapPartKind.WITHIN, GapPartKind.COMPOSITION))
         )
+        same, quoted = f" in the same {each_of(self.gap)}", "This is the difference to quote."
+        stated = f"{same}: on average {within}. {quoted}"
+        if self.gap.controls:
+            both = f"last {both}"
+            alone = f"{strata_words(self.gap)} alone, without {controls_words(self.gap)}"
+            stated = (
+                f"{self._adjusted(quoted)}{capitalised(same.strip())}, by {alone}: on average "
+                f"{within}."
+            )
         return (
-            f"{capitalised(self.subject)}, compared with {self.other} in the same "
-            f"{each_of(self.gap)}: on average {within}. This is the difference to quote. That they "
+            f"{capitalised(self.subject)}, compared with {self.other}{stated} That they "
             f"are spread differently over {strata_words(self.gap)} (composition) accounts for "
             f"{composition}{outside}; the {both} add up to the gap."
         )
 
+    def _adjusted(self, quoted: str) -> str:
+        """Return the difference by regression with controls, which is the one to quote."""
+        for found in self.gap.adjusted[:1]:
+            size = self.sized_with(found.value, found.interval)
+            return (
+                f", adjusted for {adjusted_for(self.gap)} by regression: on average {size}. "
+                f"{quoted}{extrapolated(self.gap, found)} "
+            )
+        return f": adjusted for {adjusted_for(self.gap)}, there is no regression. "
+
     def sized(self, value: float) -> str:
         """Return a difference of the worse-off side: "3.6 more of 100"; of means "3 lower"."""
         value = -value if self.turned else value
-        return _as_amount(value) if self.means is not None else f"{_of_hundred(value)} of 100"
+        return (
+            _as_amount(value)
+            if self.means is not None
+            else f"{_as_count(value, self.of)} of {self.of:,}"
+        )
 
     def _ends(self, interval: Interval) -> tuple[float, float]:
         low, high = interval
@@ -202,7 +266,7 @@ class GapInWords:
         ends = self._ends(interval)
         level = f"{100 * interval.level:.4g}% CI"
         if self.means is None:
-            span = range_words(ends, _PER_HUNDRED).removesuffix(f" of {_PER_HUNDRED}")
+            span = range_words(ends, self.of).removesuffix(f" of {self.of:,}")
         else:
             span = self.means.span(ends)
         return f"{self.sized(value)} ({level} {span})"
@@ -218,7 +282,7 @@ class GapInWords:
         subject, other = (self.rate.among(each) for each in (self.subject, self.other))
         level = f"{100 * interval.level:.4g}% CI"
         return (
-            f"{capitalised(subject)}, compared with {other}: {range_words(ends, _PER_HUNDRED)} "
+            f"{capitalised(subject)}, compared with {other}: {range_words(ends, self.of)} "
             f"{self.rate.event.happened} ({level})."
         )
 
@@ -237,9 +301,9 @@ class GapInWords:
             for weights, words in named.items()
             if (part := parts.get(weights)) is not None and part.value is not None
         ]
-        others += [
+        others += [  # with controls it is not of the same comparison
             f"by regression {self.sized_with(each.value, each.interval)}"
-            for each in gap.adjusted[:1]
+            for each in gap.adjusted[: 0 if gap.controls else 1]
         ]
         return (
             f"Other ways to compare within {strata_words(gap)} on average: {'; '.join(others)}. "
@@ -279,11 +343,11 @@ def _as_amount(value: float) -> str:
     return f"{shown(abs(value), Unit.NUMBER)} {'lower' if value < 0 else 'higher'}"
 
 
-def _of_hundred(value: float) -> str:
-    """Return a difference of shares as a count of 100, which may be a part of one.
+def _as_count(value: float, of: int) -> str:
+    """Return a difference of shares as a count of so many people, which may be a part of one.
 
-    >>> _of_hundred(-0.178), _of_hundred(0.0364), _of_hundred(-0.0003)
+    >>> _as_count(-0.178, 100), _as_count(0.0036, 1_000), _as_count(-0.0003, 100)
     ('17.8 fewer', '3.6 more', 'less than 0.1')
     """
-    text = f"{abs(_PER_HUNDRED * value):.1f}"
+    text = f"{abs(of * value):,.1f}"
     return "less than 0.1" if text == "0.0" else f"{text} {'fewer' if value < 0 else 'more'}"

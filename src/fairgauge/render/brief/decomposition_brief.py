@@ -9,6 +9,7 @@ from fairgauge.render.brief._gap_in_words import GapInWords, gap_words
 from fairgauge.render.brief._vocabulary import interval_in_words
 from fairgauge.render.words.decomposition_sentences import (
     CAVEAT,
+    controls_words,
     describe_adjusted,
     describe_detectable,
     describe_gap_verdict,
@@ -23,7 +24,10 @@ from fairgauge.render.words.decomposition_sentences import (
     strata_words,
     stratum_name,
     stratum_unit,
+    verdict_and_controls,
     verdict_words,
+    with_controls,
+    within_words,
 )
 from fairgauge.render.words.display_names import called, capitalised, group_called
 from fairgauge.render.words.metric_words import metric_words, with_unit
@@ -73,9 +77,10 @@ def _verdict(gap: Gap) -> Iterator[str]:
     """Yield the verdict; where differences vary, which strata are a finding by themselves."""
     places, strata = [name for name, _ in outlying_places(gap)], strata_words(gap)
     if gap.reason is not WhyInconclusive.VARIES or not places:
-        yield f"{capitalised(verdict_words(gap, strata))}."
+        yield f"{capitalised(verdict_and_controls(gap, strata, controls_words(gap)))}."
         return
-    yield f"Inconclusive over {strata} as a whole: the difference is not the same everywhere."
+    also = with_controls(gap, controls_words(gap))
+    yield f"Inconclusive over {strata} as a whole: the difference is not the same everywhere{also}."
     named, are = listing(places, most=_MOST_PLACES), plural(len(places), "is", "are")
     yield (
         f"That {named} {are} unlike the others is statistically significant: a finding about "
@@ -102,13 +107,15 @@ def _headline(ordered: Sequence[tuple[int, Gap]], words: Vocabulary) -> Sentence
     if in_words.known:
         text = in_words.headline()
     elif gap.verdict in (GapVerdict.REMAINS, GapVerdict.REVERSES):
-        text = f"The {metric} of {group} {gap.verdict} within {strata_words(gap)}"
+        text = f"The {metric} of {group} {gap.verdict} {within_words(gap)}"
     else:
         text = capitalised(f"{group}, {metric}: {verdict_words(gap)}")
-    text += describe_not_compared(gap)
+    text += describe_not_compared(gap) + with_controls(gap, controls_words(gap))
     sources = [f"gaps[{at}].verdict", f"gaps[{at}].reason", f"gaps[{at}].support"]
+    sources += [f"gaps[{at}].adjusted"] * bool(gap.controls)
     for i, each in ordered:
-        if outlying := describe_outlying(each):
+        own = in_words.outlying() if i == at else ""
+        if outlying := own or describe_outlying(each):
             of = (
                 "" if i == at else f"of {group_called(each.estimate.group, each.estimate.feature)} "
             )

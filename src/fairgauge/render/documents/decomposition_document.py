@@ -41,10 +41,11 @@ from fairgauge.render.words.decomposition_sentences import (
     part_words,
     rows_words,
     share_words,
+    strata_words,
     stratum_name,
     stratum_unit,
     value_words,
-    verdict_words,
+    verdict_and_controls,
 )
 from fairgauge.render.words.display_names import called, capitalised, group_called
 from fairgauge.render.words.estimate_sentences import reference_name
@@ -155,7 +156,7 @@ def _verdict(found: Decomposition) -> str:
     several = len(found.gaps) > 1
     by_verdict: dict[str, list[str]] = {}
     for _, gap in found.gravest():
-        by_verdict.setdefault(verdict_words(gap).upper(), []).append(_short(gap, found))
+        by_verdict.setdefault(verdict_and_controls(gap).upper(), []).append(_short(gap, found))
     texts = [
         f"{words}: {numbers.listing(names, most=_MOST_NAMED)}" if several else words
         for words, names in by_verdict.items()
@@ -362,7 +363,11 @@ def _parts(gap: Gap, adjusted: Gap | None = None) -> Table:
     how = "multiply" if ratio else "add up"
     alone = "Strata of one side alone, composition" if _alone(gap) else "Composition"
     own = f"“{part_words(gap, gap.part(GapPartKind.WITHIN))}”"
-    notes = [f"{alone} and within {how} to the gap: {own} is the difference to quote."]
+    quoted = f"{own} is the difference to quote"
+    if gap.controls:
+        main = f"; the one adjusted for {adjusted_for(gap)} is the difference to quote"
+        quoted = f"{own} is by {strata_words(gap)} alone{main if gap.adjusted else ''}"
+    notes = [f"{alone} and within {how} to the gap: {quoted}."]
     if whole:
         notes.append("Rows with other weights are other averages of the same differences.")
     if gap.support.strata_used == 0:

@@ -52,7 +52,9 @@ _NOTED = 0.1
 """The share of a side in cells of one side alone from which it is stated."""
 _NO_DIRECTION = 0.1
 """The share of the larger of two differences up to which the other one counts as none."""
-_OTHER_DIRECTION = "in the other direction"
+OTHER_DIRECTION = "in the other direction"
+_ALONE = " alone"
+"""What stands behind strata beside which a regression has controls."""
 CAVEAT = (
     "Accounted for is arithmetic. Whether the strata may rightly decide, and why groups differ in "
     "them, the table does not show."
@@ -99,6 +101,30 @@ def is_of_one_outcome(gap: Gap) -> bool:
         estimate.definition.of, Rate
     )
     return gap.reason is WhyInconclusive.TOO_FEW and of_rates and rates in ({0.0}, {1.0})
+
+
+def verdict_and_controls(gap: Gap, strata: str = "strata", controls: str = "the controls") -> str:
+    """Return the verdict, and beside controls for what it holds, and what the regression shows."""
+    words = verdict_words(gap, strata + _ALONE * bool(gap.controls))
+    if gap.controls and strata not in words and gap.verdict is not GapVerdict.NO_GAP:
+        words += f" ({strata}{_ALONE})"
+    return words + with_controls(gap, controls)
+
+
+def with_controls(gap: Gap, controls: str) -> str:
+    """Return whether the regression shows a difference; nothing where it has no controls."""
+    if not gap.controls or not gap.adjusted:
+        return ""
+    found = gap.adjusted[0]
+    if 0 in found.interval:
+        shows = f"no statistically significant difference {'remains' if gap.is_shown else 'is'}"
+        shows += "" if gap.is_shown else " shown"
+    elif not gap.is_shown:
+        shows = "a difference is shown"
+    else:
+        lower = (gap.estimate.value or 0.0) < gap.estimate.definition.neutral
+        shows = "a difference remains" if lower == (found.value < 0) else "the reverse holds"
+    return f"; with {controls}, by regression, {shows}"
 
 
 def rows_words(found: Decomposition) -> str:
@@ -169,7 +195,7 @@ def _alone(gap: Gap, below: float) -> str:
 
 def _what_becomes(gap: Gap, ends: str) -> str:
     """Return what the verdict states; ``ends`` are the differences that decide it, or empty."""
-    within = f"within {strata_words(gap)}"
+    within = within_words(gap)
     if gap.verdict is GapVerdict.NO_GAP:
         values = ends.removeprefix(": ").removeprefix(_RATIO)
         averages = (
@@ -393,7 +419,7 @@ def describe_adjusted(gap: Gap, *, brief: bool = False) -> str:
     text = (
         f"Adjusted for {adjusted_for(gap)} by {how} regression, the {what} differ by "
         f"{with_unit(main.value, kind, sign=True)} on average over all rows "
-        f"({ci_words(main.interval, kind, sign=True)}{_ratios(main)}).{_extrapolated(gap, main)}"
+        f"({ci_words(main.interval, kind, sign=True)}{_ratios(main)}).{extrapolated(gap, main)}"
     )
     if brief:
         return text
@@ -433,7 +459,7 @@ def _as_numbers(gap: Gap, found: AdjustedGap | None, how: str) -> str:
     )
 
 
-def _extrapolated(gap: Gap, found: AdjustedGap) -> str:
+def extrapolated(gap: Gap, found: AdjustedGap) -> str:
     """Return how much of a side the regression extrapolates to; nothing where that is little."""
     sides = (
         (gap.estimate.group, found.extrapolated_group),
@@ -533,9 +559,9 @@ def direction(gap: Gap, each: StratumGap | LevelGap) -> str:
     least = _NO_DIRECTION * max(abs(own), abs(others))
     if abs(others) <= least and gap.is_shown:
         others = (gap.estimate.value or 0.0) - gap.estimate.definition.neutral
-        return _OTHER_DIRECTION if own * others < 0 else "larger"
+        return OTHER_DIRECTION if own * others < 0 else "larger"
     if own * others < 0 and abs(own) > least < abs(others):
-        return _OTHER_DIRECTION
+        return OTHER_DIRECTION
     return "larger" if abs(own) > abs(others) else "smaller"
 
 
@@ -644,6 +670,16 @@ def strata_words(gap: Gap) -> str:
     """Return the strata as they stand after "within"."""
     several = len(gap.columns) > 1
     return f"combinations of {_columns(gap)}" if several else called(gap.columns[0])
+
+
+def within_words(gap: Gap) -> str:
+    """Return "within branch", beside controls "within branch alone"."""
+    return f"within {strata_words(gap)}{_ALONE * bool(gap.controls)}"
+
+
+def controls_words(gap: Gap) -> str:
+    """Return the columns for which the regression alone is adjusted."""
+    return listing([called(column) for column in gap.controls])
 
 
 def each_of(gap: Gap, *, several: bool = False) -> str:

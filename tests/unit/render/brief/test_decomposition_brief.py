@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -126,8 +127,7 @@ def test_the_verdict_names_groups_by_what_becomes_of_their_gaps(found):
 def test_the_gap_of_berkeley_is_stated_as_counts():
     brief = result("why").brief()
     assert str(brief.headline) == (
-        "Women were admitted less often than men; the difference is in the other "
-        "direction in Dept A"
+        "Women were admitted less often than men; in Dept A they were admitted more often"
     )
     shares, parts, outlying = map(str, brief.found)
     assert shares == "Of 100 women, 30 were admitted; of 100 men, 45."
@@ -185,3 +185,112 @@ def test_the_first_page_has_neither_p_values_nor_pp(turned):
     stated = str(found.brief().found[1])
     assert f"on average {100 * abs(within.value):.1f} fewer of 100" in stated
     assert stated.startswith("People with sex F, compared with people with sex M")
+
+
+def loans(within):
+    """Return loans of which fewer are approved at a high debt, which more of F have.
+
+    ``within`` are added of 100 of F at the same debt.
+    """
+    debts = {("F", "low"): 200, ("F", "high"): 600, ("M", "low"): 600, ("M", "high"): 200}
+    rows = [
+        {"sex": sex, "branch": branch, "debt": debt, "approved": decided, "n": n}
+        for (sex, debt), of in debts.items()
+        for branch in ("N", "S")
+        for ones in (of * ((80 if debt == "low" else 40) + (sex == "F") * within) // 100,)
+        for decided, n in ((1, ones), (0, of - ones))
+    ]
+    return pl.DataFrame(rows)
+
+
+def controlled(within, reference="M", **asked):
+    return fg.why(
+        loans(within), prediction="approved", positive=1, sensitive="sex", strata="branch",
+        reference={"sex": reference}, controls="debt", count="n", **asked,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("reference", ["M", "F"])
+@pytest.mark.parametrize(
+    ("within", "shows"),
+    [
+        (0, "no statistically significant difference remains"),
+        (-8, "a difference remains"),
+        (12, "the reverse holds"),
+    ],
+)
+def test_with_controls_the_regression_is_quoted_and_the_headline_states_for_what_it_holds(
+    within, shows, reference
+):
+    found = controlled(within, reference)
+    (gap,) = found.gaps
+    brief, adjusted = found.brief(), gap.adjusted[0]
+    ends = f"within branch alone; with debt, by regression, {shows}"
+    assert str(brief.headline).endswith(f", also {ends}")
+    assert str(brief.verdict[0]) == f"Remains {ends}."
+    assert str(gap.verdict) == "remains"
+    (text,) = (str(each) for each in brief.found if "difference to quote" in str(each))
+    quoted, _, alone = text.partition("This is the difference to quote.")
+    size = f"{100 * abs(adjusted.value):.1f}"
+    assert "adjusted for branch and debt by regression: on average" in quoted
+    assert (f"{size} fewer of 100" if within < 0 else "of 100") in quoted
+    assert f"{100 * abs(gap.part('within').value):.1f} fewer of 100" in alone
+    assert "In the same branch, by branch alone, without debt: on average" in alone
+    assert "the last two add up to the gap" in alone
+    (others,) = (str(e) for e in brief.certainty if str(e).startswith("Other ways"))
+    assert "regression" not in others
+    full = " ".join(render(found, "text", full=True).split())
+    assert "“within branch” is the difference to quote" not in full
+    assert f"WITH THE CONTROLS, BY REGRESSION, {shows.upper()}" in full
+    for causal in ("explain", "due to", "justif"):
+        assert causal not in f"{brief.headline} {brief.verdict} {text}"
+
+
+def test_without_a_regression_with_the_controls_no_difference_is_named_to_quote():
+    found = controlled(0)
+    (gap,) = found.gaps
+    bare = replace(found, gaps=(replace(gap, adjusted=()),)).brief()
+    assert str(bare.headline).endswith(", also within branch alone")
+    texts = " ".join(str(each) for each in bare.found)
+    assert "by branch alone, without debt" in texts
+    assert "to quote" not in texts
+
+
+@pytest.mark.parametrize(
+    ("ones", "of", "stated"),
+    [
+        ((59, 51), 10_000, ("Of 1,000 people with sex F, 6", "of 1,000 people with sex M, 5.")),
+        ((17, 80), 10_000, ("Of 1,000 people with sex F, 2", "of 1,000 people with sex M, 8.")),
+        ((20, 21), 500, ("Of 500 people with sex F, 20", "of 500 people with sex M, 21.")),
+        ((3_000, 3_010), 10_000, ("Of 100 people with sex F, 30", "of 100 people with sex M, 30.")),
+    ],
+)
+def test_counts_of_rare_rates_differ_and_their_intervals_are_of_as_many(ones, of, stated):
+    rows = [
+        {"sex": sex, "unit": unit, "y": y, "n": n}
+        for sex, hits in zip("FM", ones, strict=True)
+        for unit, part in (("u", hits // 2), ("v", hits - hits // 2))
+        for y, n in ((1, part), (0, of // 2 - part))
+    ]
+    found = fg.why(
+        pl.DataFrame(rows), label="y", positive=1, sensitive="sex", strata="unit", count="n",
+        reference={"sex": "M"},
+    )  # fmt: skip
+    shares, parts, *_ = map(str, found.brief().found)
+    for each in stated:
+        assert each in shares
+    denominators = {"1,000" if "1,000" in stated[0] else "100"}
+    texts = " ".join([parts, *map(str, found.brief().certainty)])
+    texts = texts.partition("95% CI (confidence interval)")[0]
+    assert set(re.findall(r"(?:fewer|more|0\.1) of ([\d,]+\d)", texts)) == denominators
+
+
+def test_one_stratum_of_the_other_direction_is_stated_only_where_its_interval_shows_it():
+    found = result("why")
+    (gap,) = found.gaps
+    own = {each.stratum["Dept"]: each for each in gap.strata}["A"]
+    ends = replace(own.interval, low=-0.01)
+    wide = tuple(replace(each, interval=ends) if each is own else each for each in gap.strata)
+    assert str(replace(found, gaps=(replace(gap, strata=wide),)).brief().headline).endswith(
+        "; the difference is in the other direction in Dept A"
+    )
