@@ -94,7 +94,7 @@ class GapInWords:
         if self.turned:
             self.subject, self.other = self.other, self.subject
         self.weighted = bool(words.spec.get("weight"))
-        if (found := self._frequencies(*self._shares(estimate))) is not None:
+        if self.known and (found := self._frequencies(*self._shares(estimate))) is not None:
             self.of = found.of or _PER_HUNDRED
 
     def headline(self) -> str:
