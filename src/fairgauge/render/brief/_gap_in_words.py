@@ -225,9 +225,9 @@ class GapInWords:
         stated = f"{same}: on average {within}. {quoted}"
         if self.gap.controls:
             both = f"last {both}"
-            alone = f"{strata_words(self.gap)} alone, without {controls_words(self.gap)}"
+            only = f"{strata_words(self.gap)} alone, without {controls_words(self.gap)}"
             stated = (
-                f"{self._adjusted(quoted)}{capitalised(same.strip())}, by {alone}: on average "
+                f"{self._adjusted(quoted)}{capitalised(same.strip())}, by {only}: on average "
                 f"{within}."
             )
         return (
