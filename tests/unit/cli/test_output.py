@@ -176,7 +176,7 @@ def test_an_interrupt_that_an_engine_turns_into_its_own_error(run, loans, monkey
         except KeyboardInterrupt:
             raise RuntimeError("Query interrupted") from None
 
-    monkeypatch.setattr(LINE, "audit", interrupted)
+    monkeypatch.setattr(LINE, "audited", interrupted)
     result = run("audit", loans, *SEX)
     assert (result.exit_code, result.stderr) == (130, "Interrupted\n")
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -192,7 +192,7 @@ def audit(*_, **__):
     print(input_files.standard_input(), file=sys.stderr, flush=True)
     hashlib.pbkdf2_hmac("sha256", b"", b"", 10**9)  # minutes in a library that heeds no signal
 
-import_module("fairgauge.api.audit").audit = audit
+import_module("fairgauge.api.audit").audited = audit
 main()
 """
 
@@ -234,7 +234,7 @@ def test_the_last_resort(run, loans, monkeypatch, debug):
     def broken(*_, **__):
         raise ZeroDivisionError("a\x1b[31mb" + "c" * 5_000)
 
-    monkeypatch.setattr(LINE, "audit", broken)
+    monkeypatch.setattr(LINE, "audited", broken)
     monkeypatch.setenv("FAIRGAUGE_DEBUG", "1" if debug else "0")
     result = run("audit", loans, *SEX)
     assert result.exit_code == 2
@@ -251,5 +251,5 @@ def test_an_error_of_the_system(run, loans, monkeypatch):
     def broken(*_, **__):
         raise PermissionError(13, "Permission denied", "/data/x")
 
-    monkeypatch.setattr(LINE, "audit", broken)
+    monkeypatch.setattr(LINE, "audited", broken)
     assert run("audit", loans, *SEX).stderr == "Error: Permission denied: '/data/x'\n"

@@ -202,7 +202,7 @@ def test_a_chart_has_a_place_for_periods_without_counts() -> None:
 
     made = days(10, 99, 0.4)
     report = fg.monitor({n: c for n, c in made.items() if n != "2026-01-05"}, asked(RATIO))
-    for chart in list(_charts(report.comparisons[0], report.absent))[:2]:
+    for chart in list(_charts(report.comparisons[0], report))[:2]:
         assert chart.times == tuple(day_names(10))
         assert [mark.value is None for mark in chart.marks].index(True) == 4
 
