@@ -98,7 +98,8 @@ def test_groups_minimum_and_unknown_are_of_the_same_rows(tmp_path, name, outcome
         if without:
             note = notes[table.name.removeprefix("Groups of ")]
             assert (note["rows"], note["total"]) == (without, decided.height)
-            assert f"({without:,} of {decided.height:,}) have no known" in str(note)
+            lack = "have no known" if len(columns) == 1 else "lack at least one of"
+            assert f"({without:,} of {decided.height:,}) {lack}" in str(note)
 
 
 @pytest.mark.parametrize("decided", [19, 20])

@@ -38,6 +38,7 @@ from fairgauge.results.gap_decomposition import (
     StratumGap,
     Support,
     test_of,
+    tested,
 )
 from fairgauge.results.scopes import Interval
 from fairgauge.stats.contrasts import newcombe
@@ -138,7 +139,8 @@ def _alone(
     They are adjusted by the regression of ``fitted``; ``listed`` is whether they list strata.
     """
     estimates = [each for each in measure(crossed.without, spec).estimates if _is_gap(each)]
-    strata, tests = (resolve(crossed.cube, spec), crossed), len({_test(each) for each in estimates})
+    strata = resolve(crossed.cube, spec), crossed
+    tests = len({tested(each) for each in estimates})
     gaps = tuple(
         gap
         for counts in strata[0].features
@@ -198,6 +200,8 @@ def _with_adjusted(gaps: tuple[Gap, ...], tests: Sequence[object]) -> tuple[Gap,
         for test, gap in zip(reversed(tests), reversed(gaps), strict=True)
         if gap.estimate.p_value is not None
     }
+    if len(alone) < 2:  # alone it is decided by its interval
+        return gaps
     together = dict(zip(alone, holm(list(alone.values())).tolist(), strict=True))
     return tuple(
         replace(gap, p_adjusted=together.get(test)) for gap, test in zip(gaps, tests, strict=True)
@@ -225,12 +229,6 @@ def with_other_intervals(
         )
         found.append(replace(gap, other_intervals=(*gap.other_intervals, record)))
     return tuple(found)
-
-
-def _test(estimate: Estimate) -> tuple[str | None, str | None, str]:
-    """Return what is tested: the difference and the ratio of a rate are one test."""
-    assert isinstance(estimate.definition, Contrast)
-    return estimate.feature, estimate.group, estimate.definition.of.name
 
 
 def _is_gap(estimate: Estimate) -> bool:

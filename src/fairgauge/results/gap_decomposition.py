@@ -272,7 +272,7 @@ class Gap:
     Attributes
     ----------
     estimate : the gap over all strata.
-    p_adjusted : of no gap, adjusted for all gaps (Holm); None where there is no p-value.
+    p_adjusted : of no gap, adjusted for all gaps (Holm); None of one gap alone or without p-value.
     other_group : of two groups the one that all others are; None of more, or of another reference.
     columns : the columns of the strata.
     controls : the columns for which the regression alone is adjusted, beside those of the strata.
@@ -463,10 +463,15 @@ class Decomposition(ResultOfMetrics):
 
 
 def test_of(gap: Gap) -> tuple[str | None, str | None, str]:
-    """Return what a gap tests, which the difference and the ratio of a rate do together."""
-    metric = gap.estimate.definition
+    """Return what a gap tests."""
+    return tested(gap.estimate)
+
+
+def tested(estimate: Estimate) -> tuple[str | None, str | None, str]:
+    """Return what is tested: the difference and the ratio of a rate are one test."""
+    metric = estimate.definition
     assert isinstance(metric, Contrast)
-    return gap.estimate.feature, gap.estimate.group, metric.of.name
+    return estimate.feature, estimate.group, metric.of.name
 
 
 def _size(gap: Gap) -> float:
