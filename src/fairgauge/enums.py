@@ -434,9 +434,11 @@ class DiagnosticCode(StrEnum):
     PROTECTED = "protected"  # min_cell
     REPEATED_ID = "repeated_id"  # column, distinct, rows, verb
     STRATUM_IS_OUTCOME = "stratum_is_outcome"  # column, outcome, share; control
+    STRATUM_PREDICTS_OUTCOME = "stratum_predicts_outcome"  # the same
     STRATUM_IS_GROUP = "stratum_is_group"  # column of a control
     ALIKE_STRATA = "alike_strata"  # column, values, example: two of them
-    MISSING_STRATA = "missing_strata"  # column, outcome; most, most_share, least, least_share
+    MISSING_STRATA = "missing_strata"  # column, rows, total, unit; as the next, where shown
+    UNEQUALLY_MISSING = "unequally_missing"  # outcome, most, most_share, least, least_share, p
     MISSING_GROUPS = "missing_groups"  # rows, total, ruled, known, columns; cases, total_cases
     MISSING_OUTCOMES = "missing_outcomes"
     # what, rows, total, groups, of_groups, differs, ruled;
@@ -467,7 +469,8 @@ class DiagnosticCode(StrEnum):
     SENSITIVE_IS_OUTCOME = "sensitive_is_outcome"  # column, role; outcome, rows of a copy
     SINGLE_ROW_GROUPS = "single_row_groups"  # groups, single
     NUMERIC_GROUPS = "numeric_groups"  # groups, small, minimum, cuts
-    MANY_STRATA = "many_strata"  # strata, share, minimum; columns, cuts: of each that can be cut
+    MANY_STRATA = "many_strata"
+    # strata, share, minimum, controls; columns, cuts: of each that can be cut
     MISSING_MARKER = "missing_marker"  # value, rows
     SAME_NAMES = "same_names"  # values, rows, columns
     UNMATCHED = "unmatched"  # path, name, nearest

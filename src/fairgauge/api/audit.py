@@ -39,7 +39,7 @@ from fairgauge.resolve.data_checks import (
     limits_outside_range,
     many_strata,
     missing_markers,
-    missing_strata,
+    missing_values,
     never_repeats,
     numeric_groups,
     one_group,
@@ -623,7 +623,7 @@ def _likely_mistakes(
     strata = [each.column for each in spec.strata]
     sensitive = {c for feature in spec.recorded.values() for c in feature.columns}
     yield from alike_strata(cube, set(strata) - sensitive)
-    yield from missing_strata(cube, strata)
+    yield from missing_values(cube, spec, strata)
     yield from strata_of_outcomes(cube, spec, strata, (Role.LABEL, Role.PREDICTION))
     if measured.task is Task.BINARY:
         yield from predictions_that_are_no_label(cube, spec, rows_by_level)

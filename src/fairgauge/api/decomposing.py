@@ -53,7 +53,7 @@ from fairgauge.resolve.data_checks import (
     assumed_positive,
     controls_of_groups,
     many_strata,
-    missing_strata,
+    missing_values,
     single_row_groups,
     strata_of_outcomes,
 )
@@ -208,7 +208,7 @@ def why(
             *strata_of_outcomes(cube, spec, names, _outcomes(spec), controls),
             *controls_of_groups(cube, spec, controls),
             *alike_strata(cube, names),
-            *missing_strata(cube, names),
+            *missing_values(cube, spec, names),
             *single_row_groups(cube, spec, cube.rows_by_level()),
             *many_strata(
                 cube, replace(spec, strata=columns), cube.rows_by_level(), crossed.known.cube

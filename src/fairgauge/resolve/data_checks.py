@@ -10,9 +10,10 @@ import re
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.exchanged_outcomes import depends_on_positive
@@ -55,9 +56,11 @@ _NO = re.compile(r"no|n|false|negative", re.IGNORECASE)
 _FEW_PUBLISHED = 10
 _CLASSES = 2
 _MISSING_APART, _HARDLY_CHANCE = 0.02, 1e-3
-"""How far apart shares of missing strata are, and the p-value, from which they are warned of."""
-ALMOST_ALL = 0.99
-"""The share of rows of both outcomes from which strata are stated to determine them."""
+"""How far apart shares of missing values are, and the p-value of a table's least, to be named."""
+_MANY_MISSING = 0.05
+"""The share of rows without a stratum from which they are warned of."""
+ALMOST_ALL, _NEARLY_ALL = 0.99, 0.95
+"""The shares of rows of both outcomes from which strata determine them, and predict them well."""
 _FEWEST_DETERMINED = 10
 """Rows of a stratum below which all have one outcome often, whatever the stratum."""
 _MANY_SINGLE = 20
@@ -358,36 +361,80 @@ def numeric_groups(
             )
 
 
-def missing_strata(cube: Cube, columns: Collection[str]) -> Iterator[Diagnostic]:
-    """Warn of columns of strata that are missing more often with one outcome than with another."""
+def missing_values(cube: Cube, spec: Spec, strata: Collection[str]) -> Iterator[Diagnostic]:
+    """Warn of groups and strata that are missing more often with one outcome than with another.
+
+    Of strata, which no other note counts, also where many rows lack them, with each outcome.
+    """
     if cube.min_cell is not None:
         return
-    of = (Role.LABEL, Role.PREDICTION)
-    outcomes = [a for a in cube.plan.axes if a.role in of and not a.bins]
-    for stratum, outcome in product(_axes_of(cube, columns), outcomes):
-        if not any({stratum, outcome} <= set(table.axes) for table in cube.tables):
+    grouped = spec.missing is Missing.GROUP or spec.profile.rules.missing_facet_is_reference
+    features = {c for each in spec.recorded.values() for c in each.columns if not grouped}
+    unit = {"unit": "people"} if spec.of_people else {"unit": "cases"} if spec.count else {}
+    axes = _axes_of(cube, {*strata, *features})
+    for axis in axes:
+        absent = np.append(unknown_levels(axis, cube.levels[axis], spec), True)  # code -1 is last
+        level = _HARDLY_CHANCE / len(axes)
+        apart = max(_apart_by_outcome(cube, axis, absent, level), key=_distance, default={})
+        if axis.column not in strata:
+            if apart:
+                yield Diagnostic.warning(
+                    DiagnosticCode.UNEQUALLY_MISSING, axis.column, **apart, **unit
+                )
             continue
-        table = cube.marginal([stratum, outcome])
+        table = cube.marginal([axis])
+        cases = table.sums.get("n", table.sums["rows"])
+        rows, total = int(cases[absent[table.codes[:, 0]]].sum()), int(cases.sum())
+        if apart or rows >= max(1, _MANY_MISSING * total):
+            yield Diagnostic.warning(
+                DiagnosticCode.MISSING_STRATA,
+                column=axis.column,
+                rows=rows,
+                total=total,
+                **apart,
+                **unit,
+            )
+
+
+def _distance(apart: Mapping[str, Any]) -> float:
+    return float(apart["most_share"] - apart["least_share"])
+
+
+def _apart_by_outcome(
+    cube: Cube, axis: Axis, absent: NDArray[np.bool_], level: float
+) -> Iterator[dict[str, Any]]:
+    """Yield how often values are ``absent`` by each outcome, where that differs at a ``level``.
+
+    Rows of one cluster are alike: they count as so many as there are clusters, if unequal ones.
+    """
+    cluster = cube.plan.axis(Role.CLUSTER)
+    of_cluster = cube.rows_by_level()[cluster][:-1] if cluster is not None else np.ones(1)
+    alike = (of_cluster**2).sum() / max(of_cluster.sum(), 1)
+    of = (Role.LABEL, Role.PREDICTION)
+    for outcome in [a for a in cube.plan.axes if a.role in of and not a.bins]:
+        if not any({axis, outcome} <= set(table.axes) for table in cube.tables):
+            continue
+        table = cube.marginal([axis, outcome])
         known = table.codes[:, 1] >= 0
-        codes, rows = table.codes[known], table.sums["rows"][known]
-        lacking = np.bincount(codes[:, 1], rows * (codes[:, 0] < 0))
+        codes, rows = table.codes[known], table.sums.get("n", table.sums["rows"])[known]
         every = np.bincount(codes[:, 1], rows)
-        held = np.flatnonzero(every)
+        lacking = np.bincount(codes[:, 1], rows * absent[codes[:, 0]])
+        held = np.flatnonzero(every >= FEWEST_ROWS)
         share = lacking[held] / every[held]
         if len(held) < _CLASSES or np.ptp(share) < _MISSING_APART:
             continue
-        if homogeneity(lacking[held], every[held])[1] < _HARDLY_CHANCE:
+        p = float(homogeneity(lacking[held] / alike, every[held] / alike)[1])
+        if p < level:
             names = outcome.names(cube.levels[outcome])
             most, least = int(np.argmax(share)), int(np.argmin(share))
-            yield Diagnostic.warning(
-                DiagnosticCode.MISSING_STRATA,
-                column=stratum.column,
-                outcome=outcome.column,
-                most=names[held[most]],
-                most_share=float(share[most]),
-                least=names[held[least]],
-                least_share=float(share[least]),
-            )
+            yield {
+                "outcome": outcome.column,
+                "most": names[held[most]],
+                "most_share": float(share[most]),
+                "least": names[held[least]],
+                "least_share": float(share[least]),
+                "p": p,
+            }
 
 
 def strata_of_outcomes(
@@ -397,7 +444,10 @@ def strata_of_outcomes(
     roles: Collection[Role],
     controls: Collection[str] = (),
 ) -> Iterator[Diagnostic]:
-    """Warn of columns each value of which has almost one outcome alone, both outcomes included."""
+    """Warn of columns each value of which has almost one outcome alone, both outcomes included.
+
+    Those that nearly do, as a copy with mistakes, are noted: they may be what was decided by.
+    """
     if cube.min_cell is not None:
         return
     masks = outcome_masks(cube, spec, decide_task(cube, spec))
@@ -413,14 +463,18 @@ def strata_of_outcomes(
         of_masks = (each.labels if role is Role.LABEL else each.predictions for each in masks)
         positive = (np.bincount(level, rows * mask[code]) for mask in of_masks)
         shares = [share_determined(each.astype(np.float64), every) for each in positive]
-        if max(shares) >= ALMOST_ALL:
+        determined = max(shares) >= ALMOST_ALL
+        if determined or min(shares) >= _NEARLY_ALL:
             of_control: dict[str, bool] = {"control": True} if stratum.column in controls else {}
-            yield Diagnostic.warning(
-                DiagnosticCode.STRATUM_IS_OUTCOME,
+            made, code = Diagnostic.note, DiagnosticCode.STRATUM_PREDICTS_OUTCOME
+            if determined:
+                made, code = Diagnostic.warning, DiagnosticCode.STRATUM_IS_OUTCOME
+            yield made(
+                code,
                 None,
                 column=stratum.column,
                 outcome=outcome.column,
-                share=max(shares),
+                share=max(shares) if determined else min(shares),
                 **of_control,
             )
 
@@ -492,9 +546,11 @@ def many_strata(
     cases = table.sums.get("n", table.sums["rows"])
     rows = cases[(table.codes[:, 0] >= 0) & (cases > 0)]
     few = rows < FEWEST_ROWS
-    listed = {}
+    listed: dict[str, str] = {}
+    controls = False
     for each in cube.plan.axes:
         asked = any(each.column == feature.column for feature in spec.strata)
+        controls |= asked and each.control  # asked for without strata, they are the strata
         if each.role is Role.STRATUM and asked and not each.cuts:
             levels, sizes = cube.levels[each], rows_by_level[each].tolist()
             cuts = quartiles(levels, sizes[: len(levels)])
@@ -505,11 +561,13 @@ def many_strata(
         return
     yield Diagnostic.warning(
         DiagnosticCode.MANY_STRATA,
+        None,
         strata=len(rows),
         share=float(rows[few].sum() / rows.sum()),
         minimum=FEWEST_ROWS,
         columns=tuple(listed),
         cuts=tuple(listed.values()),
+        **({"controls": True} if controls else {}),
     )
 
 

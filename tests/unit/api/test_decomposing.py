@@ -1073,6 +1073,39 @@ def test_strata_that_are_the_outcome_by_another_name_are_warned_of(wrong, warned
     ) == warned
 
 
+@pytest.mark.parametrize("role", ["strata", "controls"])
+@pytest.mark.parametrize("wrong", [0.0, 0.03, 0.06])
+def test_a_copy_of_the_outcome_with_mistakes_is_noted(wrong, role):
+    """It took a gap of 9 points for composition, and nothing was said of it."""
+    cells, sizes = [], {"F": (1_000, 400), "M": (1_000, 600)}
+    for sex, (rows, admitted) in sizes.items():
+        right, missed = round(admitted * (1 - wrong)), round((rows - admitted) * wrong)
+        cells += [(sex, "yes", right, right + missed),
+                  (sex, "no", admitted - right, rows - right - missed)]  # fmt: skip
+    table = of_strata(cells)
+    beside = {"strata": "dept"}
+    if role == "controls":
+        table = table.with_columns(other=pl.lit("x"))
+        beside = {"strata": "other", "controls": "dept"}
+    found = fg.why(table, **{**ASKED, "strata": None, **beside})
+    codes = [each.code for each in found.diagnostics if each.code.startswith("stratum")]
+    assert codes == [["stratum_is_outcome"], ["stratum_predicts_outcome"], []][round(wrong / 0.03)]
+    if wrong == 0.03:
+        (note,) = (each for each in found.diagnostics if each.code == codes[0])
+        assert (note.level, note["share"]) == ("note", 0.97)
+        assert note.message == (
+            "'dept' predicts 'admitted' of at least 97 of 100 rows with each outcome; if it was "
+            "recorded after this outcome, or made from it, it must not be "
+            f"{'a stratum' if role == 'strata' else 'a control'}"
+        )
+
+
+def test_strata_in_each_of_which_nearly_all_have_one_outcome_are_no_copy():
+    """98 of 100 are refused, whatever the department: to predict it for all takes none."""
+    found = decomposed(of_strata([(sex, dept, 2, 100) for sex in "FM" for dept in "ABC"]))
+    assert not [each for each in found.diagnostics if each.code.startswith("stratum")]
+
+
 @pytest.mark.parametrize("numbers", [True, False])
 def test_a_label_of_many_numbers_has_a_mean_to_compare(numbers):
     pay = pl.Series([i / 7 for i in range(2_400)])

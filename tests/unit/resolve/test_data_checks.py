@@ -256,6 +256,9 @@ def test_many_thin_strata_are_to_be_cut_or_merged():
         "lacks a side of a comparison counts for nothing in what is adjusted for them; cut numbers "
         "into intervals, such as --strata 'dti:4,10,20' (fairgauge.cut('dti', [4, 10, 20]))"
     )
+    gaps = fg.why(rows, label="y", sensitive="g", controls="dti")
+    (each,) = (d for d in gaps.diagnostics if d.code is DiagnosticCode.MANY_STRATA)
+    assert each.message.endswith("--control 'dti:4,10,20' (fairgauge.cut('dti', [4, 10, 20]))")
     (each,) = found(rows, DiagnosticCode.MANY_STRATA, strata="branch")
     assert each.message.endswith("adjusted for them; merge them")
     crossed = [{"column": "dti", "cuts": [10]}, "branch"]
@@ -782,12 +785,105 @@ def test_strata_that_are_missing_with_one_outcome_are_warned_of(lacking):
     counted = fg.audit(fg.count(rows, strata="product", **asked))
     for result in (report, gaps, counted):
         warned = [d for d in result.diagnostics if d.code is DiagnosticCode.MISSING_STRATA]
-        assert len(warned) == (lacking == 2)
-        for each in warned:
+        assert [each.get("outcome") for each in warned] == [None, "approved"][lacking - 1 :][
+            :lacking
+        ]
+        for each in warned if lacking == 2 else ():
             assert each.level == "warning"
             assert (each["most"], each["least"], each["least_share"]) == ("0", "1", 0)
-            assert "'product' is missing in 8" in str(each.message)
-            assert "rows with approved = 0, and in 0.0% of those with 1" in str(each.message)
+            assert each["rows"] == rows["product"].null_count()
+            assert f"'product' is missing in {each['rows'] / 4_000:.1%} of" in str(each.message)
+            assert "of 100 rows with approved = 0, and 0 of 100 with 1 (chi" in str(each.message)
+
+
+@pytest.mark.parametrize("share", [0.04, 0.06])
+@pytest.mark.parametrize("role", ["strata", "controls"])
+def test_many_missing_strata_and_controls_are_warned_of_whatever_the_outcome(share, role):
+    """A third of the rows was excluded, of which only the number of those used was said."""
+    lacking = round(400 * share)
+    rows = pl.DataFrame({
+        "g": ["a", "b"] * 200, "y": [0, 0, 1, 1] * 100, "dept": [*"xxxxzzzz"] * 50,
+        "grade": [None] * lacking + ["low"] * (400 - lacking),
+    })  # fmt: skip
+    beside = {"strata": ["dept", "grade"]}
+    if role == "controls":
+        beside = {"strata": "dept", "controls": "grade"}
+    asked = {"label": "y", "positive": 1, "sensitive": "g"}
+    results = [fg.why(rows, reference={"g": "a"}, **asked, **beside)]
+    if role == "strata":
+        results.append(fg.audit(rows, **asked, **beside))
+    for result in results:
+        warned = [d for d in result.diagnostics if d.code is DiagnosticCode.MISSING_STRATA]
+        assert len(warned) == (share == 0.06)
+        for each in warned:
+            assert (each.level, each.get("outcome")) == ("warning", None)
+            assert each.message.startswith(
+                "'grade' is missing in 6.0% of the rows (24 of 400); within its strata, or adjusted"
+            )
+
+
+def by_outcome(unrecorded, decided=(2_000, 1_000), **more):
+    """Return decisions of which so many are of unrecorded groups, by decision; one row each."""
+    groups = [
+        ("b" if i % 2 else "a") if i >= lacking else None
+        for lacking, rows in zip(unrecorded, decided, strict=True)
+        for i in range(rows)
+    ]
+    return pl.DataFrame({"g": groups, "approved": np.repeat([1, 0], decided)} | more)
+
+
+def unequally_missing(rows, **options):
+    asked = {"prediction": "approved", "positive": 1, "sensitive": "g", "label": None} | options
+    return found(rows, DiagnosticCode.UNEQUALLY_MISSING, **asked)
+
+
+def test_groups_that_are_missing_with_one_outcome_are_warned_of():
+    """Recorded for nearly all who were refused, and for half of those approved, they are others."""
+    rows = by_outcome((240, 310))
+    asked = {"prediction": "approved", "positive": 1, "sensitive": "g"}
+    strata = pl.Series(["x", "y", "y"] * 1_000)
+    gaps = fg.why(rows.with_columns(h=strata), strata="h", reference={"g": "a"}, **asked)
+    for warned in (
+        unequally_missing(rows),
+        unequally_missing(fg.count(rows, **asked)),
+        unequally_missing(rows.with_columns(pl.col("g").fill_null("n/a")), unknown=["n/a"]),
+        [d for d in gaps.diagnostics if d.code is DiagnosticCode.UNEQUALLY_MISSING],
+    ):
+        (each,) = warned
+        assert (each.level, each.feature) == ("warning", "g")
+        assert each.message.replace("\N{NO-BREAK SPACE}", " ") == (
+            "g is missing in 31 of 100 rows with approved = 0, and 12 of 100 with 1 (chi-square "
+            "test of equal shares: p < 0.001): gaps between the rows whose group is recorded may "
+            "differ from those of all; record it where it is missing"
+        )
+    assert not unequally_missing(rows, missing="group")  # who are then compared, too
+    assert not unequally_missing(by_outcome((240, 120)))
+    assert not unequally_missing(by_outcome((240, 130)))
+
+
+def test_missing_groups_of_a_few_clusters_are_no_sign_of_the_outcome():
+    rows = by_outcome((240, 310), cluster=[i // 100 for i in range(3_000)])
+    assert not unequally_missing(rows, cluster="cluster")
+    pairs = by_outcome((240, 310), cluster=[i // 2 for i in range(3_000)])
+    assert unequally_missing(pairs, cluster="cluster")
+
+
+@given(
+    shares=st.tuples(st.floats(0, 1), st.floats(0, 1)),
+    decided=st.tuples(st.integers(20, 3_000), st.integers(20, 3_000)),
+    shift=st.integers(0, 2),
+)
+def test_missing_groups_are_warned_of_by_the_outcome_that_lacks_them_more(shares, decided, shift):
+    lacking = [round(share * (n - 4)) for share, n in zip(shares, decided, strict=True)]
+    rows = by_outcome(lacking, decided)[shift:]
+    counts = [rows.filter(approved=value)["g"] for value in (1, 0)]
+    most, least = sorted((n.null_count() / len(n) for n in counts), reverse=True)
+    warned = unequally_missing(rows)
+    assert [(each["most_share"], each["least_share"]) for each in warned] in ([], [(most, least)])
+    if most - least > 0.3 and min(decided) > 100:
+        assert warned
+    if most - least < 0.02:
+        assert not warned
 
 
 @pytest.mark.parametrize("several", [False, True])

@@ -93,6 +93,37 @@ def _missing_groups(d: Diagnostic) -> str:
     return f"{number / total:.1%} of the {noun} ({number:,} of {total:,}) {lack}{rules}"
 
 
+def _by_outcome(d: Diagnostic, noun: str) -> str:
+    """Return of how many of 100 with each outcome something is missing."""
+    most, least = (f"{round(100 * d[f'{end}_share'], 1):g} of 100" for end in ("most", "least"))
+    test = f" (chi-square test of equal shares: {numbers.probability(d.get('p'))})"
+    return (
+        f"{most} {noun} with {called(d['outcome'])} = {called(d['most'])}, and {least} with "
+        f"{called(d['least'])}{test * (d.get('p') is not None)}"
+    )
+
+
+def _missing_strata(d: Diagnostic) -> str:
+    noun = d.get("unit") or "rows"
+    shares = [_by_outcome(d, noun)] if d.get("outcome") is not None else []
+    if d.get("rows") is not None:  # else of a report saved before these were counted
+        rows, total = d["rows"], d["total"]
+        shares.insert(0, f"{rows / total:.1%} of the {noun} ({rows:,} of {total:,})")
+    return (
+        f"{quote(d['column'])} is missing in {': in '.join(shares)}; within its strata, or "
+        f"adjusted for it, such {noun} are excluded, which can make or hide a difference by "
+        "itself; complete the column, or put a value of its own where it is missing"
+    )
+
+
+def _unequally_missing(d: Diagnostic) -> str:
+    noun = d.get("unit") or "rows"
+    return (
+        f"{d.feature} is missing in {_by_outcome(d, noun)}: gaps between the {noun} whose group is "
+        "recorded may differ from those of all; record it where it is missing"
+    )
+
+
 def _missing_outcomes(d: Diagnostic) -> str:
     noun = d.get("unit") or "rows"
     ends = [f"{d[f'{end}_share']:.1%} of {d[end]}" for end in ("most", "least")]
@@ -305,8 +336,9 @@ def _numeric_groups(d: Diagnostic) -> str:
 
 
 def _many_strata(d: Diagnostic) -> str:
+    flag = "--control" if d.get("controls") else "--strata"
     cut = [
-        cut_options(str(column), str(cuts).split(","), "--strata")
+        cut_options(str(column), str(cuts).split(","), flag)
         for column, cuts in zip(d["columns"], d["cuts"], strict=True)
     ]
     what = f"cut numbers into intervals, such as {' and '.join(cut)}" if cut else "merge them"
@@ -396,6 +428,15 @@ def _stratum_is_outcome(d: Diagnostic) -> str:
         f"{d['share']:.1%} of the rows have the outcome that most rows with their "
         f"{quote(d['column'])} have: {within} little {outcome}is left to compare; if it is the "
         f"label or the decision by another name, or made from it, remove it from the {among}"
+    )
+
+
+def _stratum_predicts_outcome(d: Diagnostic) -> str:
+    role = "a control" if d.get("control") else "a stratum"
+    return (
+        f"{quote(d['column'])} predicts {quote(d['outcome'])} of at least "
+        f"{int(100 * d['share'])} of 100 rows with each outcome; if it was recorded after "
+        f"this outcome, or made from it, it must not be {role}"
     )
 
 
@@ -581,6 +622,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     ),
     DiagnosticCode.REPEATED_ID: _repeated_id,
     DiagnosticCode.STRATUM_IS_OUTCOME: _stratum_is_outcome,
+    DiagnosticCode.STRATUM_PREDICTS_OUTCOME: _stratum_predicts_outcome,
     DiagnosticCode.STRATUM_IS_GROUP: _stratum_is_group,
     DiagnosticCode.ALIKE_STRATA: lambda d: (
         f"{d['values']:,} {plural(d['values'], 'value', 'values')} of {quote(d['column'])} "
@@ -589,13 +631,8 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         "a level, of its own; if they are the same, write them alike, or recode them (recode, "
         "--recode)"
     ),
-    DiagnosticCode.MISSING_STRATA: lambda d: (
-        f"{quote(d['column'])} is missing in {d['most_share']:.1%} of the rows with "
-        f"{called(d['outcome'])} = {called(d['most'])}, and in {d['least_share']:.1%} of those "
-        f"with {called(d['least'])}: within its strata, or adjusted for it, such rows are "
-        "excluded, which can make or hide a difference by itself; complete the column, or put a "
-        "value of its own where it is missing"
-    ),
+    DiagnosticCode.MISSING_STRATA: _missing_strata,
+    DiagnosticCode.UNEQUALLY_MISSING: _unequally_missing,
     DiagnosticCode.MISSING_GROUPS: _missing_groups,
     DiagnosticCode.MISSING_OUTCOMES: _missing_outcomes,
     DiagnosticCode.CLUSTERS_SPAN_GROUPS: lambda d: (
