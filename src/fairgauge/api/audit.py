@@ -34,19 +34,17 @@ from fairgauge.resolve.data_checks import (
     assumed_positive,
     check_known,
     copied_outcomes,
+    doubtful_names,
     few_published,
     group_texts,
     limits_outside_range,
     many_strata,
-    missing_markers,
     missing_values,
     never_repeats,
     numeric_groups,
     one_group,
     prediction_is_label,
     predictions_that_are_no_label,
-    recodings,
-    same_names,
     sensitive_outcomes,
     single_row_groups,
     strata_of_outcomes,
@@ -389,9 +387,7 @@ def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | No
         *sensitive_outcomes(spec),
         *single_row_groups(cube, asked, rows_by_level),
         *numeric_groups(cube, asked, rows_by_level),
-        *missing_markers(cube, asked, rows_by_level),
-        *same_names(cube, asked, rows_by_level),
-        *recodings(cube, asked, rows_by_level),
+        *doubtful_names(cube, asked, rows_by_level),
         *_unmatched(cube, spec),
         *(note for feature in features for note in one_group(feature)),
         *unmatched_rules(spec, group_texts(features)),
@@ -628,12 +624,7 @@ def _likely_mistakes(
     if measured.task is Task.BINARY:
         yield from predictions_that_are_no_label(cube, spec, rows_by_level)
         yield from undecided_outcomes(cube, spec, rows_by_level)
-    for each in (
-        *missing_markers(cube, spec, rows_by_level),
-        *same_names(cube, spec, rows_by_level),
-        *recodings(cube, spec, rows_by_level),
-    ):
-        yield each.of_people() if spec.of_people else each
+    yield from doubtful_names(cube, spec, rows_by_level)
     yield from limits_outside_range(spec)
     yield from _unmatched(cube, spec)
 

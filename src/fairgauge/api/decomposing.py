@@ -52,6 +52,7 @@ from fairgauge.resolve.data_checks import (
     alike_strata,
     assumed_positive,
     controls_of_groups,
+    doubtful_names,
     many_strata,
     missing_values,
     single_row_groups,
@@ -188,6 +189,7 @@ def why(
     excluded, used = _excluded(crossed, spec)
     names, controls = ([each.column for each in of] for of in (strata, beside))
     read = cube.cases if spec.count or spec.of_people else cube.rows
+    rows_by_level = cube.rows_by_level()
     return Decomposition(
         version=__version__,
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
@@ -209,10 +211,13 @@ def why(
             *controls_of_groups(cube, spec, controls),
             *alike_strata(cube, names),
             *missing_values(cube, spec, names),
-            *single_row_groups(cube, spec, cube.rows_by_level()),
-            *many_strata(
-                cube, replace(spec, strata=columns), cube.rows_by_level(), crossed.known.cube
+            *single_row_groups(cube, spec, rows_by_level),
+            *(
+                each
+                for each in doubtful_names(cube, spec, rows_by_level)
+                if each.feature not in names  # `alike_strata` is of these
             ),
+            *many_strata(cube, replace(spec, strata=columns), rows_by_level, crossed.known.cube),
         ),
     )
 

@@ -643,7 +643,19 @@ def _is_undecided(level: Value) -> bool:
     return isinstance(level, str) and bool(_UNDECIDED.search(level))
 
 
-def missing_markers(
+def doubtful_names(
+    cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
+) -> Iterator[Diagnostic]:
+    """Warn of names that mean a missing value, and of several that may be one group or outcome."""
+    for each in (
+        *_missing_markers(cube, spec, rows_by_level),
+        *_same_names(cube, spec, rows_by_level),
+        *_recodings(cube, spec, rows_by_level),
+    ):
+        yield each.of_people() if spec.of_people else each
+
+
+def _missing_markers(
     cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
 ) -> Iterator[Diagnostic]:
     """Warn of groups whose names usually mean a missing value."""
@@ -661,7 +673,7 @@ def missing_markers(
                 )
 
 
-def same_names(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -> Iterator[Diagnostic]:
+def _same_names(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -> Iterator[Diagnostic]:
     """Warn of different groups or outcomes whose names differ only in case or spaces."""
     for axis in cube.plan.axes:
         if axis.role is Role.FEATURE and not axis.bins:
@@ -690,7 +702,7 @@ def _outcome_texts(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -
     ]
 
 
-def recodings(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -> Iterator[Diagnostic]:
+def _recodings(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -> Iterator[Diagnostic]:
     """Check recodings against the data, and suggest those that the spellings of groups call for."""
     for column, value in sorted(cube.unseen):
         known = [name_of(v) for a in cube.plan.axes if a.column == column for v in cube.levels[a]]
@@ -803,7 +815,7 @@ def _suggested(rows: Mapping[str, int]) -> dict[str, list[str]]:
             by_rows = sorted(values, key=lambda v: (len(v) == 1, _is_of_one_case(v), -rows[v], v))
             found[by_rows[0].strip()] = by_rows
     if not found:
-        return {}  # `missing_markers` reports unknown values, one by one
+        return {}  # `_missing_markers` reports unknown values, one by one
     return found | ({UNKNOWN: unknown} if unknown else {})
 
 

@@ -861,6 +861,21 @@ def test_groups_that_are_missing_with_one_outcome_are_warned_of():
     assert not unequally_missing(by_outcome((240, 130)))
 
 
+def test_spellings_of_groups_are_said_of_gaps_as_of_audits():
+    """A group of half its people was decomposed, and nobody said that "female " is the other."""
+    rows = pl.DataFrame({
+        "g": ["Female", "female ", "Male", "n/a"] * 50, "y": [0, 0, 1, 1, 1] * 40,
+        "dept": ["x", "z"] * 100,
+    })  # fmt: skip
+    codes = {DiagnosticCode.SAME_NAMES, DiagnosticCode.RECODING, DiagnosticCode.MISSING_MARKER}
+    asked = {"label": "y", "positive": 1, "sensitive": "g", "strata": "dept"}
+    counted = fg.count(rows, **asked | {"sensitive": ["g", "dept"], "strata": None})
+    audited = [each for each in fg.audit(rows, **asked).diagnostics if each.code in codes]
+    for gaps in (fg.why(rows, **asked), fg.why(counted, strata="dept")):
+        assert [each for each in gaps.diagnostics if each.code in codes] == audited
+    assert {each.code for each in audited} == codes
+
+
 def test_missing_groups_of_a_few_clusters_are_no_sign_of_the_outcome():
     rows = by_outcome((240, 310), cluster=[i // 100 for i in range(3_000)])
     assert not unequally_missing(rows, cluster="cluster")
