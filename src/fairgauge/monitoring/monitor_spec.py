@@ -17,7 +17,7 @@ from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan, read_question
 from fairgauge.enums import ReferenceRule, Threshold
-from fairgauge.errors import Problem, SpecError, listing, quote, shown
+from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote, shown
 from fairgauge.monitoring.periods import Period, parse_period
 from fairgauge.question import spec_file
 from fairgauge.question.features import Ordered
@@ -203,9 +203,7 @@ def read_monitor_spec(
     Raises
     ------
     SpecError
-        Everything that is wrong, each with its path.
-    DataError, CubeError
-        A baseline cannot be read.
+        Everything that is wrong, each with its path: a baseline that cannot be read, too.
     """
     given = {name: value for name, value in (options or {}).items() if value is not None}
     folder = Path() if isinstance(asked, (Mapping, MonitorSpec)) else Path(asked).parent
@@ -216,8 +214,7 @@ def read_monitor_spec(
         beside = folder / source
         cube = kept if kept is not None else load(beside if beside.exists() else source)
         if not isinstance(cube, Cube):
-            message = f"{quote(of)} is no cube of counts; fairgauge count makes one"
-            raise SpecError(Problem("of", message))
+            raise DataError(f"{quote(of)} is no cube of counts; fairgauge count makes one")
         return BaselineCounts(Path(source).name, cube)
 
     if isinstance(asked, MonitorSpec):
@@ -402,7 +399,11 @@ def _baseline_rule(
     problems += wrong
     if wrong or rule is None:
         return None
-    baseline = load_baseline(keys["of"])
+    try:
+        baseline = load_baseline(keys["of"])
+    except (DataError, CubeError) as error:
+        problems.append(Problem(f"{path}.of", str(error)))
+        return None
     if "source" in keys:
         baseline = BaselineCounts(str(keys["source"]), baseline.cube)
     named = _import_path(keys) if rule.own is not None else None

@@ -96,8 +96,22 @@ def test_a_baseline_answers_the_question_of_the_periods(baseline, tmp_path):
         read_monitor_spec(asked(rule | {"of": str(tmp_path / "other.cube.json")}))
     with pytest.raises(fg.SpecError, match="compares no rate of rows"):
         read_monitor_spec(asked(rule | {"metric": "balanced_accuracy.difference"}))
-    with pytest.raises(fg.DataError, match="no file"):
-        read_monitor_spec(asked(rule | {"of": "absent.cube.json"}))
+
+
+def test_a_baseline_that_cannot_be_read_is_named_with_its_rule(baseline, tmp_path):
+    """ "no file 'absent.cube.json'" was said of a specification of several rules."""
+    report, broken = tmp_path / "report.json", tmp_path / "broken.cube.json"
+    report.write_text('{"schema": "other"}')
+    broken.write_text('{"schema": ')
+    files = ["absent.cube.json", str(report), str(broken)]
+    limits = {"metric": "selection_rate.difference", "within": 0.05}
+    rules = [limits | {"of": each} for each in (baseline, *files)]
+    with pytest.raises(fg.SpecError) as caught:
+        read_monitor_spec(asked(*rules))
+    found = caught.value.problems
+    assert [each.path for each in found] == [f"monitor.rules[{i}].of" for i in (1, 2, 3)]
+    said = ["no file 'absent.cube.json'", "has format 'other'", "is truncated"]
+    assert all(text in each.message for text, each in zip(said, found, strict=True))
 
 
 @pytest.mark.parametrize("rows", [(333, 167), (60, 30)])
