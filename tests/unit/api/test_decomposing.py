@@ -857,7 +857,7 @@ def test_verdicts_hold_for_all_gaps_together():
         assert verdicts["g1", by] == ("remains", None)
         assert verdicts["g2", by] == ("no gap shown", None)
     (first, *_) = found.gaps
-    assert "not when all gaps of this result are judged together (Holm)" in first.says
+    assert "not once all gaps of this result are tested together (Holm)" in first.says
     both = decomposed(several_groups([-0.033, -0.1]), reference={"sex": "M"})
     assert {gap.verdict for gap in both.gaps} == {GapVerdict.REMAINS}  # Holm's second step
 

@@ -82,14 +82,27 @@ class ComparedMeans:
         return mine > theirs
 
     def headline(self) -> str | None:
-        """Return the comparison without numbers: "Average pay is lower for women than for men"."""
+        """Return the comparison in few words: "Average pay is lower for women than for men"."""
         if not self.known:
             return None
-        name, direction = capitalised(self.name), "higher" if self.is_higher else "lower"
         if self.is_bias:
-            label, prediction = columns_of(self.words.spec)
-            name = f"Compared with {label}, {prediction}"
+            return self._error_headline()
+        name, direction = capitalised(self.name), "higher" if self.is_higher else "lower"
         return f"{name} is {direction} for {self.subject} than for {self.other}"
+
+    def _error_headline(self) -> str:
+        """Return for whom predictions are further above or below the label, and by how much."""
+        label, prediction = columns_of(self.words.spec)
+        mine, theirs = (value or 0.0 for value in self.values)
+        (apart, *_), _ = _agreeing([abs(mine - theirs), mine, theirs], self._scale)
+        sides = f"for {self.subject} than for {self.other}"
+        if mine * theirs <= 0:  # which of them is above the label for certain is not tested
+            direction = "higher" if self.is_higher else "lower"
+            return f"Relative to {label}, {prediction} is on average {apart} {direction} {sides}"
+        if abs(mine) < abs(theirs):
+            sides = f"for {self.other} than for {self.subject}"
+        is_off = "exceeds" if mine > 0 else "falls short of"
+        return f"On average {prediction} {is_off} {label} by {apart} more {sides}"
 
     @property
     def is_bias(self) -> bool:

@@ -133,7 +133,7 @@ class GapInWords:
     def _compared(self) -> str:
         """Return who has it less often or a lower average, or that no difference is shown."""
         shown = self.gap.is_shown_together
-        together = " where all gaps are judged together" if self.gap.is_shown else ""
+        together = " once all gaps are tested together" if self.gap.is_shown else ""
         if self.means is not None:
             none = f"No difference between {self.subject} and {self.other} in the {self.means.name}"
             return (shown and self.means.headline()) or f"{none} is shown{together}"
@@ -221,13 +221,13 @@ class GapInWords:
             self.sized_with(part.value, part.interval)
             for part in map(self.gap.part, (GapPartKind.WITHIN, GapPartKind.COMPOSITION))
         )
-        same, quoted = f" in the same {each_of(self.gap)}", "This is the difference to quote."
-        stated = f"{same}: on average {within}. {quoted}"
+        same, quoted = f" in the same {each_of(self.gap)}", "{} is the difference to quote."
+        stated = f"{same}: on average {within}. {quoted.format('This part, within,')}"
         if self.gap.controls:
             both = f"last {both}"
             only = f"{strata_words(self.gap)} alone, without {controls_words(self.gap)}"
             stated = (
-                f"{self._adjusted(quoted)}{capitalised(same.strip())}, by {only}: on average "
+                f"{self._adjusted(quoted.format('This'))}{capitalised(same.strip())}, by {only}: on average "
                 f"{within}."
             )
         return (
@@ -288,13 +288,15 @@ class GapInWords:
 
     def averages(self) -> str:
         """Return the other ways to compare within strata, each by its name."""
-        gap = self.gap
+        gap, strata = self.gap, strata_words(self.gap)
         parts = {part.weights: part for part in gap.parts if part.part is GapPartKind.WITHIN}
         sides = (self.subject, self.other)[:: -1 if self.turned else 1]
         named = {
             StratumWeights.GROUP: f"weighted by the shares of {sides[0]}",
             StratumWeights.REFERENCE: f"by those of {sides[1]}",
-            StratumWeights.MANTEL_HAENSZEL: "by Mantel and Haenszel’s weights",
+            StratumWeights.MANTEL_HAENSZEL: (
+                f"by Mantel and Haenszel’s weights (“adjusted for {strata}” in an audit)"
+            ),
         }
         others = [
             f"{words} {self.sized_with(part.value, part.interval)}"
@@ -306,9 +308,9 @@ class GapInWords:
             for each in gap.adjusted[: 0 if gap.controls else 1]
         ]
         return (
-            f"Other ways to compare within {strata_words(gap)} on average: {'; '.join(others)}. "
-            "The first two decide the verdict, so that no choice of weights does; none of them is "
-            "a further finding."
+            f"The part within {strata} is the average of the differences that adds up to the gap "
+            f"with composition. Other averages: {'; '.join(others)}. The first two decide the "
+            "verdict, so that no choice of weights does; none of them is a further finding."
         )
 
     def variation(self) -> str:

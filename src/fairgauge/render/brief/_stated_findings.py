@@ -140,7 +140,7 @@ class StatedFinding:
         change = self.after_adjusting
         if change is None or self.interval_within() is None:
             return adjusted_sentence(finding.estimate, finding.adjusted, self.column)
-        return f"On average within {self.column} {_ADJUSTED[change]}.{self._reversed_in()}"
+        return f"After adjusting for {self.column} {_ADJUSTED[change]}.{self._reversed_in()}"
 
     def interval_within(self) -> str | None:
         """Return the interval of the same comparison within the strata, in words."""
@@ -150,7 +150,7 @@ class StatedFinding:
         if self.after_adjusting not in _ADJUSTED or stated.contrast is not self.finding.estimate:
             return None
         text = stated.of_interval(singled_out(adjusted))
-        return text and f"{stated.compared}, on average within {self.column}: {text}."
+        return text and f"{stated.compared}, adjusted for {self.column}: {text}."
 
     @property
     def strata(self) -> list[Estimate]:
@@ -186,7 +186,7 @@ class StatedFinding:
             beside = f"; the differences in the other {others:,} are not"
             if others == 1:
                 beside = "; the difference in the other one is not"
-        return f" {text} statistically significant{beside} (adjusted for all {len(inside):,})."
+        return f" {text} statistically significant{beside} (all {len(inside):,} tested together)."
 
 
 def _compared(report: Report, words: Vocabulary, contrast: Estimate) -> ComparedShares | None:

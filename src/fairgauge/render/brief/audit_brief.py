@@ -125,9 +125,10 @@ def _headline(report: Report, words: Vocabulary, disparities: list[StatedFinding
     change = first.after_adjusting
     column = called(first.finding.adjusted_for or "the strata")
     if change is AfterAdjusting.REVERSES:
-        text += f", but the reverse holds on average within {column}"
+        text += f", but the reverse holds after adjusting for {column}"
     elif change is AfterAdjusting.DISAPPEARS:
-        text += f", but on average within {column} the difference is not statistically significant"
+        text += f", but after adjusting for {column} the difference is"
+        text += " not statistically significant"
     if not report.verdicts:
         text += _chosen_from(report, first.finding.estimate)
     return Sentence(text, source)
@@ -270,7 +271,7 @@ def _verdict(report: Report, words: Vocabulary, led: list[StatedFinding]) -> Ite
         if each.fails and each.after_adjusting is AfterAdjusting.REVERSES:
             people = "" if each.shares is None else f" for {each.shares.subject}"
             yield Sentence(
-                f"On average within {each.column} it is the reverse{people}.", each.source
+                f"After adjusting for {each.column} it is the reverse{people}.", each.source
             )
     if report.verdict is Outcome.PASS and not all(each.judged for each in led):
         not_asked = plural(len(rules), "The rule does", "The rules do")
@@ -605,6 +606,7 @@ def _intervals(
     """Yield the intervals of what is stated, overall and within strata, and what an interval is."""
     stated_above: tuple[str, ...] = ()
     explained: list[Estimate] = []
+    averaged = ""
     for each in led_by(disparities):
         if text := each.interval_sentence():
             yield Sentence(text, each.source)
@@ -617,10 +619,13 @@ def _intervals(
             stated_above += each.source
         if text := each.interval_within():
             yield Sentence(text, each.source)
+            averaged = averaged or _averaged(report, each)
     for source, shares in [] if disparities else _not_shown(report, words):
         if text := shares.interval_sentence():
             yield Sentence(text, source)
             explained.append(shares.contrast)
+    if averaged:
+        yield Sentence(averaged)
     if explained:
         yield Sentence(_interval_in_words(explained))
     if stated_above:  # of numbers without counts of people the sentence has the interval
@@ -628,6 +633,19 @@ def _intervals(
             "The simultaneous intervals above hold for all comparisons of the report together.",
             stated_above,
         )
+
+
+def _averaged(report: Report, found: StatedFinding) -> str:
+    """Return of what an adjusted difference is the average, unlike that of a decomposition."""
+    another = (
+        " The within part that fairgauge why quotes is another average: it and composition add up "
+        "to the difference."
+    )
+    return (
+        f"Adjusted for {found.column}: an average of the differences within {found.column}, with "
+        "most weight where both sides are many (Mantel and Haenszel)."
+        f"{another if can_decompose(report) else ''}"
+    )
 
 
 _ASSUMED = OF_PROBABILITIES - {IntervalMethod.VALIDATED_SAMPLE}

@@ -176,7 +176,7 @@ def placed(chart: Chart) -> PlacedChart:
         [
             PlacedRow(
                 row,
-                _placed(row.mark, axis),
+                _placed(row.mark, axis, dot=row.start is None),
                 _placed(row.before, axis) if row.before else None,
                 _part(row, axis),
             )
@@ -294,7 +294,8 @@ def _part(row: ChartRow, axis: Scale) -> tuple[float, float] | None:
     return ends[0], ends[1] - ends[0]
 
 
-def _placed(mark: Mark, axis: Scale) -> PlacedMark:
+def _placed(mark: Mark, axis: Scale, *, dot: bool = True) -> PlacedMark:
+    """Return a mark in place; without its dot where a bar ends there, which has its own number."""
     at = mark.value
     shown = at is not None and math.isfinite(at) and not (mark.sparse and not axis.holds(at))
     low = high = None
@@ -303,7 +304,8 @@ def _placed(mark: Mark, axis: Scale) -> PlacedMark:
             axis.at(end) if axis.holds(end) or not mark.sparse else edge
             for end, edge in ((mark.low, 0.0), (mark.high, 100.0))
         )
-    return PlacedMark(axis.at(at) if shown and at is not None else None, low, high, mark.sparse)
+    place = axis.at(at) if dot and shown and at is not None else None
+    return PlacedMark(place, low, high, mark.sparse)
 
 
 _SIZE = 1000

@@ -369,7 +369,10 @@ def _parts(gap: Gap, adjusted: Gap | None = None) -> Table:
         quoted = f"{own} is by {strata_words(gap)} alone{main if gap.adjusted else ''}"
     notes = [f"{alone} and within {how} to the gap: {quoted}."]
     if whole:
-        notes.append("Rows with other weights are other averages of the same differences.")
+        notes.append(
+            "Rows with other weights are other averages of the same differences: that of Mantel and "
+            f"Haenszel is what an audit states as adjusted for {strata_words(gap)}."
+        )
     if gap.support.strata_used == 0:
         notes = ["No stratum has rows of both sides: the parts of the gap are undefined."]
     if shares and whole:
@@ -436,8 +439,11 @@ def _waterfall(gap: Gap) -> Chart:
     text = value_text(gap.estimate, interval=False)
     whole = Mark(gap.estimate.value, *(gap.estimate.interval or (None, None)))
     rows.append(ChartRow("the gap", whole, text, emphasis=True, start=neutral_value))
-    how = "multiplies" if ratio else "adds"
-    note = f"Each bar {how} to where the one above it ends; lines are confidence intervals."
+    size = "multiplies where the one above it ends" if ratio else "is the length of its bar"
+    note = (
+        f"The number of a part {size}; the bar begins where the one above it ends. Lines are "
+        "confidence intervals, from the same place."
+    )
     points = " pp: percentage points, of 100." if unit(metric) is Unit.POINTS else ""
     return Chart(
         "The gap and its parts",

@@ -79,7 +79,7 @@ _REASONS = {
     WhyInconclusive.DEPENDS_ON_WEIGHTS: (
         "a difference is shown if strata are weighted by the rows of one side, not by the other's"
     ),
-    WhyInconclusive.SEVERAL_GAPS: "not decided together with all gaps",
+    WhyInconclusive.SEVERAL_GAPS: "not shown once all gaps are tested together",
     WhyInconclusive.BEYOND_MARGIN: "a confidence interval reaches the margin",
     WhyInconclusive.IMPRECISE: "a confidence interval includes no difference and the whole gap",
 }
@@ -583,7 +583,7 @@ def _why_inconclusive(gap: Gap, ends: str) -> str:
         return f"{_REASONS[gap.reason]}{ends}."
     if gap.reason is WhyInconclusive.SEVERAL_GAPS:
         return (
-            "by itself the gap would be decided, but not when all gaps of this result are judged "
+            "by itself the gap would be decided, but not once all gaps of this result are tested "
             f"together (Holm){ends}."
         )
     if gap.reason is WhyInconclusive.BEYOND_MARGIN:

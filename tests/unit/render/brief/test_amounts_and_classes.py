@@ -78,13 +78,40 @@ def test_an_error_states_whether_predictions_are_too_high() -> None:
     ) in found
 
 
+@pytest.mark.parametrize(
+    ("of_a", "of_b", "stated"),
+    [
+        (6, 2, "On average p exceeds y by 4.0 more for a than for b"),
+        (2, 6, "On average p exceeds y by 4.0 more for b than for a"),
+        (-6, -2, "On average p falls short of y by 4.0 more for a than for b"),
+        (-2, -6, "On average p falls short of y by 4.0 more for b than for a"),
+        (-3, 1, "Relative to y, p is on average 4.0 lower for a than for b"),
+        (0, 4, "Relative to y, p is on average 4.0 lower for a than for b"),
+    ],
+)
+@pytest.mark.parametrize("favourable", ["positive", "higher", "lower"])
+def test_a_headline_of_errors_states_for_whom_predictions_are_further_off(
+    of_a: float, of_b: float, stated: str, favourable: str
+) -> None:
+    label = np.tile([10.0, 20.0, 30.0, 40.0], 100)
+    sides, off = np.repeat(["a", "b"], 200), np.repeat([of_a, of_b], 200) + np.tile([-1, 1], 200)
+    rows = pl.DataFrame({"g": sides, "y": label, "p": label + off})
+    words = {"groups": {"g": {"a": "a", "b": "b"}}, "favourable": favourable}
+    report = fg.audit(
+        rows, label="y", prediction="p", sensitive="g", task="regression",
+        metrics=["mean_error.difference"], words=words,
+    )  # fmt: skip
+    mirrored = re.sub("lower for a than for b", "higher for b than for a", stated)
+    assert str(report.brief().headline).split(": ")[0] in (stated, mirrored)
+
+
 def test_adjusted_amounts_are_stated_in_words() -> None:
     report = of_regression(label="rate_spread", strata="tier")
     brief = report.brief()
-    assert str(brief.found[1]) == "On average within tier a difference remains."
+    assert str(brief.found[1]) == "After adjusting for tier a difference remains."
     assert re.match(
-        "Average rate spread of people with race Black, compared with all other people, on average "
-        r"within tier: between [\d.]+ and [\d.]+ higher \(95% CI",
+        "Average rate spread of people with race Black, compared with all other people, adjusted "
+        r"for tier: between [\d.]+ and [\d.]+ higher \(95% CI",
         str(brief.certainty[1]),
     )
 

@@ -422,7 +422,7 @@ def test_a_difference_that_disappears_is_headed_so() -> None:
     words = {"groups": {"sex": {"F": "women", "M": "men"}}, "label_positive": "were admitted"}
     brief = fg.audit(counts, words=words).brief()
     assert str(brief.headline) == (
-        "Women were admitted less often than men, but on average within dept the difference is not "
+        "Women were admitted less often than men, but after adjusting for dept the difference is not "
         "statistically significant"
     )
 
@@ -431,16 +431,16 @@ def test_an_average_over_strata_is_not_stated_as_each_of_them() -> None:
     """In department A women were admitted 20 points more often: no difference is an average."""
     report = sample_reports.berkeley()
     assert str(report.brief().headline).endswith(
-        "but on average within Dept the difference is not statistically significant"
+        "but after adjusting for Dept the difference is not statistically significant"
     )
     assert str(report.brief().found[1]) == (
-        "On average within Dept the difference is not statistically significant. In Dept A (82 of "
+        "After adjusting for Dept the difference is not statistically significant. In Dept A (82 of "
         "100 people with Gender Female, 62 of 100 people with Gender Male) the reverse is "
-        "statistically significant; the differences in the other 5 are not (adjusted for all "
-        "6)."
+        "statistically significant; the differences in the other 5 are not (all 6 tested "
+        "together)."
     )
     assert str(report.brief().certainty[1]) == (
-        "People with Gender Female, compared with people with Gender Male, on average within Dept: "
+        "People with Gender Female, compared with people with Gender Male, adjusted for Dept: "
         "between 1 fewer and 5 more of 100 had Admit = Admitted (95% CI, for all comparisons "
         "together)."
     )
@@ -526,7 +526,7 @@ def test_how_certain_a_difference_of_numbers_is_has_an_answer() -> None:
     data = pl.DataFrame({"sex": sex, "y": label, "p": estimate})
     brief = fg.audit(data, label="y", prediction="p", sensitive="sex", task="regression").brief()
     assert str(brief.headline) == (
-        "Compared with y, p is lower for people with sex F than for people with sex M"
+        "Relative to y, p is on average 5.7 lower for people with sex F than for people with sex M"
     )
     assert str(brief.found[0]).startswith("Compared with y, p is on average 4.6 too low for people")
     assert str(brief.found[1]).startswith("Average size of the errors of p: 0.96 higher for people")
@@ -651,7 +651,7 @@ def test_a_reversal_is_in_the_verdict_and_no_warning_repeats_it() -> None:
     report = fg.audit(table, strata="department", rules="selection_rate.ratio >= 0.8", **asked)
     brief, document = report.brief(), report_document(report)
     verdict = " ".join(map(str, brief.verdict))
-    assert "On average within department it is the reverse for people with sex women." in verdict
+    assert "After adjusting for department it is the reverse for people with sex women." in verdict
     assert not [each for each in document.warnings if "Simpson" in each]
     assert any("Simpson" in str(each.code) or each.code == "simpson" for each in report.diagnostics)
     assert "by sex, overall and within department" in str(brief.looked_at[1])

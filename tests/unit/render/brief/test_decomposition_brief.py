@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
 import pytest
 from tests.every_result import result
 
 import fairgauge as fg
+from fairgauge.enums import GapPartKind, StratumWeights
 from fairgauge.render.formats import render
 
 # Z remains within both units, B is accounted for by them, and few rows are of C
@@ -100,8 +102,8 @@ def test_a_gap_in_pay_is_stated_as_averages():
     )
     assert parts == (
         "People with sex F, compared with people with sex M in the same unit: on average 3 lower "
-        "(95% CI between 2.7 and 3.3 lower). This is the difference to quote. That they are spread "
-        "differently over unit (composition) accounts for 5 lower (95% CI between 4.0 and 6.0 "
+        "(95% CI between 2.7 and 3.3 lower). This part, within, is the difference to quote. That "
+        "they are spread differently over unit (composition) accounts for 5 lower (95% CI between 4.0 and 6.0 "
         "lower); the two add up to the gap."
     )
 
@@ -155,9 +157,34 @@ def test_one_difference_within_strata_is_named_to_quote_and_the_others_by_their_
     brief = result("why").brief()
     texts = [str(each) for each in (*brief.found, *brief.certainty)]
     assert sum("difference to quote" in each for each in texts) == 1
-    (others,) = (each for each in texts if each.startswith("Other ways to compare within Dept"))
+    (others,) = (each for each in texts if "Other averages: " in each)
     for name in ("shares of women", "by those of men", "Mantel and Haenszel", "regression"):
         assert name in others
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_an_audit_adjusts_by_an_average_that_a_decomposition_names_as_the_audit_does(seed):
+    """The audit stated 1.8 of 100 and the decomposition 3.6, both as "on average within Dept"."""
+    rng = np.random.default_rng(seed)
+    rows = pl.DataFrame(
+        [(g, d, y, int(rng.integers(20, 400))) for g in "ab" for d in "XYZ" for y in (0, 1)],
+        ["g", "d", "y", "n"], orient="row",
+    )  # fmt: skip
+    asked = {"prediction": "y", "sensitive": "g", "strata": "d", "count": "n"}
+    report, why = fg.audit(rows, **asked), fg.why(rows, **asked)
+    for gap in why.gaps:
+        part = gap.part(GapPartKind.WITHIN, StratumWeights.MANTEL_HAENSZEL)
+        of = gap.estimate
+        (pooled,) = (
+            each
+            for each in report.estimates
+            if (each.metric, each.group, each.scope.kind) == (of.metric, of.group, "pooled")
+        )
+        assert pooled.value == pytest.approx(part.value, abs=1e-12)
+        (named,) = (each for each in map(str, why.brief().certainty) if "Other averages" in each)
+        size = f"{100 * abs(part.value):.1f}"
+        assert re.search(rf"“adjusted for d” in an audit\) {size} (more|fewer) of 100", named)
+    assert "on average within" not in str(report.brief()).lower()
 
 
 def test_the_verdict_tells_what_is_open_from_what_is_found_in_one_stratum():
@@ -237,7 +264,7 @@ def test_with_controls_the_regression_is_quoted_and_the_headline_states_for_what
     assert f"{100 * abs(gap.part('within').value):.1f} fewer of 100" in alone
     assert "In the same branch, by branch alone, without debt: on average" in alone
     assert "the last two add up to the gap" in alone
-    (others,) = (str(e) for e in brief.certainty if str(e).startswith("Other ways"))
+    (others,) = (str(e) for e in brief.certainty if "Other averages: " in str(e))
     assert "regression" not in others
     full = " ".join(render(found, "text", full=True).split())
     assert "“within branch” is the difference to quote" not in full

@@ -102,7 +102,7 @@ def test_within_strata_every_number_has_an_owner_and_a_next_step() -> None:
     brief = result("strata").brief()
     text = " ".join(map(str, brief.found))
     assert "In Dept A (82 of 100 women, 62 of 100 men) the reverse" in text
-    assert any("on average within Dept: between" in str(each) for each in brief.certainty)
+    assert any("adjusted for Dept: between" in str(each) for each in brief.certainty)
     assert any("fairgauge why" in str(each) for each in brief.steps)
 
 

@@ -11,7 +11,8 @@ from tests.every_result import loans, result
 
 import fairgauge as fg
 from fairgauge.cli import main
-from fairgauge.render._document_tree import Code, Facts, Heading, SignOff, Table
+from fairgauge.render._document_tree import Chart, Code, Facts, Heading, SignOff, Table
+from fairgauge.render.charts.charts import placed
 from fairgauge.render.documents.decomposition_document import decomposition_document
 
 ASKED = {
@@ -85,3 +86,25 @@ def test_what_is_filed_of_several_gaps_has_the_parts_of_one_and_the_others():
     assert tables == ["Parts of the gap", "Other gaps"]
     one = [each.caption for each in blocks_filed(result("why")) if isinstance(each, Table)]
     assert one == ["Parts of the gap", "Strata"]
+
+
+@pytest.mark.parametrize("scale", ["difference", "ratio"])
+def test_the_number_of_a_part_is_the_length_of_its_bar_which_has_no_dot(scale):
+    """A dot stood where the bar of "within" ended, at −14.2, and beside it its number, +3.6."""
+    rows = pl.DataFrame({"p": [1, 0, 1, 0] * 2, "g": ["a", "a", "b", "b"] * 2,
+                         "s": ["x"] * 4 + ["y"] * 4,
+                         "n": [80, 20, 620, 380, 70, 930, 25, 375]})  # fmt: skip
+    asked = {"prediction": "p", "sensitive": "g", "strata": "s", "count": "n"}
+    found = fg.why(rows, **asked, metrics=[f"selection_rate.{scale}"])
+    sections, ratio = decomposition_document(found).sections, scale == "ratio"
+    charts = (block for each in sections for block in each.blocks if isinstance(block, Chart))
+    (waterfall,) = (each for each in charts if each.caption == "The gap and its parts")
+    rows = placed(waterfall).rows
+    for row, before in zip(rows, [None, *rows], strict=False):
+        mark, start = row.row.mark.value, row.row.start
+        length = mark / start if ratio else mark - start
+        number = float(row.row.text.removesuffix(" pp").replace("−", "-"))
+        assert number == pytest.approx(length if ratio else 100 * length, abs=0.051)
+        assert row.mark.at is None and row.part is not None
+        if before is not None and row is not rows[-1]:
+            assert start == before.row.mark.value
