@@ -195,6 +195,7 @@ class Chart:
     neutral : the number that means "no difference", if there is one.
     allowed : the range that a rule allows, open ends as infinities.
     notes : what stands below it.
+    legend : what its marks mean, for formats that draw them.
     """
 
     caption: str
@@ -204,6 +205,7 @@ class Chart:
     allowed: tuple[float, float] | None = None
     link: str = ""
     notes: tuple[str, ...] = ()
+    legend: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,12 +399,14 @@ class RuleGrid:
     parts : the rows by feature, each with a title; a group has its value in the data below its
         name, as tables have it. A cell is None where a rule judges nothing.
     notes : what stands below it.
+    legend : what its marks mean, for formats that draw them.
     """
 
     caption: str
     rules: tuple[GridRule, ...]
     parts: tuple[tuple[str, tuple[tuple[Cell, tuple[GridCell | None, ...]], ...]], ...]
     notes: tuple[str, ...] = ()
+    legend: str = ""
 
 
 @dataclass(frozen=True, slots=True)

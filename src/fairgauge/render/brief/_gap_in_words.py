@@ -227,8 +227,8 @@ class GapInWords:
             both = f"last {both}"
             only = f"{strata_words(self.gap)} alone, without {controls_words(self.gap)}"
             stated = (
-                f"{self._adjusted(quoted.format('This'))}{capitalised(same.strip())}, by {only}: on average "
-                f"{within}."
+                f"{self._adjusted(quoted.format('This'))}{capitalised(same.strip())}, by {only}: "
+                f"on average {within}."
             )
         return (
             f"{capitalised(self.subject)}, compared with {self.other}{stated} That they "

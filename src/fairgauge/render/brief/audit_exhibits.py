@@ -86,6 +86,7 @@ def rule_grid(report: Report, words: Vocabulary) -> RuleGrid | None:
         tuple(_rule(report, words, each, numbers[each.rule]) for each in rules),
         tuple(parts),
         tuple(_notes(report, cells, rules, kept, rows)),
+        legend=_LEGEND if any(cell.mark.low is not None for cell in cells) else "",
     )
 
 
@@ -204,24 +205,22 @@ def _notes(
     levels = {each.interval.level for each in shown_verdicts if each.interval is not None}
     if levels:
         of_100 = [cell.counts for cell in cells if " v " in cell.counts and "/" not in cell.counts]
-        counted = (
-            f" {of_100[0]}: of 100 in the group v of 100 it is compared with." if of_100 else ""
-        )
+        counted = [f"{each}: of 100 in the group v of 100 it is compared with. " for each in of_100]
         wider = ""
         if any(each.simultaneous for each in report.estimates):
             wider = "; those for all comparisons together are wider"
         yield (
-            f"Green: allowed. Dot and line: value and {100 * min(levels):.4g}% CI of each "
-            f"comparison by itself, which decides its rule{wider}.{counted}"
+            f"{''.join(counted[:1])}The {100 * min(levels):.4g}% CI of each comparison by "
+            f"itself decides its rule{wider}."
         )
     if any(each.alternatives for each in shown_verdicts):
-        yield "Of a rule with “or” the first limit alone is drawn; any of them suffices."
+        yield "Of a rule with “or” the first limit alone is shown; any of them suffices."
     outcomes = {cell.outcome for cell in cells}
     codes = {each.reason.code for each in shown_verdicts if each.outcome is Outcome.INCONCLUSIVE}
     also = "".join(f", or {text}" for code, text in _BESIDE_THE_LINE.items() if code in codes)
     undecided = {
-        Outcome.INCONCLUSIVE: f"Inconclusive: the line reaches both sides of the limit{also}.",
-        Outcome.NOT_EVALUATED: "Not evaluated: the data do not suffice, wherever the line is.",
+        Outcome.INCONCLUSIVE: f"Inconclusive: the CI reaches both sides of the limit{also}.",
+        Outcome.NOT_EVALUATED: "Not evaluated: the data do not suffice, wherever the CI is.",
     }
     if meanings := [text for outcome, text in undecided.items() if outcome in outcomes]:
         yield " ".join(meanings)
@@ -238,6 +237,7 @@ def _notes(
             yield f"{count:,} more {noun}{'s' if count > 1 else ''} under Rules."
 
 
+_LEGEND = "Green: allowed. Dot and line: the value and its CI."
 _BESIDE_THE_LINE = {
     ReasonCode.UNSHOWN_PROBABILITIES: "the rule passes only if the probabilities are right",
     ReasonCode.MISSING_GROUPS: "rows without a group could change what it shows",
@@ -305,7 +305,10 @@ def _strata_chart(found: StatedFinding) -> Iterator[Chart]:
             f"Within {found.column}: how many of 100 {shares.event.happened}",
             tuple(rows),
             Unit.PERCENT,
-            notes=(f"Filled: {one}; open: {other}. Below: how many of either there are.",),
+            notes=(
+                f"{rows[0].text}: {one} v {other}; {rows[0].below}: how many of either there are.",
+            ),
+            legend="Filled: the first of both; open: the second.",
         )
 
 

@@ -370,8 +370,8 @@ def _parts(gap: Gap, adjusted: Gap | None = None) -> Table:
     notes = [f"{alone} and within {how} to the gap: {quoted}."]
     if whole:
         notes.append(
-            "Rows with other weights are other averages of the same differences: that of Mantel and "
-            f"Haenszel is what an audit states as adjusted for {strata_words(gap)}."
+            "Rows with other weights are other averages of the same differences: that of Mantel "
+            f"and Haenszel is what an audit states as adjusted for {strata_words(gap)}."
         )
     if gap.support.strata_used == 0:
         notes = ["No stratum has rows of both sides: the parts of the gap are undefined."]
@@ -440,17 +440,18 @@ def _waterfall(gap: Gap) -> Chart:
     whole = Mark(gap.estimate.value, *(gap.estimate.interval or (None, None)))
     rows.append(ChartRow("the gap", whole, text, emphasis=True, start=neutral_value))
     size = "multiplies where the one above it ends" if ratio else "is the length of its bar"
-    note = (
+    legend = (
         f"The number of a part {size}; the bar begins where the one above it ends. Lines are "
         "confidence intervals, from the same place."
     )
-    points = " pp: percentage points, of 100." if unit(metric) is Unit.POINTS else ""
+    points = ("pp: percentage points, of 100.",) if unit(metric) is Unit.POINTS else ()
     return Chart(
         "The gap and its parts",
         tuple(rows),
         unit(metric),
         neutral(metric),
-        notes=(f"{note}{points}",),
+        notes=points,
+        legend=legend,
     )
 
 

@@ -422,8 +422,8 @@ def test_a_difference_that_disappears_is_headed_so() -> None:
     words = {"groups": {"sex": {"F": "women", "M": "men"}}, "label_positive": "were admitted"}
     brief = fg.audit(counts, words=words).brief()
     assert str(brief.headline) == (
-        "Women were admitted less often than men, but after adjusting for dept the difference is not "
-        "statistically significant"
+        "Women were admitted less often than men, but after adjusting for dept the difference is "
+        "not statistically significant"
     )
 
 
@@ -434,8 +434,8 @@ def test_an_average_over_strata_is_not_stated_as_each_of_them() -> None:
         "but after adjusting for Dept the difference is not statistically significant"
     )
     assert str(report.brief().found[1]) == (
-        "After adjusting for Dept the difference is not statistically significant. In Dept A (82 of "
-        "100 people with Gender Female, 62 of 100 people with Gender Male) the reverse is "
+        "After adjusting for Dept the difference is not statistically significant. In Dept A (82 "
+        "of 100 people with Gender Female, 62 of 100 people with Gender Male) the reverse is "
         "statistically significant; the differences in the other 5 are not (all 6 tested "
         "together)."
     )
@@ -526,7 +526,7 @@ def test_how_certain_a_difference_of_numbers_is_has_an_answer() -> None:
     data = pl.DataFrame({"sex": sex, "y": label, "p": estimate})
     brief = fg.audit(data, label="y", prediction="p", sensitive="sex", task="regression").brief()
     assert str(brief.headline) == (
-        "Relative to y, p is on average 5.7 lower for people with sex F than for people with sex M"
+        "Relative to y, p is on average 6.0 lower for people with sex F than for people with sex M"
     )
     assert str(brief.found[0]).startswith("Compared with y, p is on average 4.6 too low for people")
     assert str(brief.found[1]).startswith("Average size of the errors of p: 0.96 higher for people")

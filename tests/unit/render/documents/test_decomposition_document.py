@@ -105,6 +105,7 @@ def test_the_number_of_a_part_is_the_length_of_its_bar_which_has_no_dot(scale):
         length = mark / start if ratio else mark - start
         number = float(row.row.text.removesuffix(" pp").replace("−", "-"))
         assert number == pytest.approx(length if ratio else 100 * length, abs=0.051)
-        assert row.mark.at is None and row.part is not None
+        assert row.mark.at is None
+        assert row.part is not None
         if before is not None and row is not rows[-1]:
             assert start == before.row.mark.value
