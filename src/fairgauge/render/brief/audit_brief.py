@@ -31,6 +31,7 @@ from fairgauge.enums import (
 from fairgauge.errors import quote
 from fairgauge.question.features import strata_named
 from fairgauge.question.presets import preset, preset_names
+from fairgauge.reasons import ReasonCode
 from fairgauge.render.brief._compared_means import AMOUNTS, columns_of
 from fairgauge.render.brief._compared_shares import ComparedShares, RateWords
 from fairgauge.render.brief._rules_in_words import estimate_of, rule_sentence, shares_of
@@ -56,6 +57,7 @@ from fairgauge.render.words.question_sentences import (
     unit,
     unstated,
 )
+from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.verdict_sentences import rounded_up, rows_of_group
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.disparities import gap, is_ratio, is_significant
@@ -574,6 +576,20 @@ def _certainty(
         if (needed := _cheapest(report, words)) is not None:
             text += f" {needed}"
         yield Sentence(text, ("verdicts",))
+    unbounded = [
+        each
+        for each in report.verdicts
+        if each.reason.code is ReasonCode.RATIO_MAY_BE_ZERO
+        if before_counting(each) is Outcome.NOT_EVALUATED
+    ]
+    if unbounded:
+        named = [words.group(each.feature, each.group) for each in unbounded if each.group]
+        people = listing(list(dict.fromkeys(named)), most=3)
+        yield Sentence(
+            f"Not evaluated for {people}: {describe_reason(unbounded[0].reason)}. A rule on the "
+            "difference can be evaluated.",
+            ("verdicts",),
+        )
     if unevaluated := [each for each in report.verdicts if _lacks_data(report, each)]:
         named = [words.group(each.feature, each.group) for each in unevaluated if each.group]
         of = f", of {listing(list(dict.fromkeys(named)), most=3)}," if named else ""

@@ -220,7 +220,7 @@ def _notes(
     also = "".join(f", or {text}" for code, text in _BESIDE_THE_LINE.items() if code in codes)
     undecided = {
         Outcome.INCONCLUSIVE: f"Inconclusive: the CI reaches both sides of the limit{also}.",
-        Outcome.NOT_EVALUATED: "Not evaluated: the data do not suffice, wherever the CI is.",
+        Outcome.NOT_EVALUATED: "Not evaluated: the data do not suffice, or there is no CI.",
     }
     if meanings := [text for outcome, text in undecided.items() if outcome in outcomes]:
         yield " ".join(meanings)

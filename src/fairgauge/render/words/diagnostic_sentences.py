@@ -19,7 +19,7 @@ from fairgauge.results.scopes import Diagnostic
 
 _TASKS = {
     "binary": "binary, positive or negative",
-    "multiclass": "classes, each against all others",
+    "multiclass": "names of classes, none of them better than another",
     "regression": "numbers (a regression)",
 }
 

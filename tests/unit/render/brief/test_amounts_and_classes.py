@@ -176,3 +176,23 @@ def test_dots_are_drawn_in_the_order_of_the_sentences(name: str) -> None:
     drawn = [place for place in places if place >= 0]
     assert len(drawn) == 2
     assert drawn == sorted(drawn)
+
+
+@pytest.mark.parametrize("shift", [0.05, 3.0])
+def test_a_ratio_to_a_mean_near_0_states_why_it_is_not_evaluated(shift: float) -> None:
+    """It was called insufficient data, of 800 rows, and "how certain this is" had no answer."""
+    random = np.random.default_rng(0)
+    sides = random.choice(["a", "b"], 800)
+    means = np.where(sides == "a", random.normal(3, 5, 800), random.normal(shift, 5, 800))
+    report = fg.audit(
+        pl.DataFrame({"g": sides, "y": means}), label="y", sensitive="g", task="regression",
+        metrics=["mean_label.ratio"], rules=["mean_label.ratio >= 0.8"],
+    )  # fmt: skip
+    (verdict,) = report.verdicts
+    unbounded = verdict.reason.code == "ratio_may_be_zero"
+    assert unbounded == (shift < 1)
+    reason = "the denominator of the ratio does not differ statistically significantly from 0"
+    assert any(reason in str(each) for each in report.brief().certainty) == unbounded
+    text = " ".join(render(report, "text").split())
+    assert ("(the denominator of the ratio may be 0)" in text) == unbounded
+    assert "insufficient data" not in text

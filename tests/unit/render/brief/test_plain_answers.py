@@ -88,7 +88,7 @@ def test_inconclusive_and_not_evaluated_state_what_differs_and_what_to_do() -> N
     page = render(result("inconclusive"), "html")
     outcomes = re.findall(r'class="v (\w+)"', page)
     assert {"inconclusive", "not_evaluated"} <= set(outcomes)
-    assert "Not evaluated: the data do not suffice, wherever the CI is." in page
+    assert "Not evaluated: the data do not suffice, or there is no CI." in page
 
 
 @pytest.mark.parametrize("name", ["loans", "defendants", "errors", "inconclusive", "strata"])
