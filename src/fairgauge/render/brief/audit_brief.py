@@ -583,10 +583,10 @@ def _certainty(
         if before_counting(each) is Outcome.NOT_EVALUATED
     ]
     if unbounded:
-        named = [words.group(each.feature, each.group) for each in unbounded if each.group]
-        people = listing(list(dict.fromkeys(named)), most=3)
+        whom = [words.group(each.feature, each.group) for each in unbounded if each.group]
+        who = listing(list(dict.fromkeys(whom)), most=3)
         yield Sentence(
-            f"Not evaluated for {people}: {describe_reason(unbounded[0].reason)}. A rule on the "
+            f"Not evaluated for {who}: {describe_reason(unbounded[0].reason)}. A rule on the "
             "difference can be evaluated.",
             ("verdicts",),
         )
