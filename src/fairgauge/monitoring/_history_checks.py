@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairgauge.monitoring._period_rows import CountedRows
+from fairgauge.monitoring._period_rows import PARTS, CountedRows
 from fairgauge.monitoring.periods import MONTHS, Length, Period, gaps
 from fairgauge.results.monitor_results import HistoryFinding, HistoryProblem
 from fairgauge.stats.arrays import Array
@@ -44,9 +44,13 @@ _DEVIATIONS = 6.0
 _OF_VOLUME = 4.2
 _VOLUME = math.log(4 / 3)
 _SHARE, _DRIFT = 0.05, 0.03
+_OTHER_RANGE = 0.2
+"""Shares of scores that move by days alone hardly reach, and by another scale far surpass."""
 _WEEK = 7
 _FEWEST_CELLS = 4
-_OF_SHARES = (HistoryProblem.MISSING_VALUES, HistoryProblem.MISSING_LABELS)
+_OF_SHARES = (
+    HistoryProblem.MISSING_VALUES, HistoryProblem.MISSING_LABELS, HistoryProblem.OTHER_SCORES,
+)  # fmt: skip
 _SATURDAY = 5
 
 
@@ -103,6 +107,7 @@ def check_history(
         *_same_counts(names, counted, baselines or {}),
         *_values(counted),
         *_outcomes(counted, outcomes),
+        *_scores(counted),
         *_missing(periods, counted, later or {}, late),
     ]
     found = [*_gaps(periods), *_in_a_row(suspected, names)]
@@ -426,6 +431,49 @@ def _outcomes(counted: Sequence[CountedRows], columns: Sequence[str]) -> Iterato
         apart, same = zip(*(each.agreement for each in counted), strict=True)
         yield from _never(apart, same, HistoryProblem.EQUALS_LABEL)
         yield from _never(same, apart, HistoryProblem.OPPOSITE_OF_LABEL)
+
+
+def _scores(counted: Sequence[CountedRows]) -> Iterator[_Suspected]:
+    """Yield periods of one score, and those of scores in another range than in those before.
+
+    Such periods are not among those that later ones are held against.
+    """
+    for column in dict.fromkeys(name for each in counted for name in each.scores):
+        usual, known = np.zeros(PARTS), 0
+        for t, each in enumerate(counted):
+            parts, held = np.zeros(PARTS), each.scores.get(column, {})
+            parts[[*map(int, held)]] = [*held.values()]
+            rows = int(parts.sum())
+            if each.one_score is not None and rows >= _ROWS_OF_ONE_VALUE:
+                yield _Suspected(t, HistoryProblem.ONE_VALUE, column, each.one_score, rows=rows)
+                continue
+            shares = _other_range(parts, usual) if known >= _FEWEST_PERIODS and rows else None
+            if shares is None:
+                usual, known = usual + parts, known + (rows > 0)
+                continue
+            yield _Suspected(
+                t, HistoryProblem.OTHER_SCORES, column, None, None, rows, shares[0], shares[1]
+            )
+
+
+def _other_range(parts: Array, usual: Array) -> tuple[float, float] | None:
+    """Return the share of rows outside the usual range of scores, or of usual rows inside theirs.
+
+    None where these may be a coincidence: that the first so many of all rows by score are new ones,
+    or that all of these are between two that have so few of the others between them.
+    """
+    rows, every = float(parts.sum()), float(usual.sum())
+    low, high = np.flatnonzero(usual)[[0, -1]]
+    outside = int(parts[:low].sum() + parts[high + 1 :].sum())
+    chance = math.log1p(outside) + sum(
+        math.log((rows - i) / (rows + every - i)) for i in range(min(outside, 50))
+    )
+    if outside > _OTHER_RANGE * rows and chance < _RARE:
+        return outside / rows, 0.0
+    first, last = np.flatnonzero(parts)[[0, -1]]
+    inside = float(usual[first : last + 1].sum())
+    chance = 2 * math.log(rows) + (rows - 2) * math.log((inside + 1) / (every + 1))
+    return (0.0, inside / every) if inside < _SHARE * every and chance < _RARE else None
 
 
 def _never(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import NamedTuple
@@ -28,7 +28,10 @@ from fairgauge.resolve.outcomes import decide_task
 from fairgauge.results.monitor_results import PeriodRows, Point, periods_without_value
 from fairgauge.values import Value, matches, name_of
 
-_CHECKED = (Role.FEATURE, Role.STRATUM, Role.LABEL, Role.PREDICTION)
+_CHECKED = (Role.FEATURE, Role.STRATUM, Role.LABEL, Role.PREDICTION, Role.SCORE)
+PARTS = 100
+"""The parts of the range of scores in which their rows are counted."""
+_ROUNDING = 1e-11
 _MOST_VALUES = 200
 
 
@@ -47,6 +50,8 @@ class CountedRows(NamedTuple):
     coincidence : the log of the probability that other rows of the same groups have these counts.
     agreement : the rows whose label and prediction differ, and those in which they are equal, of a
         score its decision; none of numbers, which are hardly ever equal.
+    scores : of a column of scores, the rows in every hundredth of their range that has some.
+    one_score : the score that all rows have, if all have one.
     """
 
     digest: str
@@ -60,6 +65,8 @@ class CountedRows(NamedTuple):
     cells: int
     coincidence: float
     agreement: tuple[int, int]
+    scores: Mapping[str, Mapping[str, int]] = {}
+    one_score: str | None = None
 
 
 def counted_rows(cube: Cube, question: Spec, first: Cube | None) -> CountedRows:
@@ -77,7 +84,8 @@ def counted_rows(cube: Cube, question: Spec, first: Cube | None) -> CountedRows:
         *_rows_of_values(cube, question),
         _lacking(cube),
         *_regularity(cube),  # type: ignore[arg-type]
-        agreement=_agreement(cube, question),
+        _agreement(cube, question),
+        *_scores(cube),
     )
 
 
@@ -96,12 +104,34 @@ def _rows_of_values(cube: Cube, question: Spec) -> tuple[dict[str, dict[str, int
         if axis.role not in _CHECKED:
             continue
         missing[axis.column] = int(rows[axis][-1])
+        if axis.role is Role.SCORE:
+            continue
         if not (_has_names(cube, axis) or axis.bounds):
             continue
         names = axis.names(cube.levels[axis]) if axis.bounds else map(name_of, cube.levels[axis])
         named = zip(names, rows[axis][:-1].tolist(), strict=True)
         values[axis.column] = {text: int(n) for text, n in named if n and text not in apart}
     return values, missing
+
+
+def _scores(cube: Cube) -> tuple[dict[str, dict[str, int]], str | None]:
+    """Return the rows in every part of the range of scores, and the score where all have one."""
+    axis = cube.plan.axis(Role.SCORE)
+    if axis is None or not axis.grid or cube.min_cell is not None:
+        return {}, None
+    table = cube.marginal([axis])
+    held = (table.codes[:, 0] >= 0) & (table.sums["rows"] > 0)
+    codes, sums = table.codes[held, 0], {name: each[held] for name, each in table.sums.items()}
+    parts = np.minimum(codes // 2 * PARTS // axis.grid, PARTS - 1)
+    rows = np.bincount(parts, sums["rows"], PARTS).astype(int)
+    found = {str(part): int(rows[part]) for part in np.flatnonzero(rows).tolist()}
+    one = None
+    if len(codes) == 1:
+        weight = float(sums.get("w", sums.get("n", sums["rows"]))[0])
+        mean, square = float(sums["s"][0]) / weight, float(sums["s2"][0]) / weight
+        if square - mean**2 <= _ROUNDING * mean**2:
+            one = f"{mean:.6g}"
+    return {axis.column: found}, one
 
 
 def _has_names(cube: Cube, axis: Axis) -> bool:

@@ -576,6 +576,7 @@ class HistoryProblem(StrEnum):
     VANISHED_VALUE = "vanished value"
     NO_POSITIVE = "no positive value"
     ONE_VALUE = "one value"
+    OTHER_SCORES = "other scores"
     EQUALS_LABEL = "prediction equals label"
     OPPOSITE_OF_LABEL = "prediction never equals label"
     MISSING_VALUES = "missing values"
@@ -598,7 +599,8 @@ class HistoryFinding:
     rows : rows of all these periods, of the value where there is one; of a gap, absent periods.
     share, expected : of missing values, the share of the rows and the usual one; of a new value,
         the share of the one that has fewer rows, and its usual one; of predictions that equal the
-        label, or never do, the share of other rows, and that in other periods. Of the volume and
+        label, or never do, the share of other rows, and that in other periods; of other scores, the
+        share outside the usual range, or the share of usual rows inside theirs. Of the volume and
         of a vanished value, ``expected`` is the usual number of rows; of doubled rows, how often
         each stands; of a small group the rows that a decision takes.
     """

@@ -517,7 +517,7 @@ def _scored(change, length: int = 30, **asks) -> fg.MonitorReport:
     ("change", "problem"),
     [
         (lambda rows: rows, None),
-        (lambda rows: rows.assign(score=0.3), "one value"),
+        (lambda rows: rows.assign(score=0.3), "one score"),
         (lambda rows: rows.assign(score=rows["label"].astype(float)), "prediction equals label"),
         (lambda rows: rows.assign(score=1.0 - rows["label"]), "prediction never equals label"),
         (lambda rows: rows.assign(label=1), "one value"),
@@ -528,9 +528,9 @@ def test_scores_that_no_model_gives_are_found(change, problem, first) -> None:
     report = _scored(lambda rows, t: change(rows) if t >= first else rows)
     found = {(each.problem.value, each.period) for each in report.findings}
     name = day_names(30)[first]
-    expected = {(problem, name)} if problem else set()
-    if problem == "one value" and first:  # other periods have both decisions, or both labels
-        expected = {("vanished value", name)}
+    expected = {(problem.replace("score", "value"), name)} if problem else set()
+    if problem in ("one value", "one score") and first:  # others have both decisions, or labels
+        expected = {("vanished value", name)} | (expected if problem == "one score" else set())
     assert found == expected
 
 
@@ -616,3 +616,65 @@ def test_a_steady_month_of_outcomes_has_no_finding(weekday, weekend, spread) -> 
                 for t, each in enumerate(cubes)]  # fmt: skip
         found += check_history(names, held, outcomes=["label", "prediction"])
     assert found == []
+
+
+SCORED = {"label": "y", "positive": 1, "sensitive": "g", "score": "s", "score_range": [0, 100]}
+
+
+def scored(day: int, rng: np.random.Generator, rows: int = 200) -> pd.DataFrame:
+    """Return rows with scores whose level moves from day to day."""
+    level = rng.normal(0, 0.3)
+    scores = 100 / (1 + np.exp(-(level + rng.normal(-0.5, 1, rows))))
+    y = (rng.random(rows) < scores / 100).astype(int)
+    return pd.DataFrame({"y": y, "g": rng.choice(["a", "b"], rows), "s": scores, "p": y[::-1]})
+
+
+@pytest.mark.parametrize("decided", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "problem", "says"),
+    [
+        ("as before", None, ""),
+        ("constant", HistoryProblem.ONE_VALUE, 'that have a value in s have "37.5"'),
+        ("divided", HistoryProblem.OTHER_SCORES, "100.0% of 400 rows have a score in s outside"),
+        ("squeezed", HistoryProblem.OTHER_SCORES, "all 400 rows have scores in s in a range in"),
+        ("times 100", HistoryProblem.OTHER_SCORES, "of 400 rows have a score in s outside"),
+        ("missing", HistoryProblem.MISSING_VALUES, "100.0% of 400 rows have no value in s"),
+    ],
+)
+def test_scores_on_another_scale_constant_or_missing_are_found(
+    kind: str, problem: HistoryProblem | None, says: str, *, decided: bool
+) -> None:
+    """With a decision of its own the score was looked at nowhere; nor was its scale ever."""
+    rng = np.random.default_rng(5)
+    asked_of_scores = SCORED | ({"prediction": "p"} if decided else {"threshold": 40})
+    cubes = {}
+    for t, name in enumerate(day_names(20)):
+        rows, late = scored(t, rng), t in (17, 18)
+        if kind == "times 100":
+            rows["s"] *= 1 if late else 0.01
+        elif late and kind != "as before":
+            by_kind = {"constant": 37.5, "divided": rows["s"] / 100, "missing": np.nan}
+            rows["s"] = (by_kind | {"squeezed": 37 + rows["s"] / 100})[kind]
+        cubes[name] = fg.count(rows, **asked_of_scores)
+    found = fg.monitor(cubes, asked_of_scores | {"monitor": {"rules": [RATIO | {"groups": "a"}]}})
+    of_scores = {
+        HistoryProblem.ONE_VALUE,
+        HistoryProblem.OTHER_SCORES,
+        HistoryProblem.MISSING_VALUES,
+    }
+    findings = [each for each in found.findings if each.problem in of_scores]
+    assert [(e.problem, e.column, e.period, e.last, e.rows) for e in findings] == (
+        [(problem, "s", "2026-01-18", "2026-01-19", 400)] if problem else []
+    )
+    assert all(says in each.says for each in findings)
+
+
+def test_scores_of_a_steady_feed_are_hardly_suspected() -> None:
+    rng, names = np.random.default_rng(2), [parse_period(name) for name in day_names(60)]
+    question = ask(**SCORED | {"threshold": 40})
+    for rows in (5, 60):
+        cubes = [fg.count(scored(t, rng, rows), **SCORED, threshold=40) for t in range(60)]
+        held = [counted_rows(each, question, cubes[0]) for each in cubes]
+        assert all(sum(each.scores["s"].values()) == rows for each in held)
+        found = check_history(names, held)
+        assert not [each for each in found if each.problem is HistoryProblem.OTHER_SCORES]

@@ -89,6 +89,21 @@ def _missing(each: HistoryFinding) -> str:
     )
 
 
+def _other_scores(each: HistoryFinding) -> str:
+    column = called(each.column or "")
+    text = (
+        f"all {_rows(each)} have scores in {column} in a range in which "
+        f"{numbers.percent(each.expected or 0)} of the rows of the periods before have theirs"
+    )
+    if each.share:
+        text = (
+            f"{numbers.percent(each.share)} of {_rows(each)} have a score in {column} outside the "
+            "range that it had in the periods before"
+        )
+    again = f"If they are on another scale by mistake, {_AGAIN}"
+    return f"{text}. {again}; if it is meant, begin there (start)."
+
+
 _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
     HistoryProblem.GAP: _gap,
     HistoryProblem.OVERDUE_LABELS: lambda _: (
@@ -128,6 +143,7 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
         f"{_quoted(each.value)}, so that groups cannot differ in that. If the feed should have "
         f"other values, {_AGAIN}."
     ),
+    HistoryProblem.OTHER_SCORES: _other_scores,
     HistoryProblem.EQUALS_LABEL: _equals_label,
     HistoryProblem.OPPOSITE_OF_LABEL: _opposite_of_label,
     HistoryProblem.MISSING_VALUES: lambda each: (
