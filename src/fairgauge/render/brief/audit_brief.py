@@ -653,6 +653,7 @@ def _intervals(
 
 def _averaged(report: Report, found: StatedFinding) -> str:
     """Return of what an adjusted difference is the average, unlike that of a decomposition."""
+    divides = has_decomposition(compared_rate(found.finding.estimate.definition))
     another = (
         " The within part that fairgauge why quotes is another average: it and composition add up "
         "to the difference."
@@ -660,7 +661,7 @@ def _averaged(report: Report, found: StatedFinding) -> str:
     return (
         f"Adjusted for {found.column}: an average of the differences within {found.column}, with "
         "most weight where both sides are many (Mantel and Haenszel)."
-        f"{another if can_decompose(report) else ''}"
+        f"{another if divides and can_decompose(report) else ''}"
     )
 
 
