@@ -23,6 +23,8 @@ $(BIN)/.dev: $(BIN)/.run pyproject.toml
 demo: $(BIN)/.run  ## audit Berkeley's admissions and a synthetic loan table
 	@$(BIN)/fairgauge demo --output demo
 
+# Hundreds of tests start fairgauge: without bytecode each start compiles all of its modules again.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: $(BIN)/.dev  ## check, build the site and run every test
 	$(MAKE) --jobs=2 --output-sync=target check site clients
 	$(BIN)/python -m pytest -n auto -q --ignore tests/repository
