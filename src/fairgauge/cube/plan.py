@@ -13,6 +13,7 @@ from fairgauge.identity import ValueSet, bins
 from fairgauge.question.features import Above, Feature
 from fairgauge.question.options import OPTIONS
 from fairgauge.question.specification import Spec, ask
+from fairgauge.values import name_of
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -137,6 +138,8 @@ class Axis:
 
     def names(self, levels: tuple[Value, ...]) -> list[str]:
         """Return the names of levels as people see them, no two of one column alike."""
+        if not self.cuts:
+            return [name_of(level) for level in levels]
         return [part.name() for part in self.parts(levels)]
 
 

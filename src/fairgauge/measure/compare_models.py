@@ -399,7 +399,7 @@ def _rates(models: _Models) -> Iterator[RateChange]:
         for sliced in _slices(models, feature):
             slice_ = sliced.of.current
             groups = np.arange(len(slice_.counts.groups))
-            slots = np.arange(len(slice_.counts.scopes))
+            slots = np.arange(slice_.counts.slots)
             which, at = np.tile(groups, len(slots)), np.repeat(slots, len(groups))
             for statistic, scope in _of_scope(models.resolution, sliced, _statistics(models)):
                 if not _measured_at(models.resolution, sliced, statistic):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import compress, repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -456,8 +457,10 @@ def _by_column(
         }
         codes = np.where(sides.common, crossed.codes[k], -1)
         made = [
-            _level(sides, codes == code, names[code], found, i, confidence)
-            for i, code in enumerate(np.unique(codes[sides.common]).tolist())
+            _level(sides, codes == code, names[code], against, confidence)
+            for code, against in zip(
+                np.unique(codes[sides.common]).tolist(), _against(found, confidence), strict=False
+            )
         ]
         if found.each is None:  # years, in the order of time
             made.sort(key=lambda each: each.level)
@@ -474,7 +477,7 @@ def _by_column(
 
 
 def _level(
-    sides: GapSides, at: Array, name: str, found: _StrataTests, i: int, confidence: float
+    sides: GapSides, at: Array, name: str, against: Mapping[str, Any], confidence: float
 ) -> LevelGap:
     """Return the difference within the cells of a level."""
     weights = sides.weights[at] / sides.weights[at].sum()
@@ -489,21 +492,24 @@ def _level(
         interval=Interval(
             float(ends.low), float(ends.high), confidence, (IntervalMethod.STRATIFIED_SCORE,)
         ),
-        **_against(found, i, confidence),
+        **against,
     )
 
 
-def _against(found: _StrataTests, i: int, confidence: float) -> dict[str, Any]:
-    """Return what is recorded of a stratum or level against the others."""
+def _against(found: _StrataTests, confidence: float) -> Iterator[dict[str, Any]]:
+    """Yield what is recorded of each stratum or level against the others."""
     if found.each is None:
-        return {}
-    return {
-        "others": _known(found.each.others[i]),
-        "p_value": _known(found.each.p[i]),
-        "p_adjusted": _known(found.p_adjusted[i]),
-        "outlying": bool(found.p_adjusted[i] < 1 - confidence),
-        "detectable": _known(found.smallest[i]),
-    }
+        yield from repeat({})
+        return
+    columns = found.each.others, found.each.p, found.p_adjusted, found.smallest
+    for others, p, p_adjusted, smallest in zip(*map(_listed, columns), strict=True):
+        yield {
+            "others": others,
+            "p_value": p,
+            "p_adjusted": p_adjusted,
+            "outlying": p_adjusted is not None and p_adjusted < 1 - confidence,
+            "detectable": smallest,
+        }
 
 
 def _detectable(parts: GapParts, z: float, *, lower: bool, ratio: bool) -> float | None:
@@ -814,35 +820,37 @@ def _strata(
     else:
         (_, low, high, _), _ = mean_differences(*sides.counts, sides.squares, z)
         method = IntervalMethod.DELTA
-    share_d, share_a = sides.n_d / sides.n_d.sum(), sides.n_a / sides.n_a.sum()
     rates = [
         np.divide(x, n, out=np.full_like(n, np.nan), where=n > 0)
         for x, n in ((sides.x_d, sides.n_d), (sides.x_a, sides.n_a))
     ]
-    held = np.flatnonzero((sides.n_d > 0) | (sides.n_a > 0)).tolist()
-    common = sides.common
-
-    def row(s: int) -> StratumGap:
-        both = bool(common[s])
-        rate_d, rate_a = (None if math.isnan(r[s]) else float(r[s]) for r in rates)
-        return StratumGap(
-            stratum=dict(zip(crossed.columns, crossed.strata[s], strict=True)),
-            n_group=float(sides.rows_d[s]),
-            n_reference=float(sides.rows_a[s]),
-            share_group=float(share_d[s]),
-            share_reference=float(share_a[s]),
-            rate_group=rate_d,
-            rate_reference=rate_a,
-            difference=float(rates[0][s] - rates[1][s]) if both else None,
-            interval=(
-                Interval(float(low[s]), float(high[s]), confidence, (method,)) if both else None
-            ),
-            composition=float(contributions.composition[s]) if both and not ratio else None,
-            within=float(contributions.within[s]) if both and not ratio else None,
-            **_against(tests, s, confidence),
+    parts = np.full((2, len(sides.n_d)), np.nan)
+    if not ratio:
+        parts[:, sides.common] = np.stack(contributions)[:, sides.common]
+    columns = {
+        "n_group": sides.rows_d,
+        "n_reference": sides.rows_a,
+        "share_group": sides.n_d / sides.n_d.sum(),
+        "share_reference": sides.n_a / sides.n_a.sum(),
+        "rate_group": rates[0],
+        "rate_reference": rates[1],
+        "difference": rates[0] - rates[1],
+        "composition": parts[0],
+        "within": parts[1],
+    }
+    rows = zip(*map(_listed, columns.values()), strict=True)
+    ends = zip(low.tolist(), high.tolist(), sides.common.tolist(), strict=True)
+    every = zip(crossed.strata, rows, ends, _against(tests, confidence), strict=False)
+    held = (sides.n_d > 0) | (sides.n_a > 0)
+    return [
+        StratumGap(
+            stratum=dict(zip(crossed.columns, names, strict=True)),
+            interval=Interval(low, high, confidence, (method,)) if both else None,
+            **dict(zip(columns, values, strict=True)),
+            **against,
         )
-
-    return [row(s) for s in held]
+        for names, values, (low, high, both), against in compress(every, held.tolist())
+    ]
 
 
 def _ranked(
@@ -870,6 +878,10 @@ def _ranked(
 
 def _known(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
+
+
+def _listed(values: Array) -> list[float | None]:
+    return [None if math.isnan(value) else value for value in values.tolist()]
 
 
 def _heterogeneity(found: HeterogeneityTest, p_adjusted: float) -> Heterogeneity | None:

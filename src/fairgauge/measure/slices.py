@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from fairgauge.resolve.references import References
     from fairgauge.resolve.sides import Index
     from fairgauge.results.estimates import ComparisonKey
-    from fairgauge.results.scopes import Bounds
+    from fairgauge.results.scopes import Bounds, Scope
     from fairgauge.stats.arrays import Limits
 
 
@@ -109,7 +109,6 @@ class Slice:
         simultaneous: int = 1,
     ) -> None:
         self.counts = counts
-        self.scopes = counts.scopes
         self.outcome = outcome
         self.spec = spec
         self._all_classes = bool(per_class)
@@ -432,6 +431,11 @@ class Slice:
         return Evidence(side, cases, squares, clusters, everyone, cubes)
 
     @cached_property
+    def scopes(self) -> tuple[Scope, ...]:
+        """Return the scope of every slot."""
+        return self.counts.scopes
+
+    @cached_property
     def _groups_overall(self) -> EveryGroup:
         groups = np.arange(len(self.counts.groups))
         return EveryGroup(self.evidence(groups, np.zeros_like(groups)), slots=1)
@@ -439,7 +443,7 @@ class Slice:
     @cached_property
     def _groups_everywhere(self) -> EveryGroup:
         which, slots = self._all_slots(np.arange(len(self.counts.groups)))
-        return EveryGroup(self.evidence(which, slots), slots=len(self.scopes))
+        return EveryGroup(self.evidence(which, slots), slots=self.counts.slots)
 
     def comparisons(self, metric: Metric, compared: Compared) -> Comparisons:
         """Return both sides of every comparison."""
@@ -628,7 +632,7 @@ class Slice:
 
     def _all_slots(self, which: Index) -> tuple[Index, Index]:
         """Repeat the groups overall and for every stratum."""
-        slots = np.arange(len(self.scopes))
+        slots = np.arange(self.counts.slots)
         return np.tile(which, len(slots)), np.repeat(slots, len(which))
 
 

@@ -233,6 +233,11 @@ class GroupCounts:
         return float(known.sum()) + without_group(self, measure)
 
     @property
+    def slots(self) -> int:
+        """Return the number of slots."""
+        return 1 + len(self.strata)
+
+    @property
     def scopes(self) -> tuple[Scope, ...]:
         """Return the scope of every slot: overall, then each stratum."""
         return (OVERALL, *map(stratum, self.strata))
