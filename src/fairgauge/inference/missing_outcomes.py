@@ -47,8 +47,10 @@ def missing_outcomes(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
         missing, n = all_missing[shown], all_n[shown]
         shares = quotient(missing, n)
         most, least = int(np.nanargmax(shares)), int(np.nanargmin(shares))
+        if shares[most] < _FEW:
+            continue
         p = float(homogeneity(missing, n)[1])
-        if shares[most] < _FEW or not (missing.sum() >= _MANY * n.sum() or p < _LEVEL):
+        if not (missing.sum() >= _MANY * n.sum() or p < _LEVEL):
             continue
         yield Diagnostic.warning(
             DiagnosticCode.MISSING_OUTCOMES,
