@@ -363,14 +363,17 @@ def _tests(sides: GapSides, crossed: CrossedStrata, confidence: float, gaps: int
     if sides.squares is None:
         found = [heterogeneity(*sides.counts)]
         x_d, n_d, x_a, n_a = (each[common] for each in sides.counts)
-        for column in crossed.codes if len(crossed.columns) > 1 and common.any() else ():
-            levels = np.unique(column[common], return_inverse=True)[1].ravel()
-            found.append(heterogeneity(x_d, n_d, x_a, n_a, levels))
+        found += [heterogeneity(x_d, n_d, x_a, n_a, levels) for levels in _levels(crossed, common)]
     else:
         of_means, _ = mean_differences(*sides.counts, sides.squares, 1.0)
         x_d, n_d, x_a, n_a = (np.where(common, each, 0.0) for each in sides.counts)
         variances = mean_variances(x_d, n_d, x_a, n_a, sides.squares)
         found = [heterogeneity_of_means(of_means.value, variances, (n_d, n_a))]
+        d, v_d, v_a, n_d, n_a = (each[common] for each in (of_means.value, *variances, n_d, n_a))
+        found += [
+            heterogeneity_of_means(d, (v_d, v_a), (n_d, n_a), levels)
+            for levels in _levels(crossed, common)
+        ]
     changes = None
     if years is not None:
         k, times = years
@@ -405,6 +408,12 @@ def _tests(sides: GapSides, crossed: CrossedStrata, confidence: float, gaps: int
         changes = replace(changes, p_adjusted=min(float(of_variation[-1]), 1.0))
     least = [*of_variation, *(p for each in tests for p in each.p_adjusted)]
     return _TestsOfGap(tests[0], tests[1:], changes, any(p < alpha for p in least))
+
+
+def _levels(crossed: CrossedStrata, common: Array) -> Iterator[NDArray[np.int64]]:
+    """Yield the levels of each of several columns in the strata that both sides have."""
+    for column in crossed.codes if len(crossed.columns) > 1 and common.any() else ():
+        yield np.unique(column[common], return_inverse=True)[1].ravel()
 
 
 def _years(crossed: CrossedStrata, common: Array) -> tuple[int, Array] | None:
@@ -480,18 +489,22 @@ def _level(
     sides: GapSides, at: Array, name: str, against: Mapping[str, Any], confidence: float
 ) -> LevelGap:
     """Return the difference within the cells of a level."""
+    z = critical(confidence)
     weights = sides.weights[at] / sides.weights[at].sum()
-    x_d, n_d, x_a, n_a = (each[at] for each in sides.counts)
-    ends = stratified_difference(x_d, n_d, x_a, n_a, weights, critical(confidence))
     rates = sides.x_d[at] / sides.n_d[at], sides.x_a[at] / sides.n_a[at]
+    if sides.squares is None:
+        x_d, n_d, x_a, n_a = (each[at] for each in sides.counts)
+        low, high, _ = stratified_difference(x_d, n_d, x_a, n_a, weights, z)
+        method = IntervalMethod.STRATIFIED_SCORE
+    else:
+        _, (_, low, high, _) = mean_differences(*sides.counts, sides.squares, z, sides.weights * at)
+        method = IntervalMethod.DELTA
     return LevelGap(
         level=name,
         n_group=float(sides.rows_d[at].sum()),
         n_reference=float(sides.rows_a[at].sum()),
         difference=float((weights * (rates[0] - rates[1])).sum()),
-        interval=Interval(
-            float(ends.low), float(ends.high), confidence, (IntervalMethod.STRATIFIED_SCORE,)
-        ),
+        interval=Interval(float(low), float(high), confidence, (method,)),
         **against,
     )
 

@@ -231,10 +231,12 @@ def mean_differences(
     n_a: ArrayLike,
     squares: tuple[ArrayLike, ArrayLike],
     z: float,
+    weight: Array | None = None,
 ) -> tuple[Part, Part]:
     """Return the difference of means in every stratum, and pooled by Mantel and Haenszel's weights.
 
-    Variances are shrunk towards the one of all strata, as those of `decompose`.
+    It may be pooled by another ``weight`` of each stratum. Variances are shrunk towards the one of
+    all strata, as those of `decompose`.
 
     Examples
     --------
@@ -247,7 +249,8 @@ def mean_differences(
     held_d, held_a = np.where(common, n_d, 0.0), np.where(common, n_a, 0.0)
     v_d, v_a = mean_variances(x_d, held_d, x_a, held_a, squares)
     value, half = _rates(x_d, held_d) - _rates(x_a, held_a), z * np.sqrt(v_d + v_a)
-    weight = np.where(common, held_d * held_a / (held_d + held_a), 0.0)
+    if weight is None:
+        weight = np.where(common, held_d * held_a / (held_d + held_a), 0.0)
     weight = weight / _total(weight)
     pooled = np.asarray((weight * value).sum(-1))
     spread = z * np.sqrt(np.asarray((weight**2 * (v_d + v_a)).sum(-1)))

@@ -159,7 +159,10 @@ def smallest_outlying(found: Outlying, alpha: float, most: float = 1.0) -> Array
 
 @quiet
 def heterogeneity_of_means(
-    difference: ArrayLike, variances: tuple[ArrayLike, ArrayLike], rows: tuple[ArrayLike, ArrayLike]
+    difference: ArrayLike,
+    variances: tuple[ArrayLike, ArrayLike],
+    rows: tuple[ArrayLike, ArrayLike],
+    levels: NDArray[np.int64] | None = None,
 ) -> tuple[HeterogeneityTest, Outlying]:
     """Test whether differences of means vary over strata, and each stratum against all others.
 
@@ -170,6 +173,9 @@ def heterogeneity_of_means(
     ----------
     difference : array-like of shape (S,)
     variances, rows : of both sides, each of shape (S,); strata whose variances are 0 are excluded.
+    levels : array of int, shape (S,), optional
+        The level of a column that each stratum is in. Levels are then tested, each by the
+        difference within its strata (Mantel and Haenszel).
 
     References
     ----------
@@ -186,18 +192,27 @@ def heterogeneity_of_means(
 
     d, v_d, v_a, n_d, n_a = floats(difference, *variances, *rows)
     held = np.isfinite(d) & (v_d + v_a > 0)
-    weight = np.where(held, 1 / (v_d + v_a), 0.0)
-    strata, d = held.sum(-1).astype(np.float64), np.where(held, d, 0.0)
+    pooling = np.where(held, n_d * n_a / (n_d + n_a), 0.0)
+    n_d, n_a, pooled, summed, v, v2 = (
+        _by_level(np.where(held, each, 0.0), levels)
+        for each in (
+            n_d, n_a, pooling, pooling * d, pooling**2 * (v_d + v_a),
+            pooling**4 * (v_d**2 / (n_d + 1) + v_a**2 / (n_a + 1)),
+        )
+    )  # fmt: skip
+    held = pooled > 0
+    variance = v / pooled**2
+    weight = np.where(held, 1 / variance, 0.0)
+    strata, d = held.sum(-1).astype(np.float64), np.where(held, summed / pooled, 0.0)
     sums = _sums(weight, d)
     found = _of_all(sums, strata)
-    # degrees of freedom of each variance (Satterthwaite), which two rows of the prior add to
-    degrees = (v_d + v_a) ** 2 / (v_d**2 / (n_d + 1) + v_a**2 / (n_a + 1))
+    degrees = v**2 / v2  # of freedom (Satterthwaite), which two rows of the prior add to
     share = weight / weight.sum(-1)[..., None]
     uncertain = np.where(held, (1 - share) ** 2 / degrees, 0.0).sum(-1) / (strata**2 - 1)
     ratio = found.statistic / (strata - 1) / (1 + 2 * (strata - 2) * uncertain)
     p = fdtrc(strata - 1, 1 / (3 * uncertain), ratio)
     named = held & (np.minimum(n_d, n_a) >= FEWEST_ROWS)
-    each = _against_others(_Strata(d, weight, held), sums, lambda _: (v_d + v_a, named), degrees)
+    each = _against_others(_Strata(d, weight, held), sums, lambda _: (variance, named), degrees)
     return found._replace(p=np.where(strata > 1, p, np.nan)), each
 
 

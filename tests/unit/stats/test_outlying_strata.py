@@ -144,22 +144,48 @@ def test_the_distance_that_would_have_been_named_is_named():
     assert np.isnan(smallest_outlying(few, 0.05)).any()
 
 
-def _tests_of_means(rng, strata, rows, spread, varies=0.0, outlying=0.0):
-    """Return the tests of one table of means, with so many rows a stratum on each side."""
+def _tests_of_means(rng, strata, rows, spread, varies=0.0, outlying=0.0, cells=1):
+    """Return the tests of one table of means, with so many rows a cell on each side."""
+    level = np.repeat(np.arange(strata), cells)
     counts, squares = [], []
     for side, (mean, scale) in enumerate(zip(rows, spread, strict=True)):
-        n = rng.poisson(mean, strata)
+        n = rng.poisson(mean, len(level))
         shift = 0.3 + varies * rng.standard_normal(strata) if side == 0 else np.zeros(strata)
         shift[0] += outlying * (side == 0)
-        values = scale * rng.standard_normal(n.sum()) + np.repeat(shift, n)
-        of = np.repeat(np.arange(strata), n)
-        counts += [np.bincount(of, values, strata), n.astype(float)]
-        squares.append(np.bincount(of, values**2, strata))
+        values = scale * rng.standard_normal(n.sum()) + np.repeat(shift[level], n)
+        of = np.repeat(np.arange(len(level)), n)
+        counts += [np.bincount(of, values, len(level)), n.astype(float)]
+        squares.append(np.bincount(of, values**2, len(level)))
     common = (counts[1] > 0) & (counts[3] > 0)
     held = [np.where(common, each, 0.0) for each in counts]
     each, _ = mean_differences(*counts, tuple(squares), 1.0)
     variances = mean_variances(*held, tuple(np.where(common, q, 0.0) for q in squares))
-    return heterogeneity_of_means(each.value, variances, (held[1], held[3]))
+    return heterogeneity_of_means(
+        each.value, variances, (held[1], held[3]), level if cells > 1 else None
+    )
+
+
+def test_levels_of_means_of_one_stratum_each_are_the_strata():
+    n, d, v = np.array([20, 30, 40, 50, 60, 0]), np.array([0, 1, 0.5, 2, 0.2, 9]), np.ones(6) / 9
+    v[-1] = 0
+    alone = heterogeneity_of_means(d, (v, v), (n, n))
+    levels = heterogeneity_of_means(d, (v, v), (n, n), np.arange(6))
+    for one, other in zip(alone, levels, strict=True):
+        for mine, its in zip(one, other, strict=True):
+            assert np.asarray(mine) == pytest.approx(np.asarray(its), nan_ok=True)
+
+
+@pytest.mark.parametrize("rows", [(40, 60), (4, 8)])
+def test_one_level_of_means_is_named_within_cells_and_no_other(rows):
+    rng = np.random.default_rng(8)
+    alike = [_tests_of_means(rng, 10, rows, (1, 1), cells=5) for _ in range(400)]
+    assert np.mean([whole.p < 0.05 for whole, _ in alike]) <= 0.075
+    assert np.mean([(holm(each.p) < 0.05).any() for _, each in alike]) <= 0.07
+    shift = 7 / np.sqrt(sum(rows))
+    tables = [_tests_of_means(rng, 10, rows, (1, 1), outlying=shift, cells=5) for _ in range(100)]
+    named = np.array([holm(each.p) < 0.05 for _, each in tables])
+    assert named[:, 0].mean() >= 0.9
+    assert named[:, 1:].any(axis=-1).mean() <= 0.06
 
 
 @pytest.mark.parametrize(
