@@ -541,8 +541,7 @@ def _adjusted_title(gap: Gap, column: ColumnGap) -> str:
 def _strata(
     gap: Gap, strata: Sequence[StratumGap], *, screen: bool = False, parts: bool = True
 ) -> Table:
-    """Return strata; of a screen without both rates where several columns take their place."""
-    rates = not screen or len(gap.columns) == 1
+    """Return strata; of a screen without the note on columns that may find no room there."""
     group, reference = called(gap.estimate.group), called(reference_name(gap.estimate.reference))
     of_difference = parts and gap.scale == "difference"
     rate = compared_rate(gap.estimate.definition)
@@ -553,7 +552,7 @@ def _strata(
         Column(", ".join(map(called, gap.columns)), numeric=False),
         Column(f"n, {group}"),
         Column(f"n, {reference}"),
-        *(Column(f"{of}, {side}") for side in (group, reference) if rates),
+        *(Column(f"{of}, {side}") for side in (group, reference)),
         Column("difference"),
         Column("CI", numeric=False),
     ]
@@ -562,8 +561,7 @@ def _strata(
     def row(each: StratumGap) -> tuple[Cell, ...]:
         cells = [Cell(stratum_name(each), name=True)]
         cells += [Cell(count(each.n_group)), Cell(count(each.n_reference))]
-        values = (each.rate_group, each.rate_reference) if rates else ()
-        cells += [Cell(shown(value, of_rate)) for value in values]
+        cells += [Cell(shown(rate, of_rate)) for rate in (each.rate_group, each.rate_reference)]
         difference = with_unit(each.difference, of_gap, sign=True)
         low, high = each.interval or (None, None)
         interval = shown_range(low, high, of_gap, sign=True)
@@ -573,7 +571,7 @@ def _strata(
         return (*cells, *(Cell(with_unit(part, of_gap, sign=True)) for part in own))
 
     more = screen * (len(gap.strata) - len(strata))
-    notes = [_CONTRIBUTIONS] if of_difference and gap.support.strata_used else []
+    notes = [_CONTRIBUTIONS] if of_difference and gap.support.strata_used and not screen else []
     notes += [_OUTLYING] if any(each.outlying for each in strata) else []
     notes += [f"{more:,} more strata in the .html or .json."] if more else []
     return Table("Strata", tuple(columns), tuple(map(row, strata)), notes=tuple(notes), titled=True)
