@@ -41,7 +41,6 @@ from fairgauge.render.words.metric_words import (
 from fairgauge.render.words.numbers import listing
 from fairgauge.render.words.verdict_sentences import describe_place
 from fairgauge.results.disparities import gap
-from fairgauge.results.finding import Finding
 from fairgauge.results.report import Report
 from fairgauge.results.verdicts import RuleResult, Verdict, before_counting
 
@@ -263,11 +262,6 @@ def group_names(report: Report) -> dict[tuple[str | None, str | None], str]:
     words = Vocabulary.of_report(report)
     groups = {(each.feature, each.group) for each in report.groups}
     return {each: word for each in groups if (word := words.word_of(*each))}
-
-
-def gravest_findings(report: Report) -> list[Finding]:
-    """Return the findings in the order of the first page, which has the gravest in its headline."""
-    return [each.finding for each in disparities_of(report, Vocabulary.of_report(report))]
 
 
 def audit_exhibits(report: Report) -> Iterator[Block]:

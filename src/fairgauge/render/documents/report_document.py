@@ -28,12 +28,7 @@ from fairgauge.render._document_tree import (
     Table,
     Tone,
 )
-from fairgauge.render.brief.audit_exhibits import (
-    audit_exhibits,
-    gravest_findings,
-    group_names,
-    reversed_features,
-)
+from fairgauge.render.brief.audit_exhibits import audit_exhibits, group_names, reversed_features
 from fairgauge.render.documents._appendix_sections import (
     data_blocks,
     glossary_sections,
@@ -262,7 +257,7 @@ class _Summary:
     def __init__(self, report: Report, results: list[FeatureResults]) -> None:
         self.report = report
         self.results = results
-        self.findings = gravest_findings(report)[: self.most_findings]
+        self.findings = report.findings[: self.most_findings]
         self.more_findings = len(report.findings) - len(self.findings)
         self.rules = rules_of(report)
         self.column = called(strata_named(report.spec.get("strata")) or "the strata")

@@ -542,24 +542,6 @@ def test_what_insufficient_data_counts_as_stands_beside_the_verdict(counted):
         assert (words in " ".join(str(report).split())) == (insufficient == counted)
 
 
-@pytest.mark.parametrize("name", ["loans", "without rules", "errors", "three classes", "strata"])
-def test_the_first_finding_of_the_report_is_that_of_the_headline(name: str) -> None:
-    """The headline was of approval, and the first finding of the rate among those who repaid."""
-    report = result(name)
-    (source, *_) = report.brief().headline.sources
-    stated = report.estimates[int(source.removeprefix("estimates[").removesuffix("]"))]
-    (of,) = (
-        each
-        for each in report.findings
-        if stated in (each.estimate, each.beside, *each.others, *each.others_beside)
-    )
-    for full in (True, False):
-        text = " ".join(render(report, "text", full=full).split())
-        places = {describe_finding(each)[:60]: each for each in report.findings}
-        first = min((words for words in places if words in text), key=text.index, default=None)
-        assert first is None or places[first] is of
-
-
 @pytest.mark.parametrize("name", ["loans", "strata", "why", "three classes"])
 def test_formats_without_drawings_state_nothing_of_marks(name: str) -> None:
     """Markdown had the captions "Green: allowed. Dot and line ..." below tables of words."""
