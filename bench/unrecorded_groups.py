@@ -109,7 +109,7 @@ class Judged:
     """
 
     name: str
-    tables: int = 400
+    tables: int = 200
     rows: int = 20_000
     rates: tuple[float, float, float] = (0.368, 0.55, 0.5)
     concentration: float = 1.0
@@ -224,8 +224,8 @@ DESIGNS: tuple[Covered | Judged, ...] = (
     Covered("5 groups", 300, 20_000, **FIVE),
     Covered("rare outcomes", 2_000, 2_000, **RARE),
     Covered("a group with a rate of 1", 2_000, 2_000, **SURE),
-    Covered("clusters of 20", 400, 2_000, cluster=20),
-    Covered("lognormal weights", 400, 2_000, weights=True),
+    Covered("clusters of 20", 200, 2_000, cluster=20),
+    Covered("lognormal weights", 200, 2_000, weights=True),
     Judged("no gap", rates=EQUAL),
     Judged("at the limit", rates=(0.5, 0.55, 0.5)),
     Judged("gap of 8", rates=(0.47, 0.55, 0.5)),
