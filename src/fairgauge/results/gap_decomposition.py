@@ -209,6 +209,12 @@ class AdjustedGap:
     extrapolated_group: Share = 0.0
     extrapolated_reference: Share = 0.0
 
+    def at(self, scale: str) -> tuple[float | None, Interval | None]:
+        """Return the difference, or the ratio, with its interval."""
+        return (
+            (self.ratio, self.ratio_interval) if scale == "ratio" else (self.value, self.interval)
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewCell:
@@ -452,6 +458,12 @@ class Decomposition(ResultOfMetrics):
                 -_size(each[1]),
             ),
         )
+
+    def with_regression(self, gap: Gap) -> Gap:
+        """Return a gap with its regression, of a ratio with that of the difference of its rate."""
+        alike = (each for each in self.gaps if each.adjusted and test_of(each) == test_of(gap))
+        same = next(alike, gap)
+        return replace(gap, adjusted=same.adjusted, controls=same.controls)
 
     def to_pandas(self, table: str = "parts") -> Any:
         """Return a table (``parts strata adjusted review``) as a `pandas.DataFrame`."""

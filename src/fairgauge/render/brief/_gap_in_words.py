@@ -39,7 +39,7 @@ from fairgauge.render.words.decomposition_sentences import (
     within_words,
 )
 from fairgauge.render.words.display_names import capitalised
-from fairgauge.render.words.metric_words import compared_rate, shown
+from fairgauge.render.words.metric_words import compared_rate, shown, shown_ends
 from fairgauge.results.disparities import gap as distance
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.gap_decomposition import Decomposition, Gap, StratumGap
@@ -48,6 +48,8 @@ from fairgauge.results.scopes import Interval
 _MOST_STRATA = 2
 _PER_HUNDRED = 100
 _RARE = Fraction(1, 10)
+_SPREAD = (GapPartKind.COMPOSITION, GapPartKind.NOT_COMPARABLE)
+"""The parts of a gap that are no difference within strata."""
 
 
 def gap_words(found: Decomposition) -> Vocabulary:
@@ -76,7 +78,7 @@ class GapInWords:
         row = compared_rate(estimate.definition)
         of_class = estimate.class_scope.kind is not ClassKind.NONE
         self.gap, self.known = gap, isinstance(row, Rate | Mean) and not of_class
-        self.of = _PER_HUNDRED
+        self.of, self.by_ratio = _PER_HUNDRED, gap.scale == "ratio"
         self.means: ComparedMeans | None = None
         if isinstance(row, Mean) and not of_class:
             self.means = ComparedMeans(words, estimate, row)
@@ -148,13 +150,11 @@ class GapInWords:
         estimate = self.gap.estimate
         if self.means is not None:
             yield self.means.sentence() or f"{estimate.says}."
-            if parts := self._parts():
-                yield parts
+            yield from self._parts()
             return
         counted = self._counted(estimate)
         yield f"{counted}." if counted else f"{estimate.says}."
-        if parts := self._parts():
-            yield parts
+        yield from self._parts()
         stand_out = [
             (name, each) for name, each in outlying_places(self.gap) if isinstance(each, StratumGap)
         ]
@@ -203,50 +203,63 @@ class GapInWords:
 
     @property
     def divided(self) -> bool:
-        """Return whether its parts are stated in words: those of a difference within strata."""
-        known = self.known and self.gap.scale == "difference"
-        return known and self.gap.part(GapPartKind.WITHIN).value is not None
+        """Return whether its parts are stated in words: there are some, of a ratio above 0."""
+        values = [self.gap.part(kind).value for kind in (GapPartKind.WITHIN, *_SPREAD)]
+        return self.known and all(v is not None and (v > 0 or not self.by_ratio) for v in values)
 
-    def _parts(self) -> str | None:
-        """Return the difference to quote, the one within strata or by regression, and the parts."""
-        values = {part.part: part.value for part in self.gap.parts if part.column is None}
+    def _parts(self) -> Iterator[str]:
+        """Yield the difference to quote, the one within strata or by regression, and the parts."""
         if not self.divided:
-            return None
-        alone, both = values.get(GapPartKind.NOT_COMPARABLE), "two"
-        outside = ""
-        if alone:
-            where, both = each_of(self.gap, several=True), "three"
-            outside = f", and {where} with nobody of the other side for {self.sized(alone)}"
-        within, composition = (
+            return
+        within, composition, alone = (
             self.sized_with(part.value, part.interval)
-            for part in map(self.gap.part, (GapPartKind.WITHIN, GapPartKind.COMPOSITION))
+            for part in map(self.gap.part, (GapPartKind.WITHIN, *_SPREAD))
         )
-        same, quoted = f" in the same {each_of(self.gap)}", "{} is the difference to quote."
-        stated = f"{same}: on average {within}. {quoted.format('This part, within,')}"
+        both, outside = "two", ""
+        if self.gap.part(GapPartKind.NOT_COMPARABLE).value != self.gap.estimate.definition.neutral:
+            where, both = each_of(self.gap, several=True), "three"
+            outside = f", and {where} with nobody of the other side for {self._factor(alone)}"
+        sides = f"{capitalised(self.subject)}, compared with {self.other}"
+        stated = f"{sides} in the same {each_of(self.gap)}: on average {within}."
         if self.gap.controls:
+            yield self._adjusted(sides)
+            only = f"by {strata_words(self.gap)} alone, without {controls_words(self.gap)}"
+            stated = f"In the same {each_of(self.gap)}, {only}: on average {within}."
             both = f"last {both}"
-            only = f"{strata_words(self.gap)} alone, without {controls_words(self.gap)}"
-            stated = (
-                f"{self._adjusted(quoted.format('This'))}{capitalised(same.strip())}, by {only}: "
-                f"on average {within}."
-            )
-        return (
-            f"{capitalised(self.subject)}, compared with {self.other}{stated} That they "
-            f"are spread differently over {strata_words(self.gap)} (composition) accounts for "
-            f"{composition}{outside}; the {both} add up to the gap."
+        else:
+            stated += f" This part, within, is the {self.gap.scale} to quote."
+        yield (
+            f"{stated} That they are spread differently over {strata_words(self.gap)} "
+            f"(composition) accounts for {self._factor(composition)}{outside}; the {both} "
+            f"{'multiply' if self.by_ratio else 'add up'} to the gap."
         )
 
-    def _adjusted(self, quoted: str) -> str:
+    def _adjusted(self, sides: str) -> str:
         """Return the difference by regression with controls, which is the one to quote."""
         for found in self.gap.adjusted[:1]:
-            size = self.sized_with(found.value, found.interval)
             return (
-                f", adjusted for {adjusted_for(self.gap)} by regression: on average {size}. "
-                f"{quoted}{extrapolated(self.gap, found)} "
+                f"{sides}, adjusted for {adjusted_for(self.gap)} by regression: on average "
+                f"{self.sized_with(*found.at(self.gap.scale))}. This is the {self.gap.scale} to "
+                f"quote.{extrapolated(self.gap, found)}"
             )
-        return f": adjusted for {adjusted_for(self.gap)}, there is no regression. "
+        return f"{sides}: adjusted for {adjusted_for(self.gap)}, there is no regression."
+
+    @property
+    def _times(self) -> str:
+        return f" times as {'often' if self.means is None else 'high'}"
+
+    def _factor(self, sized: str) -> str:
+        """Return what a part of a ratio multiplies, which is no comparison of people by itself."""
+        return f"a factor of {sized.replace(self._times, '')}" if self.by_ratio else sized
 
     def sized(self, value: float) -> str:
+        """Return a difference or a ratio of the worse-off side: "0.68 times as often"."""
+        if not self.by_ratio:
+            return self.apart(value)
+        value = value if not self.turned else 1 / value if value > 0 else math.inf
+        return f"{shown(value, Unit.RATIO)}{self._times}"
+
+    def apart(self, value: float) -> str:
         """Return a difference of the worse-off side: "3.6 more of 100"; of means "3 lower"."""
         value = -value if self.turned else value
         return (
@@ -257,15 +270,21 @@ class GapInWords:
 
     def _ends(self, interval: Interval) -> tuple[float, float]:
         low, high = interval
-        return (-high, -low) if self.turned else (low, high)
+        if not self.turned:
+            return low, high
+        if self.by_ratio:
+            return (1 / high, 1 / low) if low > 0 else (1 / high, math.inf)
+        return -high, -low
 
     def sized_with(self, value: float | None, interval: Interval | None) -> str:
-        """Return a difference with its interval."""
+        """Return a difference or a ratio with its interval."""
         if value is None or interval is None:
             return "unknown"
         ends = self._ends(interval)
         level = f"{100 * interval.level:.4g}% CI"
-        if self.means is None:
+        if self.by_ratio:
+            span = "between {} and {}".format(*shown_ends(*ends, Unit.RATIO))
+        elif self.means is None:
             span = range_words(ends, self.of).removesuffix(f" of {self.of:,}")
         else:
             span = self.means.span(ends)
@@ -276,42 +295,66 @@ class GapInWords:
         if self.means is not None:
             return self.means.interval_sentence()
         interval = self.gap.estimate.interval
-        if interval is None or self.gap.scale != "difference" or self.rate.event is None:
+        if interval is None or self.rate.event is None:
             return None
         ends = self._ends(interval)
-        subject, other = (self.rate.among(each) for each in (self.subject, self.other))
         level = f"{100 * interval.level:.4g}% CI"
+        if self.by_ratio:
+            text = self.rate.times_as_often(ends, self.subject, self.other)
+            return f"{capitalised(text or '')} ({level})."
+        subject, other = (self.rate.among(each) for each in (self.subject, self.other))
         return (
             f"{capitalised(subject)}, compared with {other}: {range_words(ends, self.of)} "
             f"{self.rate.event.happened} ({level})."
         )
 
     def averages(self) -> str:
-        """Return the other ways to compare within strata, each by its name."""
+        """Return whether all ways to average over strata show the same, else those that do not."""
         gap, strata = self.gap, strata_words(self.gap)
-        parts = {part.weights: part for part in gap.parts if part.part is GapPartKind.WITHIN}
         sides = (self.subject, self.other)[:: -1 if self.turned else 1]
         named = {
+            StratumWeights.AVERAGE: "",
             StratumWeights.GROUP: f"weighted by the shares of {sides[0]}",
-            StratumWeights.REFERENCE: f"by those of {sides[1]}",
+            StratumWeights.REFERENCE: f"weighted by the shares of {sides[1]}",
             StratumWeights.MANTEL_HAENSZEL: (
                 f"by Mantel and Haenszel’s weights (“adjusted for {strata}” in an audit)"
             ),
         }
-        others = [
-            f"{words} {self.sized_with(part.value, part.interval)}"
+        found = [
+            (words, part.value, part.interval)
             for weights, words in named.items()
-            if (part := parts.get(weights)) is not None and part.value is not None
+            for part in gap.parts
+            if (part.part, part.weights) == (GapPartKind.WITHIN, weights)
         ]
-        others += [  # with controls it is not of the same comparison
-            f"by regression {self.sized_with(each.value, each.interval)}"
+        # with controls a regression is not of the same comparison
+        found += [
+            ("by regression", *each.at(gap.scale))
             for each in gap.adjusted[: 0 if gap.controls else 1]
         ]
-        return (
-            f"The part within {strata} is the average of the differences that adds up to the gap "
-            f"with composition. Other averages: {'; '.join(others)}. The first two decide the "
-            "verdict, so that no choice of weights does; none of them is a further finding."
-        )
+        known = [(*each, self._shows(each[2])) for each in found if None not in each]
+        differ = [
+            f"{words} {self.sized_with(value, interval)}"
+            for words, value, interval, shows in known
+            if shows != known[0][-1]
+        ]
+        if differ:
+            return (
+                f"Other ways to average over {strata} do not all show the same: "
+                f"{'; '.join(differ)}. Those weighted by the shares of either side decide the "
+                "verdict."
+            )
+        values = [value for _, value, _, _ in known if value is not None]
+        ends = sorted((min(values), max(values)), key=abs, reverse=self.by_ratio and self.turned)
+        agree = f"All {len(known)} ways to average over {strata} agree"
+        agree += "" if known[0][-1] else " that no difference is shown"
+        return f"{agree}: {_between(*map(self.sized, ends))}."
+
+    def _shows(self, interval: Interval | None) -> int:
+        """Return the sign of the difference that an interval shows; 0 where it shows none."""
+        neutral = self.gap.estimate.definition.neutral
+        if interval is None or neutral in interval:
+            return 0
+        return 1 if interval.low > neutral else -1
 
     def variation(self) -> str:
         """Return whether the difference varies over strata; nothing where it is not tested."""
@@ -319,8 +362,8 @@ class GapInWords:
         if gap.heterogeneity is None:
             return ""
         alone = [
-            f"{name} ({self.sized(each.difference or 0.0)}; "
-            f"{self.sized(each.others)} in all others together)"
+            f"{name} ({self.apart(each.difference or 0.0)}; "
+            f"{self.apart(each.others)} in all others together)"
             for name, each in outlying_places(gap)[:_MOST_STRATA]
             if each.others is not None
         ]
@@ -337,7 +380,20 @@ class GapInWords:
 
     def distance(self, value: float) -> str:
         """Return the size of a difference without its direction: "7.0 of 100"."""
-        return self.sized(abs(value)).replace(" more of", " of").removesuffix(" higher")
+        value = value if self.by_ratio else abs(value)
+        return self.sized(value).replace(" more of", " of").removesuffix(" higher")
+
+
+def _between(one: str, other: str) -> str:
+    """Return a range of sizes of one unit, or that they are the same.
+
+    >>> _between("17.1 fewer of 100", "17.2 fewer of 100"), _between("3 lower", "1 higher")
+    ('between 17.1 and 17.2 fewer of 100', 'between 3 lower and 1 higher')
+    """
+    (first, _, unit), (second, _, same) = one.partition(" "), other.partition(" ")
+    if one == other:
+        return one
+    return f"between {first if unit == same else one} and {second} {same}"
 
 
 def _as_amount(value: float) -> str:

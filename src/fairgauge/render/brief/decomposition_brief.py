@@ -9,6 +9,7 @@ from fairgauge.render.brief._gap_in_words import GapInWords, gap_words
 from fairgauge.render.brief._vocabulary import interval_in_words
 from fairgauge.render.words.decomposition_sentences import (
     CAVEAT,
+    adjusted_for,
     controls_words,
     describe_adjusted,
     describe_detectable,
@@ -49,7 +50,7 @@ _OF_FIRST = ("parts", "detectable")
 
 def decomposition_brief(found: Decomposition) -> Brief:
     """Return the brief of a decomposition, of its gravest gaps in detail."""
-    ordered = found.gravest()
+    ordered = [(i, found.with_regression(gap)) for i, gap in found.gravest()]
     once: dict[object, tuple[int, Gap]] = {}
     for each in ordered:
         once.setdefault(test_of(each[1]), each)
@@ -68,7 +69,7 @@ def decomposition_brief(found: Decomposition) -> Brief:
         found=tuple(_found(gaps, more, words)),
         certainty=tuple(_certainty(found, gaps, words)),
         limits=(Sentence(CAVEAT),),
-        steps=tuple(_steps(found)),
+        steps=tuple(_steps(found, words)),
         question="How large the gap is, and where it lies",
     )
 
@@ -175,18 +176,31 @@ def _certainty_of(gap: Gap, in_words: GapInWords) -> Iterator[tuple[str, str]]:
     yield describe_detectable(gap, size), "detectable"
 
 
-def _steps(found: Decomposition) -> Iterator[Sentence]:
+def _steps(found: Decomposition, words: Vocabulary) -> Iterator[Sentence]:
     verdicts = {gap.verdict for gap in found.gaps}
-    places = dict.fromkeys(name for _, gap in found.gravest() for name, _ in outlying_places(gap))
+    gaps = [found.with_regression(gap) for _, gap in found.gravest()]
+    strata, within = "the strata", ""
+    if gaps[0].controls:
+        strata = adjusted_for(gaps[0])
+        within = f" within the same {strata}"
+    places = dict.fromkeys(name for gap in gaps for name, _ in outlying_places(gap))
     if places:
         named = listing(list(places), most=_MOST_PLACES)
-        yield Sentence(f"Read cases of {named} first: the difference there is unlike all others.")
-    elif verdicts & {GapVerdict.REMAINS, GapVerdict.REVERSES}:
-        largest = next((name for _, gap in found.gravest() if (name := _largest(gap))), "")
+        yield Sentence(
+            f"Read cases of {named} first{within and f',{within}'}: the difference there is unlike "
+            "all others."
+        )
+    elif any(map(_remains, gaps)):
+        largest = next(filter(None, (_largest(gap, GapInWords(words, gap)) for gap in gaps)), "")
         where = f": {largest} first" if largest else ""
-        yield Sentence(f"Read cases of the strata in which the difference is largest{where}.")
-    if GapVerdict.ACCOUNTED_FOR in verdicts:
-        yield Sentence("Ask whether the strata may rightly decide, and why groups differ in them.")
+        those = (
+            f" of both sides{within}"
+            if within
+            else " of the strata in which the difference is largest"
+        )
+        yield Sentence(f"Read cases{those}{where}.")
+    if any(map(_is_accounted_for, gaps)):
+        yield Sentence(f"Ask whether {strata} may rightly decide, and why groups differ in them.")
     undecided = (gap for gap in found.gaps if gap.verdict is GapVerdict.INCONCLUSIVE)
     if not all(map(is_of_one_outcome, undecided)):
         if not places:
@@ -198,13 +212,28 @@ def _steps(found: Decomposition) -> Iterator[Sentence]:
         yield Sentence("State which difference would be too small to matter, with --margin.")
 
 
-def _largest(gap: Gap) -> str:
+def _remains(gap: Gap) -> bool:
+    """Return whether a difference remains, with controls by their regression."""
+    if gap.controls and gap.adjusted:
+        return 0 not in gap.adjusted[0].interval
+    return gap.verdict in (GapVerdict.REMAINS, GapVerdict.REVERSES)
+
+
+def _is_accounted_for(gap: Gap) -> bool:
+    """Return whether no difference is shown to remain, with controls by their regression."""
+    if gap.controls and gap.adjusted:
+        return gap.is_shown and not _remains(gap)
+    return gap.verdict is GapVerdict.ACCOUNTED_FOR
+
+
+def _largest(gap: Gap, in_words: GapInWords) -> str:
     """Return the stratum with the largest difference, where differences vary and it is no zero."""
     differ = [each for each in gap.strata if each.interval is not None and 0 not in each.interval]
     if not gap.varies or not differ:
         return ""
     most = max(differ, key=lambda each: abs(each.difference or 0.0))
     size = with_unit(most.difference, stratum_unit(gap), sign=True)
+    size = in_words.apart(most.difference or 0.0) if in_words.known else size
     return f"{stratum_name(most)} ({size})"
 
 

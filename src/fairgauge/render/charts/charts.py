@@ -490,6 +490,10 @@ def _period_anchor(i: int, count: int) -> str:
     return {0: "start", count - 1: "end"}.get(i, "middle")
 
 
+_ROOM = 0.06
+"""How much of the drawing is beyond a limit, so that its line is not the edge."""
+
+
 def _time_axis(chart: TimeChart) -> Scale:
     if chart.threshold is not None:
         most = max([chart.threshold, *(m.value for m in chart.marks if m.value is not None)])
@@ -499,9 +503,11 @@ def _time_axis(chart: TimeChart) -> Scale:
     log = chart.unit is Unit.RATIO
     if log:
         include = [end for end in include if end > 0]
-    if not include and not any(v is not None and math.isfinite(v) for v in values):
-        include = [0.0, 1.0]
-    return scale(values, include, log=log)
+    known = [v for v in (*values, *include) if v is not None and math.isfinite(v)]
+    if not log and known:  # that of a ratio has room by itself
+        room = _ROOM * (max(known) - min(known))
+        include = [end + side * room for end in include for side in (-1, 1)]
+    return scale(values, include if known else [0.0, 1.0], log=log)
 
 
 def _ticks(axis: Scale, chart: TimeChart) -> list[Tick]:

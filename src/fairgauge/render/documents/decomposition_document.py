@@ -76,13 +76,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from fairgauge.render._document_tree import Block, DocumentTree
-    from fairgauge.results.estimates import Estimate
-    from fairgauge.results.gap_decomposition import (
-        ColumnGap,
-        Decomposition,
-        Gap,
-        LevelGap,
-    )
+    from fairgauge.results.gap_decomposition import ColumnGap, Decomposition, Gap, LevelGap
+    from fairgauge.results.scopes import Interval
 
 _Row = TypeVar("_Row")
 _MOST_ROWS, _MOST_NAMED = 5, 4
@@ -143,7 +138,7 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> Docume
         folded=not full,
         file_name="why",
         warnings=opening_warnings(found.diagnostics),
-        exhibits=_pictures(found.gravest()[0][1]),
+        exhibits=_pictures(found.with_regression(found.gravest()[0][1])),
         filed=_filed(found) if full else (),
     )
 
@@ -156,7 +151,8 @@ def _verdict(found: Decomposition) -> str:
     several = len(found.gaps) > 1
     by_verdict: dict[str, list[str]] = {}
     for _, gap in found.gravest():
-        by_verdict.setdefault(verdict_and_controls(gap).upper(), []).append(_short(gap, found))
+        words = verdict_and_controls(found.with_regression(gap)).upper()
+        by_verdict.setdefault(words, []).append(_short(gap, found))
     texts = [
         f"{words}: {numbers.listing(names, most=_MOST_NAMED)}" if several else words
         for words, names in by_verdict.items()
@@ -225,8 +221,7 @@ def _on_a_screen(found: Decomposition, *, parts: bool = True) -> Section:
         each for each in others if each[1].scale == "difference" or test_of(each[1]) not in alike
     ]
     most = _MOST_ROWS - (2 if others else 0)
-    adjusted = next((g for g in found.gaps if g.adjusted and test_of(g) == test_of(first)), first)
-    blocks: list[Block] = [_parts(first, adjusted)]
+    blocks: list[Block] = [_parts(found.with_regression(first), whole=False)]
     by_column = _furthest_column(first)
     if by_column is not None:
         blocks.append(_levels(first, by_column, _first(by_column.levels, most), screen=True))
@@ -312,11 +307,10 @@ def _gap(gap: Gap, at: int, *, parts: bool) -> Iterator[Block]:
     )
     for text in filter(None, texts):
         yield Paragraph(text)
-    yield _waterfall(gap)
+    yield _waterfall(gap, gap.adjusted)
     if parts:
         return
     yield from _dots(gap)
-    yield from _adjusted_dots(gap)
     yield from _folded(f"strata-{at}", "strata", gap.strata, partial(_strata, gap))
     for k, column in enumerate(gap.by_column):
         named, table = f"values of {called(column.column)}", partial(_levels, gap, column)
@@ -333,13 +327,12 @@ def _folded(
         yield Section(id_, f"{len(others):,} more {what}", (table(others),), folded=True)
 
 
-def _parts(gap: Gap, adjusted: Gap | None = None) -> Table:
+def _parts(gap: Gap, *, whole: bool = True) -> Table:
     """Return the parts that add up (multiply) to the gap, then within strata by other weights.
 
-    With ``adjusted``, what adds up alone, beside what remains by its regression, that of the gap
-    or, of a ratio, of the difference.
+    Of no ``whole`` table, what adds up alone, beside what remains by regression.
     """
-    whole, ratio = adjusted is None, gap.scale == "ratio"
+    ratio = gap.scale == "ratio"
     shares = any(part.share is not None for part in gap.parts)
     rows = [
         (
@@ -351,11 +344,7 @@ def _parts(gap: Gap, adjusted: Gap | None = None) -> Table:
         if whole or _is_added(gap, part)
     ]
     kind, sign = unit(gap.estimate.definition), signed(gap.estimate.definition)
-    totals = [("the gap", gap.estimate.value, gap.estimate.interval)]
-    if adjusted is not None and adjusted.adjusted:
-        each = adjusted.adjusted[0]
-        ends = (each.ratio, each.ratio_interval) if ratio else (each.value, each.interval)
-        totals.append((f"adjusted for {adjusted_for(adjusted)} by regression", *ends))
+    totals = list(_totals(gap, () if whole else gap.adjusted[:1]))
     columns = (
         Column("part", numeric=False), Column("size"), Column("CI", numeric=False),
         *([Column("share of the gap", numeric=False)] if shares else []),
@@ -363,9 +352,9 @@ def _parts(gap: Gap, adjusted: Gap | None = None) -> Table:
     how = "multiply" if ratio else "add up"
     alone = "Strata of one side alone, composition" if _alone(gap) else "Composition"
     own = f"“{part_words(gap, gap.part(GapPartKind.WITHIN))}”"
-    quoted = f"{own} is the difference to quote"
+    quoted = f"{own} is the {gap.scale} to quote"
     if gap.controls:
-        main = f"; the one adjusted for {adjusted_for(gap)} is the difference to quote"
+        main = f"; the one adjusted for {adjusted_for(gap)} is the {gap.scale} to quote"
         quoted = f"{own} is by {strata_words(gap)} alone{main if gap.adjusted else ''}"
     notes = [f"{alone} and within {how} to the gap: {quoted}."]
     if whole:
@@ -395,6 +384,22 @@ def _parts(gap: Gap, adjusted: Gap | None = None) -> Table:
     )
 
 
+_EFFECTS = {
+    ColumnEffects.MAIN: "by regression",
+    ColumnEffects.BY_SIDE: "with effects by side",
+    ColumnEffects.NUMBERS: "with numbers as they are",
+}
+
+
+def _totals(
+    gap: Gap, adjusted: Sequence[AdjustedGap]
+) -> Iterator[tuple[str, float | None, Interval | None]]:
+    """Yield the gap, and what remains of it by regressions."""
+    yield "the gap", gap.estimate.value, gap.estimate.interval
+    for each in adjusted:
+        yield f"adjusted for {adjusted_for(gap)} {_EFFECTS[each.effects]}", *each.at(gap.scale)
+
+
 def _alone(gap: Gap) -> bool:
     return min(gap.support.share_group, gap.support.share_reference) < 1
 
@@ -415,14 +420,17 @@ def _is_added(gap: Gap, part: GapPart) -> bool:
 
 def _pictures(gap: Gap) -> Iterator[Chart]:
     """Yield what is drawn on the first page: the parts, and the strata that are furthest out."""
-    yield _waterfall(gap)
+    yield _waterfall(gap, gap.adjusted[:1] if gap.controls else ())
     charts = list(_dots(gap, _MOST_DRAWN))
     named = [each for each in charts if any(row.badge for row in each.rows)]
     yield from (named or charts)[:1]
 
 
-def _waterfall(gap: Gap) -> Chart:
-    """Return the parts that add up (multiply) to the gap, each from where those before it end."""
+def _waterfall(gap: Gap, adjusted: Sequence[AdjustedGap]) -> Chart:
+    """Return the parts that add up (multiply) to the gap, each from where those before it end.
+
+    Below the gap is what remains of it by regression.
+    """
     metric, ratio = gap.estimate.definition, gap.scale == "ratio"
     neutral_value = metric.neutral or 0.0
     end, rows = neutral_value, []
@@ -436,23 +444,18 @@ def _waterfall(gap: Gap) -> Chart:
         )
         words = value_words(gap, part)
         rows.append(ChartRow(part_words(gap, part), Mark(end, low, high), words[0], start=start))
-    text = value_text(gap.estimate, interval=False)
-    whole = Mark(gap.estimate.value, *(gap.estimate.interval or (None, None)))
-    rows.append(ChartRow("the gap", whole, text, emphasis=True, start=neutral_value))
+    kind, sign = unit(metric), signed(metric)
+    for name, value, ends in _totals(gap, adjusted):
+        mark, text = Mark(value, *(ends or (None, None))), with_unit(value, kind, sign=sign)
+        rows.append(ChartRow(name, mark, text, emphasis=True, start=neutral_value))
     size = "multiplies where the one above it ends" if ratio else "is the length of its bar"
     legend = (
         f"The number of a part {size}; the bar begins where the one above it ends. Lines are "
         "confidence intervals, from the same place."
     )
-    points = ("pp: percentage points, of 100.",) if unit(metric) is Unit.POINTS else ()
-    return Chart(
-        "The gap and its parts",
-        tuple(rows),
-        unit(metric),
-        neutral(metric),
-        notes=points,
-        legend=legend,
-    )
+    points = ("pp: percentage points, of 100.",) if kind is Unit.POINTS else ()
+    title = "The gap and its parts"
+    return Chart(title, tuple(rows), kind, neutral(metric), notes=points, legend=legend)
 
 
 def _dots(gap: Gap, most: int = _MOST_OPEN) -> Iterator[Chart]:
@@ -482,35 +485,6 @@ def _dots(gap: Gap, most: int = _MOST_OPEN) -> Iterator[Chart]:
                 for name, each in ends
             )
             yield Chart(caption, (*_average(gap), *rows), kind, 0.0, notes=tuple(notes))
-
-
-_ADJUSTED = {
-    ColumnEffects.MAIN: "by regression on {}",
-    ColumnEffects.BY_SIDE: "with effects by side",
-    ColumnEffects.NUMBERS: "with numbers as they are",
-}
-
-
-def _adjusted_dots(gap: Gap) -> Iterator[Chart]:
-    """Yield the difference unadjusted, within strata, and by regression."""
-    if gap.scale == "ratio" or not gap.adjusted:
-        return
-    within = gap.part(GapPartKind.WITHIN)
-    found: list[tuple[str, Estimate | GapPart | AdjustedGap]] = [
-        ("unadjusted", gap.estimate),
-        (part_words(gap, within), within),
-    ]
-    found += [(_ADJUSTED[a.effects].format(adjusted_for(gap)), a) for a in gap.adjusted]
-    kind = unit(gap.estimate.definition)
-    rows = tuple(
-        ChartRow(
-            name,
-            Mark(each.value, *(each.interval or (None, None))),
-            with_unit(each.value, kind, sign=True),
-        )
-        for name, each in found
-    )
-    yield Chart("The difference, adjusted", rows, kind, 0.0)
 
 
 def _average(gap: Gap) -> Iterator[ChartRow]:

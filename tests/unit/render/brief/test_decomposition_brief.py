@@ -12,6 +12,7 @@ from tests.every_result import result
 
 import fairgauge as fg
 from fairgauge.enums import GapPartKind, StratumWeights
+from fairgauge.render.documents.decomposition_document import decomposition_document
 from fairgauge.render.formats import render
 
 # Z remains within both units, B is accounted for by them, and few rows are of C
@@ -157,9 +158,64 @@ def test_one_difference_within_strata_is_named_to_quote_and_the_others_by_their_
     brief = result("why").brief()
     texts = [str(each) for each in (*brief.found, *brief.certainty)]
     assert sum("difference to quote" in each for each in texts) == 1
-    (others,) = (each for each in texts if "Other averages: " in each)
-    for name in ("shares of women", "by those of men", "Mantel and Haenszel", "regression"):
+    (others,) = (each for each in texts if each.startswith("Other ways to average over Dept do"))
+    for name in ("shares of women", "Mantel and Haenszel", "regression"):
         assert name in others
+    assert "shares of men" not in others  # it shows what the one to quote does
+
+
+@pytest.mark.parametrize("metric", ["difference", "ratio"])
+@pytest.mark.parametrize("reference", ["M", "F"])
+def test_ways_to_average_that_agree_are_one_short_sentence_that_spans_them(metric, reference):
+    """Its ends are those of all ways, of a ratio read from the side that is worse off."""
+    found = controlled(-8, reference, metrics=f"selection_rate.{metric}")
+    parts = [part.value for part in found.gaps[0].parts if part.part is GapPartKind.WITHIN]
+    turned = reference == "F"
+    values = [(1 / each if turned else each) if metric == "ratio" else abs(100 * each)
+              for each in parts]  # fmt: skip
+    ends = [f"{each:.{2 if metric == 'ratio' else 1}f}" for each in (min(values), max(values))]
+    span = ends[0] if ends[0] == ends[1] else f"between {ends[0]} and {ends[1]}"
+    of = "times as often" if metric == "ratio" else "fewer of 100"
+    (stated,) = (each for each in map(str, found.brief().certainty) if "ways to average" in each)
+    assert stated == f"All 4 ways to average over branch agree: {span} {of}."
+
+
+@pytest.mark.parametrize("reference", ["M", "F"])
+def test_a_ratio_is_stated_in_times_and_no_sentence_of_the_page_in_percentage_points(reference):
+    found = controlled(-8, reference, metrics="selection_rate.ratio")
+    brief, (gap,) = found.brief(), found.gaps
+    texts = [str(each) for _, answer in brief.answers for each in answer]
+    assert not [each for each in texts if " pp" in each or "percentage point" in each]
+    (quoted,) = (each for each in texts if "ratio to quote" in each)
+    values = gap.adjusted[0].ratio, gap.adjusted[0].ratio_interval
+    ratio, low, high = values[0], values[1].low, values[1].high
+    if reference == "F":
+        ratio, low, high = 1 / ratio, 1 / high, 1 / low
+    size = f"{ratio:.2f} times as often (95% CI between {low:.2f} and {high:.2f})"
+    assert f"by regression: on average {size}. This is the ratio to quote." in quoted
+    assert any("multiply to the gap" in each for each in texts)
+
+
+def test_with_controls_cases_to_read_are_alike_in_them_and_the_chart_shows_what_is_quoted():
+    remains, accounted = controlled(-8), controlled(0)
+    steps = [str(each) for each in remains.brief().steps]
+    assert steps == ["Read cases of both sides within the same branch and debt."]
+    (step,) = map(str, accounted.brief().steps)
+    assert step.startswith("Ask whether branch and debt may rightly decide")
+    drawn = decomposition_document(remains).first_page.exhibits[0]
+    row = drawn.rows[-1]
+    assert row.label == "adjusted for branch and debt by regression"
+    assert row.mark.value == remains.gaps[0].adjusted[0].value
+
+
+@pytest.mark.parametrize("first", ["difference", "ratio"])
+def test_a_ratio_beside_its_difference_has_the_regression_of_it(first):
+    second = {"difference": "ratio", "ratio": "difference"}[first]
+    both = [f"selection_rate.{each}" for each in (first, second)]
+    found = controlled(-8, metrics=both)
+    (quoted,) = (e for e in map(str, found.brief().found) if f"the {first} to quote" in e)
+    assert "there is no regression" not in quoted
+    assert "adjusted for branch and debt by regression: on average" in quoted
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -181,9 +237,10 @@ def test_an_audit_adjusts_by_an_average_that_a_decomposition_names_as_the_audit_
             if (each.metric, each.group, each.scope.kind) == (of.metric, of.group, "pooled")
         )
         assert pooled.value == pytest.approx(part.value, abs=1e-12)
-        (named,) = (each for each in map(str, why.brief().certainty) if "Other averages" in each)
-        size = f"{100 * abs(part.value):.1f}"
-        assert re.search(rf"“adjusted for d” in an audit\) {size} (more|fewer) of 100", named)
+        text = render(why, "markdown", full=True)
+        assert "is what an audit states as adjusted for d." in text
+        rows = [row for row in text.splitlines() if "weights of Mantel and Haenszel |" in row]
+        assert any(f"{100 * abs(part.value):.1f} pp" in row for row in rows)
     assert "on average within" not in str(report.brief()).lower()
 
 
@@ -257,15 +314,14 @@ def test_with_controls_the_regression_is_quoted_and_the_headline_states_for_what
     assert str(brief.verdict[0]) == f"Remains {ends}."
     assert str(gap.verdict) == "remains"
     (text,) = (str(each) for each in brief.found if "difference to quote" in str(each))
-    quoted, _, alone = text.partition("This is the difference to quote.")
+    quoted, alone = text, str(brief.found[list(map(str, brief.found)).index(text) + 1])
     size = f"{100 * abs(adjusted.value):.1f}"
     assert "adjusted for branch and debt by regression: on average" in quoted
     assert (f"{size} fewer of 100" if within < 0 else "of 100") in quoted
     assert f"{100 * abs(gap.part('within').value):.1f} fewer of 100" in alone
     assert "In the same branch, by branch alone, without debt: on average" in alone
     assert "the last two add up to the gap" in alone
-    (others,) = (str(e) for e in brief.certainty if "Other averages: " in str(e))
-    assert "regression" not in others
+    assert not any("by regression" in str(each) for each in brief.certainty)
     full = " ".join(render(found, "text", full=True).split())
     assert "“within branch” is the difference to quote" not in full
     assert f"WITH THE CONTROLS, BY REGRESSION, {shows.upper()}" in full

@@ -14,9 +14,10 @@ from fairgauge.render._document_tree import (
     GridRule,
     Mark,
     RuleGrid,
+    TimeChart,
     Unit,
 )
-from fairgauge.render.charts.charts import Tick, _apart, grid_axes, placed
+from fairgauge.render.charts.charts import Tick, _apart, grid_axes, placed, placed_times
 
 SOLID = [Mark(0.9, 0.85, 0.95), Mark(0.8, 0.7, 0.9)]
 
@@ -76,3 +77,11 @@ def test_labels_stand_at_their_places_and_those_that_touch_are_thinned():
     near = [Tick(40.0, "−10"), Tick(50.0, "0"), Tick(60.0, "+10")]
     assert [tick.label for tick in _apart(near, 22.0)] == ["0"]
     assert {tick.anchor for tick in chart_of(*SOLID).ticks} == {"middle"}
+
+
+@pytest.mark.parametrize("allowed", [(-0.05, 0.05), (-0.3, 0.3), (-1.0, 0.02)])
+def test_a_limit_of_a_chart_over_time_is_not_the_edge_of_its_drawing(allowed):
+    marks = (Mark(0.01, -0.02, 0.04), Mark(0.02, -0.01, 0.05))
+    chart = TimeChart("a rate", ("one", "two"), marks, Unit.POINTS, allowed=allowed)
+    above, below = placed_times(chart).allowed
+    assert 8 < above < below < 92

@@ -107,5 +107,6 @@ def test_the_number_of_a_part_is_the_length_of_its_bar_which_has_no_dot(scale):
         assert number == pytest.approx(length if ratio else 100 * length, abs=0.051)
         assert row.mark.at is None
         assert row.part is not None
-        if before is not None and row is not rows[-1]:
-            assert start == before.row.mark.value
+        # the gap and what remains of it by regression are no parts
+        assert start == (before.row.mark.value if before and not row.row.emphasis else ratio)
+    assert [row.row.emphasis for row in rows] == [False, False, True, True, True]
