@@ -145,7 +145,10 @@ def _repeat(report: MonitorReport) -> Iterator[Block]:
     last = ["--at", report.periods[-1]] if report.periods else []
     line = shlex.join(["fairgauge", "monitor", "status", kept, *last])
     yield from record_blocks(
-        report, facts, "To repeat this, as the history was last asked, run", line
+        report,
+        facts,
+        "To repeat this (with -c where the history was last asked other rules), run",
+        line,
     )
 
 
