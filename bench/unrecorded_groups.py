@@ -38,6 +38,7 @@ DATA = Path(__file__).resolve().parents[1] / "docs" / "coverage_of_unrecorded_gr
 LIMIT = 0.05
 BLOCK = 10
 WEAK = 5.7
+_ROWS_OF_A_FILE = 5_000_000
 
 
 @dataclass(frozen=True)
@@ -278,11 +279,13 @@ def counting(rows: int) -> str:
     rng = np.random.default_rng(3)
     names = {group: f"p_{group}" for group in "abcde"}
     with TemporaryDirectory() as folder:
-        file = f"{folder}/rows.parquet"
-        p = rng.dirichlet([0.2, 0.6, 0.2, 0.3, 0.1], rows)
-        frame = pl.DataFrame(p, schema=list(names.values()))
-        frame = frame.with_columns(chosen=pl.Series(rng.integers(0, 2, rows)))
-        frame.write_parquet(file)
+        for first in range(0, rows, _ROWS_OF_A_FILE):
+            n = min(_ROWS_OF_A_FILE, rows - first)
+            p = rng.dirichlet([0.2, 0.6, 0.2, 0.3, 0.1], n)
+            frame = pl.DataFrame(p, schema=list(names.values()))
+            frame = frame.with_columns(chosen=pl.Series(rng.integers(0, 2, n)))
+            frame.write_parquet(f"{folder}/{first:012}.parquet")
+        file = f"{folder}/*.parquet"
         ends = ", ".join(f"min({name}), max({name})" for name in names.values())
         scan = f"SELECT {ends}, sum(chosen) FROM '{file}'"
         bare = _cpu(lambda: duckdb.sql(scan).fetchall())
