@@ -532,6 +532,7 @@ class WhyInconclusive(StrEnum):
     SEVERAL_GAPS = "several gaps"  # decided by itself, and not when all gaps are judged together
     NOT_COMPARABLE = "not comparable"
     TOO_FEW = "too few"
+    UNDEFINED = "undefined"  # of a ratio whose numbers are not above 0
 
 
 class ColumnEffects(StrEnum):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Plan
     from fairgauge.object_stores import Place
+    from fairgauge.results.gap_decomposition import Decomposition
     from fairgauge.results.report import Report
     from fairgauge.results.shown_result import ShownResult
 
@@ -172,7 +173,7 @@ def shows_warnings(format_: str) -> bool:
     return format_ in _SHOWING
 
 
-def print_warnings(report: Report) -> None:
+def print_warnings(report: Report | Decomposition) -> None:
     """Write the gravest warnings to standard error, and count the others."""
     from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
 

@@ -172,7 +172,9 @@ def _judged_together(
     level of its step, is inconclusive. Gaps with insufficient data are in no family.
     """
     tests = [test_of(gap) for gap in gaps]
-    unseen = (WhyInconclusive.TOO_FEW, WhyInconclusive.NOT_COMPARABLE)
+    unseen = (
+        WhyInconclusive.TOO_FEW, WhyInconclusive.NOT_COMPARABLE, WhyInconclusive.UNDEFINED,
+    )  # fmt: skip
     undecided = {test for test, gap in zip(tests, gaps, strict=True) if gap.reason not in unseen}
     gaps, held = _with_adjusted(gaps, tests), set[int]()
     while True:
@@ -553,6 +555,8 @@ def _verdict(
     if not _comparable(parts) or parts.sparse:
         unseen = WhyInconclusive.TOO_FEW if _comparable(parts) else WhyInconclusive.NOT_COMPARABLE
         return inconclusive, unseen
+    if np.isnan([each[:3] for each in (parts.within_group, parts.within_reference)]).any():
+        return inconclusive, WhyInconclusive.UNDEFINED
     if no_gap:
         return _without_gap(parts, neutral, margin)
     gap, within = _towards_gap(estimate, parts, neutral)

@@ -1139,3 +1139,21 @@ def test_outcomes_that_are_all_alike_are_said_to_be(outcomes, metric):
     for kind in ("html", "markdown"):
         assert render(found, kind)
     assert bool(decomposition_brief(found).steps) != alike
+
+
+@pytest.mark.parametrize("metric", ["mean_label.ratio", "mean_label.difference"])
+def test_a_ratio_of_negative_means_is_never_accounted_for(metric):
+    """Its parts are undefined, while the difference remains within every stratum."""
+    rng = np.random.default_rng(4)
+    sex, dept = rng.integers(0, 2, 2_000), rng.integers(0, 3, 2_000)
+    pay = -3.0 - 2 * sex - 0.2 * dept + rng.normal(size=2_000)
+    rows = pl.DataFrame({"sex": np.where(sex, "F", "M"), "dept": dept.astype(str), "pay": pay})
+    found = fg.why(rows, label="pay", task="regression", sensitive="sex", strata="dept",
+                   reference={"sex": "M"}, metrics=metric)  # fmt: skip
+    (gap,) = found.gaps
+    if metric == "mean_label.difference":
+        assert (gap.verdict, gap.reason) == (GapVerdict.REMAINS, None)
+    else:
+        assert (gap.verdict, gap.reason) == (GapVerdict.INCONCLUSIVE, WhyInconclusive.UNDEFINED)
+        assert "not above 0 has no parts; ask for the difference" in gap.says
+    assert "()" not in render(found, "text", full=True)

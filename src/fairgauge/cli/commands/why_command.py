@@ -6,7 +6,14 @@ import click
 
 from fairgauge.cli._command_group import Command
 from fairgauge.cli._data_arguments import Where, data_argument, where
-from fairgauge.cli._output import check_outputs, show_result, shown_options, shows_result
+from fairgauge.cli._output import (
+    check_outputs,
+    print_warnings,
+    show_result,
+    shown_options,
+    shows_result,
+    shows_warnings,
+)
 from fairgauge.cli._spec_flags import Texts, asked, given_options, question
 from fairgauge.cli._streams import print_message
 from fairgauge.enums import GapVerdict
@@ -108,6 +115,8 @@ def command(
             for note in files.notes:
                 print_message(note, prefix="Note: ")
         write_whole(files_to, table_text(table))
+    if quiet or not shows_warnings(shown["format"]):
+        print_warnings(found)
     show_result(found, shown, outputs)
     if not fail_on:
         return 0

@@ -226,6 +226,8 @@ class GapInWords:
             only = f"by {strata_words(self.gap)} alone, without {controls_words(self.gap)}"
             stated = f"In the same {each_of(self.gap)}, {only}: on average {within}."
             both = f"last {both}"
+        elif self.gap.reason is WhyInconclusive.VARIES:
+            stated += f" It varies: quote those of each {each_of(self.gap)}, no average."
         else:
             stated += f" This part, within, is the {self.gap.scale} to quote."
         yield (

@@ -381,7 +381,8 @@ def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     data, spec = report.data, report.spec
     whole = data.cases if counts_people(spec) else data.rows
     of = "of them" if whole == data.cases else "rows"
-    used = f"{'all of them' if data.used == whole else f'{count(data.used)} {of}'} used"
+    known = f"{count(data.used)} {of} used, with known outcomes and at least one known group"
+    used = "all of them used" if data.used == whole else known
     yield Sentence(f"{count(data.cases)} {words.unit}, {used}.", ("data.cases", "data.used"))
     yield from (Sentence(text, ("spec.where",)) for text in chosen_rows(report))
     features = dict.fromkeys(words.feature(each.feature) for each in report.groups)
@@ -443,7 +444,7 @@ def _worse_off(
         yield Sentence(
             f"{every - more:,} of {every:,} statistically significant differences"
             f"{counted * (report.task is Task.MULTICLASS)} {plural(every - more, 'is', 'are')} "
-            "described above; the HTML report has all.",
+            "described above; the full report lists all.",
             ("findings",),
         )
     pairs = [pair for pair in report.pairs if pair.significant] if not disparities else []
@@ -611,8 +612,8 @@ def _certainty(
         rows = (compared_rate(each.definition) or each.definition for each in sparse)
         rates = dict.fromkeys(row.title for row in rows)
         yield Sentence(
-            f"Insufficient data in some comparisons of {listing(list(people), most=3)}: "
-            f"{listing(list(rates), most=3)}."
+            f"Insufficient data to compare {listing(list(rates), most=3)} of "
+            f"{listing(list(people), most=3)} with all that they are compared with."
         )
 
 
@@ -735,7 +736,7 @@ def _cheapest(report: Report, words: Vocabulary) -> str | None:
     decidable = [(rows, each) for rows, each in found if rows is not None]
     if not decidable:
         return None
-    (needed, _, has), verdict = min(
+    (needed, plausible, has), verdict = min(
         decidable, key=lambda one: float(one[0][0].replace(",", "")) / _number(one[0][2])
     )
     rule = [each.rule for each in report.by_rule].index(verdict.rule) + 1
@@ -747,8 +748,8 @@ def _cheapest(report: Report, words: Vocabulary) -> str | None:
         among = RateWords(words.at(verdict.class_scope, verdict.threshold), row).among(people)
         people = f"{people} of whom the {row.title} is" if among == people else among
     return (
-        f"About {needed} {people} (the data have {has}), and in proportion as many of those they "
-        f"are compared with, would probably decide {of} for them."
+        f"About {needed} {people} (plausible: {plausible}; the data have {has}), and in proportion "
+        f"as many of those they are compared with, would probably decide {of} for them."
     )
 
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fairgauge.catalogue.moments import Mean, RegressionTerm
-from fairgauge.enums import ColumnEffects, GapPartKind, GapVerdict, StratumWeights
+from fairgauge.enums import ColumnEffects, GapPartKind, GapVerdict, StratumWeights, WhyInconclusive
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.render._document_tree import (
     Cell,
@@ -353,6 +353,8 @@ def _parts(gap: Gap, *, whole: bool = True) -> Table:
     alone = "Strata of one side alone, composition" if _alone(gap) else "Composition"
     own = f"“{part_words(gap, gap.part(GapPartKind.WITHIN))}”"
     quoted = f"{own} is the {gap.scale} to quote"
+    if gap.reason is WhyInconclusive.VARIES:
+        quoted = f"{own} is an average of what varies, and not one to quote"
     if gap.controls:
         main = f"; the one adjusted for {adjusted_for(gap)} is the {gap.scale} to quote"
         quoted = f"{own} is by {strata_words(gap)} alone{main if gap.adjusted else ''}"

@@ -24,6 +24,7 @@ from fairgauge.render.words.metric_words import (
 from fairgauge.render.words.numbers import numbered
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.results.estimates import Estimate
+from fairgauge.results.gap_decomposition import Decomposition
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.sections import rate_of_sizes
@@ -122,7 +123,7 @@ def report_notes(report: Report) -> list[str]:
     return found
 
 
-def report_warnings(report: Report) -> list[Diagnostic]:
+def report_warnings(report: Report | Decomposition) -> list[Diagnostic]:
     """Return the warnings of a report, those about the whole audit first."""
     kept = (each for each in report.diagnostics if each.level is Level.WARNING)
     return sorted(kept, key=_gravity)

@@ -76,6 +76,7 @@ _REASONS = {
         "not comparable, more than half of one side is in strata that the other does not have"
     ),
     WhyInconclusive.TOO_FEW: "insufficient data",
+    WhyInconclusive.UNDEFINED: "a ratio of numbers that are not above 0 has no parts",
     WhyInconclusive.DEPENDS_ON_WEIGHTS: (
         "a difference is shown if strata are weighted by the rows of one side, not by the other's"
     ),
@@ -579,6 +580,8 @@ def _why_inconclusive(gap: Gap, ends: str) -> str:
         )
     if gap.reason is WhyInconclusive.TOO_FEW:
         return "the data are insufficient."
+    if gap.reason is WhyInconclusive.UNDEFINED:
+        return f"{_REASONS[gap.reason]}; ask for the difference."
     if gap.reason is WhyInconclusive.DEPENDS_ON_WEIGHTS:
         return f"{_REASONS[gap.reason]}{ends}."
     if gap.reason is WhyInconclusive.SEVERAL_GAPS:

@@ -78,8 +78,8 @@ _SIMPLE: dict[ReasonCode, str] = {
     "cluster jackknife is undefined",
     ReasonCode.SHARED_CLUSTERS: "the parts of {of} share clusters and are not independent",
     ReasonCode.SHARED_ROWS: "the rates of {of} share rows",
-    ReasonCode.RATIO_MAY_BE_ZERO: "the denominator of the ratio does not differ statistically "
-    "significantly from 0, so that the ratio has no bounded confidence interval",
+    ReasonCode.RATIO_MAY_BE_ZERO: "a number of the ratio may be 0 or below, so that the ratio has "
+    "no bounded confidence interval",
     ReasonCode.VALUE_OUTSIDE_INTERVAL: "no interval contains the value: there is insufficient "
     "data, or the profile replaced 0/0",
     ReasonCode.UNBOUNDED: "the confidence interval of a group is unbounded",
@@ -182,7 +182,7 @@ def _insufficient(reasons: Iterable[Reason | None]) -> str:
     if known and all(each.code is ReasonCode.FEW_CLUSTERS for each in known):
         return "small effective sample size"
     if known and all(each.code is ReasonCode.RATIO_MAY_BE_ZERO for each in known):
-        return "the denominator of the ratio may be 0"
+        return "a number of the ratio may be 0 or below"
     rare = known and all(each.code is ReasonCode.FEW_EXPECTED for each in known)
     if rare and all(each["expected"] == 0 for each in known):
         return ONE_OUTCOME

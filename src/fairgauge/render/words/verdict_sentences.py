@@ -235,13 +235,12 @@ def _crosses(verdict: Verdict) -> str:
 
 
 def rows_needed(verdict: Verdict) -> str:
-    """Return in few words how many more rows of the group would decide a rule, where it helps."""
-    reason = verdict.reason
-    if rows_of_group(reason) is None or verdict.group is None:
+    """Return in few words how many rows of the group would decide a rule, where it helps."""
+    rows = rows_of_group(verdict.reason)
+    if rows is None or verdict.group is None:
         return ""
-    has = reason["of_group"]
-    more = rounded_up(has * (reason["needed"] / reason["rows"] - 1))
-    return f"needs about {more:,} more rows of {called(verdict.group)}, has {count(has)}"
+    needed, _, has = rows
+    return f"needs about {needed} rows of {called(verdict.group)}, has {has}"
 
 
 def _needed(reason: Reason) -> list[str]:
