@@ -569,11 +569,13 @@ def _shares(
     """Return shares of missing values: what is usual, and which jump or drift."""
     rows = np.maximum(sizes, 1).astype(np.float64)
     share = np.array(missing) / rows
-    usual, wide = _expected(periods[: len(rows)], share)
-    variances = [each * (1 - each) / rows for each in (share, usual)]
-    sampling = np.sqrt(np.fmax(np.fmax(*variances), 1 / rows**2))
-    far = _DEVIATIONS * np.maximum(wide, sampling)
-    suspect = np.abs(share - usual) > np.maximum(_SHARE, far)
+    suspect = np.zeros(len(rows), dtype=bool)
+    for _ in range(2):  # a day of mistakes widens what is usual for the days after it: without it
+        usual, wide = _expected(periods[: len(rows)], np.where(suspect, np.nan, share))
+        variances = [each * (1 - each) / rows for each in (share, usual)]
+        sampling = np.sqrt(np.fmax(np.fmax(*variances), 1 / rows**2))
+        far = _DEVIATIONS * np.maximum(wide, sampling)
+        suspect = suspect | (np.abs(share - usual) > np.maximum(_SHARE, far))
     for t in range(2 * _WEEK, len(share)):
         begin = share[: min(2 * _WEEK, t + 1 - _WEEK)]
         # medians: a single day with missing values is no drift in the week after it
@@ -581,7 +583,8 @@ def _shares(
         both = (first + recent) / 2
         of_day = max(float(begin.var(ddof=1)), both * (1 - both) * float((1 / rows).mean()))
         drifted = abs(recent - first) > max(_DRIFT, _DEVIATIONS * math.sqrt(of_day / _WEEK))
-        if drifted and not suspect[t]:
+        over = abs(share[t] - first) < abs(recent - first) / 4  # of an outage in the week before
+        if drifted and not over and not suspect[t]:
             suspect[t], usual[t] = True, first
     return _MissingShares(rows, share, usual, suspect)
 

@@ -216,6 +216,19 @@ def test_findings_of_the_last_period_are_gauges() -> None:
     assert 'fairgauge_rows_suspected{model="counts",problem="gap"} 0' in text
 
 
+@pytest.mark.parametrize("begin", [14, 17, 20])
+@pytest.mark.parametrize("share", [0.5, 1.0])
+def test_an_outage_is_found_on_each_of_its_days(begin, share) -> None:
+    """Its first days are not what is usual for the next ones."""
+    rng = np.random.default_rng(6)
+    days = [share * (begin <= t < begin + 5) for t in range(30)]
+    held = [counted(250, rng, missing) for missing in days]
+    names = [parse_period(name) for name in day_names(len(held))]
+    (found,) = check_history(names, held)
+    assert found.problem is HistoryProblem.MISSING_VALUES
+    assert (found.period, found.last) == (str(names[begin]), str(names[begin + 4]))
+
+
 def test_a_handful_of_rows_proves_nothing() -> None:
     assert found_in(dict.fromkeys(day_names(30), cube(1, of=2, others=1, size=2))) == []
 

@@ -612,8 +612,8 @@ def _certainty(
         rows = (compared_rate(each.definition) or each.definition for each in sparse)
         rates = dict.fromkeys(row.title for row in rows)
         yield Sentence(
-            f"Insufficient data to compare {listing(list(rates), most=3)} of "
-            f"{listing(list(people), most=3)} with all that they are compared with."
+            f"For {listing(list(people), most=3)} some comparisons have insufficient data: "
+            f"{listing(list(rates), most=3)}."
         )
 
 
