@@ -468,7 +468,7 @@ class ClustersBySide:
     @property
     def slots(self) -> Sequence[object]:
         """Return the slots: the margin and the strata."""
-        return self._counted.scopes
+        return (None, *self._counted.strata)
 
     def shares(self, needs: frozenset[Need], of: Cells, among: Cells) -> _Shares:
         """Return a share of every side in every slot."""
@@ -526,7 +526,7 @@ class ClustersBySide:
 
     def _summed(self, cells: ClusterCells, needs: frozenset[Need], groups: int) -> ClusterSums:
         cell = self._cell_of(cells, needs)
-        return ClusterSums(cells, cell, self._measure, groups, self._counted.slots)
+        return ClusterSums(cells, cell, self._measure, groups, 1 + len(self._counted.strata))
 
     def _cell_of(self, cells: ClusterCells, needs: frozenset[Need]) -> Index:
         """Return which of TP, FP, FN, TN each cell is, -1 where what is needed is missing."""
@@ -552,7 +552,7 @@ class ClustersBySide:
     @cached_property
     def by_stratum(self) -> bool:
         """Return whether clusters are omitted from strata too, not from all rows alone."""
-        return self._size(self._counted.slots) <= _MOST_CELLS
+        return self._size(1 + len(self._counted.strata)) <= _MOST_CELLS
 
     def without(
         self, which: Index, slots: Index, *, pooled: bool, overall: bool
@@ -569,7 +569,7 @@ class ClustersBySide:
     def _without(
         self, which: Index, slots: Index, *, pooled: bool, overall: bool
     ) -> ConfusionCounts:
-        each = self._counted.slots if self.by_stratum else 1
+        each = 1 + len(self._counted.strata) if self.by_stratum else 1
         copies = 1 + self.blocks
         if not self.by_stratum:
             slots = np.zeros_like(slots)

@@ -61,7 +61,7 @@ def gap_sides(part: Slice, group: int, reference: int, of: Statistic) -> tuple[G
 
     Strata are in an order of their own, so that renaming them changes no digit.
     """
-    slots = np.arange(1, part.counts.slots)
+    slots = np.arange(1, 1 + len(part.counts.strata))
     evidence = [part.evidence(np.full_like(slots, side), slots) for side in (group, reference)]
     (x_d, n_d, q_d), (x_a, n_a, q_a) = (_sums(of, each.side) for each in evidence)
     order = np.lexsort([x_d, n_d, x_a, n_a])
@@ -119,7 +119,7 @@ def _sampling(
             else group == side
             for side in sides
         ]  # fmt: skip
-        place = np.full(part.counts.slots, -1)
+        place = np.full(1 + len(part.counts.strata), -1)
         place[order] = np.arange(len(order))
         kept = (on[0] | on[1]) & (m > 0) & (stratum < len(order))
         clusters = ClusterTotals(

@@ -399,7 +399,7 @@ def _rates(models: _Models) -> Iterator[RateChange]:
         for sliced in _slices(models, feature):
             slice_ = sliced.of.current
             groups = np.arange(len(slice_.counts.groups))
-            slots = np.arange(slice_.counts.slots)
+            slots = np.arange(1 + len(slice_.counts.strata))
             which, at = np.tile(groups, len(slots)), np.repeat(slots, len(groups))
             for statistic, scope in _of_scope(models.resolution, sliced, _statistics(models)):
                 if not _measured_at(models.resolution, sliced, statistic):
@@ -477,7 +477,7 @@ def _rate_changes(
             definition=statistic,
             feature=feature,
             group=counts.groups[g],
-            scope=counts.scopes[s],
+            scope=counts.scope(s),
             class_scope=scope,
             threshold=slice_.outcome.threshold if "prediction" in statistic.needs else None,
         )
@@ -781,7 +781,7 @@ def _compared(
             feature=counts.feature,
             group=counts.groups[g],
             reference=compared.each[k],
-            scope=counts.scopes[s],
+            scope=counts.scope(s),
             class_scope=scope,
             threshold=slice_.outcome.threshold if "prediction" in metric.needs else None,
             by=metric.by if isinstance(metric, Contrast) else "difference",

@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from fairgauge.resolve.references import References
     from fairgauge.resolve.sides import Index
     from fairgauge.results.estimates import ComparisonKey
-    from fairgauge.results.scopes import Bounds, Scope
+    from fairgauge.results.scopes import Bounds
     from fairgauge.stats.arrays import Limits
 
 
@@ -190,7 +190,7 @@ class Slice:
                 feature_id=self.counts.feature_id,
                 **names[g],
                 reference_kind=kinds.get(g),
-                scope=self.scopes[slot],
+                scope=self.counts.scope(slot),
                 class_scope=class_scope or self.outcome.class_scope,
                 threshold=self.outcome.threshold,
                 n=as_count(cases.size[i]),
@@ -222,7 +222,7 @@ class Slice:
         refused: Result = {"status": Status.NOT_APPLICABLE, "reason": obstacle}
         together = made.intervals.together if made else None
         for i, group in enumerate(compared.groups.tolist()):
-            scope = self.scopes[compared.slots[i]]
+            scope = self.counts.scope(compared.slots[i])
             estimate = replace(
                 base,
                 **named(self.counts, group),
@@ -256,7 +256,7 @@ class Slice:
         spread = metric.across(groups.evidence.side, groups.slots, self.spec.profile)
         intervals = self.uncertainty.of_feature(metric, groups, spread)
         for slot, value in enumerate(spread.value.tolist()):
-            scope = self.scopes[slot]
+            scope = self.counts.scope(slot)
             if math.isnan(value):
                 reason = Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)
                 yield replace(base, scope=scope, status=Status.UNDEFINED, reason=reason)
@@ -431,11 +431,6 @@ class Slice:
         return Evidence(side, cases, squares, clusters, everyone, cubes)
 
     @cached_property
-    def scopes(self) -> tuple[Scope, ...]:
-        """Return the scope of every slot."""
-        return self.counts.scopes
-
-    @cached_property
     def _groups_overall(self) -> EveryGroup:
         groups = np.arange(len(self.counts.groups))
         return EveryGroup(self.evidence(groups, np.zeros_like(groups)), slots=1)
@@ -443,7 +438,7 @@ class Slice:
     @cached_property
     def _groups_everywhere(self) -> EveryGroup:
         which, slots = self._all_slots(np.arange(len(self.counts.groups)))
-        return EveryGroup(self.evidence(which, slots), slots=self.counts.slots)
+        return EveryGroup(self.evidence(which, slots), slots=1 + len(self.counts.strata))
 
     def comparisons(self, metric: Metric, compared: Compared) -> Comparisons:
         """Return both sides of every comparison."""
@@ -632,7 +627,7 @@ class Slice:
 
     def _all_slots(self, which: Index) -> tuple[Index, Index]:
         """Repeat the groups overall and for every stratum."""
-        slots = np.arange(self.counts.slots)
+        slots = np.arange(1 + len(self.counts.strata))
         return np.tile(which, len(slots)), np.repeat(slots, len(which))
 
 

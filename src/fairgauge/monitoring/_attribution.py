@@ -266,7 +266,7 @@ def _parts(each: ComparisonId, rate: MonitoredRate, cube: Cube, question: Spec) 
     of_reference = [int(references.sides[g])]
     if references.each[g].kind is ReferenceKind.OTHERS:
         of_reference = [i for i in range(len(counted.groups) + counted.has_others) if i != g]
-    slots = counted.slots
+    slots = 1 + len(counted.strata)
     return _Parts(
         _by_stratum(sides, [g], slots, rate),
         _by_stratum(sides, of_reference, slots, rate),

@@ -232,15 +232,9 @@ class GroupCounts:
         known = _with_outcome(self.counts[measure][:, 0], self)
         return float(known.sum()) + without_group(self, measure)
 
-    @property
-    def slots(self) -> int:
-        """Return the number of slots."""
-        return 1 + len(self.strata)
-
-    @property
-    def scopes(self) -> tuple[Scope, ...]:
-        """Return the scope of every slot: overall, then each stratum."""
-        return (OVERALL, *map(stratum, self.strata))
+    def scope(self, slot: int) -> Scope:
+        """Return the scope of a slot: overall, or a stratum."""
+        return stratum(self.strata[slot - 1]) if slot else OVERALL
 
     def codes_of_rows(
         self, cube: Cube, columns: Mapping[str, Sequence[Value]]

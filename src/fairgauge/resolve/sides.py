@@ -60,7 +60,7 @@ class CountsBySide:
         counts = counted.counts[measure]
         self.whole = side_of_all(len(counted.groups))
         self.others = side_of_others(len(counted.groups))
-        self._slots = counted.slots
+        self._slots = 1 + len(counted.strata)
         self._counts = with_others(counts)
         self._states = _states(self._counts, outcome, profile)
         # a column that is not given has the place of missing values alone

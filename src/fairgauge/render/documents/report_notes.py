@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from fairgauge.enums import (
     DiagnosticCode,
@@ -24,10 +25,12 @@ from fairgauge.render.words.metric_words import (
 from fairgauge.render.words.numbers import numbered
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.results.estimates import Estimate
-from fairgauge.results.gap_decomposition import Decomposition
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.sections import rate_of_sizes
+
+if TYPE_CHECKING:
+    from fairgauge.results.gap_decomposition import Decomposition
 
 _LONGEST_TEXT = 500
 _MOST_NAMED = 3
