@@ -612,7 +612,7 @@ def _certainty(
         rows = (compared_rate(each.definition) or each.definition for each in sparse)
         rates = dict.fromkeys(row.title for row in rows)
         yield Sentence(
-            f"For {listing(list(people), most=3)} some comparisons have insufficient data: "
+            f"Insufficient data for some comparisons of {listing(list(people), most=3)}: "
             f"{listing(list(rates), most=3)}."
         )
 

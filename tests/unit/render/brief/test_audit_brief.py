@@ -789,9 +789,9 @@ def test_the_grid_states_what_is_allowed_and_an_interval_on_its_side_of_it() -> 
 def test_insufficient_data_are_stated_once_of_two_groups_with_what_they_are_of() -> None:
     rows = loans(rows=60)
     every = [str(each) for each in audit(rows).brief().certainty]
-    (text,) = (each for each in every if "insufficient data: " in each)
+    (text,) = (each for each in every if "Insufficient data for" in each)
     assert re.match(
-        "For (women and men|men and women) some comparisons have insufficient data: ", text
+        "Insufficient data for some comparisons of (women and men|men and women): ", text
     )
     assert "true positive rate" in text
 
