@@ -108,7 +108,8 @@ class MonitorSpec:
     horizon : the periods that ``alpha`` is for.
     alpha : the largest probability of at least one false alarm within the horizon, over all rules
         and groups together.
-    worth_catching : the distance beyond a limit at which a shift should be found early.
+    worth_catching : the distance beyond a limit at which a shift should be found early; of a ratio
+        a share of the limit.
     labels : whether a period enters the rules that need labels at once, or once no row lacks one.
     labels_within : later periods after which labels are due, and a period enters with those that it
         has; without it, a label that never comes holds up all rules that need labels.
@@ -169,7 +170,8 @@ SETTINGS: dict[str, Setting] = {
         number(0, 1, inside=True), "Largest probability of any false alarm within the horizon"
     ),
     "worth_catching": Setting(
-        number(0, inside=True), "Distance beyond a limit at which a shift should be found early"
+        number(0, inside=True),
+        "Distance beyond a limit at which a shift should be found early; of a ratio a share of it",
     ),
     "labels": Setting(word(Labels, "L"), "When a period enters the rules that need labels"),
     "labels_within": Setting(

@@ -165,8 +165,8 @@ class EDetector:
     horizon : float
         Batches that `alpha` refers to (365 for a year of daily ones); inf for all time.
     shift : float, > 0
-        Distance beyond the bound at which a change should be detected early, in units of the
-        contrast.
+        Distance beyond the bound at which a change should be detected early: of a ratio a share of
+        the bound, so that its inverse has the same evidence.
     evidence : array of shape (5, ...)
         Shiryaev-Roberts statistics of the alternatives: recent rates, and by each of `SHIFTS` too
         high and too low.
@@ -302,7 +302,7 @@ class EDetector:
                 a = pooled - (edge + shift) * share_d
                 d = a + edge + shift
             elif self.tolerated.comparison == "ratio":
-                ratio = np.maximum(edge + shift, edge / 2)
+                ratio = edge * (1 + shift) if shift > 0 else edge / (1 - shift)
                 a = pooled / (1 - share_d + ratio * share_d)
                 d = ratio * a
             else:
