@@ -15,6 +15,7 @@ import jsonschema
 import numpy as np
 import polars as pl
 import pytest
+from tests import every_result
 
 import fairgauge as fg
 import sample_reports
@@ -26,6 +27,7 @@ from fairgauge.render import render
 from fairgauge.render.words.finding_sentences import describe_finding
 from fairgauge.results.disparities import is_significant
 from fairgauge.results.report import Report
+from fairgauge.results.stated_comparison import stated_comparisons
 
 if TYPE_CHECKING:
     from fairgauge.results.finding import Finding
@@ -66,6 +68,13 @@ def multiclass_report() -> Report:
     return fg.audit(rows, label="y", prediction="p", sensitive="g")
 
 
+def risk_report(**options: object) -> Report:
+    """Audit ratings of high risk, which are unfavourable, by race."""
+    asked = {"label": "reoffended", "prediction": "high", "positive": 1, "sensitive": "race"}
+    words = every_result.RISK_WORDS
+    return fg.audit(every_result.defendants(), **{**asked, "words": words, **options})
+
+
 REPORTS = {
     **{f"random {seed}": lambda seed=seed: random_report(seed) for seed in range(4)},
     "rule": lambda: random_report(1, rules=["selection_rate.ratio >= 0.8"]),
@@ -74,6 +83,9 @@ REPORTS = {
     "thresholds": thresholds_report,
     "classes": multiclass_report,
     "berkeley": sample_reports.berkeley,
+    "loans": every_result.of_loans,
+    "risk": lambda: risk_report(rules=["-0.1 <= false_positive_rate.difference <= 0.1"]),
+    "errors": lambda: every_result.of_regression(label="price", prediction="estimate"),
     "equal": lambda: fg.audit(fg.confusion("g", {n: {"tp": 50, "fn": 50} for n in "ab"})),
 }
 
@@ -85,7 +97,8 @@ def report(request: pytest.FixtureRequest) -> Report:
 
 def plain_text(text: str) -> str:
     """Return a text without wrapping, escapes and invisible characters."""
-    return " ".join(text.replace("\\", "").replace("\u2068", "").replace("\u2069", "").split())
+    text = html.unescape(text.replace("\\", ""))
+    return " ".join(text.replace("\u2068", "").replace("\u2069", "").split())
 
 
 def page_text(page: str, form: str) -> str:
@@ -116,6 +129,27 @@ def test_a_page_states_the_findings_in_their_order_and_no_others(
     assert places[:most] == sorted(places[:most])
     assert -1 not in places[:most]
     assert all(place == -1 for place in places[most:])
+
+
+def test_the_headline_is_of_the_first_finding(report: Report) -> None:
+    headline = report.brief().headline
+    if not report.findings:
+        assert not any("estimates[" in source for source in headline.sources)
+        return
+    first = report.findings[0]
+    contrasts = (first.estimate, first.beside, *first.others, *first.others_beside)
+    place = re.fullmatch(r"estimates\[(\d+)\]", headline.sources[0])
+    assert place is not None
+    assert report.estimates[int(place[1])].key in {each.key for each in contrasts if each}
+
+
+def test_the_first_page_states_the_findings_in_their_order(report: Report) -> None:
+    """What it states of each is what the headline, the full report and programs have of it."""
+    sources = [each.sources for each in report.brief().found if each.sources]
+    stated = [each.contrast.key for each in stated_comparisons(report, report.findings[:2])]
+    places = {each.key: f"estimates[{i}]" for i, each in enumerate(report.estimates)}
+    named = list(dict.fromkeys(of for (of, *_) in sources if of.startswith("estimates[")))
+    assert named[: len(stated)] == [places[key] for key in stated]
 
 
 def test_programs_read_the_same_findings(report: Report) -> None:
@@ -174,6 +208,51 @@ def test_a_finding_says_which_rule_fails_for_its_group() -> None:
     selection = {each.group for each in report.findings if each.rate == "selection_rate"}
     assert failing & selection == marked
     assert marked
+
+
+def _approved(counts: dict[str, tuple[int, int]], **options: object) -> Report:
+    """Audit how many of each group are approved."""
+    cells = {name: {"tp": yes, "fn": of - yes} for name, (yes, of) in counts.items()}
+    return fg.audit(fg.confusion("g", cells), **options)
+
+
+def test_a_finding_that_fails_a_rule_comes_before_a_larger_one_that_does_not() -> None:
+    rules = ["accuracy.difference >= -0.02"]
+    for asked in ({}, {"rules": rules}):
+        report = random_report(1, **asked)
+        fails = [FindingReason.RULE_FAILED in each.why for each in report.findings]
+        assert fails == sorted(fails, reverse=True)
+        assert any(fails) == bool(asked)
+
+
+def test_a_fail_of_a_group_that_is_better_off_comes_after_all_others() -> None:
+    """Compared with all others, who contain the group that is worst off, a group does better."""
+    rules = ["-0.05 <= selection_rate.difference <= 0.05"]
+    groups = {"a": (900, 3_000), "b": (2_000, 3_000), "c": (1_500, 3_000)}
+    report = _approved(groups, rules=rules)
+    (finding,) = [each for each in report.findings if each.rate == "selection_rate"]
+    assert {each.group for each in report.verdicts if each.outcome == "fail"} == {"a", "b"}
+    assert (finding.group, {each.group for each in finding.others}) == ("a", {"b"})
+    assert "g a" in report.brief().headline.text
+
+
+def test_a_finding_is_of_the_group_that_is_worse_off_by_the_words_of_the_user() -> None:
+    """Where a positive decision is the unfavourable one, more of them is worse."""
+    selected = {
+        better: next(f for f in report.findings if f.rate == "selection_rate").group
+        for better in ("positive", "negative")
+        for report in [risk_report(words={"favourable": better})]
+    }
+    assert selected == {"positive": "White", "negative": "Black"}
+
+
+def test_a_saved_report_keeps_the_order_of_its_findings() -> None:
+    report = random_report(0)
+    saved = report.to_dict()
+    saved["findings"] = saved["findings"][::-1]
+    read = Report.from_dict(saved)
+    assert [each.metric for each in read.findings] == [f.metric for f in report.findings][::-1]
+    assert read.brief().headline.text
 
 
 def test_a_finding_of_what_no_threshold_decides_names_no_threshold() -> None:

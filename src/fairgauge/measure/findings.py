@@ -21,11 +21,13 @@ from fairgauge.enums import (
     Outcome,
 )
 from fairgauge.question.features import strata_named
+from fairgauge.results.disadvantage import adverse_sign, favourable_in, favourable_of
 from fairgauge.results.disparities import after_adjusting, gap, is_significant, singled_out
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.finding import FamilyOfTests, Finding
 from fairgauge.results.report import Report
 from fairgauge.results.sections import FeatureResults, searched_rates, sections_of
+from fairgauge.results.stated_comparison import is_about, stated_comparisons
 from fairgauge.results.verdicts import Verdict, before_counting
 
 _ROUNDING = 12
@@ -42,11 +44,25 @@ class _Searched(NamedTuple):
     Attributes
     ----------
     section, rate, row : of what.
+    adverse : the sign of a difference to the disadvantage of people; 0 where there is none.
     """
 
     section: FeatureResults
     rate: str
     row: Statistic
+    adverse: int
+
+    @property
+    def worse_sign(self) -> int:
+        """Return the sign of a difference to the disadvantage of people, else of the worse rate."""
+        return self.adverse or (1 if self.row.better is Better.LOWER else -1)
+
+    @property
+    def has_direction(self) -> bool:
+        """Return whether one direction of the rate is the worse one for a group."""
+        return self.adverse != 0 or (
+            self.row.better is not Better.NEITHER and not self.row.ambivalent
+        )
 
     @property
     def significant(self) -> list[Estimate]:
@@ -56,7 +72,9 @@ class _Searched(NamedTuple):
 
 
 def choose_findings(report: Report) -> tuple[Finding, ...]:
-    """Return the disparities to report first: of each feature and rate the group that fares worst.
+    """Return the disparities to report, the gravest first, one for each feature and rate.
+
+    Of each it is that of the group that fares worst.
 
     Only contrasts are findings whose interval excludes "no difference" together with those of all
     comparisons of the report: a report with many rates and features would otherwise lead with
@@ -65,8 +83,11 @@ def choose_findings(report: Report) -> tuple[Finding, ...]:
     """
     chosen: list[tuple[_Searched, Finding]] = []
     ruled = {verdict.metric for verdict in report.verdicts}
+    favourable = favourable_of(report.spec)
     for section, rate in searched_rates(sections_of(report), ruled):
-        each = _Searched(section, rate, section.rate_row(rate))
+        row = section.rate_row(rate)
+        adverse = adverse_sign(row, favourable_in(favourable, section.class_scope))
+        each = _Searched(section, rate, row, adverse)
         worst = _worst(each)
         if worst is None:
             continue
@@ -75,35 +96,44 @@ def choose_findings(report: Report) -> tuple[Finding, ...]:
             continue
         chosen.append((each, _finding(report, each, worst)))
     chosen.sort(key=lambda each: _importance(*each))
-    return tuple(finding for _, finding in chosen)
+    return _gravest_first(report, [finding for _, finding in chosen])
+
+
+def _gravest_first(report: Report, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Return findings by their gravity, those of equal gravity in the order that they have.
+
+    Of two disparities of the same people in the same decision the one of all rows comes first, and
+    the other next, unless a rule fails for the other alone.
+    """
+    stated = stated_comparisons(report, findings)
+    ranked = sorted(range(len(findings)), key=lambda i: stated[i].gravity)
+    for i in ranked[1:]:
+        first, other = stated[ranked[0]], stated[i]
+        if other.is_of_some_in(first) or first.is_of_some_in(other):
+            whole_next = first.is_of_some_in(other) and other.fails >= first.fails
+            pair = (i, ranked[0]) if whole_next else (ranked[0], i)
+            ranked = [*pair, *(each for each in ranked if each not in pair)]
+            break
+    return tuple(findings[i] for i in ranked)
 
 
 def _worst(searched: _Searched) -> Estimate | None:
     """Return the significant contrast of the group that fares worst, else the largest one."""
-    adverse = 1 if searched.row.better is Better.LOWER else -1
-    significant = [
-        mirror if (mirror := _worse_side(searched, each, adverse)) else each
-        for each in searched.significant
-    ]
-    worse = [
-        each for each in significant if _has_direction(searched.row) and gap(each) * adverse > 0
-    ]
+    sign = searched.worse_sign
+    significant = [_worse_side(searched, each) for each in searched.significant]
+    worse = [each for each in significant if searched.has_direction and gap(each) * sign > 0]
     return max(
         worse or significant,
-        key=lambda e: (round(abs(gap(e)), _ROUNDING), gap(e) * adverse),
+        key=lambda e: (round(abs(gap(e)), _ROUNDING), gap(e) * sign),
         default=None,
     )
 
 
-def _worse_side(searched: _Searched, estimate: Estimate, adverse: int) -> Estimate | None:
+def _worse_side(searched: _Searched, estimate: Estimate) -> Estimate:
     """Return a comparison seen from the group that fares worse, where two groups mirror."""
-    better = searched.row.better is not Better.NEITHER and gap(estimate) * adverse < 0
-    return searched.section.mirror(estimate) if better else None
-
-
-def _has_direction(rate: Statistic) -> bool:
-    """Return whether one direction of a rate is the worse one for a group."""
-    return rate.better is not Better.NEITHER and not rate.ambivalent
+    known = searched.adverse != 0 or searched.row.better is not Better.NEITHER
+    better = known and gap(estimate) * searched.worse_sign < 0
+    return (searched.section.mirror(estimate) if better else None) or estimate
 
 
 def _is_stated_beside(searched: _Searched, worst: Estimate, of_section: Sequence[Finding]) -> bool:
@@ -159,7 +189,7 @@ def _finding(report: Report, searched: _Searched, worst: Estimate) -> Finding:
     others = _others(searched, worst)
     return Finding(
         rate=rate,
-        why=tuple(_reasons(report, searched, worst, adjusted, several=bool(others))),
+        why=tuple(_reasons(report, worst, adjusted, several=bool(others))),
         estimate=worst,
         interval=singled_out(worst).interval,
         p_adjusted=worst.p_adjusted,
@@ -190,18 +220,13 @@ def _family(report: Report, estimate: Estimate) -> FamilyOfTests | None:
 
 
 def _reasons(
-    report: Report,
-    searched: _Searched,
-    worst: Estimate,
-    adjusted: Estimate | None,
-    *,
-    several: bool,
+    report: Report, worst: Estimate, adjusted: Estimate | None, *, several: bool
 ) -> Iterator[FindingReason]:
     """Yield why a disparity is a finding; significance alone chooses it today."""
     yield FindingReason.SIGNIFICANT
     if several:
         yield FindingReason.LARGEST
-    if any(_fails(verdict, searched, worst) for verdict in report.verdicts):
+    if any(_fails(verdict, worst) for verdict in report.verdicts):
         yield FindingReason.RULE_FAILED
     if adjusted is not None:
         change = after_adjusting(worst, adjusted)
@@ -221,16 +246,9 @@ def _limits_of_rules(report: Report, searched: _Searched, by: str) -> tuple[floa
     return tuple(dict.fromkeys(limits))
 
 
-def _fails(verdict: Verdict, searched: _Searched, worst: Estimate) -> bool:
+def _fails(verdict: Verdict, worst: Estimate) -> bool:
     """Return whether a verdict is that a rule on the rate fails for the group of a finding."""
-    return (
-        before_counting(verdict) is Outcome.FAIL
-        and verdict.feature == worst.feature
-        and worst.group in (verdict.group, verdict.mirror)
-        and verdict.class_scope == worst.class_scope
-        and verdict.threshold in (None, worst.threshold)
-        and searched.section.compared_rate(verdict.metric) == searched.rate
-    )
+    return before_counting(verdict) is Outcome.FAIL and is_about(verdict, worst)
 
 
 def _importance(searched: _Searched, finding: Finding) -> tuple[bool, bool, float]:
@@ -242,4 +260,4 @@ def _importance(searched: _Searched, finding: Finding) -> tuple[bool, bool, floa
     share = rate is not None and rate.is_share
     central = CENTRAL_RATES.index(finding.rate) if finding.rate in CENTRAL_RATES else math.inf
     size = abs(gap(finding.estimate))
-    return not _has_direction(rate), not share, -size if share else central
+    return not searched.has_direction, not share, -size if share else central

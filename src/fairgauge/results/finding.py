@@ -47,6 +47,8 @@ class FamilyOfTests:
 class Finding:
     """A disparity that a report leads with: the group of a feature that fares worst in a rate.
 
+    Which direction is the worse one, the user states (``favourable``), or it is that of the rate.
+
     Attributes
     ----------
     rate : the rate that is compared.

@@ -13,7 +13,7 @@ from fairgauge.enums import Direction, ScopeKind
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.brief._compared_shares import RateWords
 from fairgauge.render.brief._frequencies import Share, common_counts, size_words
-from fairgauge.render.brief._vocabulary import Vocabulary, is_one_group, some
+from fairgauge.render.brief._vocabulary import Vocabulary, some
 from fairgauge.render.words.change_words import (
     ARROW,
     DIRECTIONS,
@@ -76,7 +76,7 @@ class ChangedShares:
         group = words.group(contrast.feature, contrast.group)
         sides = [(group, mine), (words.reference(contrast), theirs)]
         gap = float(mine[1].rate - theirs[1].rate)
-        self.turned = self.words.worse(gap) is False and is_one_group(words, contrast)
+        self.turned = self.words.worse(gap) is False and words.other_group(contrast) is not None
         if self.turned:
             sides.reverse()
             gap = -gap
@@ -316,11 +316,11 @@ def candidate_shares(
     row = _rate(one)
     if row is None or one.reference is None or not RateWords(words, row).known:
         return None
-    others = [one.reference.group] if one.reference.group is not None else words.others(one)
-    if len(others) != 1:
+    other = words.other_group(one)
+    if other is None:
         return None
     sides = []
-    for group in (one.group, others[0]):
+    for group in (one.group, other):
         found = next(
             (
                 each

@@ -8,19 +8,16 @@ from typing import Any
 
 from fairgauge.catalogue.moments import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import Better, Favourable
 from fairgauge.render.brief._compared_shares import together_words
-from fairgauge.render.brief._vocabulary import Vocabulary, is_one_group
+from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.numbers import minus
+from fairgauge.results.disadvantage import adverse_sign
 from fairgauge.results.disparities import gap, is_ratio, singled_out
 from fairgauge.results.estimates import Estimate
 
 _DIGITS, _MOST_DECIMALS = 2, 6
 _COLUMN_OF = {RegressionTerm.LABEL: "label", RegressionTerm.PREDICTION: "prediction"}
-AMOUNTS = {Favourable.HIGHER: -1, Favourable.LOWER: 1}
-"""The sign of a difference of amounts to the disadvantage of a group, by what is better."""
-_SIGN_OF_RATE = {Better.HIGHER: -1, Better.LOWER: 1, Better.NEITHER: 0}
 
 
 class ComparedMeans:
@@ -49,7 +46,7 @@ class ComparedMeans:
         ends = None if found.low is None or found.high is None else (found.low, found.high)
         if ends is not None and not self.is_ratio and gap(contrast) != contrast.value:
             ends = (-ends[1], -ends[0])
-        if adverse * gap(contrast) < 0 and is_one_group(words, contrast):
+        if adverse * gap(contrast) < 0 and words.other_group(contrast) is not None:
             self.subject, self.other, self.is_worse = self.other, self.subject, True
             self.values = (self.values[1], self.values[0])
             ends = None if ends is None else self._turned(ends)
@@ -108,13 +105,6 @@ class ComparedMeans:
     def is_bias(self) -> bool:
         """Return whether it compares by how much predictions are too high or too low."""
         return isinstance(self.row, Mean) and self.row.of is RegressionTerm.ERROR
-
-    @property
-    def distance(self) -> float:
-        """Return how far apart both sides are in the unit of the label; 0 of any other number."""
-        in_unit = isinstance(self.row, Mean) and self.row.of is not RegressionTerm.SQUARED_ERROR
-        mine, theirs = self.values
-        return abs((mine or 0.0) - (theirs or 0.0)) if in_unit else 0.0
 
     def sentence(self) -> str | None:
         """Return both numbers: "Average rate spread: 0.31 higher for women (2.11) than for men"."""
@@ -177,17 +167,6 @@ class ComparedMeans:
             low, high = -high, -low
         level = f"{100 * contrast.interval.level:.4g}% CI{together_words(contrast)}"
         return f"{_range((low, high), self._scale, by_ratio=False)} ({level})"
-
-
-def adverse_sign(row: Statistic, favourable: Favourable) -> int:
-    """Return the sign of a difference that is to the disadvantage of a group; 0 of neither.
-
-    Of a mean of the table's own numbers only the words of the user state it: a higher price is
-    worse, a higher pay is better.
-    """
-    if row.better is not Better.NEITHER:
-        return _SIGN_OF_RATE[row.better]
-    return AMOUNTS.get(favourable, 0) if isinstance(row, Mean) else 0
 
 
 def quantity(spec: Any, row: Statistic) -> str:

@@ -6,22 +6,20 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
-from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
+from fairgauge.catalogue.cells import ALL, TN, TP
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import Better, ClassKind, Favourable, ReferenceKind, Task
+from fairgauge.enums import ClassKind, ReferenceKind, Task
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.brief._frequencies import Frequencies, Share, frequencies, range_words
-from fairgauge.render.brief._vocabulary import Event, Vocabulary, is_one_group, joined, some
+from fairgauge.render.brief._vocabulary import Event, Vocabulary, joined, some
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import shown_ends
+from fairgauge.results.disadvantage import OPPOSITES, adverse_sign, event_of, is_of_fit
 from fairgauge.results.disparities import gap, is_ratio, singled_out
 from fairgauge.results.estimates import Estimate, Group
 from fairgauge.results.report import Report
 
 _PER_HUNDRED = 100
-_DECISIONS = (TP + FP, TN + FN)
-_OUTCOMES = (TP + FN, TN + FP)
-_OPPOSITES = {one: other for pair in (_DECISIONS, _OUTCOMES) for one, other in (pair, pair[::-1])}
 
 
 class RateWords:
@@ -38,7 +36,7 @@ class RateWords:
     def known(self) -> bool:
         """Return whether there are words for the rows that the rate is among, and its event."""
         of_known = self.row.among == ALL or bool(self.condition)
-        return of_known and (self.event is not None or _fits(self.row))
+        return of_known and (self.event is not None or is_of_fit(self.row))
 
     def worse(self, difference: float) -> bool | None:
         """Return whether a difference is to the disadvantage of its group; None if of neither."""
@@ -156,7 +154,7 @@ class ComparedShares:
         self._exact = several and not weighted and contrast.bounds is None
         sides = (_share(report, contrast, row), _reference_share(report, contrast, row))
         better = self.rate.worse(gap(contrast)) is False
-        self.turned = turn and better and is_one_group(words, contrast)
+        self.turned = turn and better and words.other_group(contrast) is not None
         if self.turned:
             group, reference = reference, group
             sides = (sides[1], sides[0])
@@ -269,53 +267,13 @@ class ComparedShares:
     def opposite(self) -> str:
         """Return what happened to those to whom the event did not: "were refused"."""
         cells = event_of(self.row)
-        other = None if cells is None else self.words.event(_OPPOSITES[cells])
+        other = None if cells is None else self.words.event(OPPOSITES[cells])
         return "" if other is None else other.happened
 
 
 def together_words(contrast: Estimate) -> str:
     """Return that an interval holds together with those of all comparisons, where it does."""
     return ", for all comparisons together" if contrast.simultaneous else ""
-
-
-def adverse_sign(row: Rate, favourable: Favourable) -> int:
-    """Return the sign of a difference that is to the disadvantage of a group; 0 of neither.
-
-    Where the negative decision is the better one for a person, to be selected is a harm, as is to
-    be selected wrongly. Predictive values have no direction: a higher one may mean a higher bar.
-    """
-    if favourable is Favourable.NEITHER or row.better is Better.NEITHER:
-        return 0
-    if _fits(row):
-        return -1 if row.of == TP + TN else 1
-    event = event_of(row)
-    if event not in (TP + FP, TN + FN):
-        return 0
-    to_decision = event == TP + FP
-    good = favourable is Favourable.POSITIVE
-    if row.among == TN + FP and good:
-        return 0  # a favourable decision in spite of the outcome may be a gift or a burden
-    if row.among == TP + FN and not good:
-        return 0
-    return -1 if to_decision == good else 1
-
-
-def event_of(row: Rate) -> Cells | None:
-    """Return the sum of cells that a rate's event is among all rows: TP of TP + FN is TP + FP."""
-    for event in (*_DECISIONS, *_OUTCOMES):
-        if row.among != event and _overlap(event, row.among) == row.of:
-            return event
-    return None
-
-
-def _fits(row: Rate) -> bool:
-    """Return whether a rate is of decisions that match the outcome, or do not."""
-    return row.of in (TP + TN, FP + FN)
-
-
-def _overlap(event: Cells, among: Cells) -> Cells:
-    coefficients = zip(event.coefficients, among.coefficients, strict=True)
-    return Cells(*(a * b for a, b in coefficients))
 
 
 def _share(report: Report, contrast: Estimate, row: Rate) -> Share | None:

@@ -26,7 +26,7 @@ from fairgauge.render.brief._frequencies import (
     frequencies,
     range_words,
 )
-from fairgauge.render.brief._vocabulary import Vocabulary, is_one_group
+from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.words.decomposition_sentences import (
     OTHER_DIRECTION,
     adjusted_for,
@@ -92,7 +92,7 @@ class GapInWords:
         self.subject = words.group(estimate.feature, estimate.group)
         self.other = words.reference(estimate)
         better = self.rate.worse(distance(estimate)) is False
-        self.turned = better and is_one_group(words, estimate)
+        self.turned = better and words.other_group(estimate) is not None
         if self.turned:
             self.subject, self.other = self.other, self.subject
         self.weighted = bool(words.spec.get("weight"))

@@ -1,25 +1,22 @@
-"""The findings of a report as its brief states them: who is worse off, the gravest first."""
+"""The findings of a report as its brief states them: in words, with who is worse off."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
-from fairgauge.catalogue.cells import ALL
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import AfterAdjusting, ClassKind, Outcome, ScopeKind
+from fairgauge.enums import AfterAdjusting, ScopeKind
 from fairgauge.render.brief._compared_means import ComparedMeans
-from fairgauge.render.brief._compared_shares import ComparedShares, event_of
+from fairgauge.render.brief._compared_shares import ComparedShares
 from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.finding_sentences import adjusted_sentence, describe_finding
-from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.words.numbers import listing
 from fairgauge.results.disparities import after_adjusting, gap, significant_strata, singled_out
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.finding import Finding
 from fairgauge.results.report import Report
-from fairgauge.results.verdicts import Verdict, before_counting
+from fairgauge.results.stated_comparison import StatedComparison, stated_comparisons
 
 MOST_FINDINGS, _MOST_STRATA = 2, 2
 _ADJUSTED = {
@@ -33,53 +30,26 @@ _ADJUSTED = {
 
 
 class StatedFinding:
-    """A finding, with its shares where it compares shares of a decision or an outcome.
+    """A finding in words: with its shares where it compares shares of a decision or an outcome.
 
-    ``judged`` is whether a rule is about what it states, ``fails`` whether one fails for it,
-    ``remains`` whether this remains when all comparisons are judged together.
-
-    Where the rate of the finding has no better side for people, and the one beside it has (the
-    false positive rate, where a positive decision is unfavourable), the shares are of that one.
+    Attributes
+    ----------
+    stated : the comparison that it is stated by, and what rules come to for it.
+    shares, means : this comparison in words, of shares or of numbers; None where it is neither.
     """
 
-    def __init__(self, report: Report, words: Vocabulary, finding: Finding) -> None:
-        self.finding = finding
-        failed = [each for each in report.verdicts if before_counting(each) is Outcome.FAIL]
-        self._estimates = report.estimates
-        beside = [] if finding.beside is None else [finding.beside]
-        every = [
-            compared
-            for contrast in (finding.estimate, *beside, *finding.others, *finding.others_beside)
-            if (compared := _compared(report, words, contrast)) is not None
-        ]
-        # Where a rule fails, what it judges is stated, not what is beside it.
-        failing = [each for each in every if failed_in(failed, each.contrast)]
-        ranked_of = failing or every[: 1 + len(beside)]
-        every = failing or every
-        # A finding is of the group that fares worst by the better side of its rate. Where that is
-        # not the better one for people, the worst of the other groups is the one to state.
-        ranked = sorted(ranked_of, key=lambda each: not each.is_worse)
-        harmed = [each for each in every if each.is_worse and not each.turned]
-        harmed.sort(key=lambda each: -abs(gap(each.contrast)))
-        first = next(iter(ranked), None)
-        unmistaken = first is None or not harmed or (first.is_worse and not first.turned)
-        self.shares = first if unmistaken else harmed[0]
-        contrast = self.shares.contrast if self.shares is not None else finding.estimate
-        fails = failed_in(failed, contrast)
-        self.fails, self.remains = bool(fails), True in fails
-        self.judged = bool(failed_in(report.verdicts, contrast))
-        row = compared_rate(finding.estimate.definition)
-        self.means = None
-        """The finding as a comparison of means, where it is not one of shares."""
-        if self.shares is None and row is not None and not row.is_share:
-            self.means = ComparedMeans(words, finding.estimate, row)
+    def __init__(
+        self, report: Report, words: Vocabulary, finding: Finding, stated: StatedComparison
+    ) -> None:
+        self.finding, self.stated, self._estimates = finding, stated, report.estimates
+        contrast, row = stated.contrast, stated.row
+        self.shares = self.means = None
+        if stated.is_of_shares and isinstance(row, Rate):
+            self.shares = ComparedShares(report, words, contrast, row)
+        elif row is not None and not row.is_share:
+            self.means = ComparedMeans(words, contrast, row)
         place = next(i for i, each in enumerate(report.estimates) if each.key == contrast.key)
         self.source: tuple[str, ...] = (f"estimates[{place}]",)
-
-    @property
-    def is_worse(self) -> bool:
-        """Return whether somebody is worse off, and not only different."""
-        return any(each is not None and each.is_worse for each in (self.shares, self.means))
 
     def headline(self) -> str:
         """Return it in words without numbers."""
@@ -105,7 +75,7 @@ class StatedFinding:
         return 1 + beside + len(finding.others) + len(finding.others_beside)
 
     @property
-    def stated(self) -> int:
+    def described(self) -> int:
         """Return how many of these its sentence states: that of percentages has the one beside."""
         in_words = self.shares or self.means
         counted = in_words is not None and in_words.sentence() is not None
@@ -189,81 +159,14 @@ class StatedFinding:
         return f" {text} statistically significant{beside} (all {len(inside):,} tested together)."
 
 
-def _compared(report: Report, words: Vocabulary, contrast: Estimate) -> ComparedShares | None:
-    row = compared_rate(contrast.definition)
-    if not isinstance(row, Rate) or contrast.class_scope.kind is ClassKind.AVERAGE:
-        return None
-    if contrast.class_scope.kind is not ClassKind.NONE and event_of(row) is None:
-        return None  # of one class: whether a decision fits the outcome is of all classes
-    return ComparedShares(report, words, contrast, row)
-
-
 def disparities_of(report: Report, words: Vocabulary) -> list[StatedFinding]:
-    """Return the findings: those for which a rule fails first, of these who is worse off.
-
-    Fails that remain when all comparisons are judged together come before others, and decisions
-    before how well they fit the outcome. Of two disparities of the same people in the same decision
-    the one of all rows comes first. Predictions that are too high or too low stand with the size of
-    errors, the larger difference first.
-    """
-
-    def order(each: StatedFinding) -> tuple[float, ...]:
-        shares, means = each.shares, each.means
-        worse = each.is_worse or (means is not None and means.is_bias)
-        is_of_fit = shares is not None and shares.event is None
-        return (
-            not (each.remains and worse), not (each.fails and worse),
-            not each.remains, not each.fails, not worse, is_of_fit,
-            -means.distance if means is not None else 0.0,
-        )  # fmt: skip
-
-    found = sorted((StatedFinding(report, words, each) for each in report.findings), key=order)
-    if (pair := with_condition(found)) is None:
-        return found
-    if pair[0].fails < found[0].fails:  # what the rule judges comes first
-        pair = pair[1], pair[0]
-    return [*pair, *(each for each in found if each not in pair)]
-
-
-def failed_in(failed: Iterable[Verdict], contrast: Estimate) -> list[bool]:
-    """Return of the fails of a comparison, by its difference or its ratio, whether they remain."""
+    """Return the findings of a report in words."""
+    stated = stated_comparisons(report, report.findings)
     return [
-        each.remains is not False
-        for each in failed
-        if (_rate_name(each), each.feature, each.class_scope)
-        == (_rate_name(contrast), contrast.feature, contrast.class_scope)
-        and contrast.group in (each.group, each.mirror)
-        and each.threshold in (None, contrast.threshold)
+        StatedFinding(report, words, *each) for each in zip(report.findings, stated, strict=True)
     ]
-
-
-def _rate_name(each: Estimate | Verdict) -> object:
-    row = compared_rate(each.definition)
-    return each.metric if row is None else row.name
 
 
 def led_by(disparities: list[StatedFinding]) -> list[StatedFinding]:
     """Return the disparities that a brief states."""
     return disparities[:MOST_FINDINGS]
-
-
-def with_condition(disparities: list[StatedFinding]) -> tuple[StatedFinding, StatedFinding] | None:
-    """Return two disparities of the same people in the same decision, of all and of some of them.
-
-    The first disparity is one of them.
-    """
-    first = disparities[0].shares if disparities else None
-    if first is None or first.event is None:
-        return None
-    for each in disparities[1:]:
-        other = each.shares
-        same = other is not None and (other.subject, other.other, other.lower, other.event) == (
-            first.subject, first.other, first.lower, first.event,
-        )  # fmt: skip
-        if not same or other is None:
-            continue
-        if first.row.among == ALL and other.rate.condition:
-            return disparities[0], each
-        if other.row.among == ALL and first.rate.condition:
-            return each, disparities[0]
-    return None

@@ -7,11 +7,10 @@ import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 from fairgauge.catalogue.cells import FN, FP, TN, TP, Cells
 from fairgauge.enums import (
-    ClassKind,
     DiagnosticCode,
     Favourable,
     GroupKind,
@@ -30,24 +29,16 @@ from fairgauge.render.words.question_sentences import (
     score_words,
     unit,
 )
-from fairgauge.results.estimates import Estimate
+from fairgauge.results.disadvantage import Compared, decision_of, favourable_in, other_group
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import ClassScope
 
-if TYPE_CHECKING:
-    from fairgauge.results.model_comparison import DisparityChange
-
 NamedGroup = tuple[str, str, FeatureId | None, GroupId | None]
-Compared: TypeAlias = "Estimate | DisparityChange"
 
 ANY_DECISION = ("a positive decision", "a negative decision")
 """What decisions are called without words of the user, where no one column holds them."""
 NO_CHANGE_SHOWN = "No statistically significant change is not “no change”."
 UNFAIR = "Whether a difference is unfair: that depends on context and law."
-_OF_DECISIONS = {
-    Favourable.HIGHER: Favourable.POSITIVE,
-    Favourable.LOWER: Favourable.NEGATIVE,
-}
 _PLACE = re.compile(r"{([^{}]*)}")
 
 
@@ -191,14 +182,14 @@ class Vocabulary:
             words.decisions = decisions
         else:
             words.cut = scope.name
-        if scope.kind is not ClassKind.SELECTION and scope.name is not None:
-            words.words = replace(words.words, favourable=Favourable.NEITHER)
+        favourable = favourable_in(self.words.favourable, scope)
+        words.words = replace(words.words, favourable=favourable)
         return words
 
     @property
     def favourable(self) -> Favourable:
         """Return which decision is the better one for a person."""
-        return _OF_DECISIONS.get(self.words.favourable, self.words.favourable)
+        return decision_of(self.words.favourable)
 
     def event(self, cells: Cells) -> Event | None:
         """Return what a sum of cells counts; None where it is no decision and no outcome."""
@@ -377,25 +368,12 @@ class Vocabulary:
             return self.group(contrast.feature, reference.group)
         if reference.kind is ReferenceKind.OVERALL:
             return f"all {self.noun}"
-        others = self.others(contrast)
-        if len(others) == 1:
-            return self.group(contrast.feature, others[0])
-        return f"all other {self.noun}"
+        other = self.other_group(contrast)
+        return f"all other {self.noun}" if other is None else self.group(contrast.feature, other)
 
-    def others(self, contrast: Compared) -> list[str]:
-        """Return the groups beside the one of a comparison."""
-        mine, own = str(contrast.feature), contrast.group
-        return [group for feature, group in self._groups if feature == mine and group != own]
-
-
-def is_one_group(words: Vocabulary, contrast: Compared) -> bool:
-    """Return whether the reference is one group, so that a comparison can be read backwards."""
-    reference = contrast.reference
-    if reference is None:
-        return False
-    if reference.group is not None:
-        return True
-    return reference.kind is ReferenceKind.OTHERS and len(words.others(contrast)) == 1
+    def other_group(self, contrast: Compared) -> str | None:
+        """Return the one group that a group is compared with; None of several together."""
+        return other_group(self._groups, contrast)
 
 
 def words_of(spec: Mapping[str, Any]) -> Words:

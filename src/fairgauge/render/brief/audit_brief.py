@@ -32,7 +32,7 @@ from fairgauge.errors import quote
 from fairgauge.question.features import strata_named
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.reasons import ReasonCode
-from fairgauge.render.brief._compared_means import AMOUNTS, columns_of
+from fairgauge.render.brief._compared_means import columns_of
 from fairgauge.render.brief._compared_shares import ComparedShares, RateWords
 from fairgauge.render.brief._rules_in_words import estimate_of, rule_sentence, shares_of
 from fairgauge.render.brief._stated_findings import (
@@ -40,7 +40,6 @@ from fairgauge.render.brief._stated_findings import (
     StatedFinding,
     disparities_of,
     led_by,
-    with_condition,
 )
 from fairgauge.render.brief._vocabulary import Vocabulary, interval_in_words, joined
 from fairgauge.render.words.command_line import command_decomposing
@@ -60,6 +59,7 @@ from fairgauge.render.words.question_sentences import (
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.verdict_sentences import rounded_up, rows_of_group
 from fairgauge.results.brief import Brief, Sentence
+from fairgauge.results.disadvantage import AMOUNTS
 from fairgauge.results.disparities import gap, is_ratio, is_significant
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report
@@ -87,7 +87,7 @@ def audit_brief(report: Report) -> Brief:
     words = Vocabulary.of_report(report)
     disparities = disparities_of(report, words)
     led = led_by(disparities)
-    neutral = bool(led) and not any(each.is_worse for each in led)
+    neutral = bool(led) and not any(each.stated.worse for each in led)
     return Brief(
         headline=_headline(report, words, disparities),
         verdict=tuple(_verdict(report, words, led)),
@@ -118,12 +118,10 @@ def _headline(report: Report, words: Vocabulary, disparities: list[StatedFinding
     first = disparities[0]
     text = _estimated(report, first.finding.estimate.feature) + first.headline()
     source = first.source
-    pair = with_condition(disparities)
-    if pair is not None and pair[0] is first:
-        _, conditioned = pair
-        assert conditioned.shares is not None
-        text += f", also among those {conditioned.shares.rate.condition}"
-        source += conditioned.source
+    for each in disparities[1:2]:
+        if each.shares is not None and each.stated.is_of_some_in(first.stated):
+            text += f", also among those {each.shares.rate.condition}"
+            source += each.source
     change = first.after_adjusting
     column = called(first.finding.adjusted_for or "the strata")
     if change is AfterAdjusting.REVERSES:
@@ -214,7 +212,7 @@ def _failed_alone(
     report: Report, words: Vocabulary, disparities: list[StatedFinding]
 ) -> Sentence | None:
     """Return what the gravest fail is of, where no finding has it: it may not remain among all."""
-    if report.verdict is not Outcome.FAIL or any(each.fails for each in disparities[:1]):
+    if report.verdict is not Outcome.FAIL or any(each.stated.fails for each in disparities[:1]):
         return None
     failed = [each for each in report.verdicts if before_counting(each) is Outcome.FAIL]
     stated = [
@@ -270,12 +268,12 @@ def _verdict(report: Report, words: Vocabulary, led: list[StatedFinding]) -> Ite
         yield from _unadjusted(report, called(strata))
     yield from _rules_in_words(report, words)
     for each in led:
-        if each.fails and each.after_adjusting is AfterAdjusting.REVERSES:
+        if each.stated.fails and each.after_adjusting is AfterAdjusting.REVERSES:
             people = "" if each.shares is None else f" for {each.shares.subject}"
             yield Sentence(
                 f"After adjusting for {each.column} it is the reverse{people}.", each.source
             )
-    if report.verdict is Outcome.PASS and not all(each.judged for each in led):
+    if report.verdict is Outcome.PASS and not all(each.stated.judged for each in led):
         not_asked = plural(len(rules), "The rule does", "The rules do")
         yield Sentence(f"{not_asked} not ask about every difference below.", ("findings",))
     counted = Counter(before_counting(each) for each in report.verdicts)
@@ -439,7 +437,7 @@ def _worse_off(
             yield Sentence(text, each.source)
     yield from _unjudged(report, disparities)
     every = sum(each.differences for each in disparities)
-    if (more := every - sum(each.stated for each in led_by(disparities))) > 0:
+    if (more := every - sum(each.described for each in led_by(disparities))) > 0:
         counted = " (of each group and rate the class that differs most is counted)"
         yield Sentence(
             f"{every - more:,} of {every:,} statistically significant differences"
@@ -473,7 +471,7 @@ def _worse_off(
 
 def _unjudged(report: Report, disparities: list[StatedFinding]) -> Iterator[Sentence]:
     """Yield which stated differences no rule is about, by their numbers."""
-    found = [each for each in led_by(disparities) if report.verdicts and not each.judged]
+    found = [each for each in led_by(disparities) if report.verdicts and not each.stated.judged]
     if not found:
         return
     numbers = [each.numbers() for each in found]

@@ -22,7 +22,7 @@ from fairgauge.render._document_tree import (
     RuleGrid,
     Unit,
 )
-from fairgauge.render.brief._compared_shares import ComparedShares, adverse_sign
+from fairgauge.render.brief._compared_shares import ComparedShares
 from fairgauge.render.brief._rules_in_words import (
     estimate_of,
     rule_in_words,
@@ -40,6 +40,7 @@ from fairgauge.render.words.metric_words import (
 )
 from fairgauge.render.words.numbers import listing
 from fairgauge.render.words.verdict_sentences import describe_place
+from fairgauge.results.disadvantage import adverse_sign
 from fairgauge.results.disparities import gap
 from fairgauge.results.report import Report
 from fairgauge.results.verdicts import RuleResult, Verdict, before_counting

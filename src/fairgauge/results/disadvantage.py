@@ -1,0 +1,118 @@
+"""Disadvantage: which side of a comparison is worse off, by what is better for a person.
+
+What is better is the user's to state (``favourable``), or follows from the rate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from fairgauge.catalogue.cells import FN, FP, TN, TP, Cells
+from fairgauge.catalogue.moments import Mean
+from fairgauge.catalogue.statistics import Rate, Statistic
+from fairgauge.enums import Better, ClassKind, Favourable, ReferenceKind
+from fairgauge.question.presets import preset, preset_names
+
+if TYPE_CHECKING:
+    from fairgauge.results.estimates import Estimate
+    from fairgauge.results.model_comparison import DisparityChange
+    from fairgauge.results.scopes import ClassScope
+
+Compared: TypeAlias = "Estimate | DisparityChange"
+
+AMOUNTS = {Favourable.HIGHER: -1, Favourable.LOWER: 1}
+"""The sign of a difference of amounts to the disadvantage of a group, by what is better."""
+OPPOSITES = {TP + FP: TN + FN, TN + FN: TP + FP, TP + FN: TN + FP, TN + FP: TP + FN}
+"""The decisions and the outcomes, each with its opposite."""
+_SIGN_OF_RATE = {Better.HIGHER: -1, Better.LOWER: 1, Better.NEITHER: 0}
+_OF_DECISIONS = {Favourable.HIGHER: Favourable.POSITIVE, Favourable.LOWER: Favourable.NEGATIVE}
+
+
+def favourable_of(spec: Mapping[str, Any]) -> Favourable:
+    """Return what is better for a person by the words of a specification, or of its preset."""
+    name = spec.get("preset")
+    by_default = preset(name).words if name in preset_names() else {}
+    stated = {**by_default, **(spec.get("words") or {})}.get("favourable")
+    return Favourable(stated) if stated in list(Favourable) else Favourable.POSITIVE
+
+
+def favourable_in(favourable: Favourable, scope: ClassScope) -> Favourable:
+    """Return what is better in one class: which of several classes is better nobody stated."""
+    one_class = scope.name is not None and scope.kind is not ClassKind.SELECTION
+    return Favourable.NEITHER if one_class else favourable
+
+
+def decision_of(favourable: Favourable) -> Favourable:
+    """Return which decision is better, where a higher or a lower amount is stated to be."""
+    return _OF_DECISIONS.get(favourable, favourable)
+
+
+def adverse_sign(row: Statistic, favourable: Favourable) -> int:
+    """Return the sign of a difference that is to the disadvantage of a group; 0 of neither.
+
+    Where the negative decision is the better one for a person, to be selected is a harm, as is to
+    be selected wrongly. Predictive values have no direction: a higher one may mean a higher bar. Of
+    a mean of the table's own numbers only the user states it: a higher price is worse, a higher pay
+    is better.
+    """
+    if isinstance(row, Rate):
+        return _sign_of_share(row, decision_of(favourable))
+    if row.better is not Better.NEITHER:
+        return _SIGN_OF_RATE[row.better]
+    return AMOUNTS.get(favourable, 0) if isinstance(row, Mean) else 0
+
+
+def _sign_of_share(row: Rate, favourable: Favourable) -> int:
+    if favourable is Favourable.NEITHER or row.better is Better.NEITHER:
+        return 0
+    if is_of_fit(row):
+        return -1 if row.of == TP + TN else 1
+    event = event_of(row)
+    if event not in (TP + FP, TN + FN):
+        return 0
+    to_decision = event == TP + FP
+    good = favourable is Favourable.POSITIVE
+    if row.among == TN + FP and good:
+        return 0  # a favourable decision in spite of the outcome may be a gift or a burden
+    if row.among == TP + FN and not good:
+        return 0
+    return -1 if to_decision == good else 1
+
+
+def event_of(row: Rate) -> Cells | None:
+    """Return the sum of cells that a rate's event is among all rows: TP of TP + FN is TP + FP."""
+    for event in OPPOSITES:
+        if row.among != event and _overlap(event, row.among) == row.of:
+            return event
+    return None
+
+
+def is_of_fit(row: Rate) -> bool:
+    """Return whether a rate is of decisions that match the outcome, or do not."""
+    return row.of in (TP + TN, FP + FN)
+
+
+def _overlap(event: Cells, among: Cells) -> Cells:
+    coefficients = zip(event.coefficients, among.coefficients, strict=True)
+    return Cells(*(a * b for a, b in coefficients))
+
+
+def other_group(groups: Iterable[tuple[str, str]], contrast: Compared) -> str | None:
+    """Return the one group that a group is compared with: of two groups all others are one.
+
+    None where it is compared with several groups together. Only a comparison with one group can be
+    read from the other side.
+
+    Parameters
+    ----------
+    groups : every feature with each of its groups.
+    """
+    reference = contrast.reference
+    if reference is None or reference.group is not None:
+        return None if reference is None else reference.group
+    if reference.kind is not ReferenceKind.OTHERS:
+        return None
+    mine = contrast.feature, contrast.group
+    others = {group for feature, group in groups if feature == mine[0] and group != mine[1]}
+    return others.pop() if len(others) == 1 else None

@@ -1,0 +1,178 @@
+"""What a finding states: which of its comparisons, from which side, and what rules come to for it.
+
+The order of findings and the words of the first page both follow from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from fairgauge.catalogue.cells import ALL, Cells
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.moments import Mean, RegressionTerm
+from fairgauge.catalogue.statistics import Rate, Statistic
+from fairgauge.enums import ClassKind, Favourable, Outcome
+from fairgauge.results.disadvantage import (
+    OPPOSITES,
+    adverse_sign,
+    event_of,
+    favourable_in,
+    favourable_of,
+    other_group,
+)
+from fairgauge.results.disparities import gap
+from fairgauge.results.estimates import Estimate
+from fairgauge.results.finding import Finding
+from fairgauge.results.report import Report
+from fairgauge.results.scopes import ClassScope
+from fairgauge.results.verdicts import Verdict, before_counting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatedComparison:
+    """The comparison that a finding is stated by, read from the side that is worse off.
+
+    Attributes
+    ----------
+    contrast, row : the comparison, and the statistic that it compares.
+    is_of_shares : whether both sides are shares of rows, which words can count.
+    turned : whether it is read from the side of its reference, which is one group.
+    worse : whether who it is read from is worse off, and not only different.
+    judged, fails, remains : whether a rule is about it, whether one fails for it, and whether this
+        remains when all comparisons are judged together.
+    people : who is compared with whom in which decision or outcome; None where it is of neither.
+    """
+
+    contrast: Estimate
+    row: Statistic | None
+    is_of_shares: bool
+    turned: bool
+    worse: bool
+    judged: bool
+    fails: bool
+    remains: bool
+    people: tuple[object, ...] | None
+
+    @property
+    def gravity(self) -> tuple[float, ...]:
+        """Return its place in the order of findings, the gravest first.
+
+        Fails to the disadvantage of a group come first, those that remain when all comparisons are
+        judged together before others; then fails of a group that is better off. Decisions come
+        before how well they fit the outcome. Predictions that are too high or too low stand with
+        the size of errors, the larger difference first.
+        """
+        worse = self.worse or (isinstance(self.row, Mean) and self.row.of is RegressionTerm.ERROR)
+        is_of_fit = self.is_of_shares and self.people is None
+        return (
+            not (self.remains and worse), not (self.fails and worse),
+            not self.remains, not self.fails, not worse, is_of_fit, -self._distance,
+        )  # fmt: skip
+
+    @property
+    def _distance(self) -> float:
+        """Return how far apart both sides are in the unit of the label; 0 of any other number."""
+        row, each = self.row, self.contrast
+        if not isinstance(row, Mean) or row.of is RegressionTerm.SQUARED_ERROR:
+            return 0.0
+        return abs((each.rate_group or 0.0) - (each.rate_reference or 0.0))
+
+    def is_of_some_in(self, whole: StatedComparison) -> bool:
+        """Return whether it is of some of the people of another one, in the same decision."""
+        some, every = self.row, whole.row
+        return (
+            self.people is not None
+            and self.people == whole.people
+            and isinstance(some, Rate)
+            and isinstance(every, Rate)
+            and every.among == ALL
+            and some.among in OPPOSITES
+        )
+
+
+def stated_comparisons(report: Report, findings: Iterable[Finding]) -> list[StatedComparison]:
+    """Return the comparison that each of some findings of a report is stated by.
+
+    A finding is of the group that fares worst by the better side of its rate. Where that is not the
+    better one for people, the worst of the other groups is stated; where the rate has no better
+    side for people and the one beside it has (the false positive rate, where a positive decision is
+    unfavourable), the one beside it. Where a rule fails, what it judges is stated.
+    """
+    groups = {(each.feature, each.group) for each in report.groups}
+    favourable = favourable_of(report.spec)
+
+    def stated(contrast: Estimate) -> StatedComparison:
+        rules = [each for each in report.verdicts if is_about(each, contrast)]
+        return _stated(contrast, favourable, other_group(groups, contrast), rules)
+
+    return [_gravest(finding, stated) for finding in findings]
+
+
+def _gravest(finding: Finding, stated: Callable[[Estimate], StatedComparison]) -> StatedComparison:
+    beside = [] if finding.beside is None else [finding.beside]
+    contrasts = (finding.estimate, *beside, *finding.others, *finding.others_beside)
+    every = [each for each in map(stated, contrasts) if each.is_of_shares]
+    if not every:
+        return stated(finding.estimate)
+    failing = [each for each in every if each.fails]
+    first = min(failing or every[: 1 + len(beside)], key=lambda each: not each.worse)
+    harmed = [each for each in failing or every if each.worse and not each.turned]
+    if not harmed or (first.worse and not first.turned):
+        return first
+    return max(harmed, key=lambda each: abs(gap(each.contrast)))
+
+
+def _stated(
+    contrast: Estimate, favourable: Favourable, other: str | None, rules: Sequence[Verdict]
+) -> StatedComparison:
+    row = contrast.definition.of if isinstance(contrast.definition, Contrast) else None
+    of_shares = _is_of_shares(row, contrast.class_scope)
+    event = event_of(row) if of_shares and isinstance(row, Rate) else None
+    adverse = 0
+    if row is not None and (of_shares or not row.is_share):
+        adverse = adverse_sign(row, favourable_in(favourable, contrast.class_scope))
+    turned = adverse * gap(contrast) < 0 and other is not None
+    failed = [each for each in rules if before_counting(each) is Outcome.FAIL]
+    return StatedComparison(
+        contrast=contrast,
+        row=row,
+        is_of_shares=of_shares,
+        turned=turned,
+        worse=turned or adverse * gap(contrast) > 0,
+        judged=bool(rules),
+        fails=bool(failed),
+        remains=any(each.remains is not False for each in failed),
+        people=None if event is None else _people(contrast, event, other, turned=turned),
+    )
+
+
+def _is_of_shares(row: Statistic | None, scope: ClassScope) -> bool:
+    """Return whether shares are compared; in one class, only of a decision or an outcome."""
+    if not isinstance(row, Rate) or scope.kind is ClassKind.AVERAGE:
+        return False
+    return scope.kind is ClassKind.NONE or event_of(row) is not None
+
+
+def _people(
+    contrast: Estimate, event: Cells, other: str | None, *, turned: bool
+) -> tuple[object, ...]:
+    sides = (contrast.group, other or contrast.reference)
+    place = contrast.feature, contrast.class_scope.name, contrast.threshold, event
+    return (*place, sides[turned], sides[not turned], (gap(contrast) < 0) != turned)
+
+
+def is_about(verdict: Verdict, contrast: Estimate) -> bool:
+    """Return whether a verdict is about a comparison, by its difference or its ratio."""
+    return (
+        (_compared(verdict), verdict.feature, verdict.class_scope)
+        == (_compared(contrast), contrast.feature, contrast.class_scope)
+        and contrast.group in (verdict.group, verdict.mirror)
+        and verdict.threshold in (None, contrast.threshold)
+    )
+
+
+def _compared(each: Estimate | Verdict) -> str:
+    """Return the name of what is compared: the rate, or the metric itself where there is none."""
+    row = each.definition
+    return row.of.name if isinstance(row, Contrast) else each.metric
