@@ -508,6 +508,7 @@ class AfterAdjusting(StrEnum):
     DISAPPEARS = "disappears"
     NOT_SIGNIFICANT = "not significant"
     CHANGES_LITTLE = "not significant, changes little"
+    LEAVES_OUT = "leaves out"  # rows without a stratum, which alone changes it
 
 
 class GapVerdict(StrEnum):
@@ -530,6 +531,8 @@ class WhyInconclusive(StrEnum):
     VARIES = "varies"  # over strata, so that an average hides what remains in some
     OFFSET = "offset"  # no gap over all strata: composition offsets a difference within them
     SEVERAL_GAPS = "several gaps"  # decided by itself, and not when all gaps are judged together
+    MISSING_STRATA = "missing strata"  # rows without one have other rates than those with one
+    STRATA_DECIDE = "strata decide"  # the strata are the outcome under another name
     NOT_COMPARABLE = "not comparable"
     TOO_FEW = "too few"
     UNDEFINED = "undefined"  # of a ratio whose numbers are not above 0

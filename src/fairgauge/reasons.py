@@ -106,6 +106,9 @@ class ReasonCode(StrEnum):
     NOT_OF_DECISIONS = "not_of_decisions"  # of
     NO_PAIRED_METHOD = "no_paired_method"  # of
 
+    # it is of other rows than the one that it adjusts
+    STRATA_MISSING = "strata_missing"  # rows, total, unit
+
     # a verdict
     INSIDE = "inside"
     BELOW = "below"  # limit, sufficient: of groups with sufficient data, where others lack them

@@ -174,12 +174,10 @@ def why(
     crossed, at = crossed_at(_USUAL_INTERVALS), _at(strata, cuts, _USUAL_INTERVALS)
     columns, beside = _apart(at)
     fitted = cross_strata(with_fewer_cuts(cube, at), at).known if beside else None
-    gaps = decompose_gaps(crossed.known, spec, margins, controls=fitted)
+    gaps = decompose_gaps(crossed, spec, margins, controls=fitted)
     for intervals in _OTHER_INTERVALS if any(each.column in cuts for each in columns) else ():
-        known = crossed_at(intervals).known
-        gaps = with_other_intervals(
-            gaps, intervals, decompose_gaps(known, spec, margins, regression=False)
-        )
+        others = decompose_gaps(crossed_at(intervals), spec, margins, regression=False)
+        gaps = with_other_intervals(gaps, intervals, others)
     if source is not None and cuts and not (spec.weight or spec.cluster or spec.score):
         gaps = _adjusted_for_numbers(gaps, source, spec, at, cube, crossed, values)
     if not gaps:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fairgauge.catalogue.decomposable import has_decomposition
 from fairgauge.cube.crossed_strata import cross_strata
 from fairgauge.cube.cube import Cube
-from fairgauge.enums import DiagnosticCode, GapPartKind, ReferenceRule, Role, Task
+from fairgauge.enums import DiagnosticCode, GapPartKind, ReferenceRule, Role, Task, WhyInconclusive
 from fairgauge.question.specification import Spec
 from fairgauge.results.finding import Finding
 from fairgauge.results.scopes import Diagnostic
@@ -42,7 +42,7 @@ def composition_notes(
     for finding in findings:
         if finding.adjusted and has_decomposition(spec.catalogue.rate_row(finding.rate)):
             first.setdefault(finding.feature, finding)
-    crossed = cross_strata(cube, spec.strata).known if first else None
+    crossed = cross_strata(cube, spec.strata) if first else None
     for feature, finding in first.items():
         assert crossed is not None
         asked = replace(
@@ -61,6 +61,8 @@ def _note(gap: Gap) -> Iterator[Diagnostic]:
     composition, within = gap.part(GapPartKind.COMPOSITION), gap.part(GapPartKind.WITHIN)
     if composition.reason is not None or within.reason is not None:
         return
+    if gap.reason in (WhyInconclusive.MISSING_STRATA, WhyInconclusive.STRATA_DECIDE):
+        return  # what the strata account for is not known
     if composition.interval is None or within.interval is None:
         return
     test, trend = gap.heterogeneity, gap.trend

@@ -21,10 +21,11 @@ from fairgauge.enums import (
     StratumWeights,
     WhyInconclusive,
 )
+from fairgauge.inference.missing_strata import RowsWithoutStratum
 from fairgauge.measure._gap_sides import gap_sides
 from fairgauge.measure.measure import measure
 from fairgauge.measure.slices import Slice
-from fairgauge.resolve.references import resolve_references
+from fairgauge.resolve.data_checks import ALMOST_ALL, share_determined
 from fairgauge.resolve.resolution import resolve
 from fairgauge.results.gap_decomposition import (
     AdjustedGap,
@@ -101,7 +102,7 @@ def decompose_gaps(
 
     Parameters
     ----------
-    crossed : the counts by the strata.
+    crossed : the counts by the strata; gaps are of the rows that have a value in every column.
     spec : what is asked; its metrics are differences and ratios of rates.
     margins : by how much rates may differ within strata.
     regression : whether gaps are adjusted by regression, too.
@@ -113,17 +114,44 @@ def decompose_gaps(
     SpecError
         A group, a reference or a positive value that the data do not have.
     """
+    every, crossed = crossed, crossed.known
     fitted = (controls or crossed) if regression and only is None else None
     found = _alone(crossed, spec, margins, only, fitted)
     if only is not None:
-        return found
+        return _without_incomplete(found, every, spec)
 
     def at(confidence: float) -> tuple[Gap, ...]:
         every = {(gap.estimate.feature, gap.estimate.group) for gap in found}
         stricter = replace(spec, confidence=confidence)
         return _alone(crossed, stricter, margins, every, listed=False)
 
-    return _judged_together(found, 1 - spec.confidence, at)
+    return _without_incomplete(_judged_together(found, 1 - spec.confidence, at), every, spec)
+
+
+def _without_incomplete(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec) -> tuple[Gap, ...]:
+    """Return gaps, of which none is decided that rows without a stratum change by themselves."""
+    if not every.rows_without:
+        return gaps
+    resolution = resolve(every.cube, spec)
+    outcome = resolution.outcomes[0]
+    parts = {each.feature: Slice(each, outcome, spec) for each in resolution.features}
+    return tuple(
+        replace(
+            gap, verdict=GapVerdict.INCONCLUSIVE, reason=WhyInconclusive.MISSING_STRATA, adjusted=()
+        )
+        if gap.reason not in _UNSEEN and _changed(gap, parts[str(gap.estimate.feature)])
+        else gap
+        for gap in gaps
+    )
+
+
+def _changed(gap: Gap, part: Slice) -> bool:
+    """Return whether the rows without a stratum change a gap by themselves."""
+    metric = gap.estimate.definition
+    assert isinstance(metric, Contrast)
+    sides = _numbers_of_sides(gap.estimate, part)
+    left_out = RowsWithoutStratum(part.counts, part.outcome, part.spec)
+    return bool(left_out.change(metric.of, *(np.array([at]) for at in sides))[0])
 
 
 def _alone(
@@ -172,10 +200,7 @@ def _judged_together(
     level of its step, is inconclusive. Gaps with insufficient data are in no family.
     """
     tests = [test_of(gap) for gap in gaps]
-    unseen = (
-        WhyInconclusive.TOO_FEW, WhyInconclusive.NOT_COMPARABLE, WhyInconclusive.UNDEFINED,
-    )  # fmt: skip
-    undecided = {test for test, gap in zip(tests, gaps, strict=True) if gap.reason not in unseen}
+    undecided = {test for test, gap in zip(tests, gaps, strict=True) if gap.reason not in _UNSEEN}
     gaps, held = _with_adjusted(gaps, tests), set[int]()
     while True:
         claims = [i for i, gap in enumerate(gaps) if gap.verdict in _CLAIMS and i not in held]
@@ -211,6 +236,10 @@ def _with_adjusted(gaps: tuple[Gap, ...], tests: Sequence[object]) -> tuple[Gap,
     )
 
 
+_UNSEEN = (
+    WhyInconclusive.TOO_FEW, WhyInconclusive.NOT_COMPARABLE, WhyInconclusive.UNDEFINED,
+)  # fmt: skip
+"""Why nothing is tested."""
 _CLAIMS = (
     GapVerdict.REMAINS, GapVerdict.REVERSES, GapVerdict.WITHIN_MARGIN, GapVerdict.ACCOUNTED_FOR,
 )  # fmt: skip
@@ -258,11 +287,15 @@ def _sides_in(
     assert isinstance(metric, Contrast)
     counts = next(each for each in resolution.features if each.feature == estimate.feature)
     part = Slice(counts, resolution.outcomes[0], spec)
-    references = resolve_references(counts, part.cases, metric, spec)
-    group = counts.groups.index(estimate.group or "")
-    sides, order = gap_sides(part, group, int(references.sides[group]), metric.of)
+    sides, order = gap_sides(part, *_numbers_of_sides(estimate, part), metric.of)
     strata = tuple(crossed.strata[s] for s in order)
     return sides, replace(crossed, strata=strata, codes=crossed.codes[:, order])
+
+
+def _numbers_of_sides(estimate: Estimate, part: Slice) -> tuple[int, int]:
+    """Return the group and its reference by number."""
+    group = part.counts.groups.index(estimate.group or "")
+    return group, int(part.references(estimate.definition).sides[group])
 
 
 def _gaps(
@@ -289,6 +322,9 @@ def _gaps(
     tests = _tests(sides, crossed, spec.confidence, gaps)
     years = _years(crossed, sides.common)
     verdict, reason = _verdict(estimate, parts, metric.neutral, margin, varies=tests.varies)
+    held = verdict is GapVerdict.NO_GAP or reason in _UNSEEN
+    if not held and _decided_by_strata(sides, crossed):
+        verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.STRATA_DECIDE
     yield Gap(
         estimate=estimate,
         other_group=_other_group(estimate, strata[0]),
@@ -579,6 +615,20 @@ def _verdict(
     return GapVerdict.ACCOUNTED_FOR, None
 
 
+def _decided_by_strata(sides: GapSides, crossed: CrossedStrata) -> bool:
+    """Return whether a column, or all together, is the outcome by another name.
+
+    Such strata account for every gap, whatever is decided by.
+    """
+    if sides.squares is not None:
+        return False
+    positive, rows = sides.cases_d + sides.cases_a, sides.rows_d + sides.rows_a
+    each = [np.bincount(codes, rows) for codes in crossed.codes]
+    of_each = [np.bincount(codes, positive) for codes in crossed.codes]
+    pairs = zip([positive, *of_each], [rows, *each], strict=True)
+    return any(share_determined(*pair) >= ALMOST_ALL for pair in pairs)
+
+
 def _without_gap(
     parts: GapParts, neutral: float, margin: float | None
 ) -> tuple[GapVerdict, WhyInconclusive | None]:
@@ -630,6 +680,8 @@ def _with_regression(gap: Gap, resolution: Resolution, crossed: CrossedStrata) -
     sides, crossed = _sides_in(gap.estimate, resolution, crossed)
     gap = replace(gap, review=_review(gap, sides, crossed))
     if sides.squares is not None and sides.sampling is not None:
+        return gap
+    if _decided_by_strata(sides, crossed):
         return gap
     counts, confidence = (sides.x_d, sides.n_d, sides.x_a, sides.n_a), resolution.spec.confidence
     columns = list(crossed.codes)

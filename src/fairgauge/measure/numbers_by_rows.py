@@ -18,12 +18,12 @@ from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Axis
-from fairgauge.enums import ColumnEffects, ReferenceKind, Role, WhyInconclusive
+from fairgauge.enums import ColumnEffects, ReferenceKind, Role
 from fairgauge.measure.decompose_gaps import adjusted_gap, adjusted_record
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import level_codes
 from fairgauge.resolve.resolution import Resolution, resolve
-from fairgauge.results.gap_decomposition import Gap
+from fairgauge.results.gap_decomposition import UNADJUSTED, Gap
 from fairgauge.scan.row_codes import CodedRows
 from fairgauge.stats.grouped_regression import AdjustedEffect, cells_of
 from fairgauge.stats.intervals import critical
@@ -79,7 +79,7 @@ def _role_of(gap: Gap) -> Role | None:
     metric = gap.estimate.definition
     assert isinstance(metric, Contrast)
     beside = gap.scale == "ratio" and not gap.adjusted  # the difference of its rate has it
-    unseen = gap.reason is WhyInconclusive.NOT_COMPARABLE or beside
+    unseen = gap.reason in UNADJUSTED or beside
     return None if unseen else _OF_COLUMN.get(metric.of.name)
 
 

@@ -19,6 +19,7 @@ from fairgauge.inference import Comparisons, Evidence, FeatureGroups, Uncertaint
 from fairgauge.inference.interval import Certainty, certainty
 from fairgauge.inference.missing_groups import most_unknown, worst_cases
 from fairgauge.inference.missing_outcomes import metric_cases, rate_cases
+from fairgauge.inference.missing_strata import RowsWithoutStratum
 from fairgauge.inference.one.statistic_intervals import EveryGroup
 from fairgauge.inference.protected_counts import (
     bounds_at,
@@ -111,7 +112,7 @@ class Slice:
         self.counts = counts
         self.outcome = outcome
         self.spec = spec
-        self._all_classes = bool(per_class)
+        self._per_class = per_class
         self.cases = CountsBySide(counts, outcome, spec.profile, per_class)
         self.sides = self.cases
         self.squares: CountsBySide | None = None
@@ -330,6 +331,9 @@ class Slice:
         cases = metric.sizes(group.cases, reference.cases)
         n_group, n_reference = (each.reshape(-1, strata).sum(axis=1) for each in cases)
         determined = self._decided_by_strata(metric, evidence, strata)
+        incomplete = self._without_stratum.change(
+            metric.of, once.groups[margin], once.references[margin]
+        )
         for i, at in enumerate(once.groups[margin].tolist()):
             value, rate = float(pooled.value[i]), as_number(pooled.group[i])
             estimate = replace(
@@ -358,9 +362,23 @@ class Slice:
             else:
                 if intervals.together:
                     self.together[estimate.key] = intervals.together, i
-                yield replace(
+                found = replace(
                     estimate, value=value, **certainty(intervals, i, self.spec.confidence)
                 )
+                if incomplete[i] and found.reason is None:
+                    found = replace(found, reason=self._left_out())
+                yield found
+
+    @cached_property
+    def _without_stratum(self) -> RowsWithoutStratum:
+        """Return the rows that no comparison within strata has."""
+        return RowsWithoutStratum(self.counts, self.outcome, self.spec, self._per_class)
+
+    def _left_out(self) -> Reason:
+        """Return that an adjusted comparison leaves out rows that change it by themselves."""
+        rows, total = self._without_stratum.rows, self._without_stratum.total
+        unit = "people" if self.spec.of_people else None
+        return Reason.of(ReasonCode.STRATA_MISSING, rows=rows, total=total, unit=unit)
 
     def _decided_by_strata(
         self, metric: Contrast, sides: Comparisons, strata: int
@@ -621,7 +639,7 @@ class Slice:
     @property
     def _has_cells(self) -> bool:
         """Whether TP, FP, FN and TN mean something here."""
-        if self._all_classes or self.spec.task is Task.REGRESSION:
+        if self._per_class or self.spec.task is Task.REGRESSION:
             return False
         return self.counts.has_labels and self.counts.has_predictions
 

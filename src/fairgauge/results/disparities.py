@@ -12,6 +12,7 @@ from dataclasses import replace
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import AfterAdjusting, Status
+from fairgauge.reasons import ReasonCode
 from fairgauge.results.estimates import Estimate
 from fairgauge.values import are_years
 
@@ -83,6 +84,8 @@ def after_adjusting(overall: Estimate, adjusted: Estimate) -> AfterAdjusting | N
 
     A difference that is no longer significant has disappeared only where the adjusted confidence
     interval excludes the unadjusted value: otherwise the strata may merely have cost precision.
+    Nothing is concluded where rows without a stratum, which the adjusted comparison leaves out,
+    change the difference by themselves.
 
     Parameters
     ----------
@@ -90,6 +93,8 @@ def after_adjusting(overall: Estimate, adjusted: Estimate) -> AfterAdjusting | N
     """
     if overall.value is None or adjusted.value is None or not is_significant(overall):
         return None
+    if adjusted.reason is not None and adjusted.reason.code is ReasonCode.STRATA_MISSING:
+        return AfterAdjusting.LEAVES_OUT
     neutral, log = overall.definition.neutral, is_ratio(overall.definition)
     if is_significant(adjusted):
         opposite = (overall.value - neutral) * (adjusted.value - neutral) < 0

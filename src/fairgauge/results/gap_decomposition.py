@@ -93,6 +93,14 @@ class StratumGap:
     detectable: Finite | None = None
 
 
+UNADJUSTED = (
+    WhyInconclusive.NOT_COMPARABLE,
+    WhyInconclusive.MISSING_STRATA,
+    WhyInconclusive.STRATA_DECIDE,
+)
+"""Why a gap has no difference to quote within strata, nor a regression."""
+
+
 @dataclass(frozen=True, slots=True)
 class Heterogeneity:
     """The test that a difference is the same in all strata.
@@ -301,8 +309,9 @@ class Gap:
     other_intervals : where numbers are cut at quantiles, the same with other numbers of intervals.
     adjusted : the difference adjusted for the columns by regression, first with the same effects on
         both sides, then with effects by side, then with numbers as they are; none of a ratio beside
-        the difference of its rate, where there is no fit, and where more than half of a side is in
-        strata that the other does not have.
+        the difference of its rate, where there is no fit, where more than half of a side is in
+        strata that the other does not have, where a column is the outcome by another name, and
+        where rows without a stratum change the gap by themselves.
     trend : of a column of years.
     review : of a rate of decisions or outcomes, where files to review are, those with most pairs of
         a refused and an accepted person first; none of a ratio beside its difference, and where no

@@ -525,9 +525,9 @@ def test_the_rows_that_are_used_are_stated_as_by_an_audit(options, used):
 
 def test_rows_without_a_stratum_are_excluded_and_counted():
     absent = pl.DataFrame(
-        {"sex": ["Female"], "dept": [None], "admitted": [1], "n": [500]},
+        {"sex": ["Female"] * 2, "dept": [None] * 2, "admitted": [1, 0], "n": [152, 348]},
         schema_overrides={"dept": pl.String},
-    )
+    )  # of the rate that women have
     found = decomposed(pl.concat([ROWS, absent], how="vertical_relaxed"))
     assert found.gaps == decomposed().gaps
     assert found.excluded == {"missing stratum": 500}
@@ -1072,6 +1072,32 @@ def test_strata_that_are_the_outcome_by_another_name_are_warned_of(wrong, warned
         "have the outcome that most rows with their 'dept' have"
         in render(found, "text").replace("\n", " ")
     ) == warned
+
+
+@pytest.mark.parametrize("strata", ["dept", ["dept", "site"]])
+@pytest.mark.parametrize(("wrong", "decided"), [(0, False), (2, False), (40, True)])
+def test_strata_that_are_the_outcome_account_for_nothing(wrong, decided, strata):
+    """A column that copies the decision "accounted for" any gap, however it was decided."""
+    cells = [("F", "yes", 300 - wrong, 300), ("F", "no", wrong, 600),
+             ("M", "yes", 500 - wrong, 500), ("M", "no", wrong, 400)]  # fmt: skip
+    rows = of_strata(cells).with_columns(site=pl.col("dept").str.len_chars() % 2)
+    (gap,) = decomposed(rows, strata).gaps
+    assert (gap.reason is not WhyInconclusive.STRATA_DECIDE) == decided
+    text = flat(render(decomposed(rows, strata), "text"))
+    assert ("DETERMINE THE OUTCOME ALMOST WHOLLY" in text) != decided
+    if not decided:
+        assert (gap.verdict, gap.adjusted) == (GapVerdict.INCONCLUSIVE, ())
+        assert "is no difference to quote" in text
+
+
+def test_a_control_that_is_the_outcome_adjusts_for_nothing():
+    """The regression showed that "no statistically significant difference remains"."""
+    cells = [("F", "yes", 300, 300), ("F", "no", 0, 600),
+             ("M", "yes", 500, 500), ("M", "no", 0, 400)]  # fmt: skip
+    rows = of_strata(cells).with_columns(site=pl.col("n") % 2)
+    found = decomposed(rows, "site", controls="dept")
+    assert [gap.adjusted for gap in found.gaps] == [()]
+    assert "by regression, no statistically" not in flat(render(found, "text"))
 
 
 @pytest.mark.parametrize("role", ["strata", "controls"])

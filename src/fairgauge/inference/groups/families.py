@@ -300,7 +300,7 @@ def adjustment_notes(estimates: Sequence[Estimate], spec: Spec) -> Iterator[Diag
         if not isinstance(estimate.definition, Contrast) or estimate.p_adjusted is None:
             continue
         change = after_adjusting(estimate, adjusted)
-        if change is None or change is AfterAdjusting.REMAINS:
+        if change in (None, AfterAdjusting.REMAINS, AfterAdjusting.LEAVES_OUT):
             continue
         values = {"overall": estimate.value, "adjusted": adjusted.value}
         subject = {"group": estimate.group, "metric": estimate.metric}

@@ -42,7 +42,7 @@ from fairgauge.render.words.display_names import capitalised
 from fairgauge.render.words.metric_words import compared_rate, shown, shown_ends
 from fairgauge.results.disparities import gap as distance
 from fairgauge.results.estimates import Estimate
-from fairgauge.results.gap_decomposition import Decomposition, Gap, StratumGap
+from fairgauge.results.gap_decomposition import UNADJUSTED, Decomposition, Gap, StratumGap
 from fairgauge.results.scopes import Interval
 
 _MOST_STRATA = 2
@@ -117,6 +117,8 @@ class GapInWords:
             return text if named else f"{text}; {within} the difference varies"
         if reason is WhyInconclusive.OFFSET:
             return f"{text}, but {within} there is one"
+        if reason is WhyInconclusive.MISSING_STRATA:
+            text += f" among the rows with {strata_words(self.gap)}"
         return f"{text}{becomes[self.gap.verdict]}"
 
     def outlying(self) -> str:
@@ -228,6 +230,8 @@ class GapInWords:
             both = f"last {both}"
         elif self.gap.reason is WhyInconclusive.VARIES:
             stated += f" It varies: quote those of each {each_of(self.gap)}, no average."
+        elif self.gap.reason in UNADJUSTED:
+            stated += f" This is no {self.gap.scale} to quote: the verdict states why."
         else:
             stated += f" This part, within, is the {self.gap.scale} to quote."
         yield (

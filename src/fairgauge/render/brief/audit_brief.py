@@ -840,6 +840,12 @@ def _explaining_steps(
     row = compared_rate(first.definition)
     if can_decompose(report) and has_decomposition(row):
         line = command_decomposing(spec, row)
+        if disparities and disparities[0].after_adjusting is AfterAdjusting.LEAVES_OUT:
+            yield Sentence(
+                f"Complete {disparities[0].column}, or give the rows without a value one of their "
+                "own, and audit again."
+            )
+            return
         if strata is not None:
             yield Sentence(
                 f"Find how much of the difference {called(strata)} accounts for: "

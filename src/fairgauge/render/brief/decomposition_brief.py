@@ -199,6 +199,10 @@ def _steps(found: Decomposition, words: Vocabulary) -> Iterator[Sentence]:
             else " of the strata in which the difference is largest"
         )
         yield Sentence(f"Read cases{those}{where}.")
+    if lacking := _with_missing_strata(gaps):
+        yield Sentence(
+            f"Complete {lacking}, or give the rows without a value one of their own, and ask again."
+        )
     if any(map(_is_accounted_for, gaps)):
         yield Sentence(f"Ask whether {strata} may rightly decide, and why groups differ in them.")
     undecided = (gap for gap in found.gaps if gap.verdict is GapVerdict.INCONCLUSIVE)
@@ -210,6 +214,17 @@ def _steps(found: Decomposition, words: Vocabulary) -> Iterator[Sentence]:
         yield from _other_strata(found)
     if not verdicts - {GapVerdict.NO_GAP}:
         yield Sentence("State which difference would be too small to matter, with --margin.")
+
+
+def _with_missing_strata(gaps: Sequence[Gap]) -> str:
+    """Return the columns of which rows without a value make a gap inconclusive."""
+    columns = [
+        column
+        for gap in gaps
+        if gap.reason is WhyInconclusive.MISSING_STRATA
+        for column in (*gap.columns, *gap.controls)
+    ]
+    return listing(list(map(called, dict.fromkeys(columns))))
 
 
 def _remains(gap: Gap) -> bool:

@@ -65,6 +65,7 @@ from fairgauge.render.words.numbers import count
 from fairgauge.render.writers.flat_rows import FlatTable
 from fairgauge.results.definitions import saved_fields
 from fairgauge.results.gap_decomposition import (
+    UNADJUSTED,
     AdjustedGap,
     GapPart,
     ReviewCell,
@@ -355,6 +356,8 @@ def _parts(gap: Gap, *, whole: bool = True) -> Table:
     quoted = f"{own} is the {gap.scale} to quote"
     if gap.reason is WhyInconclusive.VARIES:
         quoted = f"{own} is an average of what varies, and not one to quote"
+    if gap.reason in UNADJUSTED:
+        quoted = f"{own} is no {gap.scale} to quote"
     if gap.controls:
         main = f"; the one adjusted for {adjusted_for(gap)} is the {gap.scale} to quote"
         quoted = f"{own} is by {strata_words(gap)} alone{main if gap.adjusted else ''}"

@@ -28,7 +28,7 @@ from fairgauge.render.words.metric_words import (
 from fairgauge.render.words.numbers import listing, numbered, percent, plural, probability
 from fairgauge.render.words.question_sentences import counts_people, how_many_used
 from fairgauge.render.words.reason_sentences import ONE_OUTCOME
-from fairgauge.results.gap_decomposition import Gap
+from fairgauge.results.gap_decomposition import UNADJUSTED, Gap
 from fairgauge.values import are_years
 
 if TYPE_CHECKING:
@@ -72,6 +72,10 @@ _VERDICTS = {
 _REASONS = {
     WhyInconclusive.VARIES: "the difference varies over {strata}",
     WhyInconclusive.OFFSET: "no gap over all {strata}, but a difference within",
+    WhyInconclusive.MISSING_STRATA: (
+        "rows without {strata} are excluded, which changes the gap by itself"
+    ),
+    WhyInconclusive.STRATA_DECIDE: "{strata} determine the outcome almost wholly",
     WhyInconclusive.NOT_COMPARABLE: (
         "not comparable, more than half of one side is in strata that the other does not have"
     ),
@@ -397,13 +401,10 @@ def describe_adjusted(gap: Gap, *, brief: bool = False) -> str:
 
     ``brief`` is with the same effects on both sides alone.
     """
-    if gap.reason is WhyInconclusive.NOT_COMPARABLE:
-        return (
-            f"No regression is adjusted for {adjusted_for(gap)}: more than half of the rows of "
-            "one side are in strata that the other does not have, where it would extrapolate."
-            if gap.scale == "difference"
-            else ""
-        )
+    if gap.reason in UNADJUSTED:
+        why = _why_inconclusive(gap, "")
+        none = f"No regression is adjusted for {adjusted_for(gap)}: {why}"
+        return none if gap.scale == "difference" else ""
     adjusted = {each.effects: each for each in gap.adjusted}
     main = adjusted.get(ColumnEffects.MAIN)
     of_rates = isinstance(compared_rate(gap.estimate.definition), Rate)
@@ -580,6 +581,17 @@ def _why_inconclusive(gap: Gap, ends: str) -> str:
         )
     if gap.reason is WhyInconclusive.TOO_FEW:
         return "the data are insufficient."
+    if gap.reason is WhyInconclusive.MISSING_STRATA:
+        columns = listing([called(column) for column in (*gap.columns, *gap.controls)], "or")
+        return (
+            f"rows without a value of {columns} are excluded, and have other rates than the rows "
+            "with one, so that excluding them changes the gap by itself."
+        )
+    if gap.reason is WhyInconclusive.STRATA_DECIDE:
+        return (
+            f"the values of {_columns(gap)} determine the outcome almost wholly, so that nothing "
+            "is left to compare within them."
+        )
     if gap.reason is WhyInconclusive.UNDEFINED:
         return f"{_REASONS[gap.reason]}; ask for the difference."
     if gap.reason is WhyInconclusive.DEPENDS_ON_WEIGHTS:

@@ -204,6 +204,15 @@ def adjusted_sentence(overall: Estimate, adjusted: Estimate, column: str = "the 
         return (
             f"After adjusting for {column} the difference reverses (Simpson's paradox): {result}."
         )
+    if change is AfterAdjusting.LEAVES_OUT:
+        left = adjusted.reason
+        assert left is not None
+        unit = left.get("unit") or "rows"
+        return (
+            f"Adjusting for {column} excludes the {left['rows']:,} of {left['total']:,} {unit} "
+            f"without it, whose rates differ from those of the others. That by itself changes the "
+            f"difference ({result}), so that nothing is concluded from the adjusted one."
+        )
     if change is AfterAdjusting.REMAINS:
         return f"After adjusting for {column} the difference remains: {result}."
     if significant(adjusted):

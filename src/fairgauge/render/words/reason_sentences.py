@@ -25,6 +25,8 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.FEWER_THAN_TWO_GROUPS: "it is defined in fewer than two groups",
     ReasonCode.NO_GROUPS: "there are no groups",
     ReasonCode.NO_COMMON_STRATUM: "no stratum contains both sides",
+    ReasonCode.STRATA_MISSING: "{rows:,} of {total:,} {unit} have no stratum and are excluded, "
+    "which changes the difference by itself",
     ReasonCode.STRATA_DECIDE: "the strata determine the {of} almost wholly, so that nothing is "
     "left to compare within them",
     ReasonCode.NONE_AT_TOP: "no row of either side is among the top",
@@ -139,7 +141,7 @@ def describe_reason(reason: Reason) -> str:
     describe = _COMPOSED.get(reason.code)
     if describe is not None:
         return describe(reason)
-    parameters: dict[str, Any] = dict(reason.parameters)
+    parameters: dict[str, Any] = {"unit": "rows"} | dict(reason.parameters)
     if reason.code is ReasonCode.THIN_STRATA:
         of = parameters.get("of")
         parameters["rows"] = f"positive or negative {of}s" if of else "rows on a side"

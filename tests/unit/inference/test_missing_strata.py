@@ -1,0 +1,108 @@
+"""Rows without a stratum: what they change by themselves is not attributed to an adjustment."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairgauge as fg
+from fairgauge.enums import AfterAdjusting, FindingReason, GapVerdict, WhyInconclusive
+from fairgauge.render import render
+from fairgauge.results.disparities import after_adjusting
+
+ASKED = {"label": "hired", "positive": 1, "sensitive": "sex"}
+
+
+def hired(lost, women=(300, 800), men=(480, 800)):
+    """Return people of departments that play no role, some of which ``lost`` leaves out."""
+    rows = [
+        (sex, int(i < of), "AB"[i % 2], (i * 7 % 20) / 20)
+        for sex, (of, n) in (("F", women), ("M", men))
+        for i in range(n)
+    ]
+    table = pl.DataFrame(rows, schema=["sex", "hired", "dept", "at"], orient="row")
+    return table.with_columns(dept=pl.when(~lost).then("dept")).drop("at")
+
+
+OF_HIRED_MEN = (pl.col("sex") == "M") & (pl.col("hired") == 1) & (pl.col("at") < 0.75)
+OF_BOTH = pl.col("at") < 0.25
+OF_THE_HIRED = (pl.col("hired") == 1) & (pl.col("at") < 0.5)
+CROSSED = ((pl.col("sex") == "M") == (pl.col("hired") == 1)) & (pl.col("at") < 0.75)
+"""Equally often of each outcome and of each sex, and not of both together."""
+
+
+def texts(result):
+    return [" ".join(render(result, form).split()) for form in ("text", "html")]
+
+
+@pytest.mark.parametrize("lost", [OF_HIRED_MEN, CROSSED], ids=["hired men", "crossed"])
+def test_a_reversal_by_the_rows_left_out_is_no_paradox(lost):
+    """ "The reverse holds after adjusting for dept", where hired men had no department."""
+    rows = hired(lost)
+    for report in (fg.audit(rows, **ASKED, strata="dept"),
+                   fg.audit(fg.count(rows, **ASKED, strata="dept"))):  # fmt: skip
+        (finding,) = report.findings
+        assert finding.adjusted is not None
+        assert after_adjusting(finding.estimate, finding.adjusted) is AfterAdjusting.LEAVES_OUT
+        assert not {FindingReason.REVERSES, FindingReason.DISAPPEARS} & set(finding.why)
+        saved = json.loads(report.to_json())
+        codes = {each["code"] for each in saved["diagnostics"]}
+        assert not codes & {"simpson", "disappears", "composition"}
+        left = rows["dept"].null_count()
+        for text in texts(report):
+            assert f"{left:,} of 1,600 rows without it" in text
+            for claim in ("the reverse holds", "paradox)", "is the reverse", "reverses ("):
+                assert claim not in text
+
+
+@pytest.mark.parametrize("lost", [OF_HIRED_MEN, OF_THE_HIRED, CROSSED])
+@pytest.mark.parametrize("role", ["strata", "controls"])
+def test_a_gap_that_the_rows_left_out_change_is_inconclusive(lost, role):
+    rows = hired(lost).with_columns(grade=pl.lit("x"))
+    beside = {"strata": "dept"} if role == "strata" else {"strata": "grade", "controls": "dept"}
+    found = fg.why(rows, **ASKED, **beside)
+    (gap,) = found.gaps
+    assert (gap.verdict, gap.reason) == (GapVerdict.INCONCLUSIVE, WhyInconclusive.MISSING_STRATA)
+    assert gap.adjusted == ()
+    for text in texts(found):
+        assert "excluding them changes the gap by itself" in text
+        assert "is the difference to quote" not in text
+        assert "by regression, " not in text
+
+
+def test_rows_that_are_missing_equally_often_leave_the_verdict():
+    rows = hired(OF_BOTH)
+    (gap,) = fg.why(rows, **ASKED, strata="dept").gaps
+    assert gap.verdict is GapVerdict.REMAINS
+    (finding,) = fg.audit(rows, **ASKED, strata="dept").findings
+    assert after_adjusting(finding.estimate, finding.adjusted) is AfterAdjusting.REMAINS
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_means_of_rows_left_out(lost):
+    rng = np.random.default_rng(3)
+    rows = pl.DataFrame({
+        "sex": ["F", "M"] * 1_000, "pay": 50 + 5 * np.tile([0, 1], 1_000) + rng.normal(0, 9, 2_000),
+        "dept": rng.choice(["A", "B"], 2_000),
+    })  # fmt: skip
+    left = (pl.col("pay") > 55) & (pl.col("sex") == "M") if lost else pl.col("pay") < 0
+    rows = rows.with_columns(dept=pl.when(~left).then("dept"))
+    (gap,) = fg.why(rows, label="pay", sensitive="sex", task="regression", strata="dept").gaps
+    assert (gap.reason is WhyInconclusive.MISSING_STRATA) == lost
+
+
+def test_rows_left_out_by_cluster_count_as_clusters():
+    """Ten firms differ, and one that lacks departments shows nothing of the rows without one."""
+    rng = np.random.default_rng(3)
+    firm = np.repeat(np.arange(10), 200)
+    rate = np.repeat(rng.uniform(0.2, 0.8, 10), 200)
+    rows = pl.DataFrame({
+        "sex": ["F", "M"] * 1_000, "hired": (rng.random(2_000) < rate).astype(int), "firm": firm,
+        "dept": rng.choice(["A", "B"], 2_000),
+    }).with_columns(dept=pl.when(pl.col("firm") != 3).then("dept"))  # fmt: skip
+    reasons = [
+        fg.why(rows, **ASKED, strata="dept", **more).gaps[0].reason
+        for more in ({}, {"cluster": "firm"})
+    ]
+    assert reasons == [WhyInconclusive.MISSING_STRATA, None]
