@@ -225,15 +225,30 @@ def test_a_finding_that_fails_a_rule_comes_before_a_larger_one_that_does_not() -
         assert any(fails) == bool(asked)
 
 
-def test_a_fail_of_a_group_that_is_better_off_comes_after_all_others() -> None:
+def test_a_fail_of_a_group_that_is_better_off_heads_no_page_where_another_is_worse_off() -> None:
     """Compared with all others, who contain the group that is worst off, a group does better."""
-    rules = ["-0.05 <= selection_rate.difference <= 0.05"]
-    groups = {"a": (900, 3_000), "b": (2_000, 3_000), "c": (1_500, 3_000)}
-    report = _approved(groups, rules=rules)
-    (finding,) = [each for each in report.findings if each.rate == "selection_rate"]
-    assert {each.group for each in report.verdicts if each.outcome == "fail"} == {"a", "b"}
-    assert (finding.group, {each.group for each in finding.others}) == ("a", {"b"})
-    assert "g a" in report.brief().headline.text
+    groups = {"a": (270, 600), "b": (2_000, 3_000), "c": (1_530, 3_000)}
+    report = _approved(groups, rules=["-0.1 <= selection_rate.difference <= 0.1"])
+    assert {each.group for each in report.verdicts if each.outcome == "fail"} == {"b"}
+    assert (report.findings[0].rate, report.findings[0].group) == ("selection_rate", "a")
+    brief = report.brief()
+    assert brief.headline.text.startswith("People with g a ")
+    assert [each.text for each in brief.found][1].startswith(
+        "People with g b are outside the limit as the better-off side: of 100 people with g b, 67 "
+    )
+
+
+def test_a_fail_of_a_group_that_is_better_off_comes_after_those_of_others() -> None:
+    groups = {"a": (13_000, 30_000), "b": (21_000, 30_000), "c": (15_000, 30_000)}
+    report = _approved(groups, rules=["0.8 <= selection_rate.ratio <= 1.25"])
+    (rule,) = report.by_rule
+    assert [each.group for each in rule.verdicts][:2] == ["a", "b"]
+    assert [each.outcome for each in rule.verdicts][:2] == ["fail", "fail"]
+    only_better = {"a": (20, 40), "b": (2_000, 3_000), "c": (1_500, 3_000), "d": (1_510, 3_000)}
+    alone = _approved(only_better, rules=["selection_rate.difference <= 0.1"])
+    assert {each.group for each in alone.verdicts if each.outcome == "fail"} == {"b"}
+    text = " ".join(each.text for each in alone.brief().found)
+    assert "People with g b are outside the limit as the better-off side" in text
 
 
 def test_a_finding_is_of_the_group_that_is_worse_off_by_the_words_of_the_user() -> None:

@@ -22,7 +22,8 @@ _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 class Words:
     """What the first page of a report calls things; what is empty has a word by default.
 
-    No number depends on them: ``favourable`` alone decides who a sentence calls worse off.
+    No number depends on them: ``favourable`` alone decides who is called worse off, and so of which
+    group a finding is.
 
     Attributes
     ----------

@@ -14,6 +14,7 @@ from fairgauge.results._older_reports import report_of_1, report_of_2
 from fairgauge.results.codec import Finite, Version
 from fairgauge.results.definitions import NOT_SAVED
 from fairgauge.results.describers import function_at, in_words
+from fairgauge.results.disadvantage import favourable_of
 from fairgauge.results.estimates import (
     ByEstimator,
     Estimate,
@@ -352,7 +353,7 @@ class Report(ResultOfMetrics, _FurtherQuestions):
     @property
     def by_rule(self) -> tuple[RuleResult, ...]:
         """Return what every rule comes to, with its verdicts, the worst group first."""
-        return results_by_rule(self.verdicts)
+        return results_by_rule(self.verdicts, favourable_of(self.spec))
 
     @property
     def _of_scoring_rates(self) -> bool:

@@ -6,7 +6,7 @@ The order of findings and the words of the first page both follow from it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fairgauge.catalogue.cells import ALL, Cells
 from fairgauge.catalogue.comparisons import Contrast
@@ -38,10 +38,12 @@ class StatedComparison:
     contrast, row : the comparison, and the statistic that it compares.
     is_of_shares : whether both sides are shares of rows, which words can count.
     turned : whether it is read from the side of its reference, which is one group.
-    worse : whether who it is read from is worse off, and not only different.
+    worse, better : whether who it is read from is worse off, or better off, and not only different.
     judged, fails, remains : whether a rule is about it, whether one fails for it, and whether this
         remains when all comparisons are judged together.
     people : who is compared with whom in which decision or outcome; None where it is of neither.
+    failing_beside : of the same finding, where rules fail only for groups that are better off while
+        this one is worse off: the comparison of such a group.
     """
 
     contrast: Estimate
@@ -49,10 +51,12 @@ class StatedComparison:
     is_of_shares: bool
     turned: bool
     worse: bool
+    better: bool
     judged: bool
     fails: bool
     remains: bool
     people: tuple[object, ...] | None
+    failing_beside: StatedComparison | None = None
 
     @property
     def gravity(self) -> tuple[float, ...]:
@@ -64,10 +68,10 @@ class StatedComparison:
         the size of errors, the larger difference first.
         """
         worse = self.worse or (isinstance(self.row, Mean) and self.row.of is RegressionTerm.ERROR)
-        is_of_fit = self.is_of_shares and self.people is None
+        is_of_fit, of_fail = self.is_of_shares and self.people is None, self.failing_beside or self
         return (
             not (self.remains and worse), not (self.fails and worse),
-            not self.remains, not self.fails, not worse, is_of_fit, -self._distance,
+            not of_fail.remains, not of_fail.fails, not worse, is_of_fit, -self._distance,
         )  # fmt: skip
 
     @property
@@ -97,7 +101,8 @@ def stated_comparisons(report: Report, findings: Iterable[Finding]) -> list[Stat
     A finding is of the group that fares worst by the better side of its rate. Where that is not the
     better one for people, the worst of the other groups is stated; where the rate has no better
     side for people and the one beside it has (the false positive rate, where a positive decision is
-    unfavourable), the one beside it. Where a rule fails, what it judges is stated.
+    unfavourable), the one beside it. Where a rule fails, what it judges is stated, unless it fails
+    only for groups that are better off and another one is worse off.
     """
     groups = {(each.feature, each.group) for each in report.groups}
     favourable = favourable_of(report.spec)
@@ -116,10 +121,20 @@ def _gravest(finding: Finding, stated: Callable[[Estimate], StatedComparison]) -
     if not every:
         return stated(finding.estimate)
     failing = [each for each in every if each.fails]
-    first = min(failing or every[: 1 + len(beside)], key=lambda each: not each.worse)
-    harmed = [each for each in failing or every if each.worse and not each.turned]
-    if not harmed or (first.worse and not first.turned):
-        return first
+    if all(each.better for each in failing) and any(each.worse for each in every):
+        largest = max(
+            failing, key=lambda each: (each.remains, abs(gap(each.contrast))), default=None
+        )
+        return replace(_worst(every, 1 + len(beside)), failing_beside=largest)
+    return _worst(failing, len(failing)) if failing else _worst(every, 1 + len(beside))
+
+
+def _worst(every: Sequence[StatedComparison], first: int) -> StatedComparison:
+    """Return who is worse off: of so many first ones, else the furthest apart of all others."""
+    chosen = min(every[:first], key=lambda each: not each.worse)
+    harmed = [each for each in every if each.worse and not each.turned]
+    if not harmed or (chosen.worse and not chosen.turned):
+        return chosen
     return max(harmed, key=lambda each: abs(gap(each.contrast)))
 
 
@@ -140,6 +155,7 @@ def _stated(
         is_of_shares=of_shares,
         turned=turned,
         worse=turned or adverse * gap(contrast) > 0,
+        better=not turned and adverse * gap(contrast) < 0,
         judged=bool(rules),
         fails=bool(failed),
         remains=any(each.remains is not False for each in failed),

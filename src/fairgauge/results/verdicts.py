@@ -9,13 +9,14 @@ from typing import Annotated
 
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import Outcome
+from fairgauge.enums import Favourable, Outcome
 from fairgauge.errors import FairgaugeError, Problem, SpecError, shown
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
 from fairgauge.results.codec import Finite, Inline, Worded
 from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
 from fairgauge.results.describers import in_words
+from fairgauge.results.disadvantage import is_better_off
 from fairgauge.results.disparities import is_ratio
 from fairgauge.results.scopes import NO_CLASS, ClassScope, Interval, SavedFeatureId, SavedGroupId
 
@@ -175,7 +176,8 @@ class RuleResult:
     Attributes
     ----------
     rule : its text form.
-    verdicts : its verdicts, the gravest first, and of these the furthest outside its limits.
+    verdicts : its verdicts, the gravest first; of these those of groups that are better off last,
+        and the furthest outside its limits first.
     """
 
     rule: str
@@ -188,24 +190,29 @@ class RuleResult:
 
     @property
     def worst(self) -> Verdict:
-        """Return the verdict that decides: of the group that is furthest outside the limits."""
+        """Return the verdict that decides: of who is worse off and furthest outside the limits."""
         return self.verdicts[0]
 
 
-def results_by_rule(verdicts: Iterable[Verdict]) -> tuple[RuleResult, ...]:
+def results_by_rule(verdicts: Iterable[Verdict], favourable: Favourable) -> tuple[RuleResult, ...]:
     """Return what every rule comes to, in the order in which the rules are asked."""
     by_rule: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
         by_rule.setdefault(verdict.rule, []).append(verdict)
     return tuple(
-        RuleResult(rule, tuple(_gravest_first(of_rule))) for rule, of_rule in by_rule.items()
+        RuleResult(rule, tuple(_gravest_first(of_rule, favourable)))
+        for rule, of_rule in by_rule.items()
     )
 
 
-def _gravest_first(verdicts: list[Verdict]) -> list[Verdict]:
+def _gravest_first(verdicts: list[Verdict], favourable: Favourable) -> list[Verdict]:
     return sorted(
         verdicts,
-        key=lambda each: (_GRAVEST_FIRST.index(before_counting(each)), -_distance_outside(each)),
+        key=lambda each: (
+            _GRAVEST_FIRST.index(before_counting(each)),
+            is_better_off(each, favourable),
+            -_distance_outside(each),
+        ),
     )
 
 

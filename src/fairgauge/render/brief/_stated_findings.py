@@ -9,9 +9,10 @@ from fairgauge.enums import AfterAdjusting, ScopeKind
 from fairgauge.render.brief._compared_means import ComparedMeans
 from fairgauge.render.brief._compared_shares import ComparedShares
 from fairgauge.render.brief._vocabulary import Vocabulary
-from fairgauge.render.words.display_names import called
+from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.finding_sentences import adjusted_sentence, describe_finding
 from fairgauge.render.words.numbers import listing
+from fairgauge.results.brief import Sentence
 from fairgauge.results.disparities import after_adjusting, gap, significant_strata, singled_out
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.finding import Finding
@@ -48,8 +49,26 @@ class StatedFinding:
             self.shares = ComparedShares(report, words, contrast, row)
         elif row is not None and not row.is_share:
             self.means = ComparedMeans(words, contrast, row)
-        place = next(i for i, each in enumerate(report.estimates) if each.key == contrast.key)
-        self.source: tuple[str, ...] = (f"estimates[{place}]",)
+        self.source = _source(report, contrast)
+        beside = stated.failing_beside
+        self._better_off: tuple[ComparedShares, tuple[str, ...]] | None = None
+        if beside is not None and isinstance(beside.row, Rate):
+            shares = ComparedShares(report, words, beside.contrast, beside.row)
+            self._better_off = shares, _source(report, beside.contrast)
+
+    def better_off_sentence(self) -> Sentence | None:
+        """Return for whom a rule fails as the better-off side; None where it does for nobody."""
+        if self._better_off is not None:
+            shares, source = self._better_off
+            counts = shares.sentence() or "."
+            beside = f": {counts[0].lower()}{counts[1:]}" if counts != "." else counts
+            people = capitalised(shares.subject)
+            return Sentence(
+                f"{people} are outside the limit as the better-off side{beside}", source
+            )
+        if self.stated.fails and self.stated.better:
+            return Sentence("They are outside the limit as the better-off side.", self.source)
+        return None
 
     def headline(self) -> str:
         """Return it in words without numbers."""
@@ -79,7 +98,8 @@ class StatedFinding:
         """Return how many of these its sentence states: that of percentages has the one beside."""
         in_words = self.shares or self.means
         counted = in_words is not None and in_words.sentence() is not None
-        return 1 if counted or self.finding.beside is None else 2
+        both = not counted and self.finding.beside is not None
+        return 1 + both + (self._better_off is not None)
 
     @property
     def after_adjusting(self) -> AfterAdjusting | None:
@@ -157,6 +177,11 @@ class StatedFinding:
             if others == 1:
                 beside = "; the difference in the other one is not"
         return f" {text} statistically significant{beside} (all {len(inside):,} tested together)."
+
+
+def _source(report: Report, contrast: Estimate) -> tuple[str, ...]:
+    place = next(i for i, each in enumerate(report.estimates) if each.key == contrast.key)
+    return (f"estimates[{place}]",)
 
 
 def disparities_of(report: Report, words: Vocabulary) -> list[StatedFinding]:

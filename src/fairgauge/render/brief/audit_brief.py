@@ -211,8 +211,11 @@ def _distance(each: Estimate) -> float:
 def _failed_alone(
     report: Report, words: Vocabulary, disparities: list[StatedFinding]
 ) -> Sentence | None:
-    """Return what the gravest fail is of, where no finding has it: it may not remain among all."""
-    if report.verdict is not Outcome.FAIL or any(each.stated.fails for each in disparities[:1]):
+    """Return what the gravest fail is of, where no finding has it: it may not remain among all.
+
+    A fail to the disadvantage of a group is graver than that of a group that is better off.
+    """
+    if report.verdict is not Outcome.FAIL:
         return None
     failed = [each for each in report.verdicts if before_counting(each) is Outcome.FAIL]
     stated = [
@@ -220,7 +223,13 @@ def _failed_alone(
         for each in failed
         if (shares := shares_of(report, words, each, turn=True)) is not None
     ]
-    stated.sort(key=lambda each: (each[0].remains is False, not each[1].is_worse))
+    stated.sort(key=lambda each: (not each[1].is_worse, each[0].remains is False))
+    for first in [each.stated for each in disparities[:1]]:
+        better_off = first.failing_beside is not None or (first.fails and first.better)
+        if (first.fails and not first.better) or (
+            better_off and not any(shares.is_worse for _, shares in stated)
+        ):
+            return None
     if not stated or (text := stated[0][1].headline()) is None:
         return None
     verdict = stated[0][0]
@@ -431,6 +440,8 @@ def _worse_off(
 ) -> Iterator[Sentence]:
     for each in led_by(disparities):
         yield Sentence(each.sentence(), each.source)
+        if better_off := each.better_off_sentence():
+            yield better_off
         if text := each.sentence_within():
             yield Sentence(text, each.source)
         if each.shares is not None and (text := _people_affected(each.shares)):
