@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.catalogue.cells import FN, FP, TN, TP, Cells
-from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.moments import Mean
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import Better, ClassKind, Favourable, ReferenceKind
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from fairgauge.results.estimates import Estimate
     from fairgauge.results.model_comparison import DisparityChange
     from fairgauge.results.scopes import ClassScope
-    from fairgauge.results.verdicts import Verdict
 
 Compared: TypeAlias = "Estimate | DisparityChange"
 
@@ -80,19 +78,6 @@ def _sign_of_share(row: Rate, favourable: Favourable) -> int:
     if row.among == TP + FN and not good:
         return 0
     return -1 if to_decision == good else 1
-
-
-def is_better_off(verdict: Verdict, favourable: Favourable) -> bool:
-    """Return whether the group of a verdict is better off than what it is compared with.
-
-    Of two groups that mirror each other one is worse off, whichever the verdict is of.
-    """
-    row = verdict.definition
-    if not isinstance(row, Contrast) or verdict.value is None or verdict.mirror is not None:
-        return False
-    sign = -1 if row.order == "reference - group" else 1
-    adverse = adverse_sign(row.of, favourable_in(favourable, verdict.class_scope))
-    return sign * adverse * (verdict.value - row.neutral) < 0
 
 
 def event_of(row: Rate) -> Cells | None:

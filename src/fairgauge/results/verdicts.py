@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
-from fairgauge.catalogue.comparisons import Metric
+from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Favourable, Outcome
 from fairgauge.errors import FairgaugeError, Problem, SpecError, shown
@@ -16,7 +16,7 @@ from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
 from fairgauge.results.codec import Finite, Inline, Worded
 from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
 from fairgauge.results.describers import in_words
-from fairgauge.results.disadvantage import is_better_off
+from fairgauge.results.disadvantage import adverse_sign, favourable_in
 from fairgauge.results.disparities import is_ratio
 from fairgauge.results.scopes import NO_CLASS, ClassScope, Interval, SavedFeatureId, SavedGroupId
 
@@ -210,10 +210,23 @@ def _gravest_first(verdicts: list[Verdict], favourable: Favourable) -> list[Verd
         verdicts,
         key=lambda each: (
             _GRAVEST_FIRST.index(before_counting(each)),
-            is_better_off(each, favourable),
+            _is_better_off(each, favourable),
             -_distance_outside(each),
         ),
     )
+
+
+def _is_better_off(verdict: Verdict, favourable: Favourable) -> bool:
+    """Return whether the group of a verdict is better off than what it is compared with.
+
+    Of two groups that mirror each other one is worse off, whichever the verdict is of.
+    """
+    row = verdict.definition
+    if not isinstance(row, Contrast) or verdict.value is None or verdict.mirror is not None:
+        return False
+    sign = -1 if row.order == "reference - group" else 1
+    adverse = adverse_sign(row.of, favourable_in(favourable, verdict.class_scope))
+    return sign * adverse * (verdict.value - row.neutral) < 0
 
 
 def _distance_outside(verdict: Verdict) -> float:
