@@ -25,6 +25,7 @@ from fairgauge.values import spelling
 
 _RARE = math.log(1e-6)
 """The log of the probability below which something is no coincidence."""
+_UNLIKELY = math.log(1e-3)
 _FEWEST_PERIODS = 7
 _RECENT_PERIODS = 14
 _FEWEST_ROWS = 5
@@ -105,7 +106,7 @@ def check_history(
         *(_Suspected(t, HistoryProblem.OVERDUE_LABELS) for t, n in enumerate(names) if n in late),
         *_of_volume(periods, counted, repeated or {}),
         *_same_counts(names, counted, baselines or {}),
-        *_values(counted),
+        *_values(periods, counted),
         *_outcomes(counted, outcomes),
         *_scores(counted),
         *_missing(periods, counted, later or {}, late),
@@ -176,6 +177,11 @@ def _gaps(periods: Sequence[Period]) -> Iterator[HistoryFinding]:
             run = []
 
 
+def _at_weekend(period: Period) -> bool:
+    days = period.length in (Length.HOUR, Length.DAY)
+    return days and period.start.weekday() >= _SATURDAY
+
+
 def _slot(period: Period) -> int:
     if period.length is Length.DAY:
         return period.start.weekday()
@@ -236,7 +242,7 @@ def _usual_day(periods: Sequence[Period], values: Array, t: int, value: float) -
     usual = float(np.median(held))
     course = max(abs(float(np.median(held[days == day])) - usual) for day in set(days.tolist()))
     apart = np.abs(held - usual)
-    alike = apart[(days >= _SATURDAY) == (periods[t].start.weekday() >= _SATURDAY)]
+    alike = apart[(days >= _SATURDAY) == _at_weekend(periods[t])]
     sampling = math.sqrt(2 / math.exp(max(value, usual)))
     far = max(_VOLUME, _OF_VOLUME * max(_scale(apart), _scale(alike), sampling))
     return usual if abs(value - usual) - course > far else None
@@ -278,13 +284,13 @@ def _by_coincidence(periods: int, same: int, log_chance: float) -> float:
     return math.exp(min(math.log(math.comb(periods, same)) + same * log_chance, 0.0))
 
 
-def _values(counted: Sequence[CountedRows]) -> Iterator[_Suspected]:
+def _values(periods: Sequence[Period], counted: Sequence[CountedRows]) -> Iterator[_Suspected]:
     """Yield values that are new, vanished or spelt in another way than before."""
     for column in dict.fromkeys(name for each in counted for name in each.values):
         held = [each.values.get(column, {}) for each in counted]
         sizes = [sum(each.values()) for each in held]
         yield from _spellings(column, held)
-        yield from _vanished(column, held, sizes)
+        yield from _vanished(column, periods, held, sizes)
         yield from _new_values(column, held, sizes)
     for t, each in enumerate(counted):
         for column, values in each.new_values.items():
@@ -316,38 +322,88 @@ def _reads(value: str) -> str | Decimal:
     return Decimal(text) if re.fullmatch(r"[+-]?(0|[1-9][0-9]*)([.][0-9]+)?", text) else text
 
 
-def _vanished(
-    column: str, held: Sequence[Mapping[str, int]], sizes: Sequence[int]
-) -> Iterator[_Suspected]:
-    """Yield values that all periods of the last two weeks had, and that enough rows would have.
+class _Before(NamedTuple):
+    """The rows of a value and of all, in the periods before it was absent."""
 
-    The rows of successive periods without it count together, so that a rare value is missed, too.
+    rows: int
+    every: int
+    dispersion: float
+
+    def log_chance(self, absent: int) -> float:
+        """Return how probable it is that so many more rows do not have the value either."""
+        if not self.rows < self.every:
+            return 0.0
+        return _all_among(self.rows, self.every, self.every + absent) / self.dispersion
+
+
+def _vanished(
+    column: str,
+    periods: Sequence[Period],
+    held: Sequence[Mapping[str, int]],
+    sizes: Sequence[int],
+) -> Iterator[_Suspected]:
+    """Yield values that the rows of successive periods would have, and that none of them has.
+
+    They are held against the two weeks before, working days and weekends apart. Where the share of
+    a value varies by period more than sampling does, its absence is as much less unlikely.
     """
-    since: dict[str, int] = {}
-    least: dict[str, float] = {}
+    weekend = [_at_weekend(each) for each in periods]
+
+    def before(value: str, begin: int, like: bool) -> _Before:
+        window = (s for s in range(begin - 1, -1, -1) if weekend[s] is like)
+        alike = [*itertools.islice(window, _RECENT_PERIODS)]
+        of_value, of_all = [held[s].get(value, 0) for s in alike], [sizes[s] for s in alike]
+        if len(alike) < 2:
+            return _Before(0, 0, 1.0)
+        return _Before(sum(of_value), sum(of_all), _dispersion(of_value, of_all))
+
     absent: dict[str, list[int]] = {}
+    usual: dict[str, dict[bool, _Before]] = {}
+    rows: dict[str, dict[bool, int]] = {}
     for t, values in enumerate(held):
-        for value in set(since) - set(values):
-            if value not in least:
-                if t - since[value] < _FEWEST_PERIODS:
-                    del since[value]
-                    continue
-                window = range(max(since[value], t - _RECENT_PERIODS), t)
-                least[value] = min(held[s][value] / sizes[s] for s in window)
-            share, before = least[value], absent.setdefault(value, [])
-            rows = sum(sizes[s] for s in before)
-            known = share < 1 and rows * math.log1p(-share) < _RARE
-            before.append(t)
-            if share < 1 and (rows + sizes[t]) * math.log1p(-share) < _RARE:
-                for s in before[-1:] if known else before:
+        for value in values:
+            absent.pop(value, None)
+        for value in (v for v in (held[t - 1] if t else ()) if v not in values):
+            absent[value], rows[value] = [], {True: 0, False: 0}
+            usual[value] = {like: before(value, t, like) for like in (True, False)}
+        for value, missed in absent.items():
+            missed.append(t)
+            known = _log_chance(usual[value], rows[value]) < _RARE
+            rows[value][weekend[t]] += sizes[t]
+            if _log_chance(usual[value], rows[value]) < _RARE:
+                for s in missed[-1:] if known else missed:
+                    share = usual[value][weekend[s]]
                     yield _Suspected(
                         s, HistoryProblem.VANISHED_VALUE, column, value,
-                        rows=sizes[s], expected=share * sizes[s],
+                        rows=sizes[s], expected=sizes[s] * share.rows / max(share.every, 1),
                     )  # fmt: skip
-        for value in values:
-            if value in least:
-                del since[value], least[value], absent[value]
-            since.setdefault(value, t)
+
+
+def _log_chance(usual: Mapping[bool, _Before], absent: Mapping[bool, int]) -> float:
+    return sum(before.log_chance(absent[like]) for like, before in usual.items())
+
+
+def _all_among(rows: float, some: float, every: float) -> float:
+    """Return the log of the probability that so many of all rows are all among some of them."""
+    if rows > some:
+        return -math.inf
+    logs = [math.lgamma(n + 1) - math.lgamma(n - rows + 1) for n in (some, every)]
+    return logs[0] - logs[1]
+
+
+def _dispersion(rows: Sequence[float], sizes: Sequence[float]) -> float:
+    """Return by how much the share of some rows varies more by period than by sampling; 1 if not.
+
+    It is Pearson's statistic by its degrees of freedom, of which few count for more.
+    """
+    of, every = np.array(rows, dtype=np.float64), np.array(sizes, dtype=np.float64)
+    share = float(of.sum() / every.sum()) if every.sum() else 0.0
+    held = every > 0
+    if not 0 < share < 1 or held.sum() < 2:
+        return 1.0
+    apart = (of - every * share)[held] ** 2 / (every * share * (1 - share))[held]
+    freedom = int(held.sum()) - 1
+    return max(1.0, float(apart.sum()) / freedom * (1 + 3 / freedom))
 
 
 def _new_values(
@@ -363,9 +419,7 @@ def _new_values(
                 continue
             if _reads(value) in spelt:
                 continue  # another spelling
-            every = before + sizes[t]
-            chance = sum(math.log((sizes[t] - i) / (every - i)) for i in range(min(rows, 50)))
-            if chance < _RARE:
+            if _all_among(rows, sizes[t], before + sizes[t]) < _RARE:
                 yield from _since_new(column, value, t, held, sizes)
         known.update(held[t])
         spelt.update(_reads(value) for value in held[t])
@@ -465,9 +519,7 @@ def _other_range(parts: Array, usual: Array) -> tuple[float, float] | None:
     rows, every = float(parts.sum()), float(usual.sum())
     low, high = np.flatnonzero(usual)[[0, -1]]
     outside = int(parts[:low].sum() + parts[high + 1 :].sum())
-    chance = math.log1p(outside) + sum(
-        math.log((rows - i) / (rows + every - i)) for i in range(min(outside, 50))
-    )
+    chance = math.log1p(outside) + _all_among(outside, rows, rows + every)
     if outside > _OTHER_RANGE * rows and chance < _RARE:
         return outside / rows, 0.0
     first, last = np.flatnonzero(parts)[[0, -1]]
@@ -491,8 +543,7 @@ def _never(
         rows = sum(present[t] for t in periods)
         if some or (not of_kind and rows < _ROWS_OF_ONE_VALUE):
             continue
-        logs = [math.lgamma(n + 1) - math.lgamma(n - of_kind + 1) for n in (every - rows, every)]
-        if not of_kind or logs[0] - logs[1] < _RARE:
+        if not of_kind or _all_among(of_kind, every - rows, every) < _RARE:
             for t in periods:
                 share = of_kind / (every - rows) if of_kind else None
                 yield _Suspected(t, problem, rows=present[t], share=0.0, expected=share)
@@ -569,15 +620,22 @@ def _shares(
     """Return shares of missing values: what is usual, and which jump or drift."""
     rows = np.maximum(sizes, 1).astype(np.float64)
     share = np.array(missing) / rows
-    suspect = np.zeros(len(rows), dtype=bool)
-    for _ in range(2):  # a day of mistakes widens what is usual for the days after it: without it
+    suspect, of_others = np.zeros(len(rows), dtype=bool), np.full(len(rows), np.nan)
+    for again in range(3):  # a day of mistakes widens what is usual for the days after it: without
         usual, wide = _expected(periods[: len(rows)], np.where(suspect, np.nan, share))
+        known = np.isfinite(wide) & ~np.isnan(usual)
         variances = [each * (1 - each) / rows for each in (share, usual)]
         sampling = np.sqrt(np.fmax(np.fmax(*variances), 1 / rows**2))
         far = _DEVIATIONS * np.maximum(wide, sampling)
-        suspect = suspect | (np.abs(share - usual) > np.maximum(_SHARE, far))
+        if again:
+            suspect = suspect | (known & (np.abs(share - usual) > np.maximum(_SHARE, far)))
+        _more_than_others(periods, missing, sizes, known, suspect, of_others)
+    usual = np.where(np.isnan(of_others), usual, of_others)
     for t in range(2 * _WEEK, len(share)):
         begin = share[: min(2 * _WEEK, t + 1 - _WEEK)]
+        begin = begin[~suspect[: len(begin)]]
+        if len(begin) < 2:
+            continue
         # medians: a single day with missing values is no drift in the week after it
         first, recent = map(np.median, (begin, share[t - _WEEK + 1 : t + 1]))
         both = (first + recent) / 2
@@ -587,6 +645,65 @@ def _shares(
         if drifted and not over and not suspect[t]:
             suspect[t], usual[t] = True, first
     return _MissingShares(rows, share, usual, suspect)
+
+
+def _more_than_others(
+    periods: Sequence[Period],
+    missing: Sequence[int],
+    sizes: Sequence[int],
+    known: Array,
+    suspect: Array,
+    usual: Array,
+) -> None:
+    """Suspect the periods with more missing values than others, where no weekly course is known.
+
+    They are held against the periods before them that are not suspect, and then against those
+    after them, so that what is missing at the beginning alone is found once it is over.
+    """
+    lag = _LAGS[periods[0].length][0]
+    at = {_ordinal(each): t for t, each in enumerate(periods)}
+    order = [t for t in range(len(sizes)) if sizes[t]]
+    for times in (order, order[::-1]):
+        pool: list[int] = []
+        for t in times:
+            others = pool
+            s = at.get(_ordinal(periods[t]) - lag)
+            if s is not None and suspect[s] and not suspect[s + 1 : t].all():
+                others = [s]
+            if not suspect[t] and not known[t] and _more_missing(t, others, missing, sizes):
+                suspect[t] = True
+                usual[t] = sum(missing[s] for s in others) / sum(sizes[s] for s in others)
+            if not suspect[t]:
+                pool.append(t)
+
+
+def _more_missing(
+    t: int, others: Sequence[int], missing: Sequence[int], sizes: Sequence[int]
+) -> bool:
+    """Return whether a period has a larger share of missing values than two others and more.
+
+    It is larger by 5 pp, by half of the smaller of what is usually missing and present, and by no
+    coincidence: not of sampling, nor of periods that vary as these others do. Both probabilities
+    are bounded by likelihood ratios of one share for all, and another for the period.
+    """
+    if len(others) < 2:
+        return False
+    rows, every = sizes[t], sum(sizes[s] for s in others)
+    share, usual = missing[t] / rows, sum(missing[s] for s in others) / every
+    if share - usual <= max(_SHARE, min(usual, 1 - usual) / 2):
+        return False
+    both = (share * rows + usual * every) / (rows + every)
+
+    def divergence(p: float) -> float:
+        return sum(a * math.log(a / b) for a, b in ((p, both), (1 - p, 1 - both)) if a > 0)
+
+    if rows * divergence(share) + every * divergence(usual) < -_RARE:
+        return False
+    shares = [missing[s] / sizes[s] for s in others]
+    k, mean = len(shares), float(np.mean(shares))
+    squares = float(((np.array(shares) - mean) ** 2).sum())
+    apart = (share - mean) ** 2 * k / (k + 1)
+    return squares == 0 or -k / 2 * math.log1p(apart / squares) < _UNLIKELY
 
 
 def _expected(periods: Sequence[Period], values: Array) -> tuple[Array, Array]:
@@ -608,8 +725,7 @@ def _expected(periods: Sequence[Period], values: Array) -> tuple[Array, Array]:
     usual[known] = np.nanmedian(earlier[:, known], axis=0)
     apart = np.abs(values - usual)
     wide = np.full(len(values), np.inf)
-    weekend = length in (Length.HOUR, Length.DAY)
-    weekends = np.array([weekend and each.start.weekday() >= _SATURDAY for each in periods])
+    weekends = np.array([_at_weekend(each) for each in periods])
     for t in range(len(values)):
         past = np.flatnonzero(~np.isnan(apart[:t]))
         alike = apart[past[weekends[past] == weekends[t]][-_MEMORY:]]

@@ -229,6 +229,70 @@ def test_an_outage_is_found_on_each_of_its_days(begin, share) -> None:
     assert (found.period, found.last) == (str(names[begin]), str(names[begin + 4]))
 
 
+@pytest.mark.parametrize("length", [1, 30])
+@pytest.mark.parametrize("begin", [2, 4, 8, 13])
+@pytest.mark.parametrize("usual", [0.0, 0.02])
+def test_an_outage_within_the_first_two_weeks_is_found(usual, begin, length) -> None:
+    rng = np.random.default_rng(7)
+    names = [parse_period(name) for name in day_names(30)]
+    days = range(begin, min(begin + length, 30))
+    held = [counted(400, rng, 0.4 if t in days else usual) for t in range(30)]
+    (found,) = check_history(names, held)
+    assert (found.problem, found.column) == (HistoryProblem.MISSING_VALUES, "branch")
+    assert (found.period, found.last) == (str(names[days[0]]), str(names[days[-1]]))
+    assert found.expected == pytest.approx(usual, abs=0.02)
+    (early,) = check_history(names[: begin + 1], held[: begin + 1])
+    assert early.period == early.last == str(names[begin])  # on its first day
+
+
+def test_values_that_are_missing_on_the_first_days_alone_are_found_afterwards() -> None:
+    rng = np.random.default_rng(7)
+    names = [parse_period(name) for name in day_names(6)]
+    held = [counted(400, rng, 0.5 if t < 2 else 0.01) for t in range(6)]
+    assert [check_history(names[:n], held[:n]) for n in (1, 2)] == [(), ()]
+    (found,) = check_history(names, held)
+    assert (found.period, found.last) == (str(names[0]), str(names[1]))
+
+
+def test_a_value_that_is_absent_for_a_day_of_the_first_weeks_is_found() -> None:
+    rng = np.random.default_rng(7)
+    names = [parse_period(name) for name in day_names(21)]
+    for day in (4, 7, 11, 14, 16, 18, 20):  # a second Saturday has but two weekend days before it
+        held = [counted(400, rng) for _ in names]
+        gone = held[day].values["branch"].pop("b1")
+        (found,) = check_history(names, held)
+        assert (found.problem, found.value) == (HistoryProblem.VANISHED_VALUE, "b1")
+        assert found.period == found.last == str(names[day])
+        assert found.expected == pytest.approx(gone, rel=0.4)
+
+
+def test_a_value_that_few_rows_may_well_lack_is_no_finding() -> None:
+    rng = np.random.default_rng(7)
+    names = [parse_period(name) for name in day_names(21)]
+    held = [counted(400, rng) for _ in names]
+    held[8].values["branch"].pop("b9", None)
+    assert check_history(names, held) == ()
+
+
+def test_a_branch_that_is_closed_at_weekends_has_not_vanished() -> None:
+    rng = np.random.default_rng(7)
+    names = [parse_period(name) for name in day_names(42)]
+    held = [counted(400, rng) for _ in names]
+    for t, name in enumerate(names):
+        if name.start.weekday() >= 5:
+            held[t].values["branch"].pop("b1")
+    assert check_history(names, held) == ()
+
+
+@pytest.mark.parametrize("rows", [50, 500, 5_000])
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.2])
+def test_a_steady_month_of_binomial_days_is_hardly_suspected(rows, share) -> None:
+    rng = np.random.default_rng(9)
+    names = [parse_period(name) for name in day_names(30)]
+    found = [check_history(names, [counted(rows, rng, share) for _ in names]) for _ in range(40)]
+    assert sum(map(bool, found)) <= 1
+
+
 def test_a_handful_of_rows_proves_nothing() -> None:
     assert found_in(dict.fromkeys(day_names(30), cube(1, of=2, others=1, size=2))) == []
 

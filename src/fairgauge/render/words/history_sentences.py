@@ -130,7 +130,7 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
     ),
     HistoryProblem.NEW_VALUE: _new_value,
     HistoryProblem.VANISHED_VALUE: lambda each: (
-        f"no row with {_value(each)}; at least {each.expected or 0:,.0f} are usual among "
+        f"no row with {_value(each)}; about {each.expected or 0:,.0f} are usual among "
         f"{_rows(each)}. If they are absent by mistake, {_AGAIN}."
     ),
     HistoryProblem.NO_POSITIVE: lambda each: (
