@@ -109,7 +109,7 @@ class MonitorSpec:
     alpha : the largest probability of at least one false alarm within the horizon, over all rules
         and groups together.
     worth_catching : the distance beyond a limit at which a shift should be found early; of a ratio
-        a share of the limit.
+        or of its inverse, whichever is below 1.
     labels : whether a period enters the rules that need labels at once, or once no row lacks one.
     labels_within : later periods after which labels are due, and a period enters with those that it
         has; without it, a label that never comes holds up all rules that need labels.
@@ -171,7 +171,8 @@ SETTINGS: dict[str, Setting] = {
     ),
     "worth_catching": Setting(
         number(0, inside=True),
-        "Distance beyond a limit at which a shift should be found early; of a ratio a share of it",
+        "Distance beyond a limit at which a shift should be found early (of a ratio above 1: in "
+        "its inverse)",
     ),
     "labels": Setting(word(Labels, "L"), "When a period enters the rules that need labels"),
     "labels_within": Setting(

@@ -165,8 +165,8 @@ class EDetector:
     horizon : float
         Batches that `alpha` refers to (365 for a year of daily ones); inf for all time.
     shift : float, > 0
-        Distance beyond the bound at which a change should be detected early: of a ratio a share of
-        the bound, so that its inverse has the same evidence.
+        Distance beyond the bound at which a change should be detected early: of a ratio or of its
+        inverse, whichever is below 1, so that both have the same evidence.
     evidence : array of shape (5, ...)
         Shiryaev-Roberts statistics of the alternatives: recent rates, and by each of `SHIFTS` too
         high and too low.
@@ -302,7 +302,8 @@ class EDetector:
                 a = pooled - (edge + shift) * share_d
                 d = a + edge + shift
             elif self.tolerated.comparison == "ratio":
-                ratio = edge * (1 + shift) if shift > 0 else edge / (1 - shift)
+                near = np.maximum(1 - abs(shift) / np.minimum(edge, 1 / edge), 0.5)
+                ratio = edge / near if shift > 0 else edge * near
                 a = pooled / (1 - share_d + ratio * share_d)
                 d = ratio * a
             else:

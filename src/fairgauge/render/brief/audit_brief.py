@@ -898,7 +898,9 @@ def _steps_of_estimated_groups(report: Report) -> Iterator[Sentence]:
                 path,
             )
         who, so_many = "randomly drawn people", ""
-        if answers is not None:
+        if answered and answers is None:
+            who = f"more than the {answered:,} {who} who answered"
+        elif answers is not None:
             included = (
                 f" in all, {answered:,} of whom were asked already," if answered else " in all"
             )
