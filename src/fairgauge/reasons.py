@@ -111,7 +111,8 @@ class ReasonCode(StrEnum):
 
     # a verdict
     INSIDE = "inside"
-    BELOW = "below"  # limit, sufficient: of groups with sufficient data, where others lack them
+    BELOW = "below"  # limit, sufficient: of groups with sufficient data, where others lack them;
+    # missing, unit, low, high: rows without an outcome that could change a fail, and how far
     ABOVE = "above"  # likewise
     CROSSES = "crosses"
     # limit, second, needed, fewest, most, power, on_limit, rows, of_group (of these, those of

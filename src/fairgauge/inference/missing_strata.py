@@ -95,7 +95,7 @@ class RowsWithoutStratum:
         """Return where the rows without a stratum differ from the others in what a rate is of."""
         if "yy" in left.moments or "pp" in left.moments:
             found = [_means_differ(column, left, kept, self._alike) for column in _columns(of)]
-            return np.any(found, axis=0)
+            return np.asarray(np.any(found, axis=0))
         counts = [side.counts(of.needs) for side in (left, kept)]
         if isinstance(of, Rate):
             counts = [

@@ -391,6 +391,8 @@ def _no_estimate(what: str, name: str, known: Sequence[str]) -> Reason:
 def _decided(each: _Subject, rule: Rule, measured: Measured) -> Decision:
     """Decide, but only if rows without a group, or a pass without an outcome, could not change it.
 
+    A fail that rows without an outcome could change stays one, and its reason states how far.
+
     Of a rule that the value alone decides, rows without a group are a note of the report. What has
     no worst case does not pass where many rows of a group lack an outcome. Groups that nobody
     recorded pass only if people of known group show that their probabilities distinguish them.
@@ -412,10 +414,15 @@ def _decided(each: _Subject, rule: Rule, measured: Measured) -> Decision:
     key = rule.metric, each.feature, group, OVERALL, each.class_scope, each.threshold
     cases = measured.worst_cases.get(key, ())
     for worst in cases:
-        if (worst.outcomes and outcome is Outcome.FAIL) or (by_value and not worst.outcomes):
-            continue  # to blank the predictions of a failing group must not take back the fail
+        if by_value and not worst.outcomes:
+            continue
         low, high = (worst.low, worst.high) if by_value else _reached(each, worst, rule)
-        if _outcome(low, high, rule) is not outcome:
+        if _outcome(low, high, rule) is outcome:
+            continue
+        if worst.outcomes and outcome is Outcome.FAIL:
+            # to blank the predictions of a failing group must not take back the fail
+            reason = _with_missing(reason, worst, (low, high), measured.unit)
+        else:
             code = ReasonCode.MISSING_OUTCOMES if worst.outcomes else ReasonCode.MISSING_GROUPS
             reached = {"low": low, "high": high, "by_value": by_value or None}
             made = Reason.of(
@@ -429,6 +436,15 @@ def _decided(each: _Subject, rule: Rule, measured: Measured) -> Decision:
             made = Reason.of(code, rows=rows, unit=measured.unit, alone=str(outcome))
             return Outcome.INCONCLUSIVE, made
     return outcome, reason
+
+
+def _with_missing(
+    reason: Reason, worst: WorstCase, reached: tuple[float, float], unit: str | None
+) -> Reason:
+    """Return why a rule fails, with how far the interval could go without missing outcomes."""
+    low, high = reached
+    given = dict(reason.parameters)
+    return Reason.of(reason.code, **given, missing=worst.rows, unit=unit, low=low, high=high)
 
 
 def _is_alone(each: _Subject, rule: Rule, measured: Measured) -> bool:

@@ -623,10 +623,11 @@ def _decided_by_strata(sides: GapSides, crossed: CrossedStrata) -> bool:
     if sides.squares is not None:
         return False
     positive, rows = sides.cases_d + sides.cases_a, sides.rows_d + sides.rows_a
-    each = [np.bincount(codes, rows) for codes in crossed.codes]
-    of_each = [np.bincount(codes, positive) for codes in crossed.codes]
-    pairs = zip([positive, *of_each], [rows, *each], strict=True)
-    return any(share_determined(*pair) >= ALMOST_ALL for pair in pairs)
+    together = np.arange(len(rows))
+    return any(
+        share_determined(np.bincount(codes, positive), np.bincount(codes, rows)) >= ALMOST_ALL
+        for codes in (together, *crossed.codes)
+    )
 
 
 def _without_gap(

@@ -14,6 +14,7 @@ from fairgauge.enums import DiagnosticCode, Outcome
 from fairgauge.measure.measure import measure
 from fairgauge.question.specification import ask as make_spec
 from fairgauge.reasons import ReasonCode
+from fairgauge.render import render
 from fairgauge.results.scopes import OVERALL
 
 KNOWN = {
@@ -127,6 +128,24 @@ def test_blanking_outcomes_turns_no_fail_into_a_pass(column, share):
 def test_a_fail_stays_one_whatever_is_missing():
     _, data = blanked("p", share=0.1, value=1)
     assert fg.audit(data, **ASKED, rules=RULE).verdict is Outcome.FAIL
+
+
+@pytest.mark.parametrize(("share", "value", "open_"), [(0.35, 1, False), (0.3, 0, True)])
+def test_a_fail_that_missing_outcomes_could_change_states_so(share, value, open_):
+    """A pass states how far missing predictions could move it; a fail stated nothing."""
+    _, data = blanked("p", share=share, value=value)
+    report = fg.audit(data, **ASKED, rules=RULE)
+    assert report.verdict is Outcome.FAIL
+    (verdict,) = [v for v in report.verdicts if v.outcome is Outcome.FAIL]
+    assert (verdict.reason.get("missing") is not None) == open_
+    rows = int(data["p"].isna().sum())
+    assert (f"with the {rows:,} rows without a prediction it could reach from" in verdict.says) == (
+        open_
+    )
+    for page in (render(report, "text", full=True), render(report, "html")):
+        text = " ".join(page.split())
+        stated = "A fail is of the rows with a prediction alone; depending on what is missing, the"
+        assert (stated in text) == open_
 
 
 def notes(report):

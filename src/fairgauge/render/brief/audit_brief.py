@@ -57,7 +57,7 @@ from fairgauge.render.words.question_sentences import (
     unstated,
 )
 from fairgauge.render.words.reason_sentences import describe_reason
-from fairgauge.render.words.verdict_sentences import rounded_up, rows_of_group
+from fairgauge.render.words.verdict_sentences import missing_outcome, rounded_up, rows_of_group
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.disadvantage import AMOUNTS
 from fairgauge.results.disparities import gap, is_ratio, is_significant
@@ -586,6 +586,17 @@ def _certainty(
         if (needed := _cheapest(report, words)) is not None:
             text += f" {needed}"
         yield Sentence(text, ("verdicts",))
+    fails = [e for e in report.verdicts if before_counting(e) is Outcome.FAIL]
+    if open_fails := [each for each in fails if each.reason.get("missing") is not None]:
+        rows = max(each.reason["missing"] for each in open_fails)
+        it = plural(len(open_fails), "it", "them")
+        yield Sentence(
+            f"{plural(len(open_fails), 'A fail is', f'{len(open_fails):,} fails are')} of the "
+            f"{unit(report)} with {missing_outcome(open_fails[0])} alone; depending on what is "
+            f"missing, the {rows:,} without one could change {it}. "
+            "Missing values take back no fail, so that nobody avoids one by omitting them.",
+            ("verdicts",),
+        )
     unbounded = [
         each
         for each in report.verdicts

@@ -91,7 +91,8 @@ def describe_evidence(verdict: Verdict) -> str:
     else:
         return describe_verdict(verdict)
     which = _which(verdict)
-    return f"{text} ({which}){_remaining(verdict)}" if which else f"{text}{_remaining(verdict)}"
+    text += f" ({which})" * bool(which)
+    return f"{text}{_remaining(verdict)}{_without_missing(verdict)}"
 
 
 def _remaining(verdict: Verdict) -> str:
@@ -194,7 +195,20 @@ def _clear(verdict: Verdict) -> str:
     }[verdict.reason.code]
     interval = f"whole {_ends(verdict)}" if verdict.interval else "confidence interval"
     of = " of the groups with sufficient data" if verdict.reason.get("sufficient") else ""
-    return f"{_measured(verdict)}{of}: the {interval} is {where}"
+    return f"{_measured(verdict)}{of}: the {interval} is {where}{_without_missing(verdict)}"
+
+
+def _without_missing(verdict: Verdict) -> str:
+    """Return that a fail is of the rows with an outcome, where the others could change it."""
+    reason = verdict.reason
+    if reason.get("missing") is None:
+        return ""
+    rows = numbered(reason["missing"], reason.get("unit") or "rows").removeprefix("1 ")
+    low, high = (_shown(verdict, reason[end]) for end in ("low", "high"))
+    return (
+        f"; with the {rows} without {missing_outcome(verdict)} it could reach from {low} to "
+        f"{high}, depending on what is missing, which takes back no fail"
+    )
 
 
 def _point(verdict: Verdict) -> str:
