@@ -622,12 +622,12 @@ def _decided_by_strata(sides: GapSides, crossed: CrossedStrata) -> bool:
     """
     if sides.squares is not None:
         return False
-    positive, rows = sides.cases_d + sides.cases_a, sides.rows_d + sides.rows_a
-    together = np.arange(len(rows))
-    return any(
-        share_determined(np.bincount(codes, positive), np.bincount(codes, rows)) >= ALMOST_ALL
-        for codes in (together, *crossed.codes)
-    )
+    both = sides.cases_d + sides.cases_a, sides.rows_d + sides.rows_a
+    for codes in (np.arange(len(both[0])), *crossed.codes):
+        positive, rows = (np.bincount(codes, each).astype(np.float64) for each in both)
+        if share_determined(positive, rows) >= ALMOST_ALL:
+            return True
+    return False
 
 
 def _without_gap(

@@ -6,12 +6,12 @@ These functions read estimates and compute nothing new, so that every format may
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import AfterAdjusting, Status
+from fairgauge.enums import AfterAdjusting, ScopeKind, Status
 from fairgauge.reasons import ReasonCode
 from fairgauge.results.estimates import Estimate
 from fairgauge.values import are_years
@@ -107,7 +107,7 @@ def after_adjusting(overall: Estimate, adjusted: Estimate) -> AfterAdjusting | N
     return AfterAdjusting.CHANGES_LITTLE if little else AfterAdjusting.NOT_SIGNIFICANT
 
 
-def significant_strata(inside: Sequence[Estimate]) -> list[Estimate]:
+def significant_strata(inside: Sequence[Estimate], tests: int | None = None) -> list[Estimate]:
     """Return the strata in which a comparison is statistically significant, adjusted for all.
 
     The adjustment is for their number (Bonferroni). Years are not tested one by one: they have a
@@ -116,6 +116,7 @@ def significant_strata(inside: Sequence[Estimate]) -> list[Estimate]:
     Parameters
     ----------
     inside : one comparison in each of the strata.
+    tests : how many are tested together, None where it is these.
     """
     if are_years(str(each.stratum) for each in inside):
         return []
@@ -124,8 +125,38 @@ def significant_strata(inside: Sequence[Estimate]) -> list[Estimate]:
         for each in inside
         if each.status is Status.OK
         and each.p_value is not None
-        and len(inside) * each.p_value <= 1 - (each.confidence or 1)
+        and (tests or len(inside)) * each.p_value <= 1 - (each.confidence or 1)
     ]
+
+
+def opposite_strata(estimates: Iterable[Estimate]) -> list[list[Estimate]]:
+    """Return the significant strata of comparisons that have them in both directions alone.
+
+    Over all rows these show no difference. The adjustment is for all strata of all rates and groups
+    (Bonferroni); of the difference and the ratio of a rate, the one that comes first is tested.
+    """
+    over_all: dict[tuple[object, ...], Estimate] = {}
+    inside: dict[tuple[object, ...], list[Estimate]] = {}
+    for each in estimates:
+        if not isinstance(each.definition, Contrast) or each.mirror_of is not None:
+            continue
+        what = each.class_scope, each.threshold
+        key = each.definition.of.name, each.feature, each.group, *what
+        if each.scope.kind is ScopeKind.OVERALL:
+            over_all.setdefault(key, each)
+        elif each.scope.kind is ScopeKind.STRATUM and key in over_all:
+            inside.setdefault(key, []).append(each)
+    inside = {
+        key: [each for each in strata if each.metric == over_all[key].metric]
+        for key, strata in inside.items()
+    }
+    tests = sum(map(len, inside.values()))
+    found = [
+        significant_strata(each, tests)
+        for key, each in inside.items()
+        if not is_significant(over_all[key])
+    ]
+    return [strata for strata in found if len({gap(each) > 0 for each in strata}) > 1]
 
 
 def _distance(value: float, neutral: float, log: bool) -> float:

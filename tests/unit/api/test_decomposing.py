@@ -1030,6 +1030,22 @@ def test_the_composition_is_stated_whichever_of_two_groups_is_worse_off(positive
     assert f"difference of {sign}14.2 pp, {sign}17.8 pp" in note.message
 
 
+def test_a_stratum_that_stands_out_alone_contradicts_no_test_of_all():
+    """ "Does not vary statistically significantly … unlike the others: dept 0" was both at once."""
+    cells = [(sex, str(i), x if i or sex == "M" else 40, 200)
+             for i in range(40) for sex, x in (("F", 80), ("M", 100))]  # fmt: skip
+    rows = of_strata(cells)
+    note = " ".join(render(fg.audit(rows, strata="dept", **ASKED), "text", full=True).split())
+    assert "Over all values of dept together, variation of the difference is not" in note
+    assert "; unlike the others by itself: dept 0 (" in note
+    assert "does not vary" not in note
+    found = decomposed(rows)
+    assert not found.gaps[0].varies
+    page = " ".join(render(found, "text", full=True).split())
+    assert "All values of dept together do not show that the difference varies; unlike all" in page
+    assert "Outlying by itself: 0" in page
+
+
 def test_an_audit_without_a_finding_names_what_it_does_not_divide():
     pointer = "composition of the strata accounts for was not examined: fairgauge why."
     equal = of_strata([(sex, dept, 50, 100) for sex in "FM" for dept in "AB"])

@@ -373,15 +373,21 @@ class GapInWords:
             for name, each in outlying_places(gap)[:_MOST_STRATA]
             if each.others is not None
         ]
-        unlike = f" Unlike all others: {'; '.join(alone)}." if alone else ""
+        named = "; ".join(alone)
+        unlike = f" Unlike all others: {named}." if alone else ""
         if gap.varies:
             return (
                 f"The difference is not the same in every {one}, by more than sampling variation: "
                 f"an average holds for no {one} in particular.{unlike}"
             )
+        if alone:
+            return (
+                f"All {each_of(gap, several=True)} together do not show that the difference "
+                f"varies; unlike all others by itself: {named}."
+            )
         return (
             f"That the difference varies over {strata_words(gap)} is not shown, which does not "
-            f"show that it is the same in every {one}.{unlike}"
+            f"show that it is the same in every {one}."
         )
 
     def distance(self, value: float) -> str:

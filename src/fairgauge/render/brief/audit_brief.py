@@ -60,7 +60,7 @@ from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.verdict_sentences import missing_outcome, rounded_up, rows_of_group
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.disadvantage import AMOUNTS
-from fairgauge.results.disparities import gap, is_ratio, is_significant
+from fairgauge.results.disparities import gap, is_ratio, is_significant, opposite_strata
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report
 from fairgauge.results.verdicts import Verdict, before_counting
@@ -155,6 +155,11 @@ def _no_finding(report: Report) -> tuple[str, tuple[str, ...]]:
             "No group differs statistically significantly from its reference, but some groups "
             "differ from each other"
         ), ("pairs",)
+    if strata := _divided_strata(report):
+        return (
+            "No difference between groups is statistically significant over all rows, but within "
+            f"{strata} differences in both directions are"
+        ), ("estimates",)
     if report.verdict is Outcome.PASS:
         return "No group differs statistically significantly from the others", ()
     if (undecided := _undecided(report)) is not None:
@@ -456,6 +461,7 @@ def _worse_off(
             "described above; the full report lists all.",
             ("findings",),
         )
+    yield from _in_both_directions(report, words)
     pairs = [pair for pair in report.pairs if pair.significant] if not disparities else []
     for pair in pairs[:MOST_FINDINGS]:
         rates = f"{percent(pair.rate_group)} vs {percent(pair.rate_other)}"
@@ -474,9 +480,35 @@ def _worse_off(
         for source, shares in _not_shown(report, words):
             if text := shares.sentence():
                 yield Sentence(text, source)
+        over = " over all rows" * bool(_divided_strata(report))
         yield Sentence(
-            "No difference is statistically significant. This does not show that the groups are "
-            "treated equally."
+            f"No difference{over} is statistically significant. This does not show that the groups "
+            "are treated equally."
+        )
+
+
+def _divided_strata(report: Report) -> str:
+    """Return the strata, where a comparison differs in both directions within them alone."""
+    strata = strata_named(report.spec.get("strata"))
+    return called(strata) if strata and opposite_strata(report.estimates) else ""
+
+
+def _in_both_directions(report: Report, words: Vocabulary) -> Iterator[Sentence]:
+    """Yield which comparisons differ in both directions within strata, and not over all rows."""
+    strata = _divided_strata(report)
+    for found in opposite_strata(report.estimates)[: MOST_FINDINGS * bool(strata)]:
+        first = found[0]
+        rate = compared_rate(first.definition) or first.definition
+        ways = {
+            way: listing([called(each.stratum) for each in found if (gap(each) > 0) is higher])
+            for way, higher in (("lower", False), ("higher", True))
+        }
+        ends = " and ".join(f"{way} in {strata} {names}" for way, names in ways.items())
+        yield Sentence(
+            f"{capitalised(rate.title)} of {words.group(first.feature, first.group)}, compared "
+            f"with {words.reference(first)}: no difference over all rows is shown, but it is "
+            f"{ends} (statistically significant, all strata of all comparisons tested together).",
+            tuple(f"estimates[{report.estimates.index(each)}]" for each in found[:MOST_FINDINGS]),
         )
 
 

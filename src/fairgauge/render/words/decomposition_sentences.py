@@ -380,7 +380,8 @@ def _variation(
     if outlying:
         named = "; ".join(_outlying(name, one, kind) for name, one in outlying[:_MOST_NAMED])
         more = len(outlying) - _MOST_NAMED
-        return f"{text} Outlying: {named}{f'; and {more:,} more' if more > 0 else ''}."
+        outlies = "Outlying" if found.p_adjusted < alpha else "Outlying by itself"
+        return f"{text} {outlies}: {named}{f'; and {more:,} more' if more > 0 else ''}."
     tested = [one.detectable for _, one in each if one.p_value is not None]
     known = [size for size in tested if size is not None]
     if not tested or not what:

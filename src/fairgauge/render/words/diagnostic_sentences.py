@@ -222,18 +222,22 @@ def _composition(d: Diagnostic) -> str:
     if d.get("trend") is not None:
         change = size("trend", " a year")
         text += f". The difference changes by {change}; years are not tested one by one"
+    elif d["p"] is not None and d["p"] < 1 - d["confidence"]:
+        p = numbers.probability(d["p"])
+        text += f". Within {strata} the difference varies statistically significantly ({p})"
     elif d["p"] is not None:
-        varies = "varies" if d["p"] < 1 - d["confidence"] else "does not vary"
+        p = numbers.probability(d["p"])
         text += (
-            f". Within {strata} the difference {varies} statistically significantly "
-            f"({numbers.probability(d['p'])})"
+            f". Over all values of {strata} together, variation of the difference is not "
+            f"statistically significant ({p})"
         )
     if d["outlying"]:
         named = (
             f"{called(name)} ({with_unit(size, kind, sign=True)})"
             for name, size in zip(d["outlying"], d["outlying_differences"], strict=True)
         )
-        text += f"; unlike the others: {numbers.listing(list(named))}"
+        alone = "" if d["p"] is not None and d["p"] < 1 - d["confidence"] else " by itself"
+        text += f"; unlike the others{alone}: {numbers.listing(list(named))}"
     return text
 
 
