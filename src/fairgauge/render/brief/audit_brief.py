@@ -598,6 +598,14 @@ def _is_of_hits(shares: ComparedShares) -> bool:
     return shares.row.of == TP
 
 
+def stated_contrasts(report: Report) -> list[Estimate]:
+    """Return the comparisons of which the first page states the counts and the interval."""
+    words = Vocabulary.of_report(report)
+    if led := led_by(disparities_of(report, words)):
+        return [each.stated.contrast for each in led]
+    return [shares.contrast for _, shares in _not_shown(report, words)]
+
+
 # ---- how certain, what not, what next -----------------------------------------------------------
 
 

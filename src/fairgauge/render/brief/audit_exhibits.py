@@ -31,6 +31,7 @@ from fairgauge.render.brief._rules_in_words import (
 )
 from fairgauge.render.brief._stated_findings import StatedFinding, disparities_of, led_by
 from fairgauge.render.brief._vocabulary import Vocabulary, group_value, some
+from fairgauge.render.brief.audit_brief import stated_contrasts
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import (
     neutral,
@@ -43,6 +44,7 @@ from fairgauge.render.words.verdict_sentences import describe_place
 from fairgauge.results.disadvantage import adverse_sign
 from fairgauge.results.disparities import gap
 from fairgauge.results.report import Report
+from fairgauge.results.stated_comparison import is_about
 from fairgauge.results.verdicts import RuleResult, Verdict, before_counting
 
 _MOST_RULES, _MOST_ROWS = 2, 14
@@ -55,11 +57,12 @@ def rule_grid(report: Report, words: Vocabulary) -> RuleGrid | None:
 
     Of more rules than fit beside each other the gravest are shown, and of more rows the worst.
     """
-    rules = sorted(report.by_rule, key=lambda each: _gravity(each.verdicts))[:_MOST_RULES]
+    by_rule = rules_as_stated(report)
+    rules = sorted(by_rule, key=lambda each: _gravity(each.verdicts))[:_MOST_RULES]
     if not rules:
         return None
-    if len(report.by_rule) <= _MOST_RULES:
-        rules = list(report.by_rule)
+    if len(by_rule) <= _MOST_RULES:
+        rules = by_rule
     rows: dict[tuple[str | None, str | None], list[Verdict | None]] = {}
     for i, each in enumerate(rules):
         for verdict in each.verdicts:
@@ -89,6 +92,25 @@ def rule_grid(report: Report, words: Vocabulary) -> RuleGrid | None:
         tuple(_notes(report, cells, rules, kept, rows)),
         legend=_LEGEND if any(cell.mark.low is not None for cell in cells) else "",
     )
+
+
+def rules_as_stated(report: Report) -> list[RuleResult]:
+    """Return what every rule comes to, each number with the one interval of the first page.
+
+    That of a difference which the page describes holds for all comparisons together, of any other
+    by itself. Which of them decides the rule is a matter of the outcome, not of what is drawn.
+    """
+    stated = stated_contrasts(report)
+
+    def shown_of(verdict: Verdict) -> Verdict:
+        estimate = estimate_of(report, verdict)
+        together = None if estimate is None else estimate.simultaneous
+        is_stated = any(e.metric == verdict.metric and is_about(verdict, e) for e in stated)
+        if together is None or verdict.interval is None or not is_stated:
+            return verdict
+        return replace(verdict, interval=together)
+
+    return [RuleResult(e.rule, tuple(map(shown_of, e.verdicts))) for e in report.by_rule]
 
 
 def _from_the_other_side(verdict: Verdict) -> Verdict:
@@ -207,12 +229,12 @@ def _notes(
     if levels:
         of_100 = [cell.counts for cell in cells if " v " in cell.counts and "/" not in cell.counts]
         counted = [f"{each}: of 100 in the group v of 100 it is compared with. " for each in of_100]
-        wider = ""
-        if any(each.simultaneous for each in report.estimates):
-            wider = "; those for all comparisons together are wider"
+        stated = ""
+        if any(rule not in report.by_rule for rule in rules):
+            stated = "; of a difference described above that for all comparisons together is shown"
         yield (
             f"{''.join(counted[:1])}The {100 * min(levels):.4g}% CI of each comparison by "
-            f"itself decides its rule{wider}."
+            f"itself decides its rule{stated}."
         )
     if any(each.alternatives for each in shown_verdicts):
         yield "Of a rule with “or” the first limit alone is shown; any of them suffices."

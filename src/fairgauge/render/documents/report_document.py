@@ -28,7 +28,12 @@ from fairgauge.render._document_tree import (
     Table,
     Tone,
 )
-from fairgauge.render.brief.audit_exhibits import audit_exhibits, group_names, reversed_features
+from fairgauge.render.brief.audit_exhibits import (
+    audit_exhibits,
+    group_names,
+    reversed_features,
+    rules_as_stated,
+)
 from fairgauge.render.documents._appendix_sections import (
     data_blocks,
     glossary_sections,
@@ -248,6 +253,12 @@ def _warnings(report: Report) -> list[Diagnostic]:
     ]
 
 
+_CI_OF_STATED = (
+    "The CI of each comparison by itself decides its rule; of a difference described above that "
+    "for all comparisons together is shown."
+)
+
+
 class _Summary:
     """The parts that fit one screen."""
 
@@ -268,8 +279,11 @@ class _Summary:
     def sections(self) -> Iterator[Section]:
         """Yield the rules, the findings, a table for each feature, and the notes."""
         if self.report.verdicts:
+            rules = rules_as_stated(self.report)
+            together = rules != list(self.report.by_rule)
             blocks: tuple[Block, ...] = (
-                Facts(tuple(self._rule_lines())),
+                Facts(tuple(self._rule_lines(rules))),
+                *([Paragraph(_CI_OF_STATED, Tone.SOFT, spare=1)] if together else []),
                 *self._small_groups(),
                 *self._remaining(),
             )
@@ -315,7 +329,7 @@ class _Summary:
         yield from not_stated(self.report)
         if self.report.verdicts:
             yield Heading("Rules")
-            yield Facts(tuple(self._rule_lines(group_names(self.report))))
+            yield Facts(tuple(self._rule_lines(self.report.by_rule, group_names(self.report))))
             if any(each.simultaneous for each in self.report.estimates):
                 yield Paragraph(
                     "Each CI is of its comparison by itself, which decides its rule; those under "
@@ -345,9 +359,11 @@ class _Summary:
             yield f"{count:,} {numbers.plural(count, 'table', 'tables')} to publish"
 
     def _rule_lines(
-        self, names: Mapping[tuple[str | None, str | None], str] | None = None
+        self,
+        rules: Iterable[RuleResult],
+        names: Mapping[tuple[str | None, str | None], str] | None = None,
     ) -> Iterator[tuple[str, str]]:
-        for each in self.report.by_rule:
+        for each in rules:
             words = rule_words(self.rules.get(each.rule), each.rule, each.worst.definition)
             yield words, outcome_words(each.verdicts, self.report, names or {})
 
