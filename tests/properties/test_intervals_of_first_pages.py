@@ -12,8 +12,8 @@ import fairgauge as fg
 import sample_reports
 from fairgauge.render import render
 from fairgauge.render.brief._rules_in_words import estimate_of
+from fairgauge.render.brief._stated_findings import stated_contrasts
 from fairgauge.render.brief._vocabulary import Vocabulary
-from fairgauge.render.brief.audit_brief import stated_contrasts
 from fairgauge.render.brief.audit_exhibits import rule_grid, rules_as_stated
 from fairgauge.results.disparities import singled_out
 

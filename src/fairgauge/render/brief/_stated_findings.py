@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import AfterAdjusting, ScopeKind
+from fairgauge.enums import AfterAdjusting, Outcome, ScopeKind
 from fairgauge.render.brief._compared_means import ComparedMeans
 from fairgauge.render.brief._compared_shares import ComparedShares
+from fairgauge.render.brief._rules_in_words import shares_of
 from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.finding_sentences import adjusted_sentence, describe_finding
@@ -18,6 +20,7 @@ from fairgauge.results.estimates import Estimate
 from fairgauge.results.finding import Finding
 from fairgauge.results.report import Report
 from fairgauge.results.stated_comparison import StatedComparison, stated_comparisons
+from fairgauge.results.verdicts import before_counting
 
 MOST_FINDINGS, _MOST_STRATA = 2, 2
 _ADJUSTED = {
@@ -195,3 +198,27 @@ def disparities_of(report: Report, words: Vocabulary) -> list[StatedFinding]:
 def led_by(disparities: list[StatedFinding]) -> list[StatedFinding]:
     """Return the disparities that a brief states."""
     return disparities[:MOST_FINDINGS]
+
+
+def not_shown(
+    report: Report, words: Vocabulary
+) -> Iterator[tuple[tuple[str, ...], ComparedShares]]:
+    """Yield the shares that the first rule judges, where no difference is shown: largest first."""
+    stated = [
+        shares
+        for rule in report.by_rule[:1]
+        for each in rule.verdicts
+        if before_counting(each) is Outcome.INCONCLUSIVE
+        and (shares := shares_of(report, words, each, turn=True)) is not None
+    ]
+    stated.sort(key=lambda shares: -abs(gap(shares.contrast)))
+    for shares in stated[:MOST_FINDINGS]:
+        yield (f"estimates[{report.estimates.index(shares.contrast)}]",), shares
+
+
+def stated_contrasts(report: Report) -> list[Estimate]:
+    """Return the comparisons of which the first page states the counts and the interval."""
+    words = Vocabulary.of_report(report)
+    if led := led_by(disparities_of(report, words)):
+        return [each.stated.contrast for each in led]
+    return [shares.contrast for _, shares in not_shown(report, words)]

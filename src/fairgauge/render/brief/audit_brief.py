@@ -40,6 +40,7 @@ from fairgauge.render.brief._stated_findings import (
     StatedFinding,
     disparities_of,
     led_by,
+    not_shown,
 )
 from fairgauge.render.brief._vocabulary import Vocabulary, interval_in_words, joined
 from fairgauge.render.words.command_line import command_decomposing
@@ -477,7 +478,7 @@ def _worse_off(
     for place in others[:MOST_FINDINGS]:
         yield Sentence(f"{report.estimates[place].says}.", (f"estimates[{place}]",))
     if not disparities and not pairs and not others:
-        for source, shares in _not_shown(report, words):
+        for source, shares in not_shown(report, words):
             if text := shares.sentence():
                 yield Sentence(text, source)
         over = " over all rows" * bool(_divided_strata(report))
@@ -527,22 +528,6 @@ def _unjudged(report: Report, disparities: list[StatedFinding]) -> Iterator[Sent
         f"{plural(len(found), 'it', 'them')}.",
         tuple(place for each in found for place in each.source),
     )
-
-
-def _not_shown(
-    report: Report, words: Vocabulary
-) -> Iterator[tuple[tuple[str, ...], ComparedShares]]:
-    """Yield the shares that the first rule judges, where no difference is shown: largest first."""
-    stated = [
-        shares
-        for rule in report.by_rule[:1]
-        for each in rule.verdicts
-        if before_counting(each) is Outcome.INCONCLUSIVE
-        and (shares := shares_of(report, words, each, turn=True)) is not None
-    ]
-    stated.sort(key=lambda shares: -abs(gap(shares.contrast)))
-    for shares in stated[:MOST_FINDINGS]:
-        yield (f"estimates[{report.estimates.index(shares.contrast)}]",), shares
 
 
 def _other_differences(report: Report) -> list[int]:
@@ -596,14 +581,6 @@ def _wronged(shares: ComparedShares) -> tuple[int, str, str] | None:
 def _is_of_hits(shares: ComparedShares) -> bool:
     """Return whether the rate counts who was decided rightly: who was not, was wronged."""
     return shares.row.of == TP
-
-
-def stated_contrasts(report: Report) -> list[Estimate]:
-    """Return the comparisons of which the first page states the counts and the interval."""
-    words = Vocabulary.of_report(report)
-    if led := led_by(disparities_of(report, words)):
-        return [each.stated.contrast for each in led]
-    return [shares.contrast for _, shares in _not_shown(report, words)]
 
 
 # ---- how certain, what not, what next -----------------------------------------------------------
@@ -697,7 +674,7 @@ def _intervals(
         if text := each.interval_within():
             yield Sentence(text, each.source)
             averaged = averaged or _averaged(report, each)
-    for source, shares in [] if disparities else _not_shown(report, words):
+    for source, shares in [] if disparities else not_shown(report, words):
         if text := shares.interval_sentence():
             yield Sentence(text, source)
             explained.append(shares.contrast)

@@ -29,9 +29,13 @@ from fairgauge.render.brief._rules_in_words import (
     rule_text,
     shares_of,
 )
-from fairgauge.render.brief._stated_findings import StatedFinding, disparities_of, led_by
+from fairgauge.render.brief._stated_findings import (
+    StatedFinding,
+    disparities_of,
+    led_by,
+    stated_contrasts,
+)
 from fairgauge.render.brief._vocabulary import Vocabulary, group_value, some
-from fairgauge.render.brief.audit_brief import stated_contrasts
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import (
     neutral,
