@@ -14,7 +14,7 @@ from fairgauge.render.brief._compared_shares import ComparedShares, RateWords
 from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import compared_rate
-from fairgauge.render.words.numbers import listing, minus
+from fairgauge.render.words.numbers import minus
 from fairgauge.render.words.rule_words import rule_words, rules_of
 from fairgauge.results.disparities import is_ratio
 from fairgauge.results.estimates import Estimate
@@ -93,7 +93,7 @@ def rule_sentence(report: Report, words: Vocabulary, rule: RuleResult, outcome: 
     if outcome is not Outcome.FAIL:
         named = list(dict.fromkeys(_whom(report, words, each)[0] for each in verdicts))
         are = "inconclusive" if outcome is Outcome.INCONCLUSIVE else "not evaluated"
-        return f"{name}: {are} for {listing(named, most=_MOST_NAMED)}."
+        return f"{name}: {are} for {words.together(named, _MOST_NAMED)}."
     by_side: dict[tuple[bool, str], list[str]] = {}
     for each in verdicts:
         subject, side = _whom(report, words, each)
@@ -106,7 +106,7 @@ def rule_sentence(report: Report, words: Vocabulary, rule: RuleResult, outcome: 
     clauses = []
     for i, ((alone, side), people) in enumerate(order):
         limit = "it" if i else "this limit"
-        are = f"{listing(people, most=_MOST_NAMED)} are outside {limit}"
+        are = f"{words.together(people, _MOST_NAMED)} are outside {limit}"
         joint = " and " if side in (_WORSE, _BETTER) else ": " if side else ""
         clauses.append(f"{are}{joint}{side}{' (judged by themselves alone)' if alone else ''}")
     return f"{name}: {'; '.join(clauses)}."

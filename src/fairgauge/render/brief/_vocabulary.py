@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -324,6 +324,14 @@ class Vocabulary:
             return f"{self.noun} with {called(feature)} {group_value(group)}"
         listed = [f"{called(column)} {group_value(value)}" for column, value in parts.items()]
         return f"{self.noun} with {listing(listed)}"
+
+    def together(self, people: Sequence[str], most: int) -> str:
+        """Return people in a list; of one column it is named once: "people with sex F or M"."""
+        for feature, held in self._features.items():
+            lead = f"{self.noun} with {called(feature)} "
+            if len(held.columns) == 1 < len(people) and all(e.startswith(lead) for e in people):
+                return lead + listing([e.removeprefix(lead) for e in people], "or", most)
+        return listing(people, most=most)
 
     def word_of(self, feature: str | None, group: str | None) -> str | None:
         """Return what a group is called where this does not hold its value: "women" of Female."""
