@@ -30,6 +30,7 @@ class ReasonCode(StrEnum):
     EMPTY_DENOMINATOR = "empty_denominator"  # counts, formula
     LACKING_VALUES = "lacking_values"  # column, lacking, rows, counts
     BOTH_SIDES_EQUAL_RATE = "both_sides_equal_rate"  # rate, value
+    RATIO_NOT_ABOVE_ZERO = "ratio_not_above_zero"  # rate
     BOTH_SIDES_INFINITE = "both_sides_infinite"  # rate
     BOTH_SIDES_ZERO = "both_sides_zero"
     ONE_CLASS_ONLY = "one_class_only"  # of

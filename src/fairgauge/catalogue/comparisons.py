@@ -176,7 +176,7 @@ class Contrast(ComparisonMetric):
         low, high = self.of.range
         if self.by == "difference":
             return (low - high, high - low)
-        return (0.0 if low >= 0 else -math.inf, math.inf)
+        return (0.0, math.inf)
 
     @property
     def neutral(self) -> float:
@@ -184,6 +184,8 @@ class Contrast(ComparisonMetric):
 
     @property
     def edges(self) -> str:
+        if self.by == "ratio" and self.of.range[0] < 0:
+            return "undefined where a side is not above 0"
         if self.by == "ratio":
             return "x/0 is Infinity; 0/0 is undefined, as is a side whose own denominator is 0"
         if math.isinf(self.of.range[1]):
@@ -192,11 +194,22 @@ class Contrast(ComparisonMetric):
 
     def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         ours, theirs = self.side_values(group, reference, profile)
+        return self.of_values(ours, theirs, profile)
+
+    def of_values(self, ours: Array, theirs: Array, profile: Profile) -> Array:
+        """Return the contrast of the numbers of both sides, NaN where it is undefined.
+
+        A ratio of numbers that may be negative is so where they are not both above 0: of -2 and -4
+        it would be that of 2 and 4, though -2 is the larger one.
+        """
         if self.order == "reference - group":
             ours, theirs = theirs, ours
         if self.by == "difference":
             return subtract(ours, theirs, profile)
-        return divide(ours, theirs, profile)
+        ratio = divide(ours, theirs, profile)
+        if self.of.range[0] >= 0:
+            return ratio
+        return np.where((ours > 0) & (theirs > 0), ratio, np.nan)
 
     def side_values(
         self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile
@@ -222,6 +235,8 @@ class Contrast(ComparisonMetric):
             return self.of.why_undefined(group, at).on("group")
         if math.isnan(theirs[at]):
             return self.of.why_undefined(reference, at).on("reference")
+        if self.by == "ratio" and self.of.range[0] < 0:
+            return Reason.of(ReasonCode.RATIO_NOT_ABOVE_ZERO, rate=self.of.title)
         if self.by == "ratio":
             value = float(ours[at])
             return Reason.of(ReasonCode.BOTH_SIDES_EQUAL_RATE, rate=self.of.title, value=value)

@@ -49,9 +49,7 @@ def pool(
         divide((weights * np.where(known, each, 0.0)).sum(axis=1), total, Profile.DOCUMENTED)
         for each in (ours, theirs)
     ]
-    first, second = means if metric.order == "group - reference" else means[::-1]
-    value = first - second if metric.by == "difference" else divide(first, second, profile)
-    return Pooled(value, means[0], means[1], weights)
+    return Pooled(metric.of_values(*means, profile), *means, weights)
 
 
 def is_odds_ratio(metric: Contrast) -> bool:

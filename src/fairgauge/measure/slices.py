@@ -357,8 +357,12 @@ class Slice:
                     rate_reference=None,
                 )
             elif math.isnan(value):
-                code = ReasonCode.NO_COMMON_STRATUM if rate is None else ReasonCode.BOTH_SIDES_ZERO
-                yield replace(estimate, status=Status.UNDEFINED, reason=Reason.of(code))
+                why = Reason.of(ReasonCode.BOTH_SIDES_ZERO)
+                if rate is None:
+                    why = Reason.of(ReasonCode.NO_COMMON_STRATUM)
+                elif metric.of.range[0] < 0:
+                    why = Reason.of(ReasonCode.RATIO_NOT_ABOVE_ZERO, rate=metric.of.title)
+                yield replace(estimate, status=Status.UNDEFINED, reason=why)
             else:
                 if intervals.together:
                     self.together[estimate.key] = intervals.together, i

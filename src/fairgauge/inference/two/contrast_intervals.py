@@ -188,20 +188,10 @@ def _limits(metric: Contrast, comparison: StatisticComparison, spec: Spec) -> Li
         low1, low2 = np.maximum(low1, 0.0), np.maximum(low2, 0.0)
         low, high = mover_ratio(e1, low1, high1, e2, low2, high2, correlation)
         return np.array(low), np.array(high)
-    above = (low1 > 0) & (low2 > 0)
-    below = (high1 < 0) & (high2 < 0)
     with np.errstate(invalid="ignore"):
-        low, high = mover_ratio(
-            np.abs(e1),
-            np.where(below, -high1, low1),
-            np.where(below, -low1, high1),
-            np.abs(e2),
-            np.where(below, -high2, low2),
-            np.where(below, -low2, high2),
-            correlation,
-        )
-    nonzero = above | below  # a ratio of numbers that may be 0 has no limits
-    return np.where(nonzero, low, np.nan), np.where(nonzero, high, np.nan)
+        low, high = mover_ratio(e1, low1, high1, e2, low2, high2, correlation)
+    above = (low1 > 0) & (low2 > 0)  # a ratio of numbers that may be 0 has no limits
+    return np.where(above, low, np.nan), np.where(above, high, np.nan)
 
 
 def _limits_of_sides(comparison: StatisticComparison, spec: Spec) -> tuple[Limits, Limits]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from fairgauge.enums import Status
+from fairgauge.enums import ScopeKind, Status
 from fairgauge.question.features import strata_named
 from fairgauge.question.presets import Preset, preset, preset_names
 from fairgauge.render._document_tree import Cell, Column, Table
@@ -28,7 +28,7 @@ def overall_gaps(report: Report, sections: Sequence[FeatureResults]) -> Iterator
     if (found := _preset(report)) is None:
         return
     for section in sections:
-        ours = [e for e in section.estimates if e.metric in found.options["metrics"]]
+        ours = [e for e in _of_groups(section) if e.metric in found.options["metrics"]]
         for gaps in _by_sides(ours, section, found):
             yield _overall(gaps)
 
@@ -49,10 +49,16 @@ def _by_sides(
 ) -> Iterator[list[_PublishedGap]]:
     """Yield the gaps of each group; of two that are each other's reference, those of one."""
     first = found.options["metrics"][0]
-    groups = {each.group for each in section.estimates if each.metric == first}
+    groups = {each.group for each in _of_groups(section) if each.metric == first}
     ours = sorted((each for each in estimates if each.group in groups), key=_sides)
     for _, compared in groupby(ours, _sides):
         yield [_PublishedGap(each, found) for each in compared]
+
+
+def _of_groups(section: FeatureResults) -> list[Estimate]:
+    """Return the comparisons over all strata, also those without a value."""
+    missing = [each for each in section.missing if each.scope.kind is ScopeKind.OVERALL]
+    return [*section.estimates, *missing]
 
 
 def _preset(report: Report) -> Preset | None:

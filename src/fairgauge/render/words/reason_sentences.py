@@ -321,6 +321,10 @@ _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
     ReasonCode.BOTH_SIDES_EQUAL_RATE: lambda reason: (
         f"{reason['rate']} is {reason['value']:g} on both sides"
     ),
+    ReasonCode.RATIO_NOT_ABOVE_ZERO: lambda reason: (
+        f"{reason['rate']} is not above 0 for the group, its reference or both, so that the ratio "
+        "is undefined"
+    ),
     ReasonCode.NO_CLASS_DEFINED: _no_class,
     ReasonCode.FEW_ROWS: _few_rows,
     ReasonCode.FEW_EXPECTED: _few_expected,
