@@ -617,7 +617,7 @@ def _certainty(
     unbounded = [
         each
         for each in report.verdicts
-        if each.reason.code is ReasonCode.RATIO_MAY_BE_ZERO
+        if each.reason.code in (ReasonCode.RATIO_MAY_BE_ZERO, ReasonCode.RATIO_NOT_ABOVE_ZERO)
         if before_counting(each) is Outcome.NOT_EVALUATED
     ]
     if unbounded:
