@@ -329,8 +329,9 @@ class Vocabulary:
         """Return people in a list; of one column it is named once: "people with sex F or M"."""
         for feature, held in self._features.items():
             lead = f"{self.noun} with {called(feature)} "
-            if len(held.columns) == 1 < len(people) and all(e.startswith(lead) for e in people):
-                return lead + listing([e.removeprefix(lead) for e in people], "or", most)
+            single = held is not None and len(held.columns) == 1 < len(people)
+            if single and all(each.startswith(lead) for each in people):
+                return lead + listing([each.removeprefix(lead) for each in people], "or", most)
         return listing(people, most=most)
 
     def word_of(self, feature: str | None, group: str | None) -> str | None:
