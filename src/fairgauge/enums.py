@@ -492,7 +492,8 @@ class DiagnosticCode(StrEnum):
     GROUP_NOT_RECORDED = "group_not_recorded"
     # columns, people, known, random, assume; group, effective: of the least information;
     # best_known, most_effective: of the most; answers, shown: how many show the gap of which group
-    CALIBRATION = "calibration"  # known, chi_square, degrees, p, rejected
+    CALIBRATION = "calibration"  # known, chi_square, degrees, p, rejected, contradicts
+    KNOWN_RATES = "known_rates"  # rate, group, known, share, low, high, p
     LACK_OF_FIT = "lack_of_fit"  # rate, p
     ROUNDED_PROBABILITIES = "rounded_probabilities"  # rows
     COARSER_GRID = "coarser_grid"  # people

@@ -78,6 +78,7 @@ class ReasonCode(StrEnum):
     FEW_EFFECTIVE_PEOPLE = "few_effective_people"  # people, minimum, side
     FEW_KNOWN_PEOPLE = "few_known_people"  # people, minimum, side
     UNSHOWN_PROBABILITIES = "unshown_probabilities"  # known, low, high
+    ANSWERS_CONTRADICT = "answers_contradict"  # known, p; group, share: of whom the rate, if one's
     SMALL_GROUP = "small_group"  # n, minimum, side; share, known where a share sets the minimum
     INADEQUATE = "inadequate"  # detail
 
@@ -111,14 +112,14 @@ class ReasonCode(StrEnum):
     STRATA_MISSING = "strata_missing"  # rows, total, unit
 
     # a verdict
-    INSIDE = "inside"
+    INSIDE = "inside"  # volunteers: on whom a pass rests of groups known by probabilities
     BELOW = "below"  # limit, sufficient: of groups with sufficient data, where others lack them;
     # missing, unit, low, high: rows without an outcome that could change a fail, and how far
     ABOVE = "above"  # likewise
     CROSSES = "crosses"
     # limit, second, needed, fewest, most, power, on_limit, rows, of_group (of these, those of
     # the group), detectable, detectable_ratio
-    POINT_INSIDE = "point_inside"  # decide: "significant" where a fail has to be significant
+    POINT_INSIDE = "point_inside"  # volunteers; decide: "significant" if a fail has to be so
     POINT_OUTSIDE = "point_outside"
     SIGNIFICANT_OUTSIDE = "significant_outside"
     NOT_SIGNIFICANT = "not_significant"

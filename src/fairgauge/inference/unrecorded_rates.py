@@ -7,7 +7,7 @@ where its variance has few degrees of freedom.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, Protocol
 
@@ -31,8 +31,8 @@ from fairgauge.stats.group_probabilities import (
     validated_rates,
     weighted_rates,
 )
-from fairgauge.stats.intervals import as_critical_t
-from fairgauge.stats.significance import invert
+from fairgauge.stats.intervals import as_critical_t, clopper_pearson
+from fairgauge.stats.significance import invert, two_sided
 
 By = Literal["difference", "ratio"]
 Ends = tuple[float, float]
@@ -46,6 +46,28 @@ _METHODS: Mapping[Estimator, IntervalMethod] = {
 }
 """The method by which the interval of each estimator is named."""
 _OF_MIXTURE = (Estimator.LIKELIHOOD, Estimator.BRACKET)
+_LARGEST_Z = 8.0
+"""Beyond it, no confidence level below 1 has an exact interval in floating point."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownRate:
+    """The rate of the people who are known to be of a group, beside the one that is estimated.
+
+    Attributes
+    ----------
+    group : its position.
+    known, share : how many people, and their rate.
+    low, high : limits of the estimated rate.
+    p : of the largest difference of all groups, adjusted for their number.
+    """
+
+    group: int
+    known: int
+    share: float
+    low: float
+    high: float
+    p: float
 
 
 class RateEstimator(Protocol):
@@ -200,6 +222,46 @@ class UnrecordedRate:
         made = getattr(self, str(estimator))
         assert made is not None
         return made  # type: ignore[no-any-return]
+
+    def known_rate(self, estimator: Estimator, z: float) -> KnownRate | None:
+        """Return the rate of known people that is furthest from an estimate; None of nobody.
+
+        Parameters
+        ----------
+        estimator : of a bracket, a rate between its two estimates is as good as either.
+        z : critical value of the limits that are returned; none of the test.
+        """
+        if self.cells.known is None:
+            return None
+        effect, compared = self._design_effect, []
+        for g, (counted, rest) in enumerate(self.cells.known[:, :2].sum(axis=0).T):
+            if (of := counted + rest) <= 0 or self.mixture.unidentified[g]:
+                continue
+            p = self._known_p(estimator, g, counted / effect, of / effect)
+            low, high = self.by(estimator).limits(g, z)
+            compared.append(KnownRate(g, round(float(of)), float(counted / of), low, high, p))
+        if not compared:
+            return None
+        least = min(compared, key=lambda each: each.p)
+        return replace(least, p=min(least.p * len(compared), 1.0))
+
+    def _known_p(self, estimator: Estimator, g: int, counted: float, of: float) -> float:
+        """Return the p-value of the rate of known people, exact, against that of their group."""
+        bracket = self.likelihood, self.weighted
+        ends = bracket if estimator is Estimator.BRACKET else (self.by(estimator),)
+
+        def interval(z: Array) -> Limits:
+            confidence = 1 - float(two_sided(min(float(z), _LARGEST_Z)))
+            known = clopper_pearson(counted, of, confidence) if confidence else (share, share)
+            made = [
+                mover_difference(share, *known, end.value(g), *end.limits(g, float(z)))
+                for end in ends
+            ]
+            low, high = _hull([(float(low), float(high)) for low, high in made])
+            return np.asarray(low), np.asarray(high)
+
+        share = counted / of
+        return float(invert(interval))
 
     def attenuated(self, slope: float) -> UnrecordedRate:
         """Return the rate as if probabilities were nearer to their mean, by a slope below 1."""

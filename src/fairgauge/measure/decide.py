@@ -395,14 +395,15 @@ def _decided(each: _Subject, rule: Rule, measured: Measured) -> Decision:
 
     Of a rule that the value alone decides, rows without a group are a note of the report. What has
     no worst case does not pass where many rows of a group lack an outcome. Groups that nobody
-    recorded pass only if people of known group show that their probabilities distinguish them.
+    recorded pass only if people of known group show that their probabilities distinguish them, and
+    neither pass nor fail by an assumption that these people contradict.
     """
     if each.value is None and _is_alone(each, rule, measured):
         reason = Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)
         return _undecided(rule, reason), reason
     outcome, reason = _decide(each, rule)
-    if outcome is Outcome.PASS and _of_probabilities(each):
-        return _if_shown(each, rule, measured, reason)
+    if outcome in (Outcome.PASS, Outcome.FAIL) and _of_probabilities(each):
+        return _if_shown(each, rule, measured, (outcome, reason))
     if each.extreme is not None and outcome is Outcome.FAIL and not _shows_extreme(each, rule):
         return Outcome.NONE, reason  # the parts without enough data may be more extreme
     if isinstance(each.extreme, Across) and outcome is Outcome.FAIL:
@@ -454,17 +455,27 @@ def _is_alone(each: _Subject, rule: Rule, measured: Measured) -> bool:
     return len(measured.group_ids.get(each.feature or "", ())) == 1
 
 
-def _if_shown(each: _Subject, rule: Rule, measured: Measured, reason: Reason) -> Decision:
-    """Pass only if the rule also does where probabilities show the least that may be."""
+def _if_shown(each: _Subject, rule: Rule, measured: Measured, decided: Decision) -> Decision:
+    """Return what was decided if people of known group do not contradict what is assumed.
+
+    A pass has to remain one where probabilities show the least that may be.
+    """
     assert each.interval is not None
     key = rule.metric, each.feature, each.group, each.class_scope, each.threshold
     shown = measured.shown.get(key, Shown(0, None))
+    if shown.contradiction is not None:
+        return Outcome.INCONCLUSIVE, shown.contradiction
+    outcome, reason = decided
+    if outcome is Outcome.FAIL:
+        return decided
     if shown.limits is None:
         return Outcome.INCONCLUSIVE, Reason.of(ReasonCode.UNSHOWN_PROBABILITIES, known=shown.known)
     by_interval = rule.decide is Decide.INTERVAL
     low, high = shown.limits(critical(each.interval.level) if by_interval else 0.0)
     if rule.allows(low) and rule.allows(high):
-        return Outcome.PASS, reason
+        given = dict(reason.parameters)
+        volunteers = None if shown.random else shown.known
+        return Outcome.PASS, Reason.of(reason.code, **given, volunteers=volunteers)
     return Outcome.INCONCLUSIVE, Reason.of(
         ReasonCode.UNSHOWN_PROBABILITIES, known=shown.known, low=low, high=high
     )

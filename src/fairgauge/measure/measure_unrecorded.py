@@ -30,6 +30,7 @@ from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.identity import FeatureId, GroupId, ValueSet, name_of_values
 from fairgauge.inference.interval import FEWEST_IN_STRATUM, MOST_THIN, THIN_STRATA
 from fairgauge.inference.unrecorded_rates import (
+    KnownRate,
     RateEstimator,
     UnrecordedRate,
     contrast_value,
@@ -56,6 +57,9 @@ from fairgauge.stats.group_probabilities import calibration_test, least_slope
 from fairgauge.stats.intervals import critical
 
 _CALIBRATION_LEVEL = 0.05
+_WRONG_PROBABILITIES, _WRONG_RATES = 0.001, 0.005
+"""The levels of two tests of people of known group, that of chi-square strict because it rejects
+too often where few are known: an assumption that holds fails either in 1 of 100 audits at most."""
 _LEAST_SLOPE = 0.05
 """Probabilities that show less of a group are as good as none."""
 _FIT_LEVEL = 0.01
@@ -175,6 +179,7 @@ class _Feature:
         self._known = counts.known_cells
         self._random = counts.asked.known_drawn is KnownDrawn.RANDOM
         self._unfit: dict[tuple[str, object, float | None], float] = {}
+        self._contradicted: dict[str, KnownRate] = {}
 
     def measure(self, rates: Sequence[Rate]) -> None:
         """Add all that is measured of it to what is measured of others."""
@@ -303,7 +308,7 @@ class _Feature:
             (outcome.threshold),
         )
         self._measured.shown[key] = self._shown(
-            rate, estimator, [side], lambda made, z: made.limits(side, z)
+            row.name, rate, estimator, [side], lambda made, z: made.limits(side, z)
         )
         interval = Interval(low, high, level, rate.methods(estimator))
         return RateValue(value=made.value(side), interval=interval, status=status, reason=reason)
@@ -388,7 +393,11 @@ class _Feature:
             (estimate.threshold),
         )
         self._measured.shown[key] = self._shown(
-            rate, estimator, [one, other], lambda made, z: made.contrast(by, one, other, z)
+            getattr(metric.of, "name", ""),
+            rate,
+            estimator,
+            [one, other],
+            lambda made, z: made.contrast(by, one, other, z),
         )
         if estimate.mirror_of is None:
             self._measured.together[estimate.key] = together, 0
@@ -405,7 +414,7 @@ class _Feature:
         return 0.0 if self._known is None else float(self._known[1][:, side].sum())
 
     def _shown(
-        self, rate: UnrecordedRate, estimator: Estimator, sides: Sequence[int],
+        self, name: str, rate: UnrecordedRate, estimator: Estimator, sides: Sequence[int],
         limits: Callable[[RateEstimator, float], tuple[float, float]],
     ) -> Shown:  # fmt: skip
         """Return how far an interval reaches if probabilities show the least that may be.
@@ -415,16 +424,55 @@ class _Feature:
         the two. What a random sample corrects is right whatever the probabilities are.
         """
         if estimator is Estimator.VALIDATED:
-            return Shown(self._known_people, lambda z: limits(rate.by(estimator), z))
+            return Shown(self._known_people, lambda z: limits(rate.by(estimator), z), random=True)
+        contradiction = self._contradiction(name, rate, estimator)
         masks = [rate.sides[side] for side in sides if not rate.sides[side].all()]
         p, known = self._known or (rate.cells.p[:0], rate.cells.p[:0])
         few = any(self._known_of(side) < FEWEST_ROWS for mask in masks for side in (mask, ~mask))
         slopes = (least_slope(p, known, mask, self._spec.confidence) for mask in masks)
         slope = min(slopes, default=1.0)
         if few or slope < _LEAST_SLOPE:
-            return Shown(self._known_people, None)
+            return Shown(self._known_people, None, contradiction=contradiction)
         least = rate.attenuated(slope)
-        return Shown(self._known_people, lambda z: limits(least.by(estimator), z))
+        return Shown(
+            self._known_people,
+            lambda z: limits(least.by(estimator), z),
+            contradiction=contradiction,
+        )
+
+    def _contradiction(
+        self, name: str, rate: UnrecordedRate, estimator: Estimator
+    ) -> Reason | None:
+        """Return how people of known group contradict the probabilities or what is assumed.
+
+        Bounds assume nothing of the outcome, and state that they need right probabilities.
+        """
+        if estimator is Estimator.BOUNDS or self._calibration is None:
+            return None
+        _, degrees, p = self._calibration
+        if degrees and p < _WRONG_PROBABILITIES:
+            return Reason.of(ReasonCode.ANSWERS_CONTRADICT, known=self._known_people, p=p)
+        found = rate.known_rate(estimator, critical(self._spec.confidence))
+        if found is None or found.p >= _WRONG_RATES:
+            return None
+        self._contradicted.setdefault(name, found)
+        return Reason.of(ReasonCode.ANSWERS_CONTRADICT, **self._compared_with(found))
+
+    def _compared_with(self, found: KnownRate) -> dict[str, str | int | float]:
+        """Return the rate of known people beside the one that is estimated, for a sentence."""
+        return {
+            "known": found.known,
+            "p": found.p,
+            "group": self._names[found.group],
+            "share": found.share,
+            "low": found.low,
+            "high": found.high,
+        }
+
+    @cached_property
+    def _calibration(self) -> tuple[float, int, float] | None:
+        """Return the test of the probabilities against the known groups; None without any."""
+        return None if self._known is None else calibration_test(*self._known)
 
     def _by_estimators(
         self, estimate: Estimate, metric: Contrast, rate: UnrecordedRate, deciding: Estimator,
@@ -533,7 +581,7 @@ class _Feature:
         return {"answers": math.ceil(answers[fewest]), "shown": self._names[fewest]}
 
     def _notes(self) -> Iterator[Diagnostic]:
-        counts, asked, known = self._counts, self._counts.asked, self._known
+        counts, asked = self._counts, self._counts.asked
         yield Diagnostic.warning(
             DiagnosticCode.GROUP_NOT_RECORDED,
             counts.feature,
@@ -554,8 +602,8 @@ class _Feature:
             yield Diagnostic.note(
                 DiagnosticCode.COARSER_GRID, counts.feature, people=counts.coarser
             )
-        if known is not None:
-            chi_square, degrees, p = calibration_test(*known)
+        if self._calibration is not None:
+            chi_square, degrees, p = self._calibration
             if degrees:
                 rejected = p < _CALIBRATION_LEVEL
                 make = Diagnostic.warning if rejected else Diagnostic.note
@@ -568,7 +616,15 @@ class _Feature:
                     p=p,
                     level=_CALIBRATION_LEVEL,
                     rejected=rejected,
+                    contradicts=p < _WRONG_PROBABILITIES,
                 )
+        for name, found in self._contradicted.items():
+            yield Diagnostic.warning(
+                DiagnosticCode.KNOWN_RATES,
+                counts.feature,
+                rate=name,
+                **self._compared_with(found),
+            )
         for (name, _, _), p in self._unfit.items():
             yield Diagnostic.warning(DiagnosticCode.LACK_OF_FIT, counts.feature, rate=name, p=p)
 

@@ -415,10 +415,14 @@ class Shown:
     known : how many people there are of known group.
     limits : returns the limits of an interval at a critical value if probabilities show the least
         that these people leave possible; None where that is nothing.
+    random : whether they were drawn at random, and correct the estimate.
+    contradiction : how they contradict what is assumed; None where they do not.
     """
 
     known: int
     limits: Callable[[float], tuple[float, float]] | None
+    random: bool = False
+    contradiction: Reason | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -232,7 +232,7 @@ def test_every_report_states_that_the_groups_are_estimated():
 def test_the_grid_states_why_a_line_inside_the_limit_is_inconclusive(tmp_path):
     audited(people(20_000, (0.5, 0.5, 0.5)), [LIMIT]).save(tmp_path / "race.html")
     page = " ".join((tmp_path / "race.html").read_text().split())
-    assert "or the rule passes only if the probabilities are right." in page
+    assert "or a pass also needs people of known group who show" in page
 
 
 def test_the_whole_record_has_every_estimator_with_its_assumption(tmp_path):
@@ -490,3 +490,76 @@ def test_a_handful_of_people_has_no_verdict_and_is_no_error(rows):
     for concentration in (0.1, 1.0, 20.0):
         report = audited(people(rows, concentration=concentration), [LIMIT])
         assert {str(each.outcome) for each in report.verdicts} <= {"not_evaluated"}
+
+
+def answering(data, answers):
+    """Return people of whom some report their group."""
+    return data.with_columns(
+        reported=pl.when(pl.Series(answers)).then(pl.col("race")).otherwise(None)
+    )
+
+
+def by_income(rows, seed=0):
+    """Draw people whose outcome follows their probabilities alone: the groups fare alike."""
+    rng = np.random.default_rng(seed)
+    p = rng.dirichlet([0.2, 0.6, 0.2], rows)
+    group = rng.choice(3, rows, p=[0.2, 0.6, 0.2])
+    chosen = rng.random(rows) < 0.3 + 0.4 * p[:, 1]
+    columns = dict(zip(COLUMNS, p.T, strict=True))
+    return pl.DataFrame(
+        {"chosen": chosen.astype(int), **columns, "race": np.array(list(GROUPS))[group]}
+    )
+
+
+def test_no_assumption_decides_what_people_of_known_group_contradict():
+    """Probabilities that follow income; volunteers where the likeliest group is right."""
+    rng = np.random.default_rng(5)
+    income = by_income(8_000)
+    gap = people(8_000, (0.25, 0.55, 0.5), concentration=4.0)
+    likeliest = np.array(list(GROUPS))[gap.select(COLUMNS).to_numpy().argmax(axis=1)]
+    volunteers = answering(gap, likeliest == gap["race"].to_numpy())
+    for data, limit in (
+        (answering(income, rng.random(8_000) < 0.08), LIMIT),
+        (volunteers, "selection_rate.difference >= -0.9"),
+    ):
+        assert outcome_of(audited(data, [limit], known="reported")) == "inconclusive"
+        report = audited(data, [limit], known="reported")
+        (verdict,) = [each for each in report.verdicts if each.group == "Black"]
+        assert verdict.reason.code == "answers_contradict"
+        assert "the answers of" in verdict.says
+        assert "contradict the probabilities (p" in verdict.says
+        brief = report.brief()
+        assert "own answers contradict what is assumed" in " ".join(map(str, brief.verdict))
+        assert "both sides of the limit" not in " ".join(map(str, brief.certainty))
+
+
+def test_the_rates_of_known_people_contradict_an_estimate_that_right_probabilities_make():
+    """Within every group the rate rises with the probability of one."""
+    rng = np.random.default_rng(6)
+    data = people(20_000, known=0.2)
+    p, black = data["p_black"].to_numpy(), data["race"].to_numpy() == "Black"
+    rate = np.where(black, 0.3, 0.5) + 0.35 * p
+    data = data.with_columns(chosen=pl.Series((rng.random(20_000) < rate).astype(int)))
+    report = audited(data, [LIMIT], known="reported")
+    calibrated = [each for each in report.diagnostics if each.code == "calibration"]
+    assert [each["rejected"] for each in calibrated] == [False]
+    (found,) = [each for each in report.diagnostics if each.code == "known_rates"]
+    assert not found["low"] <= found["share"] <= found["high"]
+    assert "who reported" in found.message
+    assert "selection rate of" in found.message
+    (verdict,) = [each for each in report.verdicts if each.group == "Black"]
+    assert (str(verdict.outcome), verdict.reason.code) == ("inconclusive", "answers_contradict")
+    headline = str(report.brief().headline)
+    assert headline.startswith(
+        "Estimated from probabilities, which people's own answers contradict"
+    )
+
+
+def test_a_pass_by_people_who_were_not_drawn_at_random_states_it():
+    data, wide = people(6_000, (0.5, 0.5, 0.5), known=0.2), "|selection_rate.difference| <= 0.2"
+    report = audited(data, [wide], known="reported")
+    assert outcome_of(report) == "pass"
+    drawn = audited(data, [wide], known="reported", known_drawn="random")
+    for made, states in ((report, True), (drawn, False)):
+        says = [made.verdicts[0].says, " ".join(map(str, made.brief().verdict))]
+        assert ["not drawn at random" in text for text in says] == [states, states]

@@ -9,6 +9,7 @@ from fairgauge.catalogue.moments import Mean
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import Outcome, ReferenceKind, ScopeKind
 from fairgauge.question.rules import limits_of
+from fairgauge.reasons import ReasonCode
 from fairgauge.render.brief._compared_means import ComparedMeans, quantity
 from fairgauge.render.brief._compared_shares import ComparedShares, RateWords
 from fairgauge.render.brief._vocabulary import Vocabulary
@@ -21,6 +22,12 @@ from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report
 from fairgauge.results.verdicts import RuleResult, Verdict, before_counting
 
+WHY_OF_PROBABILITIES = {
+    ReasonCode.ANSWERS_CONTRADICT: "people's own answers contradict what is assumed",
+    ReasonCode.UNSHOWN_PROBABILITIES: "a pass also needs people of known group who show that the "
+    "probabilities distinguish the groups",
+}
+"""Why a rule is inconclusive although the interval is on one side of its limit."""
 _PER_HUNDRED = 100
 _MOST_NAMED = 3
 _WORSE, _BETTER = "worse off", "better off"
@@ -93,7 +100,13 @@ def rule_sentence(report: Report, words: Vocabulary, rule: RuleResult, outcome: 
     if outcome is not Outcome.FAIL:
         named = list(dict.fromkeys(_whom(report, words, each)[0] for each in verdicts))
         are = "inconclusive" if outcome is Outcome.INCONCLUSIVE else "not evaluated"
-        return f"{name}: {are} for {words.together(named, _MOST_NAMED)}."
+        text = f"{name}: {are} for {words.together(named, _MOST_NAMED)}"
+        for code, why in WHY_OF_PROBABILITIES.items():
+            whom = [each for each in verdicts if each.reason.code is code]
+            named = list(dict.fromkeys(_whom(report, words, each)[0] for each in whom))
+            of = "" if len(whom) == len(verdicts) else f"for {words.together(named, _MOST_NAMED)} "
+            text += f"; {of}because {why}" if whom else ""
+        return f"{text}."
     by_side: dict[tuple[bool, str], list[str]] = {}
     for each in verdicts:
         subject, side = _whom(report, words, each)

@@ -34,7 +34,12 @@ from fairgauge.question.presets import preset, preset_names
 from fairgauge.reasons import ReasonCode
 from fairgauge.render.brief._compared_means import columns_of
 from fairgauge.render.brief._compared_shares import ComparedShares, RateWords
-from fairgauge.render.brief._rules_in_words import estimate_of, rule_sentence, shares_of
+from fairgauge.render.brief._rules_in_words import (
+    WHY_OF_PROBABILITIES,
+    estimate_of,
+    rule_sentence,
+    shares_of,
+)
 from fairgauge.render.brief._stated_findings import (
     MOST_FINDINGS,
     StatedFinding,
@@ -181,7 +186,21 @@ def _estimated(report: Report, feature: str | None) -> str:
     }
     if decide == {Estimator.VALIDATED}:
         return "Estimated from probabilities, corrected by answers: "
+    if _contradicted(report, feature):
+        return "Estimated from probabilities, which people's own answers contradict: "
     return "Estimated from probabilities taken to be right: "
+
+
+def _contradicted(report: Report, feature: str | None) -> bool:
+    """Return whether people of known group contradict what estimates of a feature assume."""
+    return any(
+        each.feature == feature
+        and (
+            each.code is DiagnosticCode.KNOWN_RATES
+            or (each.code is DiagnosticCode.CALIBRATION and each["contradicts"])
+        )
+        for each in report.diagnostics
+    )
 
 
 def _chosen_from(report: Report, first: Estimate) -> str:
@@ -356,6 +375,11 @@ def _estimated_groups(report: Report) -> Iterator[Sentence]:
         columns = listing([called(column) for column in each["probabilities"].values()])
         by = f", by {called(each['on'])}" if each.get("on") else ""
         corrected = ""
+        volunteers = [
+            people
+            for verdict in report.verdicts
+            if verdict.feature == each["name"] and (people := verdict.reason.get("volunteers"))
+        ]
         if each.get("known") and each.get("known_drawn"):
             corrected = ", and corrected by the people who were asked"
         yield Sentence(
@@ -363,6 +387,12 @@ def _estimated_groups(report: Report) -> Iterator[Sentence]:
             f"probabilities ({columns}{by}){corrected}.",
             (f"spec.probabilities[{i}]",),
         )
+        if volunteers:
+            yield Sentence(
+                f"A pass depends on the answers of {numbered(max(volunteers), 'people')} who were "
+                "not drawn at random.",
+                ("verdicts",),
+            )
 
 
 def _no_limit(report: Report, so: str) -> Iterator[Sentence]:
@@ -592,7 +622,16 @@ def _certainty(
     yield from _intervals(report, words, disparities)
     if (text := _together(report, words)) is not None:
         yield Sentence(text, ("verdicts",))
-    crossing = [e for e in report.verdicts if before_counting(e) is Outcome.INCONCLUSIVE]
+    open_ones = [e for e in report.verdicts if before_counting(e) is Outcome.INCONCLUSIVE]
+    crossing = [e for e in open_ones if e.reason.code not in WHY_OF_PROBABILITIES]
+    for code, why in WHY_OF_PROBABILITIES.items():
+        if of_probabilities := [each for each in open_ones if each.reason.code is code]:
+            comparisons = numbered(len(of_probabilities), _of_verdicts(report))
+            yield Sentence(
+                f"Inconclusive in {comparisons} although the whole CI is on one side of the limit: "
+                f"{why}.",
+                ("verdicts",),
+            )
     if crossing:
         comparisons = numbered(len(crossing), _of_verdicts(report))
         text = (

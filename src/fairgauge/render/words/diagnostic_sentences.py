@@ -589,6 +589,16 @@ def _calibration(d: Diagnostic) -> str:
     )
 
 
+def _known_rates(d: Diagnostic) -> str:
+    low, high = percent(d["low"]), percent(d["high"])
+    return (
+        f"the {numbered(d['known'], 'people')} who reported {d['group']} have a "
+        f"{_rate(d).title} of {percent(d['share'])}, and the estimate for all is {low} to {high} "
+        f"({numbers.probability(d['p'])}, adjusted for all groups): what is assumed does not hold, "
+        "or those who report differ from others"
+    )
+
+
 def _rounded_probabilities(d: Diagnostic) -> str:
     rows = d["rows"]
     return (
@@ -607,6 +617,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     ),
     DiagnosticCode.GROUP_NOT_RECORDED: _group_not_recorded,
     DiagnosticCode.CALIBRATION: _calibration,
+    DiagnosticCode.KNOWN_RATES: _known_rates,
     DiagnosticCode.LACK_OF_FIT: lambda d: (
         f"{d['rate']} does not follow the probabilities of {d.feature} as it would if it did not "
         f"depend on them within a group ({numbers.probability(d['p'])}): the assumption "

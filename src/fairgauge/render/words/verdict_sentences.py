@@ -21,7 +21,7 @@ from fairgauge.render.words.metric_words import (
     unit,
     unit_name,
 )
-from fairgauge.render.words.numbers import count, minus, numbered
+from fairgauge.render.words.numbers import count, minus, numbered, percent, probability
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import NO_CLASS
@@ -195,7 +195,21 @@ def _clear(verdict: Verdict) -> str:
     }[verdict.reason.code]
     interval = f"whole {_ends(verdict)}" if verdict.interval else "confidence interval"
     of = " of the groups with sufficient data" if verdict.reason.get("sufficient") else ""
-    return f"{_measured(verdict)}{of}: the {interval} is {where}{_without_missing(verdict)}"
+    return (
+        f"{_measured(verdict)}{of}: the {interval} is {where}{_without_missing(verdict)}"
+        f"{_by_volunteers(verdict)}"
+    )
+
+
+def _by_volunteers(verdict: Verdict) -> str:
+    """Return on whom a pass rests where they were not drawn at random."""
+    people = verdict.reason.get("volunteers")
+    if people is None:
+        return ""
+    return (
+        f"; the pass depends on the answers of {numbered(people, 'people')} who were not drawn at "
+        "random"
+    )
 
 
 def _without_missing(verdict: Verdict) -> str:
@@ -361,6 +375,21 @@ def _unshown(verdict: Verdict) -> str:
     return f"{text}; as little as {of_known} show of them, it could be {ends}"
 
 
+def _contradicted(verdict: Verdict) -> str:
+    """Return how people of known group contradict what an estimate assumes."""
+    reason = verdict.reason
+    people, p = numbered(reason["known"], "people"), probability(reason["p"])
+    if reason.get("group") is None:
+        return (
+            f"{_estimated(verdict)}, but the answers of {people} contradict the probabilities ({p})"
+        )
+    share, low, high = (percent(reason[each]) for each in ("share", "low", "high"))
+    return (
+        f"{_estimated(verdict)}, but the answers of {people} of {called(reason['group'])} "
+        f"contradict it: their rate is {share}, and estimated from {low} to {high} ({p})"
+    )
+
+
 _OF_ALL_LIMITS = frozenset({ReasonCode.COUNTED_AS, ReasonCode.FAMILYWISE})
 """Reasons of a rule with alternatives that are of all of its limits together."""
 _DESCRIBED = {
@@ -377,4 +406,5 @@ _DESCRIBED = {
     ReasonCode.COUNTED_AS: _counted_as,
     ReasonCode.FAMILYWISE: _familywise,
     ReasonCode.UNSHOWN_PROBABILITIES: _unshown,
+    ReasonCode.ANSWERS_CONTRADICT: _contradicted,
 }
