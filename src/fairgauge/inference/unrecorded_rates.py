@@ -46,6 +46,8 @@ _METHODS: Mapping[Estimator, IntervalMethod] = {
 }
 """The method by which the interval of each estimator is named."""
 _OF_MIXTURE = (Estimator.LIKELIHOOD, Estimator.BRACKET)
+_POINT = 1e-12
+"""The width of a set that is a single value."""
 _LARGEST_Z = 8.0
 """Beyond it, no confidence level below 1 has an exact interval in floating point."""
 
@@ -74,7 +76,7 @@ class RateEstimator(Protocol):
     """Estimates a rate of every side, and contrasts of two sides."""
 
     def value(self, side: int) -> float:
-        """Return the rate of a side."""
+        """Return the rate of a side; NaN where there is a range alone."""
 
     def limits(self, side: int, z: float) -> Ends:
         """Return the confidence limits of the rate of a side."""
@@ -284,6 +286,10 @@ class UnrecordedRate:
         variance = self.mixture.variance(self.sides[side])
         return value * (1 - value) / variance if variance > 0 else float("inf")
 
+    def weighted_size(self, side: int) -> float:
+        """Return the expected number of people of a side among whom the rate is a share."""
+        return float(self.weighted.rates.sizes[side])
+
     def concentration(self, one: int, other: int) -> float:
         """Return the mean probability of a side among its own people less among the other's."""
         p, n = self.cells.p, self.cells.n.sum(axis=1)
@@ -380,7 +386,7 @@ class _Bounds:
 
     def value(self, side: int) -> float:
         low, high = self.limits(side, 0.0)
-        return (low + high) / 2
+        return low if high - low < _POINT else float("nan")
 
     def limits(self, side: int, z: float) -> Ends:
         low, high = self._bounds.limits(z)

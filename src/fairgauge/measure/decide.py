@@ -520,14 +520,15 @@ def _outcome(low: float, high: float, rule: Rule) -> Outcome:
 
 
 def _decide(each: _Subject, rule: Rule) -> Decision:
-    if each.value is None or each.status is not Status.OK:
+    ranged = _of_probabilities(each) and rule.decide is not Decide.POINT
+    if each.status is not Status.OK or (each.value is None and not ranged):
         reason = each.reason or Reason.of(ReasonCode.NO_VALUE)
         return _undecided(rule, reason), reason
     if rule.decide is not Decide.INTERVAL and each.bounds is not None:
         low, high = each.bounds
         if _outcome(low, high, rule) is Outcome.INCONCLUSIVE:
             return Outcome.INCONCLUSIVE, Reason.of(ReasonCode.BOUNDS_CROSS, low=low, high=high)
-    if rule.decide is not Decide.INTERVAL and rule.allows(each.value):
+    if rule.decide is not Decide.INTERVAL and each.value is not None and rule.allows(each.value):
         by = str(rule.decide) if rule.decide is Decide.SIGNIFICANT else None
         return Outcome.PASS, Reason.of(ReasonCode.POINT_INSIDE, decide=by)
     if rule.decide is Decide.POINT:

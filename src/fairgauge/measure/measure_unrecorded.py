@@ -226,9 +226,7 @@ class _Feature:
         involved = any((rate.sides[side] & unidentified).any() for side in sides)
         if involved and not rate.sides[list(sides)].all() and estimator is not Estimator.BOUNDS:
             return Status.UNDEFINED, Reason.of(ReasonCode.NOT_IDENTIFIED, groups=tuple(names))
-        if estimator is Estimator.BOUNDS:
-            return Status.OK, None
-        if isinstance(rate.mixture, StratifiedMixture):
+        if isinstance(rate.mixture, StratifiedMixture) and estimator is not Estimator.BOUNDS:
             thin = [rate.mixture.in_thin_strata(rate.sides[s], FEWEST_IN_STRATUM) for s in sides]
             if max(thin) > MOST_THIN:
                 return Status.TOO_FEW, THIN_STRATA
@@ -243,10 +241,10 @@ class _Feature:
                     side=of_side,
                 )
                 return Status.TOO_FEW, reason
-            people = min(
-                rate.effective_people(side, estimator),
-                rate.mixture.denominator(rate.sides[side]),
-            )
+            people = rate.weighted_size(side)
+            if estimator is not Estimator.BOUNDS:
+                size = rate.mixture.denominator(rate.sides[side])
+                people = min(rate.effective_people(side, estimator), size)
             if not round(people, 1) >= FEWEST_ROWS:
                 reason = Reason.of(
                     ReasonCode.FEW_EFFECTIVE_PEOPLE,
@@ -311,7 +309,8 @@ class _Feature:
             row.name, rate, estimator, [side], lambda made, z: made.limits(side, z)
         )
         interval = Interval(low, high, level, rate.methods(estimator))
-        return RateValue(value=made.value(side), interval=interval, status=status, reason=reason)
+        value = _known_value(made.value(side))
+        return RateValue(value=value, interval=interval, status=status, reason=reason)
 
     def _unmeasured(self, metric: Metric) -> Estimate:
         return Estimate(
@@ -360,7 +359,7 @@ class _Feature:
         one, other, group, reference = sides
         made, by, level = rate.by(estimator), metric.by, self._spec.confidence
         value = contrast_value(by, made.value(one), made.value(other))
-        if math.isnan(value):
+        if estimator is not Estimator.BOUNDS and math.isnan(value):
             undefined = Reason.of(ReasonCode.BOTH_SIDES_ZERO)
             added = replace(estimate, status=Status.UNDEFINED, reason=undefined)
             self._measured.estimates.append(added)
@@ -369,11 +368,11 @@ class _Feature:
         mixture = rate.mixture
         estimate = replace(
             estimate,
-            value=value,
+            value=_known_value(value),
             interval=Interval(low, high, level, rate.methods(estimator)),
             p_value=p_value(made, by, one, other),
-            rate_group=made.value(group),
-            rate_reference=made.value(reference),
+            rate_group=_known_value(made.value(group)),
+            rate_reference=_known_value(made.value(reference)),
             n_group=round(mixture.denominator(rate.sides[group]), 1),
             n_reference=round(mixture.denominator(rate.sides[reference]), 1),
             status=status,
@@ -426,6 +425,9 @@ class _Feature:
         if estimator is Estimator.VALIDATED:
             return Shown(self._known_people, lambda z: limits(rate.by(estimator), z), random=True)
         contradiction = self._contradiction(name, rate, estimator)
+        alike = (rate.cells.n[:, :2].sum(axis=0) == 0).any()
+        if alike and estimator is Estimator.BOUNDS:  # of all groups, whoever is in them
+            return Shown(self._known_people, lambda z: limits(rate.by(estimator), z), random=True)
         masks = [rate.sides[side] for side in sides if not rate.sides[side].all()]
         p, known = self._known or (rate.cells.p[:0], rate.cells.p[:0])
         few = any(self._known_of(side) < FEWEST_ROWS for mask in masks for side in (mask, ~mask))
@@ -489,7 +491,7 @@ class _Feature:
                     continue
             made = rate.by(each)
             low, high = made.contrast(by, one, other, critical(level))
-            ranged = each in (Estimator.BOUNDS, Estimator.BRACKET)
+            value = contrast_value(by, made.value(one), made.value(other))
             row = ByEstimator(
                 metric=estimate.metric,
                 feature=self._counts.feature,
@@ -498,7 +500,7 @@ class _Feature:
                 threshold=estimate.threshold,
                 estimator=each,
                 decides=each is deciding,
-                value=None if ranged else contrast_value(by, made.value(one), made.value(other)),
+                value=None if each is Estimator.BRACKET else _known_value(value),
                 interval=Interval(low, high, level, rate.methods(each)),
             )
             if each is Estimator.BOUNDS:
@@ -627,6 +629,11 @@ class _Feature:
             )
         for (name, _, _), p in self._unfit.items():
             yield Diagnostic.warning(DiagnosticCode.LACK_OF_FIT, counts.feature, rate=name, p=p)
+
+
+def _known_value(value: float) -> float | None:
+    """Return a value, None where an estimator has a range alone."""
+    return None if math.isnan(value) else value
 
 
 def names_of_unrecorded(

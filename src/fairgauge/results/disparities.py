@@ -30,15 +30,22 @@ def gap(each: Estimate) -> float:
 
     A vendor's difference may be the reference minus the group: its sign is reversed. Of a ratio it
     is the difference of the two rates that it compares, or how far it is from 1 where they are
-    unknown, so that groups are ranked alike whether differences or ratios are asked for.
+    unknown, so that groups are ranked alike whether differences or ratios are asked for. Of what
+    has a range alone it is that of its middle.
     """
     value, row = each.value or 0.0, each.definition
+    if each.value is None and each.low is not None and each.high is not None:
+        value = (each.low + each.high) / 2
     if is_ratio(row):
         if each.rate_group is None or each.rate_reference is None:
             return value - 1.0
         return each.rate_group - each.rate_reference
-    reversed_sign = isinstance(row, Contrast) and row.order == "reference - group"
-    return -value if reversed_sign else value
+    return -value if is_reference_first(row) else value
+
+
+def is_reference_first(row: Metric | Statistic) -> bool:
+    """Return whether a metric is the difference of the reference and the group: a vendor's."""
+    return isinstance(row, Contrast) and row.by == "difference" and row.order == "reference - group"
 
 
 def distance(each: Estimate) -> float:
@@ -72,7 +79,8 @@ def is_significant(each: Estimate) -> bool:
     difference"; where there is none, where the adjusted p-value is small. What is in no family,
     for insufficient data or without a test, does not.
     """
-    if each.p_adjusted is None or each.value is None or each.confidence is None:
+    unknown = each.value is None and each.interval is None
+    if each.p_adjusted is None or unknown or each.confidence is None:
         return False
     if each.simultaneous is not None:
         return each.definition.neutral not in each.simultaneous

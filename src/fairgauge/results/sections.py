@@ -114,7 +114,8 @@ class FeatureResults:
             name
             for group in self.groups
             for name, rate in group.rates.items()
-            if rate.value is not None and not self._is_alike_in_every_group(name)
+            if (rate.value is not None or rate.interval is not None)
+            and not self._is_alike_in_every_group(name)
         )
         return [
             *(r for r in CENTRAL_RATES if r in present),
@@ -288,7 +289,8 @@ def _ungrouped(scope: ClassScope) -> ClassScope:
 
 
 def _place(estimate: Estimate, own: FeatureResults) -> None:
-    readable = estimate.value is not None and estimate.status in _READABLE
+    measured = estimate.value is not None or estimate.interval is not None
+    readable = measured and estimate.status in _READABLE
     if estimate.mirror_of is not None:
         own.mirrors.append(estimate)
     elif estimate.scope.kind is ScopeKind.STRATUM:

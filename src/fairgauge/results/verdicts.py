@@ -98,7 +98,7 @@ def counted_as(verdicts: Iterable[Verdict], outcome: Outcome) -> tuple[Verdict, 
     there is no confidence interval; inconclusive counts as fail
     """
     listed = tuple(verdicts)
-    measured = {each.rule for each in listed if each.value is not None}
+    measured = {e.rule for e in listed if e.value is not None or e.interval is not None}
     return tuple(_counted_as(verdict, outcome, measured) for verdict in listed)
 
 

@@ -563,3 +563,48 @@ def test_a_pass_by_people_who_were_not_drawn_at_random_states_it():
     for made, states in ((report, True), (drawn, False)):
         says = [made.verdicts[0].says, " ".join(map(str, made.brief().verdict))]
         assert ["not drawn at random" in text for text in says] == [states, states]
+
+
+def test_what_assumes_nothing_states_its_range_and_no_value():
+    report = audited(people(6_000, (0.4, 0.5, 0.5)), [LIMIT], assume="nothing")
+    estimate = report["selection_rate.difference", "race", "Black"]
+    assert (estimate.value, estimate.rate_group, estimate.rate_reference) == (None, None, None)
+    saved = json.loads(report.to_json())
+    assert {each["value"] for each in saved["estimates"]} == {None}
+    low, high = (f"{100 * abs(end):.1f}" for end in estimate.interval)
+    text = " ".join(str(report).split())
+    assert f"−{low} to +{high}" in text
+    for untrue in ("an estimated", "As precise", "as precise", "right wherever"):
+        assert untrue not in text, untrue
+
+
+def test_a_range_beyond_a_limit_fails_and_names_who_is_worse_off():
+    rng = np.random.default_rng(1)
+    p = np.where(rng.random(8_000) < 0.3, 0.99, 0.01)
+    rate = np.where(rng.random(8_000) < p, 0.1, 0.8)
+    chosen = (rng.random(8_000) < rate).astype(int)
+    data = pl.DataFrame({"chosen": chosen, "p_black": p, "p_white": 1 - p})
+    race = fg.probabilities(Black="p_black", White="p_white", assume="nothing")
+    for metric, limit in (("selection_rate.difference", -0.05), ("selection_rate.ratio", 0.8)):
+        for rules in ([], [f"{metric} >= {limit}"]):
+            report = fg.audit(
+                data, prediction="chosen", positive=1, sensitive={"race": race},
+                reference={"race": "White"}, metrics=metric, rules=rules,
+            )  # fmt: skip
+            assert [str(each.outcome) for each in report.verdicts] == ["fail"] * len(rules)
+            assert "People with race Black have chosen = 1 less often" in str(report)
+            assert "No difference is statistically significant" not in str(report)
+
+
+def test_a_range_of_a_handful_of_people_is_insufficient():
+    report = audited(people(15), [LIMIT], assume="nothing")
+    assert {str(each.outcome) for each in report.verdicts} == {"not_evaluated"}
+    assert {str(each.status) for each in report.estimates} == {"too_few"}
+
+
+def test_where_everybody_is_selected_no_group_differs_whoever_is_in_it():
+    data = people(4_000).with_columns(chosen=pl.lit(1))
+    report = audited(data, [LIMIT], assume="nothing")
+    assert {str(each.outcome) for each in report.verdicts} == {"pass"}
+    assert {each.value for each in report.estimates} == {0.0}
+    assert "no difference and no difference" not in str(report)

@@ -15,7 +15,7 @@ from fairgauge.render.brief._vocabulary import Event, Vocabulary, joined, some
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import shown_ends
 from fairgauge.results.disadvantage import OPPOSITES, adverse_sign, event_of, is_of_fit
-from fairgauge.results.disparities import gap, is_ratio, singled_out
+from fairgauge.results.disparities import gap, is_ratio, is_reference_first, singled_out
 from fairgauge.results.estimates import Estimate, Group
 from fairgauge.results.report import Report
 
@@ -147,14 +147,15 @@ class ComparedShares:
         if shown.low is not None and shown.high is not None and is_ratio(contrast.definition):
             ratio = (shown.low, shown.high) if math.isfinite(shown.high) else None
         if shown.low is not None and shown.high is not None and contrast.definition.neutral == 0:
-            turned = contrast.value is not None and gap(contrast) != contrast.value
+            turned = is_reference_first(contrast.definition)
             ends = (-shown.high, -shown.low) if turned else (shown.low, shown.high)
         # whether decisions fit outcomes of several classes is counted, though in no cell of one
         several, weighted = report.task is Task.MULTICLASS, report.spec.get("weight")
         self._exact = several and not weighted and contrast.bounds is None
         sides = (_share(report, contrast, row), _reference_share(report, contrast, row))
         better = self.rate.worse(gap(contrast)) is False
-        self.turned = turn and better and words.other_group(contrast) is not None
+        measured = contrast.value is not None or contrast.interval is not None
+        self.turned = turn and better and measured and words.other_group(contrast) is not None
         if self.turned:
             group, reference = reference, group
             sides = (sides[1], sides[0])
@@ -211,9 +212,10 @@ class ComparedShares:
         if self.ratio is not None and self.event is not None and self.rate.known:
             text = self.rate.times_as_often(self.ratio, self.subject, self.other)
             return f"{capitalised(text or '')} ({level})."
-        if self.interval is None or mine is None or theirs is None or not self.rate.known:
+        if self.interval in (None, (0.0, 0.0)) or not self.rate.known:
             return None
-        found = frequencies(mine, theirs, self.interval)
+        assert self.interval is not None
+        found = frequencies(mine, theirs, self.interval) if mine and theirs else None
         of = _PER_HUNDRED if found is None or found.of is None else found.of
         if self.event is None:
             happened = f"{self.rate.clause} for {range_words(self.interval, of)}"
@@ -235,7 +237,7 @@ class ComparedShares:
         if contrast.interval is None or is_ratio(contrast.definition) or self.event is None:
             return None
         low, high = contrast.interval
-        turned = (contrast.value is not None and gap(contrast) != contrast.value) != self.turned
+        turned = is_reference_first(contrast.definition) != self.turned
         ends = (-high, -low) if turned else (low, high)
         level = f"{100 * contrast.interval.level:.4g}% CI{together_words(contrast)}"
         return f"{range_words(ends, _PER_HUNDRED)} {self.event.happened} ({level})"

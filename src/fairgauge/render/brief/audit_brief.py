@@ -213,11 +213,7 @@ def _chosen_from(report: Report, first: Estimate) -> str:
         and each.group is not None
         and each.mirror_of is None
     ]
-    of = [
-        each
-        for each in asked
-        if each.value is not None and each.interval is not None and each.status is Status.OK
-    ]
+    of = [each for each in asked if each.interval is not None and each.status is Status.OK]
     if len(of) == 1:
         return ""
     furthest = max(map(_distance, of))
@@ -228,7 +224,7 @@ def _chosen_from(report: Report, first: Estimate) -> str:
 
 def _distance(each: Estimate) -> float:
     """Return how far a comparison is from no difference."""
-    if not is_ratio(each.definition):
+    if not is_ratio(each.definition) or each.value is None:
         return abs(gap(each))
     return abs(math.log(each.value)) if each.value else math.inf
 

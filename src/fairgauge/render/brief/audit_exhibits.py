@@ -124,12 +124,13 @@ def _from_the_other_side(verdict: Verdict) -> Verdict:
     The rules of a row are then of the same group.
     """
     low, high = limits_of(verdict.rule)
-    if low != -high or verdict.value is None:
+    if low != -high or (verdict.value is None and verdict.interval is None):
         return verdict
+    value = None if verdict.value is None else -verdict.value
     interval = verdict.interval
     turned = interval and replace(interval, low=-interval.high, high=-interval.low)
     return replace(
-        verdict, group=verdict.mirror, mirror=verdict.group, value=-verdict.value, interval=turned
+        verdict, group=verdict.mirror, mirror=verdict.group, value=value, interval=turned
     )
 
 

@@ -484,7 +484,7 @@ def _code(metric: Metric) -> str:
 def metric_sentence(each: Estimate) -> str:
     """Return an estimate as a sentence, or why it has no value."""
     words = capitalised(metric_words(each.definition))
-    if each.value is None:
+    if each.value is None and each.interval is None:
         reason = describe_reason(each.reason) if each.reason else str(each.status)
         return f"{words}: no value, because {reason}."
     says = each.says if each.group else capitalised(each.says)  # "f" and "F" are two groups
@@ -613,7 +613,7 @@ def listed_row(each: Estimate, *, strata: bool) -> tuple[Cell, ...]:
         Cell(called(each.group) if each.group is not None else "", name=True),
         Cell(called(reference_name(each.reference)) if each.reference else ""),
         *([Cell(where, name=True)] if strata else []),
-        Cell(estimate_value(each) + ("" if each.value is None else unit_name(kind))),
+        Cell("-" if each.value is None else estimate_value(each) + unit_name(kind)),
         Cell(low),
         Cell(high),
         Cell(numbers.probability(p_value, "")),

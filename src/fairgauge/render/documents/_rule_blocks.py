@@ -150,7 +150,7 @@ def _alternative(limit: Verdict, report: Report) -> str:
 
 def _details(verdict: Verdict, report: Report) -> str:
     """Return the value that decides, of which class or threshold, and what would change it."""
-    held = _held(verdict) if verdict.value is not None else ""
+    held = _held(verdict).removeprefix("-")
     significance = _SIGNIFICANCE.get(verdict.reason.code, "")
     needed = rows_needed(verdict)
     alone = "not with all comparisons judged together" if verdict.remains is False else ""
@@ -214,15 +214,17 @@ def _which(verdict: Verdict, report: Report) -> str:
 
 def _held(verdict: Verdict) -> str:
     """Return the value that a rule was held against, with its interval; a dash without one."""
-    if verdict.value is None:
+    if verdict.value is None and verdict.interval is None:
         return "-"
     kind, sign, limits = unit(verdict.definition), signed(verdict.definition), limits_of(verdict)
-    text = shown(verdict.value, kind, sign=sign, limits=limits)
-    text += unit_name(kind)
-    if verdict.interval is None:
-        return text
-    low, high = verdict.interval
-    return f"{text}, CI {shown_range(low, high, kind, sign=sign, limits=limits)}"
+    parts = []
+    if verdict.value is not None:
+        parts.append(shown(verdict.value, kind, sign=sign, limits=limits) + unit_name(kind))
+    if verdict.interval is not None:
+        low, high = verdict.interval
+        ends = shown_range(low, high, kind, sign=sign, limits=limits)
+        parts.append(f"CI {ends}{'' if parts else unit_name(kind)}")
+    return ", ".join(parts)
 
 
 def rule_chart(rule: Rule | None, text: str, verdicts: Sequence[Verdict], report: Report) -> Chart:

@@ -539,7 +539,6 @@ _ASSUMED = {
     "bracket": "right if, within a group, the outcome does not depend on its probability, or "
     "changes in the direction of the gap",
     "given_group": "right if, within a group, the outcome does not depend on the probabilities",
-    "nothing": "right wherever the probabilities are",
 }
 
 
@@ -552,7 +551,13 @@ def _group_not_recorded(d: Diagnostic) -> str:
     if d["random"]:
         lead += f", and corrected by {known} of known group, stated to be a random sample"
     parts = [lead]
-    if d.get("effective") is not None:
+    nothing = d["assume"] == "nothing" and not d["random"]
+    if nothing:
+        parts.append(
+            "No value is estimated: each range holds what agrees with the probabilities, if these "
+            "are right"
+        )
+    elif d.get("effective") is not None:
         condition = "" if d["random"] else ", if the probabilities are right"
         parts.append(
             f"This is as precise as knowing the group of {_at_least_one(d['effective'])} people "
@@ -563,10 +568,8 @@ def _group_not_recorded(d: Diagnostic) -> str:
         if d.get("answers") is not None:
             asked = f"about {rounded_up(d['answers']):,} {asked} in all"
             shows = f"the difference of {d['shown']} to within 5 of 100"
-        parts.append(
-            f"The estimates are {_ASSUMED[d['assume']]}. The data cannot show that; the answers of "
-            f"{asked} would show {shows}"
-        )
+        right = "" if nothing else f"The estimates are {_ASSUMED[d['assume']]}. "
+        parts.append(f"{right}The data cannot show that; the answers of {asked} would show {shows}")
     return ". ".join(parts)
 
 

@@ -20,7 +20,7 @@ from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import ClassKind, IntervalMethod, ReferenceKind, ScopeKind, Status
 from fairgauge.render._document_tree import Unit
-from fairgauge.render.words.metric_words import excluded, shown_range
+from fairgauge.render.words.metric_words import excluded, metric_words, shown_range
 from fairgauge.render.words.numbers import amount, percent, points, ratio_amount
 from fairgauge.render.words.reason_sentences import describe_reason, why_insufficient
 from fairgauge.results.estimates import Estimate, GroupPair
@@ -42,7 +42,7 @@ def reference_name(reference: Reference | None) -> str:
 
 def describe(estimate: Estimate) -> str:
     """Return an estimate as a sentence: the group, the comparison, and its uncertainty."""
-    if estimate.value is None:
+    if estimate.value is None and estimate.interval is None:
         return ""
     body = f"{comparison(estimate)}{certainty(estimate)}{qualification(estimate)}"
     subject = _subject(estimate)
@@ -52,6 +52,8 @@ def describe(estimate: Estimate) -> str:
 def comparison(estimate: Estimate) -> str:
     """Return what an estimate states, without its subject and its uncertainty."""
     if estimate.value is None:
+        if estimate.interval is not None:
+            return metric_words(estimate.definition)
         return describe_reason(estimate.reason) if estimate.reason else ""
     text = _compared(estimate.definition, estimate, estimate.value)
     of_strata = isinstance(estimate.definition, ConditionalDisparity)
@@ -63,7 +65,7 @@ def comparison(estimate: Estimate) -> str:
 def certainty(estimate: Estimate) -> str:
     """Return the interval of an estimate as the end of a sentence; nothing where there is none."""
     interval = estimate.interval
-    if interval is None or estimate.value is None:
+    if interval is None:
         return ""
     return f" ({interval_text(estimate.definition, interval)})"
 

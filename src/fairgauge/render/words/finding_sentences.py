@@ -23,7 +23,7 @@ from fairgauge.render.words.metric_words import (
     unit_name,
 )
 from fairgauge.render.words.numbers import listing, plural, probability
-from fairgauge.results.disparities import after_adjusting, is_ratio, singled_out
+from fairgauge.results.disparities import after_adjusting, is_ratio, is_reference_first, singled_out
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.finding import Finding
 from fairgauge.results.sections import FeatureResults, is_across
@@ -50,13 +50,12 @@ def describe_finding(finding: Finding, *, brief: bool = False) -> str:
         verb = f"has a {'lower' if lower else 'higher'} {rate.title} than"
     other = called(reference_name(contrast.reference))
     other = "the overall rate" if other == "overall" else other
-    sides = " vs ".join(
-        rate_text(rate, side) for side in (contrast.rate_group, contrast.rate_reference)
-    )
+    sides = _sides_of(contrast)
     ratio = None if finding.ratio is None else singled_out(finding.ratio)
     limits = (finding.limits, finding.ratio_limits)
     numbers = uncertainty(singled_out(contrast), ratio, limits=limits)
-    text = f"{subject} {verb} {other}: {sides} ({numbers})"
+    shown_sides = f"{sides} ({numbers})" if sides else numbers
+    text = f"{subject} {verb} {other}: {shown_sides}"
     text += f"{_also(finding.beside)}." if finding.beside else "."
     if finding.adjusted is not None:
         column = called(finding.adjusted_for or "the strata")
@@ -76,7 +75,7 @@ def _other_groups(finding: Finding) -> Iterator[str]:
     ):
         if others:
             named = [
-                f"{_group_and_class(each)} ({_sides_of(each)}; "
+                f"{_group_and_class(each)} ({_sides_of(each)}{'; ' if _sides_of(each) else ''}"
                 f"{uncertainty(singled_out(each), brief=True)})"
                 for each in others[:_MOST_OTHERS]
             ]
@@ -102,6 +101,8 @@ def _group_and_class(each: Estimate) -> str:
 
 def _sides_of(each: Estimate) -> str:
     rate = _rate_of(each)
+    if each.rate_group is None and each.rate_reference is None:
+        return ""
     return " vs ".join(rate_text(rate, side) for side in (each.rate_group, each.rate_reference))
 
 
@@ -161,14 +162,16 @@ def uncertainty(
         low, high = _ends(contrast)
         text = shown(gap(contrast), kind, sign=True, limits=own)
         text += unit_name(kind)
+    parts = [] if contrast.value is None else [text]
     if contrast.interval is not None:
         ends = shown_range(low, high, kind, sign=kind is not Unit.RATIO, limits=own)
         single = "single " if contrast.bounds is not None else ""
         of_all = "simultaneous " if is_simultaneous(contrast) else single
         kind_of = "" if brief else f"{of_all}{100 * contrast.interval.level:.4g}% "
-        text += f", {kind_of}CI {ends}"
+        parts.append(f"{kind_of}CI {ends}{'' if parts else unit_name(kind)}")
     elif p_value := probability(contrast.p_adjusted, "adjusted p"):
-        text += f", {p_value}"
+        parts.append(p_value)
+    text = ", ".join(parts)
     if ratio is not None and ratio.value is not None:
         text += f"; ratio {shown(ratio.value, Unit.RATIO, limits=of_ratio)}"
         if ratio.interval is not None:
@@ -188,7 +191,7 @@ def _ends(each: Estimate) -> tuple[float | None, float | None]:
     """Return the interval of a difference as group minus reference."""
     if each.low is None or each.high is None:
         return None, None
-    turned = each.value is not None and gap(each) != each.value
+    turned = is_reference_first(each.definition)
     return (0.0 - each.high, 0.0 - each.low) if turned else (each.low, each.high)
 
 

@@ -311,8 +311,13 @@ def shown_ends(
 
 
 def estimate_value(each: Estimate) -> str:
-    """Write the value of an estimate; with an interval without "no difference" it is another."""
+    """Write the value of an estimate; with an interval without "no difference" it is another.
+
+    Of what has a range alone it is this range.
+    """
     kind = unit(each.definition)
+    if each.value is None and each.interval is not None:
+        return shown_range(each.low, each.high, kind, sign=signed(each.definition))
     beside = excluded(each.low, each.high, kind)
     return shown(each.value, kind, sign=signed(each.definition), limits=beside)
 
@@ -343,14 +348,17 @@ def value_text(each: Estimate, *, interval: bool = True) -> str:
     """Write an estimate: ``−17.0 pp (95% CI −19.6 to −14.3)``."""
     kind, sign = unit(each.definition), signed(each.definition)
     text = estimate_value(each) + unit_name(kind)
+    interval = interval and each.value is not None
     ends = ci_words(each.interval, kind, sign=sign) if interval else ""
     return f"{text} ({ends})" if ends else text
 
 
 def rate_value(rate: Statistic, found: RateValue | None) -> str:
     """Write a rate of a group: shares in per cent, without the sign."""
-    if found is None or found.value is None:
+    if found is None:
         return "-"
+    if found.value is None:
+        return _rate_range(rate, found.interval)
     if math.isinf(found.value):
         return "∞"
     if rate.is_share:
@@ -361,9 +369,15 @@ def rate_value(rate: Statistic, found: RateValue | None) -> str:
     return numbers.amount(found.value)
 
 
+def _rate_range(rate: Statistic, interval: Interval | None) -> str:
+    """Write the range of a rate that has no value: "20.1 to 73.4"; a dash without one."""
+    ends = [] if interval is None else [RateValue(value=each) for each in interval]
+    return " to ".join(rate_value(rate, each) for each in ends) or "-"
+
+
 def marked(text: str, each: Estimate | None) -> str:
     """Mark a number: ``*`` where it is statistically significant, ``?`` on insufficient data."""
-    if each is None or each.value is None:
+    if each is None or (each.value is None and each.interval is None):
         return text
     if each.status is Status.TOO_FEW:
         return f"{text}?"

@@ -153,15 +153,16 @@ def describe_place(verdict: Verdict) -> str:
 
     "0.68, 95% CI (0.64 to 0.73); allowed: at least 0.8"
     """
-    if verdict.value is None:
+    if verdict.value is None and verdict.interval is None:
         return ""
     low, high = rules.limits_of(verdict.rule)
     least, most = (_limit_text(verdict, each) for each in (low, high))
     allowed = f"{least} to {most}"
     if math.isinf(low) or math.isinf(high):
         allowed = f"at least {least}" if math.isinf(high) else f"at most {most}"
-    ends = f", {_ends(verdict)}" if verdict.interval else ""
-    return f"{_shown(verdict, verdict.value)}{ends}; allowed: {allowed}"
+    value = "" if verdict.value is None else _shown(verdict, verdict.value)
+    ends = _ends(verdict) if verdict.interval else ""
+    return f"{', '.join(filter(None, [value, ends]))}; allowed: {allowed}"
 
 
 def _limit_text(verdict: Verdict, limit: float) -> str:
