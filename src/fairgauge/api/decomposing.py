@@ -24,15 +24,7 @@ from fairgauge.cube.quantile_cuts import (
     with_fewer_cuts,
 )
 from fairgauge.enums import ReferenceRule, Role, Task
-from fairgauge.errors import (
-    CubeError,
-    DataError,
-    Problem,
-    SpecError,
-    TooManyValues,
-    listing,
-    quote,
-)
+from fairgauge.errors import CubeError, DataError, Problem, SpecError, TooManyValues, listing, quote
 from fairgauge.measure.decompose_gaps import decompose_gaps, with_other_intervals
 from fairgauge.measure.numbers_by_rows import adjusted_by_rows, adjusted_for_numbers
 from fairgauge.question.features import Feature, read_controls, read_strata
@@ -42,12 +34,7 @@ from fairgauge.question.options import BY_NAME
 from fairgauge.question.presets import preset
 from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.spec_file import with_config
-from fairgauge.question.specification import (
-    Spec,
-    ask,
-    refuse_candidates,
-    same_in_a_stratum,
-)
+from fairgauge.question.specification import Spec, ask, refuse_candidates, same_in_a_stratum
 from fairgauge.resolve.data_checks import (
     alike_strata,
     assumed_positive,

@@ -12,26 +12,14 @@ from functools import partial
 from itertools import chain
 from typing import Any, TypeVar
 
-from fairgauge.api.audit import (
-    check_held,
-    check_same_rows,
-    counted_people,
-    repeated_rows,
-)
+from fairgauge.api.audit import check_held, check_same_rows, counted_people, repeated_rows
 from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.lookup import BUILT_IN, metric_or_name
 from fairgauge.catalogue.score_statistics import ScoreMean, ScoreTerm
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Plan, plan
-from fairgauge.enums import (
-    Better,
-    Role,
-    SearchControl,
-    SearchedReference,
-    Threshold,
-    Worse,
-)
+from fairgauge.enums import Better, Role, SearchControl, SearchedReference, Threshold, Worse
 from fairgauge.errors import CubeError, Problem, SpecError, listing, nearest, quote, shown
 from fairgauge.inference.compared_counts import generator
 from fairgauge.measure.close_subgroups import rounded_count, with_few_disclosed
@@ -45,12 +33,7 @@ from fairgauge.question.specification import Spec, ask, check_names
 from fairgauge.resolve.data_checks import assumed_positive, single_row_groups
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.people import by_person, count_people
-from fairgauge.resolve.searched_features import (
-    SCORE_BINS,
-    SCORE_SUM,
-    most_cells,
-    searched_rows,
-)
+from fairgauge.resolve.searched_features import SCORE_BINS, SCORE_SUM, most_cells, searched_rows
 from fairgauge.results.report import Report
 from fairgauge.results.subgroup_search import SearchQuestion, SubgroupSearch
 from fairgauge.results.threshold_choice import CountedData

@@ -20,10 +20,7 @@ from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.catalogue.catalogue import rate as named_rate
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.derived import CONTRASTS, comparison_of, comparisons_of
-from fairgauge.catalogue.distributions import (
-    OverallStandardisedDifference,
-    StandardisedDifference,
-)
+from fairgauge.catalogue.distributions import OverallStandardisedDifference, StandardisedDifference
 from fairgauge.catalogue.facts import Facts, UnknownMetric, facts_of, unknown_rate
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.errors import alternatives, nearest, quote, shown

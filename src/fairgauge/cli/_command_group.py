@@ -17,12 +17,7 @@ from typing import Any, NoReturn
 import click
 
 from fairgauge.cli import commands
-from fairgauge.cli._streams import (
-    ClosedOutput,
-    print_message,
-    print_no_notes,
-    silence_output,
-)
+from fairgauge.cli._streams import ClosedOutput, print_message, print_no_notes, silence_output
 from fairgauge.errors import FairgaugeError, nearest, quote
 
 BAD_USAGE = 2

@@ -25,13 +25,7 @@ from fairgauge.results.estimates import as_count
 from fairgauge.results.scopes import Interval
 from fairgauge.stats.arrays import Limits, quotient
 from fairgauge.stats.cluster_robust import FEWEST_CLUSTERS
-from fairgauge.stats.intervals import (
-    ROUNDING,
-    clopper_pearson,
-    containing,
-    critical,
-    jeffreys,
-)
+from fairgauge.stats.intervals import ROUNDING, clopper_pearson, containing, critical, jeffreys
 from fairgauge.stats.weighted import MeanMoments, mean_limits
 
 Methods: TypeAlias = tuple[IntervalMethod, ...]

@@ -28,14 +28,7 @@ import numpy as np
 
 from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Metric
-from fairgauge.enums import (
-    CandidateVerdict,
-    Direction,
-    Fairness,
-    Performance,
-    ScopeKind,
-    Status,
-)
+from fairgauge.enums import CandidateVerdict, Direction, Fairness, Performance, ScopeKind, Status
 from fairgauge.errors import Problem, SpecError, listing, quote
 from fairgauge.inference.needed_rows import POWER
 from fairgauge.inference.two.paired_changes import Quantity, StatisticChange

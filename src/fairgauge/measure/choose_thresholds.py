@@ -28,11 +28,7 @@ from fairgauge.inference.groups.paired_extremes import combined_changes
 from fairgauge.inference.missing_outcomes import missing_outcomes
 from fairgauge.inference.needed_rows import POWER
 from fairgauge.inference.two.paired_changes import StatisticChange
-from fairgauge.measure._change_records import (
-    contrast_change,
-    disparity_records,
-    rate_records,
-)
+from fairgauge.measure._change_records import contrast_change, disparity_records, rate_records
 from fairgauge.measure._threshold_goals import (
     Bands,
     Disparities,
@@ -67,11 +63,7 @@ from fairgauge.resolve.resolution import resolve
 from fairgauge.results.estimates import EVERYONE, as_number
 from fairgauge.results.model_comparison import DisparityChange, RateChange
 from fairgauge.results.scopes import Diagnostic, Interval
-from fairgauge.results.threshold_choice import (
-    FeatureThresholds,
-    OperatingPoint,
-    ThresholdEffect,
-)
+from fairgauge.results.threshold_choice import FeatureThresholds, OperatingPoint, ThresholdEffect
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import tukey_level

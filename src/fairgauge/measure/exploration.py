@@ -26,11 +26,7 @@ from fairgauge.errors import CubeError, Problem, SpecError, quote
 from fairgauge.identity import GroupId, group_names
 from fairgauge.inference.compared_counts import FEWEST_GROUPS
 from fairgauge.measure._view_references import MOST_VIEWS, view_references, views_of
-from fairgauge.measure._views_together import (
-    FEWEST_OUTCOMES,
-    FEWEST_TOGETHER,
-    critical_of_views,
-)
+from fairgauge.measure._views_together import FEWEST_OUTCOMES, FEWEST_TOGETHER, critical_of_views
 from fairgauge.measure.slices import Slice
 from fairgauge.question.conditions import write_conditions
 from fairgauge.question.features import Ordered

@@ -13,13 +13,7 @@ from typing import NamedTuple
 from fairgauge.catalogue.catalogue import CENTRAL_RATES
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import (
-    AfterAdjusting,
-    Better,
-    DiagnosticCode,
-    FindingReason,
-    Outcome,
-)
+from fairgauge.enums import AfterAdjusting, Better, DiagnosticCode, FindingReason, Outcome
 from fairgauge.question.features import strata_named
 from fairgauge.results.disadvantage import adverse_sign, favourable_in, favourable_of
 from fairgauge.results.disparities import after_adjusting, gap, is_significant, singled_out

@@ -33,19 +33,9 @@ from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.asked_metrics import protection_obstacle
 from fairgauge.resolve.data_checks import ALMOST_ALL, share_determined
 from fairgauge.resolve.group_counts import Named, as_reference, named, population_shares
-from fairgauge.resolve.references import (
-    admissible_groups,
-    mirrored_group,
-    resolve_references,
-)
+from fairgauge.resolve.references import admissible_groups, mirrored_group, resolve_references
 from fairgauge.resolve.sides import BOTH, CountsBySide
-from fairgauge.results.estimates import (
-    Estimate,
-    Group,
-    WorstCase,
-    as_count,
-    as_number,
-)
+from fairgauge.results.estimates import Estimate, Group, WorstCase, as_count, as_number
 from fairgauge.results.scopes import OVERALL, POOLED, ClassScope, Reference
 
 if TYPE_CHECKING:

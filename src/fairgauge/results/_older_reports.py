@@ -10,13 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairgauge.enums import (
-    Average,
-    ClassKind,
-    IntervalMethod,
-    ReferenceKind,
-    ScopeKind,
-)
+from fairgauge.enums import Average, ClassKind, IntervalMethod, ReferenceKind, ScopeKind
 
 if TYPE_CHECKING:
     from fairgauge.results.codec import Plain

@@ -25,16 +25,7 @@ from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from enum import StrEnum
 from functools import cache
-from typing import (
-    Annotated,
-    Any,
-    Literal,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from fairgauge.errors import FairgaugeError, quote
 from fairgauge.reasons import Reason, ReasonCode

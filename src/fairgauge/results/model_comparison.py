@@ -8,14 +8,7 @@ from typing import ClassVar, Literal
 
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import (
-    CandidateVerdict,
-    Direction,
-    Fairness,
-    Performance,
-    Status,
-    Task,
-)
+from fairgauge.enums import CandidateVerdict, Direction, Fairness, Performance, Status, Task
 from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Inline, Share, Version
 from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition

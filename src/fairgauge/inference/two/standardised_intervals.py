@@ -6,10 +6,7 @@ import numpy as np
 
 from fairgauge.catalogue.cells import TN, TP, Array
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
-from fairgauge.catalogue.distributions import (
-    OverallStandardisedDifference,
-    StandardisedDifference,
-)
+from fairgauge.catalogue.distributions import OverallStandardisedDifference, StandardisedDifference
 from fairgauge.enums import IntervalMethod
 from fairgauge.inference.compared_counts import Comparisons, Evidence
 from fairgauge.inference.interval import Intervals, Methods, insufficient_rows

@@ -8,13 +8,7 @@ from fractions import Fraction
 
 from fairgauge.catalogue.moments import Mean
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import (
-    ClassKind,
-    GapPartKind,
-    GapVerdict,
-    StratumWeights,
-    WhyInconclusive,
-)
+from fairgauge.enums import ClassKind, GapPartKind, GapVerdict, StratumWeights, WhyInconclusive
 from fairgauge.identity import FeatureId, GroupId
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.brief._compared_means import ComparedMeans

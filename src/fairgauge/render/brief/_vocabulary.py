@@ -10,14 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fairgauge.catalogue.cells import FN, FP, TN, TP, Cells
-from fairgauge.enums import (
-    DiagnosticCode,
-    Favourable,
-    GroupKind,
-    ReferenceKind,
-    Task,
-    Threshold,
-)
+from fairgauge.enums import DiagnosticCode, Favourable, GroupKind, ReferenceKind, Task, Threshold
 from fairgauge.identity import FeatureId, GroupId
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.question.wording import Words, read_words

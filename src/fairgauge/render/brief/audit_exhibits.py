@@ -38,12 +38,7 @@ from fairgauge.render.brief._stated_findings import (
 )
 from fairgauge.render.brief._vocabulary import Vocabulary, group_value, some
 from fairgauge.render.words.display_names import called, capitalised
-from fairgauge.render.words.metric_words import (
-    neutral,
-    shown,
-    signed,
-    unit,
-)
+from fairgauge.render.words.metric_words import neutral, shown, signed, unit
 from fairgauge.render.words.numbers import listing
 from fairgauge.render.words.verdict_sentences import describe_place
 from fairgauge.results.disadvantage import adverse_sign

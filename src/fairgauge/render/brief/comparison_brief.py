@@ -6,12 +6,7 @@ from collections.abc import Iterator
 
 from fairgauge.enums import Direction, Outcome, Turn
 from fairgauge.reasons import ReasonCode
-from fairgauge.render.brief._changed_shares import (
-    FoundChange,
-    Times,
-    changed_shares,
-    each_once,
-)
+from fairgauge.render.brief._changed_shares import FoundChange, Times, changed_shares, each_once
 from fairgauge.render.brief._vocabulary import (
     ANY_DECISION,
     NO_CHANGE_SHOWN,

@@ -18,12 +18,7 @@ from fairgauge.enums import (
     Task,
 )
 from fairgauge.render._document_tree import Chart, ChartRow, Mark, Unit
-from fairgauge.render.brief._changed_shares import (
-    FoundChange,
-    Times,
-    candidate_shares,
-    each_once,
-)
+from fairgauge.render.brief._changed_shares import FoundChange, Times, candidate_shares, each_once
 from fairgauge.render.brief._compared_shares import RateWords
 from fairgauge.render.brief._frequencies import Share, common_counts, range_words
 from fairgauge.render.brief._vocabulary import (

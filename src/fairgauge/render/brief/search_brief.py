@@ -6,11 +6,7 @@ from collections.abc import Iterator
 
 from fairgauge.catalogue.decomposable import has_decomposition
 from fairgauge.enums import SearchedReference
-from fairgauge.render.words.command_line import (
-    command_against,
-    command_decomposing,
-    command_inside,
-)
+from fairgauge.render.words.command_line import command_against, command_decomposing, command_inside
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.numbers import listing, numbered, percent, plural, points
 from fairgauge.render.words.search_sentences import (

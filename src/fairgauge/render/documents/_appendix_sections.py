@@ -20,19 +20,14 @@ from fairgauge.render._document_tree import (
     Table,
 )
 from fairgauge.render.documents._document_parts import repeat_blocks
-from fairgauge.render.documents._metric_blocks import (
-    interval_note,
-    listed_row,
-)
+from fairgauge.render.documents._metric_blocks import interval_note, listed_row
 from fairgauge.render.documents.report_notes import partial_rows, report_notes
 from fairgauge.render.words import numbers
 from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.display_names import printable
 from fairgauge.render.words.glossary import metric_entries, rate_entries
 from fairgauge.render.words.method_descriptions import described_methods
-from fairgauge.render.words.metric_words import (
-    compared_rate,
-)
+from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.results.codec import plain
 from fairgauge.results.report import Report
 

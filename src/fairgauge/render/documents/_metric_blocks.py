@@ -9,12 +9,7 @@ from fairgauge.catalogue.catalogue import CENTRAL_RATES
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.lookup import BUILT_IN
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import (
-    ClassKind,
-    DiagnosticCode,
-    ReferenceKind,
-    Status,
-)
+from fairgauge.enums import ClassKind, DiagnosticCode, ReferenceKind, Status
 from fairgauge.render._document_tree import (
     Block,
     Cell,

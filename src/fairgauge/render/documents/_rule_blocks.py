@@ -8,11 +8,7 @@ from fairgauge.catalogue.comparisons import is_of_all_groups
 from fairgauge.enums import ClassKind, Outcome
 from fairgauge.question.rules import Rule
 from fairgauge.reasons import ReasonCode
-from fairgauge.render._document_tree import (
-    Chart,
-    ChartRow,
-    Mark,
-)
+from fairgauge.render._document_tree import Chart, ChartRow, Mark
 from fairgauge.render.documents._document_parts import TONES
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import (

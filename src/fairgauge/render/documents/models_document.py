@@ -8,14 +8,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from fairgauge.catalogue.comparisons import Metric
-from fairgauge.enums import (
-    CandidateVerdict,
-    ClassKind,
-    Direction,
-    Performance,
-    ScopeKind,
-    Status,
-)
+from fairgauge.enums import CandidateVerdict, ClassKind, Direction, Performance, ScopeKind, Status
 from fairgauge.render._document_tree import (
     Block,
     Cell,

@@ -24,12 +24,7 @@ from fairgauge.render._document_tree import (
     Unit,
 )
 from fairgauge.render.brief.monitor_brief import drawn_caption, vocabulary_of
-from fairgauge.render.documents._document_parts import (
-    TONES,
-    document_of,
-    listed,
-    record_blocks,
-)
+from fairgauge.render.documents._document_parts import TONES, document_of, listed, record_blocks
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import metric_words, shown, shown_range, signed, unit

@@ -70,11 +70,7 @@ from fairgauge.render.documents._preset_blocks import (
     tables_to_publish,
     terms_of,
 )
-from fairgauge.render.documents._rule_blocks import (
-    counting_words,
-    outcome_words,
-    rule_chart,
-)
+from fairgauge.render.documents._rule_blocks import counting_words, outcome_words, rule_chart
 from fairgauge.render.documents.report_notes import (
     exclusions,
     missing_values,

@@ -5,23 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from fairgauge.enums import (
-    DiagnosticCode,
-    Level,
-    Status,
-)
+from fairgauge.enums import DiagnosticCode, Level, Status
 from fairgauge.question.features import strata_named
-from fairgauge.render.documents._metric_blocks import (
-    status_words,
-)
+from fairgauge.render.documents._metric_blocks import status_words
 from fairgauge.render.words import numbers
 from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.diagnostic_sentences import describe_diagnostic
 from fairgauge.render.words.display_names import called, capitalised, printable, shorten
-from fairgauge.render.words.metric_words import (
-    compared_rate,
-    metric_words,
-)
+from fairgauge.render.words.metric_words import compared_rate, metric_words
 from fairgauge.render.words.numbers import numbered
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.results.estimates import Estimate

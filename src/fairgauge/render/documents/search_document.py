@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fairgauge.enums import (
-    Level,
-    SearchControl,
-    SearchedValues,
-    SubgroupStatus,
-    Worse,
-)
+from fairgauge.enums import Level, SearchControl, SearchedValues, SubgroupStatus, Worse
 from fairgauge.render._document_tree import (
     Block,
     Cell,

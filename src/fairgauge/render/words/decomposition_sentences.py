@@ -6,13 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import (
-    ColumnEffects,
-    GapPartKind,
-    GapVerdict,
-    StratumWeights,
-    WhyInconclusive,
-)
+from fairgauge.enums import ColumnEffects, GapPartKind, GapVerdict, StratumWeights, WhyInconclusive
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.estimate_sentences import reference_name

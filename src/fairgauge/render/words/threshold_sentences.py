@@ -8,11 +8,7 @@ from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.rule_words import written_rule_words
 from fairgauge.results.model_comparison import RateChange
-from fairgauge.results.threshold_choice import (
-    FeatureThresholds,
-    ThresholdChoice,
-    ThresholdEffect,
-)
+from fairgauge.results.threshold_choice import FeatureThresholds, ThresholdChoice, ThresholdEffect
 
 _MOST_NEEDED = 1e6
 _OUTCOMES = {

@@ -1,9 +1,5 @@
 """Bias reports under smclarify's names."""
 
-from fairgauge.compat.smclarify.bias.report import (
-    FacetColumn,
-    FacetContinuousColumn,
-    bias_report,
-)
+from fairgauge.compat.smclarify.bias.report import FacetColumn, FacetContinuousColumn, bias_report
 
 __all__ = ["FacetColumn", "FacetContinuousColumn", "bias_report"]

@@ -28,16 +28,7 @@ from fairgauge.compat.smclarify.bias.metrics.posttraining import (
     SD,
     TE,
 )
-from fairgauge.compat.smclarify.bias.metrics.pretraining import (
-    CDDL,
-    CI,
-    DPL,
-    JS,
-    KL,
-    KS,
-    LP,
-    TVD,
-)
+from fairgauge.compat.smclarify.bias.metrics.pretraining import CDDL, CI, DPL, JS, KL, KS, LP, TVD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
