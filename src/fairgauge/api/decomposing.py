@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeGuard, Unpack, cast
+from typing import Any, TypeGuard, Unpack, cast
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from fairgauge.api.audit import counted, repeated_rows
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.decomposable import has_decomposition, usual_rate
 from fairgauge.catalogue.row_metrics import RowMetric
-from fairgauge.cube.crossed_strata import cross_strata
+from fairgauge.cube.crossed_strata import CrossedStrata, cross_strata
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
 from fairgauge.cube.quantile_cuts import (
@@ -30,10 +31,10 @@ from fairgauge.measure.numbers_by_rows import adjusted_by_rows, adjusted_for_num
 from fairgauge.question.features import Feature, read_controls, read_strata
 from fairgauge.question.option_docs import with_options
 from fairgauge.question.option_types import read_margins
-from fairgauge.question.options import BY_NAME
+from fairgauge.question.options import BY_NAME, Options
 from fairgauge.question.presets import preset
 from fairgauge.question.probabilities import RECORD, refuse_probabilities
-from fairgauge.question.spec_file import with_config
+from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import Spec, ask, refuse_candidates, same_in_a_stratum
 from fairgauge.resolve.data_checks import (
     alike_strata,
@@ -47,22 +48,13 @@ from fairgauge.resolve.data_checks import (
 )
 from fairgauge.resolve.excluded_rows import excluded_rows
 from fairgauge.resolve.outcomes import decide_task
-from fairgauge.results.gap_decomposition import Decomposition
+from fairgauge.results.gap_decomposition import Decomposition, Gap
 from fairgauge.results.threshold_choice import CountedData
 from fairgauge.scan import open_rows
 from fairgauge.scan.chosen_rows import chosen_rows
 from fairgauge.scan.row_codes import Streamed, coded_rows
-from fairgauge.scan.source import Opened
+from fairgauge.scan.source import Opened, Source
 from fairgauge.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    from fairgauge.cube.crossed_strata import CrossedStrata
-    from fairgauge.question.options import Options
-    from fairgauge.question.spec_file import Config
-    from fairgauge.results.gap_decomposition import Gap
-    from fairgauge.scan.source import Source
 
 
 @with_options

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from fairgauge.catalogue.cells import divide
+from fairgauge.catalogue.cells import Array, Need, divide
 from fairgauge.catalogue.comparisons import Combined, Metric, Scope
 from fairgauge.enums import Profile, Task
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fairgauge.catalogue.cells import Array, Need
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.catalogue.statistics import Statistic
 

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from fairgauge.catalogue.cells import divide, subtract
+from fairgauge.catalogue.cells import Array, Need, divide, subtract
 from fairgauge.enums import Profile, Task
 from fairgauge.reasons import Reason, ReasonCode
 
 if TYPE_CHECKING:
-    from fairgauge.catalogue.cells import Array, Need
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.catalogue.statistics import Statistic
 

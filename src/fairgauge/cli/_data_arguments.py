@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fairgauge.errors import DataError, FairgaugeError, quote
-from fairgauge.object_stores import SHOWN_STORES, Object, address, find_objects, is_object
+from fairgauge.object_stores import SHOWN_STORES, Object, Place, address, find_objects, is_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from fairgauge.cube.cube import Cube
-    from fairgauge.object_stores import Place
     from fairgauge.scan.input_files import StandardInput
     from fairgauge.scan.source import Query, Source
 

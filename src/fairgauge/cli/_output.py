@@ -11,7 +11,7 @@ from fairgauge.cli._data_arguments import CUBE_SUFFIX, STANDARD_INPUT, files
 from fairgauge.cli._streams import print_message, print_result, terminal_style
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, quote
-from fairgauge.object_stores import Object, is_object
+from fairgauge.object_stores import Object, Place, is_object
 from fairgauge.render.formats import format_of, names, suffixes
 from fairgauge.render.words.numbers import plural
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Plan
-    from fairgauge.object_stores import Place
     from fairgauge.results.gap_decomposition import Decomposition
     from fairgauge.results.report import Report
     from fairgauge.results.shown_result import ShownResult

@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar
 
 import click
 
-from fairgauge.cli._data_arguments import open_data, read_data
-from fairgauge.errors import SpecError
-from fairgauge.question.options import BY_NAME, OPTIONS, Spec
+from fairgauge.cli._data_arguments import Where, open_data, read_data
+from fairgauge.errors import Problem, SpecError
+from fairgauge.question.options import BY_NAME, OPTIONS, Option, Spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from fairgauge.cli._data_arguments import Where
     from fairgauge.cube.cube import Cube
-    from fairgauge.errors import Problem
-    from fairgauge.question.options import Option
     from fairgauge.scan.source import Source
 
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, get_args
+from collections.abc import Iterator
+from typing import get_args
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from fairgauge.errors import Problem, alternatives, listing, nearest, quote
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pydantic import ValidationError
-    from pydantic_core import ErrorDetails
 
 _KINDS = {
     "string_type": "text",

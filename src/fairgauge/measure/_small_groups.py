@@ -15,26 +15,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.catalogue.across import Across, Joint, is_extreme
-from fairgauge.catalogue.comparisons import Combined, Contrast
+from fairgauge.catalogue.comparisons import Combined, Contrast, Metric
 from fairgauge.enums import ReferenceKind, Status
 from fairgauge.inference.compared_counts import stricter
 from fairgauge.inference.interval import certainty
 from fairgauge.inference.one.statistic_intervals import EveryGroup
 from fairgauge.measure.slices import Slice
-from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.reasons import Parameter, Reason, ReasonCode
 from fairgauge.resolve.group_counts import GroupCounts, known_outcome, named
-from fairgauge.results.estimates import Adequate, as_count
+from fairgauge.results.estimates import Adequate, ComparisonKey, Estimate, Group, as_count
 from fairgauge.results.scopes import OVERALL
 from fairgauge.stats.contrasts import fold
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from fairgauge.catalogue.comparisons import Metric
     from fairgauge.question.specification import Spec
-    from fairgauge.reasons import Parameter
     from fairgauge.resolve.unrecorded_counts import UnrecordedGroups
-    from fairgauge.results.estimates import ComparisonKey, Estimate, Group
 
 _NAMED = (ReferenceKind.GROUP, ReferenceKind.BEST, ReferenceKind.LARGEST)
 Small = dict[tuple[str, str | None], Reason]

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress, repeat
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.cube.crossed_strata import CrossedStrata
 from fairgauge.enums import (
     ColumnEffects,
     GapPartKind,
@@ -22,11 +26,13 @@ from fairgauge.enums import (
     WhyInconclusive,
 )
 from fairgauge.inference.missing_strata import RowsWithoutStratum
-from fairgauge.measure._gap_sides import gap_sides
+from fairgauge.measure._gap_sides import GapSides, gap_sides
 from fairgauge.measure.measure import measure
 from fairgauge.measure.slices import Slice
+from fairgauge.question.specification import Spec
 from fairgauge.resolve.data_checks import ALMOST_ALL, share_determined
-from fairgauge.resolve.resolution import resolve
+from fairgauge.resolve.resolution import Resolution, resolve
+from fairgauge.results.estimates import Estimate
 from fairgauge.results.gap_decomposition import (
     AdjustedGap,
     ColumnGap,
@@ -45,6 +51,7 @@ from fairgauge.results.gap_decomposition import (
 from fairgauge.results.scopes import Interval
 from fairgauge.stats.contrasts import newcombe
 from fairgauge.stats.decomposition import (
+    GapParts,
     Part,
     decompose,
     mean_differences,
@@ -52,34 +59,21 @@ from fairgauge.stats.decomposition import (
     smallest_shown,
     stratum_parts,
 )
-from fairgauge.stats.grouped_regression import adjusted_effect, adjusted_mean
+from fairgauge.stats.grouped_regression import AdjustedEffect, adjusted_effect, adjusted_mean
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import holm
 from fairgauge.stats.outlying_strata import (
+    HeterogeneityTest,
+    Outlying,
     heterogeneity,
     heterogeneity_of_means,
     rate_variances,
     smallest_outlying,
     trend,
 )
+from fairgauge.stats.sampling import Sampling
 from fairgauge.stats.stratified import stratified_difference, stratified_ratio
 from fairgauge.values import are_years
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.cube.crossed_strata import CrossedStrata
-    from fairgauge.measure._gap_sides import GapSides
-    from fairgauge.question.specification import Spec
-    from fairgauge.resolve.resolution import Resolution
-    from fairgauge.results.estimates import Estimate
-    from fairgauge.stats.decomposition import GapParts
-    from fairgauge.stats.grouped_regression import AdjustedEffect
-    from fairgauge.stats.outlying_strata import HeterogeneityTest, Outlying
-    from fairgauge.stats.sampling import Sampling
 
 _LARGEST_LOG = 700.0
 _LEAST_COMMON = 0.5

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fairgauge.catalogue.cells import Array
 from fairgauge.enums import SearchControl, SearchedReference, SubgroupStatus, Worse
 from fairgauge.measure._claims_summary import explain_claims
 from fairgauge.measure._subgroup_counts import Subgroups, count_subgroups, counted_again
+from fairgauge.resolve.searched_features import SearchedRows
 from fairgauge.results.subgroup_search import (
     Detectable,
     Funnel,
@@ -19,6 +23,7 @@ from fairgauge.results.subgroup_search import (
     FunnelPoint,
     Largest,
     OverallRate,
+    SearchQuestion,
     Subgroup,
 )
 from fairgauge.stats.multiplicity import benjamini_hochberg
@@ -32,15 +37,6 @@ from fairgauge.stats.signed_roots import (
     signed_root,
 )
 from fairgauge.stats.significance import normal_quantile
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.resolve.searched_features import SearchedRows
-    from fairgauge.results.subgroup_search import SearchQuestion
 
 _FEWEST_COUNTED = 20
 """Rows that the rate is a share of, on either side: a smaller subgroup is not tested."""

@@ -9,19 +9,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.catalogue.cells import divide
-from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Imbalance, Metric
+from fairgauge.catalogue.cells import Array, divide
+from fairgauge.catalogue.comparisons import (
+    ComparisonMetric,
+    Contrast,
+    Imbalance,
+    Metric,
+    Representation,
+)
+from fairgauge.catalogue.comparisons import Scope as MetricScope
 from fairgauge.catalogue.pooling import pool
-from fairgauge.catalogue.statistics import Rate
+from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import GroupKind, Profile, ReferenceKind, ReferenceRule, Status, Task
 from fairgauge.identity import GroupId
 from fairgauge.inference import Comparisons, Evidence, FeatureGroups, Uncertainty
-from fairgauge.inference.interval import Certainty, certainty
+from fairgauge.inference.interval import Certainty, Intervals, certainty
 from fairgauge.inference.missing_groups import most_unknown, worst_cases
 from fairgauge.inference.missing_outcomes import metric_cases, rate_cases
 from fairgauge.inference.missing_strata import RowsWithoutStratum
 from fairgauge.inference.one.statistic_intervals import EveryGroup
 from fairgauge.inference.protected_counts import (
+    Range,
     bounds_at,
     contrast_bounds,
     contrast_intervals,
@@ -32,31 +40,38 @@ from fairgauge.inference.uncertainty import rate_values
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.asked_metrics import protection_obstacle
 from fairgauge.resolve.data_checks import ALMOST_ALL, share_determined
-from fairgauge.resolve.group_counts import Named, as_reference, named, population_shares
-from fairgauge.resolve.references import admissible_groups, mirrored_group, resolve_references
-from fairgauge.resolve.sides import BOTH, CountsBySide
-from fairgauge.results.estimates import Estimate, Group, WorstCase, as_count, as_number
-from fairgauge.results.scopes import OVERALL, POOLED, ClassScope, Reference
+from fairgauge.resolve.group_counts import (
+    GroupCounts,
+    Named,
+    as_reference,
+    named,
+    population_shares,
+)
+from fairgauge.resolve.references import (
+    References,
+    admissible_groups,
+    mirrored_group,
+    resolve_references,
+)
+from fairgauge.resolve.sides import BOTH, CountsBySide, Index
+from fairgauge.results.estimates import (
+    ComparisonKey,
+    Estimate,
+    Group,
+    WorstCase,
+    as_count,
+    as_number,
+)
+from fairgauge.results.scopes import OVERALL, POOLED, Bounds, ClassScope, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from fairgauge.catalogue.across import Across
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.comparisons import Representation
-    from fairgauge.catalogue.comparisons import Scope as MetricScope
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
-    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.clusters import ClustersBySide
-    from fairgauge.inference.interval import Intervals
-    from fairgauge.inference.protected_counts import Range
     from fairgauge.question.specification import Spec
-    from fairgauge.resolve.group_counts import GroupCounts
     from fairgauge.resolve.outcomes import OutcomeMasks
-    from fairgauge.resolve.references import References
-    from fairgauge.resolve.sides import Index
-    from fairgauge.results.estimates import ComparisonKey
-    from fairgauge.results.scopes import Bounds
     from fairgauge.stats.arrays import Limits
 
 

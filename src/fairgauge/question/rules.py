@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Required, TypedDict, TypeGuard, TypeVar
 
@@ -14,8 +14,6 @@ from fairgauge.question.readers import items, read_names, read_word, unknown_key
 from fairgauge.values import canonical, name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, TypeAlias, TypeVar, overload
 
@@ -26,14 +26,18 @@ from fairgauge.results.estimates import (
 from fairgauge.results.finding import Finding
 from fairgauge.results.scopes import Diagnostic, Scope
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
-from fairgauge.results.verdicts import RulesNotMet, Verdict, exit_code, results_by_rule, unmet
+from fairgauge.results.verdicts import (
+    RuleResult,
+    RulesNotMet,
+    Verdict,
+    exit_code,
+    results_by_rule,
+    unmet,
+)
 from fairgauge.values import Saved
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fairgauge.results.subgroup_search import SubgroupSearch
-    from fairgauge.results.verdicts import RuleResult
 
 Choice: TypeAlias = Mapping[str, object]
 Key: TypeAlias = "str | tuple[object, ...]"

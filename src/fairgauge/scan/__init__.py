@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any, TypeGuard
 
 from fairgauge.cube.plan import Plan
 from fairgauge.errors import DataError
@@ -14,10 +14,6 @@ from fairgauge.scan._lakehouse import is_lake_table, open_lake_table
 from fairgauge.scan.duckdb_files import DuckFiles
 from fairgauge.scan.input_files import StandardInput, open_files, open_standard_input
 from fairgauge.scan.source import ALLOWED_DATA, Opened, Query, Source
-
-if TYPE_CHECKING:
-    from fairgauge.scan.source import Source
-
 
 _OF_COLUMNS = frozenset(
     option.name for option in OPTIONS if option.type in (COLUMN, COLUMNS, FEATURES, STRATA)

@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain, combinations, count
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any, TypeGuard
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from duckdb import DuckDBPyConnection
 from numpy.typing import NDArray
 
 from fairgauge.errors import DataError, Problem, SpecError, quote
@@ -24,9 +25,6 @@ from fairgauge.question.options import BY_NAME
 from fairgauge.scan._frames import open_frame
 from fairgauge.scan.source import Source
 from fairgauge.values import Value, canonical
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 Series = nw.Series[Any]
 Frame = nw.DataFrame[Any]

@@ -26,8 +26,8 @@ from fairgauge.scan._sql import (
     select,
     select_rows,
 )
-from fairgauge.scan.row_codes import record_batches
-from fairgauge.scan.source import check_unique_names, not_numeric
+from fairgauge.scan.row_codes import Batch, Levels, record_batches
+from fairgauge.scan.source import Record, Source, check_unique_names, not_numeric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Plan
-    from fairgauge.scan.row_codes import Batch, Levels
-    from fairgauge.scan.source import Record, Source
 
 _DOUBLE = {"postgres": "DOUBLE PRECISION", "sqlite": "REAL", "mysql": "DOUBLE"}
 _UTC = "CONCAT(replace(strftime({}, '%Y-%m-%dT%H:%M:%S.%f'), '.000000', ''), '+00:00')"

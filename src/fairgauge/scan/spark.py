@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, ClassVar
 from fairgauge.errors import DataError, MissingExtra, quote
 from fairgauge.scan._duckdb_relation import reason
 from fairgauge.scan._sql import Columns, count_by_sql, select, select_rows
-from fairgauge.scan.row_codes import record_batches
-from fairgauge.scan.source import Opened, check_unique_names, not_numeric
+from fairgauge.scan.row_codes import Batch, Levels, record_batches
+from fairgauge.scan.source import Opened, Record, check_unique_names, not_numeric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Plan
-    from fairgauge.scan.row_codes import Batch, Levels
-    from fairgauge.scan.source import Record
 
 _VIEW = "fairgauge_rows"
 _WHOLE = {"byte", "short", "integer", "long", "boolean", "decimal", "void"}

@@ -6,19 +6,16 @@ side's shares of the strata. Their covariance gives the interval of each part, w
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from math import factorial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from fairgauge.stats.arrays import Array, floats, quiet
 from fairgauge.stats.sampling import Sampling, SquaredWeights, effective
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
 
 _PRIOR_ROWS = 4.0
 """Rows that are added to each side for the centre of an interval, spread over the strata as the

@@ -10,21 +10,16 @@ of a cell have one leverage, so that the robust variance (HC3) is that of the ro
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from fairgauge.stats.arrays import Array, floats, quiet
 from fairgauge.stats.intervals import as_critical_t
-from fairgauge.stats.sampling import SquaredWeights
+from fairgauge.stats.sampling import Sampling, SquaredWeights
 from fairgauge.stats.significance import two_sided
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from fairgauge.stats.sampling import Sampling
 
 _STEPS = 60
 _HALVINGS = 20

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from fairgauge.stats.arrays import Array
 from fairgauge.stats.contrasts import mover_difference
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.significance import two_sided
-
-if TYPE_CHECKING:
-    from fairgauge.stats.arrays import Array
 
 _LARGEST_Z = 8.0
 _BISECTIONS = 40

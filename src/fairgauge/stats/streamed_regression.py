@@ -7,12 +7,14 @@ scan only sums by cell are kept, so that rows need not fit into memory; the fit 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
+from fairgauge.stats.arrays import Array
 from fairgauge.stats.grouped_regression import (
     SEPARATED,
+    AdjustedEffect,
+    CellsOfSides,
     effect_of_sides,
     expit,
     fit_counts,
@@ -23,12 +25,6 @@ from fairgauge.stats.grouped_regression import (
     to_observed,
 )
 from fairgauge.stats.intervals import as_critical_t
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fairgauge.stats.arrays import Array
-    from fairgauge.stats.grouped_regression import AdjustedEffect, CellsOfSides
 
 MOST_SCANS = 6
 """Scans after which a fit is given up."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,9 +22,6 @@ from fairgauge.render.writers.pdf import print_page
 from fairgauge.values import Saved
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
     from fairgauge.compat.clarify.analysis import Analysis
     from fairgauge.results.report import Report
 

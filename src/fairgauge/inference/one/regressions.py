@@ -7,12 +7,14 @@ absolute errors those of `stats.heavy_tails`. Mean squares, variances and their 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial, singledispatch
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.moments import (
     ExplainedVariance,
     Mean,
@@ -20,24 +22,29 @@ from fairgauge.catalogue.moments import (
     RegressionTerm,
     ResidualSpread,
     RootMeanSquaredError,
+    Sums,
 )
 from fairgauge.enums import IntervalMethod, Profile
+from fairgauge.inference.compared_counts import Evidence
 from fairgauge.inference.interval import (
     LINEARISED,
     SKEWED_MEAN,
+    At,
+    Methods,
     NoInterval,
     Sparseness,
     StatisticInterval,
     of_mean,
 )
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.stats.arrays import quiet, quotient
+from fairgauge.stats.arrays import Limits, quiet, quotient
 from fairgauge.stats.intervals import as_critical_t
 from fairgauge.stats.squares import (
     FEWEST_ABSOLUTE,
     FEWEST_ABSOLUTE_ALL,
     FEWEST_SQUARED,
     FEWEST_SQUARED_ALL,
+    Moments,
     absolute_error_limits,
     central_moments,
     heavier_third,
@@ -48,24 +55,13 @@ from fairgauge.stats.squares import (
     unexplained_error_limits,
 )
 from fairgauge.stats.weighted import (
+    MeanMoments,
     PowerSums,
     degrees_of_squares,
     effective_rows,
     mean_limits,
     mean_moments,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.confusion_counts import ConfusionCounts
-    from fairgauge.catalogue.moments import Sums
-    from fairgauge.inference.compared_counts import Evidence
-    from fairgauge.inference.interval import At, Methods
-    from fairgauge.stats.arrays import Limits
-    from fairgauge.stats.squares import Moments
-    from fairgauge.stats.weighted import MeanMoments
 
 ROUNDING = Reason.of(ReasonCode.ROUNDING)
 _LARGE = 1e270

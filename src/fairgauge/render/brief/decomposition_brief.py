@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from fairgauge.enums import GapVerdict, WhyInconclusive
 from fairgauge.render.brief._gap_in_words import GapInWords, gap_words
-from fairgauge.render.brief._vocabulary import interval_in_words
+from fairgauge.render.brief._vocabulary import Vocabulary, interval_in_words
 from fairgauge.render.words.decomposition_sentences import (
     CAVEAT,
     adjusted_for,
@@ -34,13 +34,7 @@ from fairgauge.render.words.display_names import called, capitalised, group_call
 from fairgauge.render.words.metric_words import metric_words, with_unit
 from fairgauge.render.words.numbers import listing, plural
 from fairgauge.results.brief import Brief, Sentence
-from fairgauge.results.gap_decomposition import test_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from fairgauge.render.brief._vocabulary import Vocabulary
-    from fairgauge.results.gap_decomposition import Decomposition, Gap
+from fairgauge.results.gap_decomposition import Decomposition, Gap, test_of
 
 _MOST_GAPS, _MOST_NAMED = 2, 4
 _MOST_PLACES = 3

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate
@@ -41,17 +41,16 @@ from fairgauge.render.words.monitor_sentences import (
 from fairgauge.render.words.numbers import count, listing, plural
 from fairgauge.render.words.rule_words import monitored_rules
 from fairgauge.results.brief import Brief, Sentence
-from fairgauge.results.monitor_results import Currently, MonitorState, lately_outside, mirror_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from fairgauge.results.monitor_results import (
-        MonitoredComparison,
-        MonitorReport,
-        Point,
-        PooledPeriods,
-    )
+from fairgauge.results.monitor_results import (
+    Currently,
+    MonitoredComparison,
+    MonitorReport,
+    MonitorState,
+    Point,
+    PooledPeriods,
+    lately_outside,
+    mirror_of,
+)
 
 _MOST_ALARMS, _MOST_STEPS, _MOST_NAMED, _MOST_LIMITS = 2, 3, 4, 4
 _FEWEST_LATELY = 3

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from fairgauge.catalogue.moments import Mean, RegressionTerm
 from fairgauge.enums import ColumnEffects, GapPartKind, GapVerdict, StratumWeights, WhyInconclusive
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.render._document_tree import (
+    Block,
     Cell,
     Chart,
     ChartRow,
     Column,
+    DocumentTree,
     Facts,
     Heading,
     Items,
@@ -67,18 +70,16 @@ from fairgauge.results.definitions import saved_fields
 from fairgauge.results.gap_decomposition import (
     UNADJUSTED,
     AdjustedGap,
+    ColumnGap,
+    Decomposition,
+    Gap,
     GapPart,
+    LevelGap,
     ReviewCell,
     StratumGap,
     test_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from fairgauge.render._document_tree import Block, DocumentTree
-    from fairgauge.results.gap_decomposition import ColumnGap, Decomposition, Gap, LevelGap
-    from fairgauge.results.scopes import Interval
+from fairgauge.results.scopes import Interval
 
 _Row = TypeVar("_Row")
 _MOST_ROWS, _MOST_NAMED = 5, 4

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from fairgauge.enums import Outcome
 from fairgauge.render._document_tree import (
     Block,
     Cell,
     Column,
+    DocumentTree,
     Facts,
     Heading,
     Items,
@@ -42,13 +43,13 @@ from fairgauge.render.words.monitor_sentences import (
     without_baseline,
 )
 from fairgauge.render.words.rule_words import monitored_rules
-from fairgauge.results.monitor_results import IN_MEMORY, Detector, MonitorState
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fairgauge.render._document_tree import DocumentTree
-    from fairgauge.results.monitor_results import MonitoredComparison, MonitorReport
+from fairgauge.results.monitor_results import (
+    IN_MEMORY,
+    Detector,
+    MonitoredComparison,
+    MonitorReport,
+    MonitorState,
+)
 
 _TONES = {
     MonitorState.ALARM: Tone.BAD,

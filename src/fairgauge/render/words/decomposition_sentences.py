@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate
@@ -22,21 +22,18 @@ from fairgauge.render.words.metric_words import (
 from fairgauge.render.words.numbers import listing, numbered, percent, plural, probability
 from fairgauge.render.words.question_sentences import counts_people, how_many_used
 from fairgauge.render.words.reason_sentences import ONE_OUTCOME
-from fairgauge.results.gap_decomposition import UNADJUSTED, Gap
+from fairgauge.results.gap_decomposition import (
+    UNADJUSTED,
+    AdjustedGap,
+    Decomposition,
+    Gap,
+    GapPart,
+    Heterogeneity,
+    LevelGap,
+    OtherIntervals,
+    StratumGap,
+)
 from fairgauge.values import are_years
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from fairgauge.results.gap_decomposition import (
-        AdjustedGap,
-        Decomposition,
-        GapPart,
-        Heterogeneity,
-        LevelGap,
-        OtherIntervals,
-        StratumGap,
-    )
 
 _MOST_NAMED, _MOST_IN_VERDICT = 5, 2
 _RATIO = "ratio "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.words import numbers
@@ -21,25 +21,19 @@ from fairgauge.render.words.metric_words import (
 from fairgauge.render.words.reason_sentences import INSUFFICIENT, describe_reason
 from fairgauge.results.monitor_results import (
     SMALLEST_GROUP,
+    Alarm,
+    Baseline,
+    ChangeParts,
     Currently,
     Detector,
     HistoryProblem,
+    MonitoredComparison,
+    MonitorReport,
     MonitorState,
+    PooledPeriods,
+    SparseGroup,
     is_passing,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from fairgauge.results.monitor_results import (
-        Alarm,
-        Baseline,
-        ChangeParts,
-        MonitoredComparison,
-        MonitorReport,
-        PooledPeriods,
-        SparseGroup,
-    )
 
 _BOTH, _MOST_NAMED = 2, 3
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
