@@ -11,6 +11,8 @@ from click.testing import CliRunner
 
 import fairgauge as fg
 from fairgauge.cli import main
+from fairgauge.render.brief._vocabulary import Vocabulary
+from fairgauge.render.brief.audit_exhibits import rule_grid
 
 GROUPS = {"Black": "p_black", "White": "p_white", "other": "p_other"}
 COLUMNS = list(GROUPS.values())
@@ -608,3 +610,16 @@ def test_where_everybody_is_selected_no_group_differs_whoever_is_in_it():
     assert {str(each.outcome) for each in report.verdicts} == {"pass"}
     assert {each.value for each in report.estimates} == {0.0}
     assert "no difference and no difference" not in str(report)
+
+
+def test_an_interval_of_two_estimates_is_drawn_without_a_dot_and_both_are_stated():
+    report = audited(people(12_000), [LIMIT])
+    made = {str(e.estimator): e.value for e in report.estimators if e.group == "Black"}
+    certain = " ".join(map(str, report.brief().certainty))
+    for estimator in ("likelihood", "weighted"):
+        assert f"−{100 * abs(made[estimator]):.1f} pp" in certain
+    grid = rule_grid(report, Vocabulary.of_report(report))
+    marks = [cell.mark for _, rows in grid.parts for _, cells in rows for cell in cells if cell]
+    assert marks
+    assert {mark.value for mark in marks} == {None}
+    assert None not in {mark.low for mark in marks}

@@ -271,11 +271,12 @@ def test_so_many_answers_as_an_audit_states_leave_5_points_to_each_side():
 def test_a_headline_from_probabilities_says_that_it_is_estimated():
     data = people(4_000, 1, known=600)
     by = audited(data, fg.probabilities(GROUPS)).brief().headline.text
-    assert by.startswith("Estimated from probabilities taken to be right: ")
+    bracket = "Estimated from probabilities, if the two usual estimates bracket the truth: "
+    assert by.startswith(bracket)
     failed = audited(data, fg.probabilities(GROUPS), rules=["selection_rate.difference >= -0.01"])
-    assert failed.brief().headline.text.startswith(
-        "Estimated from probabilities taken to be right: "
-    )
+    assert failed.brief().headline.text.startswith(bracket)
+    alone = audited(data, fg.probabilities(GROUPS, assume="given_group")).brief().headline.text
+    assert "independent of the outcome within a group: " in alone
     corrected = audited(data).brief().headline.text
     assert corrected.startswith("Estimated from probabilities, corrected by answers: ")
     assert "stimated" not in recorded(data.drop_nulls("answer")).brief().headline.text

@@ -50,7 +50,8 @@ from fairgauge.render.brief._stated_findings import (
 from fairgauge.render.brief._vocabulary import Vocabulary, interval_in_words, joined
 from fairgauge.render.words.command_line import command_decomposing
 from fairgauge.render.words.display_names import called, capitalised
-from fairgauge.render.words.metric_words import compared_rate
+from fairgauge.render.words.metric_words import compared_rate, signed, with_unit
+from fairgauge.render.words.metric_words import unit as unit_of
 from fairgauge.render.words.numbers import count, listing, numbered, percent, plural
 from fairgauge.render.words.question_sentences import (
     can_decompose,
@@ -184,11 +185,19 @@ def _estimated(report: Report, feature: str | None) -> str:
     decide = {
         each.estimator for each in report.estimators if each.feature == feature if each.decides
     }
-    if decide == {Estimator.VALIDATED}:
-        return "Estimated from probabilities, corrected by answers: "
     if _contradicted(report, feature):
         return "Estimated from probabilities, which people's own answers contradict: "
-    return "Estimated from probabilities taken to be right: "
+    assumed = _IF_RIGHT.get(decide.pop(), "") if len(decide) == 1 else ""
+    return f"Estimated from probabilities{assumed or ', each by the estimator that decides'}: "
+
+
+_IF_RIGHT = {
+    Estimator.VALIDATED: ", corrected by answers",
+    Estimator.BOUNDS: ", if these are right",
+    Estimator.LIKELIHOOD: ", if these are independent of the outcome within a group",
+    Estimator.BRACKET: ", if the two usual estimates bracket the truth",
+}
+"""What is assumed of groups that nobody recorded, by the estimator that decides."""
 
 
 def _contradicted(report: Report, feature: str | None) -> bool:
@@ -715,6 +724,8 @@ def _intervals(
             explained.append(shares.contrast)
     if averaged:
         yield Sentence(averaged)
+    if (text := _both_estimates(report, explained)) is not None:
+        yield Sentence(text, ("estimators",))
     if explained:
         yield Sentence(_interval_in_words(explained))
     if stated_above:  # of numbers without counts of people the sentence has the interval
@@ -722,6 +733,29 @@ def _intervals(
             "The simultaneous intervals above hold for all comparisons of the report together.",
             stated_above,
         )
+
+
+def _both_estimates(report: Report, explained: list[Estimate]) -> str | None:
+    """Return the two estimates between which the first bracket that is stated lies."""
+    first = next(
+        (e for e in explained if e.interval and IntervalMethod.BRACKET in e.interval.methods), None
+    )
+    if first is None:
+        return None
+    at = first.metric, first.feature, first.group, first.class_scope, first.threshold
+    made = {
+        each.estimator: with_unit(
+            each.value, unit_of(first.definition), sign=signed(first.definition)
+        )
+        for each in report.estimators
+        if (each.metric, each.feature, each.group, each.class_scope, each.threshold) == at
+    }
+    return (
+        f"The CI for {called(first.group)} is of two estimates together: "
+        f"{made[Estimator.LIKELIHOOD]}, the one stated, is right if the outcome does not depend on "
+        f"the probabilities within a group; {made[Estimator.WEIGHTED]}, by the usual weighting "
+        "(BISG), if it does not depend on the group among people of equal probabilities."
+    )
 
 
 def _averaged(report: Report, found: StatedFinding) -> str:

@@ -38,7 +38,7 @@ from fairgauge.render.brief._stated_findings import (
 )
 from fairgauge.render.brief._vocabulary import Vocabulary, group_value, some
 from fairgauge.render.words.display_names import called, capitalised
-from fairgauge.render.words.metric_words import neutral, shown, signed, unit
+from fairgauge.render.words.metric_words import drawn_value, neutral, shown, signed, unit
 from fairgauge.render.words.numbers import listing
 from fairgauge.render.words.verdict_sentences import describe_place
 from fairgauge.results.disadvantage import adverse_sign
@@ -202,7 +202,9 @@ def _cell(report: Report, words: Vocabulary, verdict: Verdict | None) -> GridCel
     if verdict.class_scope.kind is ClassKind.CLASS:
         counts += f", {called(verdict.class_scope.name)}"
     outcome = before_counting(verdict)
-    mark = Mark(verdict.value, low, high, sparse=outcome is not Outcome.FAIL)
+    mark = Mark(
+        drawn_value(verdict.value, verdict.interval), low, high, sparse=outcome is not Outcome.FAIL
+    )
     notes: tuple[str, ...] = ("a",) if verdict.remains is False else ()
     if outcome is Outcome.FAIL and shares is not None:
         notes += ("b",) if shares.rate.worse(gap(shares.contrast)) is False else ()

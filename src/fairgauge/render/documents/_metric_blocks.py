@@ -32,6 +32,7 @@ from fairgauge.render.words.glossary import anchor, metric_link
 from fairgauge.render.words.metric_words import (
     abbreviations,
     compared_rate,
+    drawn_value,
     estimate_value,
     holds_with_others,
     marked,
@@ -201,7 +202,12 @@ def chart_row(each: Estimate, label: str, *, emphasis: bool = False) -> ChartRow
     text = estimate_value(each) + pp
     return ChartRow(
         label,
-        Mark(each.value, each.low, each.high, sparse=each.status is Status.TOO_FEW),
+        Mark(
+            drawn_value(each.value, each.interval),
+            each.low,
+            each.high,
+            sparse=each.status is Status.TOO_FEW,
+        ),
         f"{text} ({ends})" if ends else text,
         below=", ".join(filter(None, below)),
         emphasis=emphasis,
@@ -504,7 +510,12 @@ def overview_row(
             continue
         found = singled_out(found)
         tone = Tone.SOFT if not significant(found) else Tone.PLAIN
-        mark = Mark(found.value, found.low, found.high, sparse=found.status is Status.TOO_FEW)
+        mark = Mark(
+            drawn_value(found.value, found.interval),
+            found.low,
+            found.high,
+            sparse=found.status is Status.TOO_FEW,
+        )
         cells.append(Cell(value, below=marked(estimate_value(found), found), tone=tone, mark=mark))
     return tuple(cells)
 

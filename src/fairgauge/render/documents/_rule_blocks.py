@@ -21,6 +21,7 @@ from fairgauge.render.words.display_names import (
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.glossary import metric_link
 from fairgauge.render.words.metric_words import (
+    drawn_value,
     metric_words,
     neutral,
     shown,
@@ -230,7 +231,7 @@ def rule_chart(rule: Rule | None, text: str, verdicts: Sequence[Verdict], report
         ChartRow(
             _verdict_name(each, report),
             Mark(
-                each.value,
+                drawn_value(each.value, each.interval),
                 each.interval.low if each.interval else None,
                 each.interval.high if each.interval else None,
                 sparse=before_counting(each) is Outcome.NOT_EVALUATED,

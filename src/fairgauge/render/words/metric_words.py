@@ -344,6 +344,12 @@ def ci_words(interval: Interval | None, kind: Unit, *, sign: bool = False) -> st
     return f"{100 * interval.level:.4g}% CI {ends}"
 
 
+def drawn_value(value: float | None, interval: Interval | None) -> float | None:
+    """Return the value that is drawn with an interval: none of one that is of two estimates."""
+    of_two = interval is not None and IntervalMethod.BRACKET in interval.methods
+    return None if of_two else value
+
+
 def value_text(each: Estimate, *, interval: bool = True) -> str:
     """Write an estimate: ``−17.0 pp (95% CI −19.6 to −14.3)``."""
     kind, sign = unit(each.definition), signed(each.definition)
