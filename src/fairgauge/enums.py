@@ -490,7 +490,8 @@ class DiagnosticCode(StrEnum):
     REFERENCE_TIED = "reference_tied"  # chosen, others, rate, value, by_rows
     REFERENCE_OF_UNKNOWN = "reference_of_unknown"  # passed_over, references
     GROUP_NOT_RECORDED = "group_not_recorded"
-    # columns, people, known, random, assume; group, effective: of the least information;
+    # columns, people, known, random, assume; alone: answers without probabilities decide; group,
+    # effective: of the least information;
     # best_known, most_effective: of the most; answers, shown: how many show the gap of which group
     CALIBRATION = "calibration"  # known, chi_square, degrees, p, rejected, contradicts
     KNOWN_RATES = "known_rates"  # rate, group, known, share, low, high, p

@@ -179,12 +179,18 @@ class UnrecordedRate:
 
     @cached_property
     def validated(self) -> LinearEstimator | None:
-        """Return what a random sample of known groups makes right; None without known rows."""
+        """Return what a random sample of known groups makes right; None without known rows.
+
+        By these rows alone where the probabilities do not distinguish all groups.
+        """
         cells = self.cells
         if cells.known is None or not cells.known.any():
             return None
+        theta, p = self.theta, cells.p
+        if self.mixture.unidentified.any():
+            theta, p = np.zeros_like(theta), np.zeros_like(p)
         made = validated_rates(
-            self.theta, cells.p, cells.n, cells.known, self.sides, cells.squares, cells.clusters
+            theta, p, cells.n, cells.known, self.sides, cells.squares, cells.clusters
         )
         return LinearEstimator(made)
 
@@ -286,9 +292,14 @@ class UnrecordedRate:
         variance = self.mixture.variance(self.sides[side])
         return value * (1 - value) / variance if variance > 0 else float("inf")
 
-    def weighted_size(self, side: int) -> float:
+    def size(self, side: int, estimator: Estimator) -> float:
         """Return the expected number of people of a side among whom the rate is a share."""
-        return float(self.weighted.rates.sizes[side])
+        made = self.by(estimator)
+        if isinstance(made, LinearEstimator):
+            return float(made.rates.sizes[side])
+        if estimator is Estimator.BOUNDS:
+            return float(self.weighted.rates.sizes[side])
+        return self.mixture.denominator(self.sides[side])
 
     def concentration(self, one: int, other: int) -> float:
         """Return the mean probability of a side among its own people less among the other's."""

@@ -40,7 +40,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.resolution import Resolution, in_mean_weights
-from fairgauge.resolve.unrecorded_counts import UnrecordedGroups
+from fairgauge.resolve.unrecorded_counts import Floats, UnrecordedGroups
 from fairgauge.results.estimates import (
     ByEstimator,
     ComparisonKey,
@@ -105,6 +105,17 @@ class EstimatedGroups(UnrecordedGroups):
         """Return how many people of known group were drawn at random."""
         known = self.known_cells if self.asked.known_drawn is KnownDrawn.RANDOM else None
         return 0 if known is None else round(float(known[1].sum()))
+
+    @cached_property
+    def cases(self) -> Floats:
+        """Return the expected number of people in every group, corrected by a random sample."""
+        known, expected = self.known_cells, super().cases
+        if not self.drawn or known is None:
+            return expected
+        p, answers = known
+        off = (answers - answers.sum(axis=1, keepdims=True) * p).sum(axis=0)
+        corrected = expected + off * self.every_case / answers.sum()
+        return np.asarray(np.round(np.maximum(corrected, 0.0), 1))
 
     def rate(self, row: Rate, outcome: OutcomeMasks) -> UnrecordedRate:
         """Return a rate of every group under an outcome."""
@@ -223,8 +234,8 @@ class _Feature:
         if (rate.cells.n[:, :2].sum() <= 0) or not len(rate.cells.n):
             return Status.UNDEFINED, Reason.of(ReasonCode.NO_ROWS)
         names = [n for n, off in zip(self._names, unidentified, strict=True) if off]
-        involved = any((rate.sides[side] & unidentified).any() for side in sides)
-        if involved and not rate.sides[list(sides)].all() and estimator is not Estimator.BOUNDS:
+        needed = estimator not in (Estimator.BOUNDS, Estimator.VALIDATED)
+        if needed and unidentified.any() and not rate.sides[list(sides)].all():
             return Status.UNDEFINED, Reason.of(ReasonCode.NOT_IDENTIFIED, groups=tuple(names))
         if isinstance(rate.mixture, StratifiedMixture) and estimator is not Estimator.BOUNDS:
             thin = [rate.mixture.in_thin_strata(rate.sides[s], FEWEST_IN_STRATUM) for s in sides]
@@ -241,10 +252,9 @@ class _Feature:
                     side=of_side,
                 )
                 return Status.TOO_FEW, reason
-            people = rate.weighted_size(side)
+            people = rate.size(side, estimator)
             if estimator is not Estimator.BOUNDS:
-                size = rate.mixture.denominator(rate.sides[side])
-                people = min(rate.effective_people(side, estimator), size)
+                people = min(rate.effective_people(side, estimator), people)
             if not round(people, 1) >= FEWEST_ROWS:
                 reason = Reason.of(
                     ReasonCode.FEW_EFFECTIVE_PEOPLE,
@@ -365,7 +375,6 @@ class _Feature:
             self._measured.estimates.append(added)
             return
         low, high = made.contrast(by, one, other, critical(level))
-        mixture = rate.mixture
         estimate = replace(
             estimate,
             value=_known_value(value),
@@ -373,8 +382,8 @@ class _Feature:
             p_value=p_value(made, by, one, other),
             rate_group=_known_value(made.value(group)),
             rate_reference=_known_value(made.value(reference)),
-            n_group=round(mixture.denominator(rate.sides[group]), 1),
-            n_reference=round(mixture.denominator(rate.sides[reference]), 1),
+            n_group=round(rate.size(group, estimator), 1),
+            n_reference=round(rate.size(reference, estimator), 1),
             status=status,
             reason=reason,
         )
@@ -551,11 +560,13 @@ class _Feature:
         outcome = self._resolution.outcomes[0]
         rate = self._counts.rate(rates[0], outcome)
         estimator = self._deciding(rate, rates[0].name, outcome)
+        if rate.mixture.unidentified.any():
+            return {"alone": True} if estimator is Estimator.VALIDATED else {}
         if estimator is not Estimator.VALIDATED:
             estimator = Estimator.LIKELIHOOD
         people = [rate.effective_people(g, estimator) for g in range(len(self._names))]
         least, most = int(np.argmin(people)), int(np.argmax(people))
-        if rate.mixture.unidentified.any() or not math.isfinite(people[most]):
+        if not math.isfinite(people[most]):
             return {}
         return {
             "group": self._names[least],

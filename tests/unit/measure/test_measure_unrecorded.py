@@ -623,3 +623,49 @@ def test_an_interval_of_two_estimates_is_drawn_without_a_dot_and_both_are_stated
     assert marks
     assert {mark.value for mark in marks} == {None}
     assert None not in {mark.low for mark in marks}
+
+
+FLAT = {"p_black": 0.2, "p_white": 0.6, "p_other": 0.2}
+
+
+def test_answers_of_a_random_sample_decide_where_probabilities_distinguish_no_group():
+    """Their rates and intervals are then those of an audit of these people alone."""
+    data = people(8_000, known=0.8)
+    income = pl.col("p_black")
+    proportional = data.with_columns(p_white=0.7 * (1 - income), p_other=0.3 * (1 - income))
+    flat = data.with_columns(*(pl.lit(p).alias(column) for column, p in FLAT.items()))
+    alone = fg.audit(
+        data.drop_nulls("reported"), prediction="chosen", positive=1, sensitive="reported",
+        reference={"reported": "White"}, metrics="selection_rate.difference",
+    )["selection_rate.difference", "reported", "Black"]  # fmt: skip
+    for table in (flat, proportional):
+        report = audited(table, [LIMIT], known="reported", known_drawn="random", assume="nothing")
+        made = report["selection_rate.difference", "race", "Black"]
+        assert made.value == pytest.approx(alone.value, abs=1e-9)
+        assert made.interval.low == pytest.approx(alone.interval.low, abs=0.002)
+        assert made.interval.high == pytest.approx(alone.interval.high, abs=0.002)
+        assert outcome_of(report) == "fail"
+        (note,) = [each for each in report.diagnostics if each.code == "group_not_recorded"]
+        assert "do not distinguish all groups" in note.message
+        assert "assume = nothing is not used" in note.message
+        assert "stimated from" not in str(report.brief().headline)
+
+
+def test_what_is_not_identified_has_no_rate_of_any_group():
+    data, income = people(4_000), pl.col("p_black")
+    data = data.with_columns(p_white=0.7 * (1 - income), p_other=0.3 * (1 - income))
+    report = audited(data, [LIMIT])
+    assert {each.rates["selection_rate"].value for each in report.groups} == {None}
+
+
+def test_where_everybody_answered_groups_are_as_large_as_their_answers():
+    shifted = people(3_000, known=1.0).with_columns(
+        p_black=pl.col("p_black") / 2, p_white=pl.col("p_white") + pl.col("p_black") / 2
+    )
+    report = audited(shifted, known="reported", known_drawn="random")
+    sizes = dict(shifted.group_by("race").len().iter_rows())
+    assert {each.group: each.n for each in report.groups} == sizes
+    page = " ".join(str(report).split())
+    assert "not recorded" not in page
+    assert "not from people's own answers" not in page
+    assert "own answers contradict" not in page

@@ -185,7 +185,9 @@ def _estimated(report: Report, feature: str | None) -> str:
     decide = {
         each.estimator for each in report.estimators if each.feature == feature if each.decides
     }
-    if _contradicted(report, feature):
+    if decide == {Estimator.VALIDATED} and _is_answered(report, feature):
+        return ""
+    if decide != {Estimator.VALIDATED} and _contradicted(report, feature):
         return "Estimated from probabilities, which people's own answers contradict: "
     assumed = _IF_RIGHT.get(decide.pop(), "") if len(decide) == 1 else ""
     return f"Estimated from probabilities{assumed or ', each by the estimator that decides'}: "
@@ -198,6 +200,17 @@ _IF_RIGHT = {
     Estimator.BRACKET: ", if the two usual estimates bracket the truth",
 }
 """What is assumed of groups that nobody recorded, by the estimator that decides."""
+
+
+def _is_answered(report: Report, feature: str | None) -> bool:
+    """Return whether the rates of a feature are those of people's answers alone."""
+    return any(
+        each.code is DiagnosticCode.GROUP_NOT_RECORDED
+        and each.feature == feature
+        and bool(each["random"])
+        and (each["known"] == each["people"] or bool(each.get("alone")))
+        for each in report.diagnostics
+    )
 
 
 def _contradicted(report: Report, feature: str | None) -> bool:
@@ -379,17 +392,28 @@ def _estimated_groups(report: Report) -> Iterator[Sentence]:
     for i, each in enumerate(report.spec.get("probabilities", ())):
         columns = listing([called(column) for column in each["probabilities"].values()])
         by = f", by {called(each['on'])}" if each.get("on") else ""
+        was = f"{capitalised(called(each['name']))} was not recorded: it"
         corrected = ""
+        note = next(
+            made
+            for made in report.diagnostics
+            if made.code is DiagnosticCode.GROUP_NOT_RECORDED and made.feature == each["name"]
+        )
+        if _is_answered(report, each["name"]):
+            continue  # its warning states whose answers decide
         volunteers = [
             people
             for verdict in report.verdicts
             if verdict.feature == each["name"] and (people := verdict.reason.get("volunteers"))
         ]
-        if each.get("known") and each.get("known_drawn"):
-            corrected = ", and corrected by the people who were asked"
+        if note["random"] and note["known"]:
+            was = (
+                f"{capitalised(called(each['name']))} was recorded for {note['known']:,} of "
+                f"{note['people']:,} people, drawn at random: of the others it"
+            )
+            corrected = ", and rates are corrected by these answers"
         yield Sentence(
-            f"{capitalised(called(each['name']))} was not recorded: it is estimated from "
-            f"probabilities ({columns}{by}){corrected}.",
+            f"{was} is estimated from probabilities ({columns}{by}){corrected}.",
             (f"spec.probabilities[{i}]",),
         )
         if volunteers:

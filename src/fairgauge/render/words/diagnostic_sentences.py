@@ -543,14 +543,13 @@ _ASSUMED = {
 
 
 def _group_not_recorded(d: Diagnostic) -> str:
-    known = numbered(d["known"], "people")
+    if d["random"] and d["known"] == d["people"]:
+        return f"its groups are those of the answers of all {d['people']:,} people"
     lead = (
         "its groups were not recorded: they are estimated from probabilities, not from people's "
         "own answers"
     )
-    if d["random"]:
-        lead += f", and corrected by {known} of known group, stated to be a random sample"
-    parts = [lead]
+    parts = [_answered(d) if d["random"] else lead]
     nothing = d["assume"] == "nothing" and not d["random"]
     if nothing:
         parts.append(
@@ -571,6 +570,16 @@ def _group_not_recorded(d: Diagnostic) -> str:
         right = "" if nothing else f"The estimates are {_ASSUMED[d['assume']]}. "
         parts.append(f"{right}The data cannot show that; the answers of {asked} would show {shows}")
     return ". ".join(parts)
+
+
+def _answered(d: Diagnostic) -> str:
+    """Return for whom the group is known by a random sample, and what that makes of the rest."""
+    asked = f"{d['known']:,} of {numbered(d['people'], 'people')}, stated to be a random sample"
+    made = "estimated from probabilities, and corrected by these answers"
+    if d.get("alone"):
+        made = "those of these answers, because the probabilities do not distinguish all groups"
+    unused = "" if d["assume"] == "bracket" else f"; assume = {d['assume']} is not used"
+    return f"its groups are known of {asked}: rates are {made}{unused}"
 
 
 def _at_least_one(people: int) -> str:
