@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import html
 import io
+import itertools
 import json
 import math
 import re
@@ -19,7 +20,8 @@ from tests import every_result
 
 import fairgauge as fg
 import sample_reports
-from fairgauge.catalogue.catalogue import METRICS
+from fairgauge.catalogue.catalogue import CENTRAL_RATES, METRICS, RATES
+from fairgauge.catalogue.statistics import Rate, is_complement
 from fairgauge.enums import FindingReason, Status, Task
 from fairgauge.evidence._recomputation import recompute
 from fairgauge.measure.findings import choose_findings
@@ -282,6 +284,55 @@ def test_a_finding_of_what_no_threshold_decides_names_no_threshold() -> None:
 
 def test_findings_are_chosen_from_the_results_alone(report: Report) -> None:
     assert choose_findings(replace(report, findings=())) == report.findings
+
+
+COMPLEMENTS = [
+    (one.name, other.name)
+    for one, other in itertools.combinations(RATES, 2)
+    if isinstance(one, Rate) and is_complement(one, other)
+]
+
+
+def test_every_error_rate_has_its_complement() -> None:
+    assert len(COMPLEMENTS) == 7
+    assert ("true_positive_rate", "false_negative_rate") in COMPLEMENTS
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(("rate", "complement"), COMPLEMENTS)
+def test_a_rule_on_the_complement_of_a_rate_is_about_the_same_differences(
+    rate: str, complement: str, seed: int
+) -> None:
+    """How many are refused says what how many are not says, with limits of the other sign."""
+    shares = [each.name for each in RATES if isinstance(each, Rate)]
+    central = [name for name in CENTRAL_RATES if name in shares]
+    compared = dict.fromkeys([*central, rate, complement])
+    asked = {"metrics": [f"{name}.difference" for name in compared]}
+    direct = random_report(seed, rules=[f"-0.03 <= {rate}.difference <= 0.06"], **asked)
+    mirrored = random_report(seed, rules=[f"-0.06 <= {complement}.difference <= 0.03"], **asked)
+    assert _judged(direct) == _judged(mirrored)
+    judged = [is_judged for (_, is_judged, *_) in _judged(direct)]
+    assert any(judged) == any({rate, complement} & set(_rates_stated(direct)))
+
+
+def _rates_stated(report: Report) -> list[str]:
+    """Return the rates of the findings, those beside others included."""
+    return [
+        each.metric.partition(".")[0]
+        for finding in report.findings
+        for each in (finding.estimate, finding.beside)
+        if each is not None
+    ]
+
+
+def _judged(report: Report) -> list[tuple[object, ...]]:
+    """Return of whom the findings are, and what rules come to for them, in their order."""
+    names = {complement: rate for rate, complement in COMPLEMENTS}
+    return [
+        (names.get(each.row.name, each.row.name), each.judged, each.fails, each.remains,
+         each.contrast.group)
+        for each in stated_comparisons(report, report.findings)
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("selected", range(790, 811))

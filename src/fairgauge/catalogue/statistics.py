@@ -186,6 +186,13 @@ class Rate(Statistic):
         return none_of(self.among)
 
 
+def is_complement(one: Statistic, other: Statistic) -> bool:
+    """Return whether two rates add up to 1: the rows of one are those that the other leaves out."""
+    if not isinstance(one, Rate) or not isinstance(other, Rate):
+        return False
+    return one.among == other.among and one.of + other.of == one.among
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quotient(Statistic):
     """One sum of cells over another: odds (FN / FP), or two shares of the same rows (F1)."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from fairgauge.catalogue.catalogue import CENTRAL_RATES
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.statistics import Statistic
+from fairgauge.catalogue.statistics import Statistic, is_complement
 from fairgauge.enums import AfterAdjusting, Better, DiagnosticCode, FindingReason, Outcome
 from fairgauge.question.features import strata_named
 from fairgauge.results.disadvantage import adverse_sign, favourable_in, favourable_of
@@ -234,8 +234,12 @@ def _limits_of_rules(report: Report, searched: _Searched, by: str) -> tuple[floa
     limits: list[float] = []
     for rule in (each for one in asked for each in (one, *one.get("alternatives", ()))):
         row = searched.section.metric_row(rule["metric"])
-        if isinstance(row, Contrast) and (row.of.name, row.by) == (searched.rate, by):
-            sign = -1 if by == "difference" and row.order == "reference - group" else 1
+        if not isinstance(row, Contrast) or row.by != by:
+            continue
+        mirrored = by == "difference" and is_complement(row.of, searched.row)
+        if row.of.name == searched.rate or mirrored:
+            reverse = by == "difference" and row.order == "reference - group"
+            sign = -1 if mirrored != reverse else 1
             limits += [sign * rule[end] for end in ("at_least", "at_most") if end in rule]
     return tuple(dict.fromkeys(limits))
 

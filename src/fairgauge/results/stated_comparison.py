@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from fairgauge.catalogue.cells import ALL, Cells
-from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.cells import ALL, FN, FP, TP, Cells
+from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.moments import Mean, RegressionTerm
-from fairgauge.catalogue.statistics import Rate, Statistic
+from fairgauge.catalogue.statistics import Rate, Statistic, is_complement
 from fairgauge.enums import ClassKind, Favourable, Outcome
 from fairgauge.results.disadvantage import (
     OPPOSITES,
@@ -174,21 +174,28 @@ def _people(
     contrast: Estimate, event: Cells, other: str | None, *, turned: bool
 ) -> tuple[object, ...]:
     sides = (contrast.group, other or contrast.reference)
-    place = contrast.feature, contrast.class_scope.name, contrast.threshold, event
-    return (*place, sides[turned], sides[not turned], (gap(contrast) < 0) != turned)
+    positive = event in (TP + FP, TP + FN)  # its opposite is as much more often as it is less often
+    place = contrast.feature, contrast.class_scope.name, contrast.threshold
+    less_often = ((gap(contrast) < 0) != turned) == positive
+    of = event if positive else OPPOSITES[event]
+    return (*place, of, sides[turned], sides[not turned], less_often)
 
 
 def is_about(verdict: Verdict, contrast: Estimate) -> bool:
-    """Return whether a verdict is about a comparison, by its difference or its ratio."""
+    """Return whether a verdict is about a comparison: by its difference or ratio, of the same rate.
+
+    The complement of a rate differs by as much: a rule on either is about both.
+    """
+    one, other = _compared(verdict), _compared(contrast)
     return (
-        (_compared(verdict), verdict.feature, verdict.class_scope)
-        == (_compared(contrast), contrast.feature, contrast.class_scope)
+        (one.name == other.name or is_complement(one, other))
+        and (verdict.feature, verdict.class_scope) == (contrast.feature, contrast.class_scope)
         and contrast.group in (verdict.group, verdict.mirror)
         and verdict.threshold in (None, contrast.threshold)
     )
 
 
-def _compared(each: Estimate | Verdict) -> str:
-    """Return the name of what is compared: the rate, or the metric itself where there is none."""
+def _compared(each: Estimate | Verdict) -> Metric | Statistic:
+    """Return what is compared: the rate, or the metric itself where there is none."""
     row = each.definition
-    return row.of.name if isinstance(row, Contrast) else each.metric
+    return row.of if isinstance(row, Contrast) else row
