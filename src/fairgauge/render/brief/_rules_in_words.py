@@ -98,12 +98,12 @@ def rule_sentence(report: Report, words: Vocabulary, rule: RuleResult, outcome: 
     if outcome is Outcome.PASS:
         return f"{name}: every comparison passes."
     if outcome is not Outcome.FAIL:
-        named = list(dict.fromkeys(_whom(report, words, each)[0] for each in verdicts))
+        named = list(dict.fromkeys(group_of(words, each) for each in verdicts))
         are = "inconclusive" if outcome is Outcome.INCONCLUSIVE else "not evaluated"
         text = f"{name}: {are} for {words.together(named, _MOST_NAMED)}"
         for code, why in WHY_OF_PROBABILITIES.items():
             whom = [each for each in verdicts if each.reason.code is code]
-            named = list(dict.fromkeys(_whom(report, words, each)[0] for each in whom))
+            named = list(dict.fromkeys(group_of(words, each) for each in whom))
             of = "" if len(whom) == len(verdicts) else f"for {words.together(named, _MOST_NAMED)} "
             text += f"; {of}because {why}" if whom else ""
         return f"{text}."
@@ -125,10 +125,18 @@ def rule_sentence(report: Report, words: Vocabulary, rule: RuleResult, outcome: 
     return f"{name}: {'; '.join(clauses)}."
 
 
+def group_of(words: Vocabulary, verdict: Verdict) -> str:
+    """Return the group that a verdict is of, with the class of several that decides."""
+    if verdict.group is None or verdict.feature is None:
+        return f"the groups of {words.feature(verdict.feature)}" if verdict.feature else "all"
+    group, scope = words.group(verdict.feature, verdict.group), verdict.class_scope
+    return group if scope.name is None else f"{group} (class {called(scope.name)})"
+
+
 def _whom(report: Report, words: Vocabulary, verdict: Verdict) -> tuple[str, str]:
     """Return whom a verdict is of, read from the side that is worse off, and how they fare."""
     if verdict.group is None or verdict.feature is None:
-        return f"the groups of {words.feature(verdict.feature)}" if verdict.feature else "all", ""
+        return group_of(words, verdict), ""
     contrast = estimate_of(report, verdict)
     shares = shares_of(report, words, verdict, turn=True)
     if shares is not None:
@@ -147,9 +155,7 @@ def _whom(report: Report, words: Vocabulary, verdict: Verdict) -> tuple[str, str
         if means.has_direction:
             return means.subject, _WORSE if means.is_worse else _BETTER
         return means.subject, f"theirs is {'higher' if means.is_higher else 'lower'}"
-    group = words.group(verdict.feature, verdict.group)
-    if verdict.class_scope.name is not None:
-        group += f" (class {called(verdict.class_scope.name)})"
+    group = group_of(words, verdict)
     if not isinstance(row, Rate) or verdict.value is None:
         return group, ""
     beyond = verdict.value - getattr(verdict.definition, "neutral", verdict.value)

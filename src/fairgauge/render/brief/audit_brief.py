@@ -37,6 +37,7 @@ from fairgauge.render.brief._compared_shares import ComparedShares, RateWords
 from fairgauge.render.brief._rules_in_words import (
     WHY_OF_PROBABILITIES,
     estimate_of,
+    group_of,
     rule_sentence,
     shares_of,
 )
@@ -844,8 +845,17 @@ def _together(report: Report, words: Vocabulary) -> str | None:
     alone = [each for each in report.verdicts if each.remains is False]
     if not alone:
         return None
-    named = [words.group(each.feature, each.group) for each in alone]
-    are = listing(list(dict.fromkeys(named)), most=3)
+    rules = [each.rule for each in report.by_rule]
+    numbers: dict[str, list[str]] = {}
+    for each in sorted(alone, key=lambda each: rules.index(each.rule)):
+        of = numbers.setdefault(group_of(words, each), [])
+        of += [number] if (number := f"{rules.index(each.rule) + 1}") not in of else []
+    several = len(rules) > 1
+    named = [
+        f"{group} ({plural(len(of), 'rule', 'rules')} {listing(of)})" if several else group
+        for group, of in numbers.items()
+    ]
+    are = listing(named, most=3)
     fail, remain = plural(len(alone), "The fail", "The fails"), plural(len(alone), "does", "do")
     why = "of many comparisons some are far apart by sampling variation alone"
     if all(_differs(report, each) for each in alone):

@@ -292,10 +292,14 @@ def rows_of_group(reason: Reason) -> tuple[str, str, str] | None:
     needed, least, most = (reason.get(name) for name in ("needed", "fewest", "most"))
     if needed is None or reason.get("on_limit") or needed > _MOST_TIMES * reason["rows"]:
         return None
-    share = reason["of_group"] / reason["rows"]
-    upper = f" to {rounded_up(share * most):,}" if most <= _MOST_ROWS else " or more"
-    between = f"{rounded_up(share * least):,}{upper}"
-    return f"{rounded_up(share * needed):,}", between, count(reason["of_group"])
+    has = reason["of_group"]
+
+    def of_group(rows: float) -> int:
+        """Return the group's part of so many rows: more than there are, which decided nothing."""
+        return max(rounded_up(rows * has / reason["rows"]), math.floor(has) + 1)
+
+    upper = f" to {of_group(most):,}" if most <= _MOST_ROWS else " or more"
+    return f"{of_group(needed):,}", f"{of_group(least):,}{upper}", count(has)
 
 
 _SMALLEST_SHOWN = 0.001

@@ -669,6 +669,34 @@ def test_more_rows_are_of_those_whom_the_rate_counts() -> None:
     assert needed.groups() == ("A defendants who reoffended", "80")
 
 
+@pytest.mark.parametrize("few", range(63, 67))
+def test_more_rows_are_plausible_than_those_that_did_not_decide(few: int) -> None:
+    approved = {"a": {"tp": few, "fn": 200 - few}, "b": {"tp": 3000, "fn": 3000}}
+    report = fg.audit(
+        fg.confusion("g", approved), rules=["-0.12 <= selection_rate.difference <= 0.12"]
+    )
+    stated = re.search(
+        r"About ([\d,]+) .*? \(plausible: ([\d,]+) .*?; the data have (\d+)\)", str(report.brief())
+    )
+    assert stated is not None
+    needed, fewest, has = (int(each.replace(",", "")) for each in stated.groups())
+    assert min(needed, fewest) > has
+
+
+def test_what_is_inconclusive_is_of_the_group_that_is_compared_with_a_reference() -> None:
+    """Of the reference there is no comparison, although it is worse off than one of them."""
+    cells = {"a": (50, 110), "b": (48, 108), "c": (60, 120)}
+    counts = {name: {"tp": yes, "fn": of - yes} for name, (yes, of) in cells.items()}
+    report = fg.audit(
+        fg.confusion("g", counts),
+        reference={"g": "a"},
+        rules=["-0.05 <= selection_rate.difference <= 0.05"],
+    )
+    assert {each.group for each in report.verdicts} == {"b", "c"}
+    verdict = " ".join(map(str, report.brief().verdict))
+    assert "inconclusive for people with g b or c." in verdict
+
+
 @pytest.mark.parametrize(("limit", "often"), [("<= 0.02", "more"), (">= -0.02", "less")])
 def test_a_rule_on_the_accuracy_of_classes_is_in_words(limit: str, often: str) -> None:
     rng = np.random.default_rng(1)

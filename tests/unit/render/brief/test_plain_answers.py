@@ -48,6 +48,16 @@ def test_one_fail_that_does_not_remain_is_in_the_singular() -> None:
     assert "The fail of Black women does not remain when all comparisons are judged" in certainty
 
 
+def test_of_several_rules_a_fail_that_does_not_remain_names_its_rule() -> None:
+    """The same group fails another rule in a way that does remain."""
+    report = of_loans(rules=["selection_rate.ratio >= 0.8", "selection_rate.ratio >= 0.9"])
+    alone = {each.group: each.rule for each in report.verdicts if each.remains is False}
+    assert len(alone) == 1
+    remaining = {each.group for each in report.verdicts if each.remains}
+    assert set(alone) <= remaining
+    assert "The fail of Black women (rule 1) does not remain" in str(report.brief())
+
+
 @pytest.mark.parametrize("name", _FAILING)
 def test_a_fail_that_does_not_remain_is_no_luck_where_the_difference_is_significant(
     name: str,
