@@ -45,7 +45,7 @@ def test_each_fail_states_whether_it_remains_and_the_verdict_counts_them(name: s
 
 def test_one_fail_that_does_not_remain_is_in_the_singular() -> None:
     certainty = " ".join(map(str, of_loans().brief().certainty))
-    assert "The fail of Black women does not remain when all comparisons are judged" in certainty
+    assert "The fail of Black women (rule 1) does not remain when all comparisons are" in certainty
 
 
 def test_of_several_rules_a_fail_that_does_not_remain_names_its_rule() -> None:
