@@ -383,6 +383,8 @@ def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | No
         features: Sequence[GroupCounts] = resolve(cube, spec).features
     else:
         features = resolve_groups(cube, asked)
+    for each in estimated_groups(cube, spec):
+        each.check_answers()
     return (
         *sensitive_outcomes(spec),
         *single_row_groups(cube, asked, rows_by_level),

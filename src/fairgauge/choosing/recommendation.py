@@ -412,13 +412,18 @@ def specification(found: Recommendation, asked: Mapping[str, Json] | None = None
     if "probabilities" not in (asked or {}):
         keys["sensitive"] = [PLACEHOLDERS["sensitive"]]
     keys |= asked or {}
-    keys |= _recognised(keys)
+    recognised_by_name = _recognised(keys)
+    keys |= recognised_by_name
+    unrecorded = bool(recognised_by_name or keys.get("probabilities"))
+    named = keys.get("sensitive")
+    recorded = isinstance(named, list) and any(isinstance(each, str) for each in named)
     lines = [
         "# A specification for `fairgauge audit`, written by `fairgauge choose`.",
         "#",
         *_answers(found),
         "#",
-        *_rows_needed(found),
+        *(_answers_needed() if unrecorded else ()),
+        *(_rows_needed(found) if recorded or not unrecorded else ()),
         "#",
         "# What the numbers will not show:",
         *(line for caution in found.cautions for line in _comment(caution, "# - ", "#   ")),
@@ -454,6 +459,14 @@ def _answers(found: Recommendation) -> Iterator[str]:
         if answer is not None:
             text = f"{question.name} = {answer}: {question.answers[answer]}"
             yield from _comment(text, "# - ", "#   ")
+
+
+def _answers_needed() -> Iterator[str]:
+    """Yield what rules on groups from probabilities need to pass, which is no number of rows."""
+    yield from _comment(
+        "No number of rows makes a rule pass on groups that are known by probabilities alone: name "
+        "the column of people's own answers (known). `fairgauge plan` states how many to ask."
+    )
 
 
 def _rows_needed(found: Recommendation) -> Iterator[str]:

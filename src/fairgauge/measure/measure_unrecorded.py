@@ -55,6 +55,7 @@ from fairgauge.stats.arrays import Limits
 from fairgauge.stats.group_mixture import Masks, StratifiedMixture
 from fairgauge.stats.group_probabilities import calibration_test, least_slope
 from fairgauge.stats.intervals import critical
+from fairgauge.values import name_of
 
 _CALIBRATION_LEVEL = 0.05
 _WRONG_PROBABILITIES, _WRONG_RATES = 0.001, 0.005
@@ -128,7 +129,8 @@ class EstimatedGroups(UnrecordedGroups):
 def estimated_groups(cube: Cube, spec: Spec) -> list[EstimatedGroups]:
     """Return the counts of the features of which only probabilities are known."""
     scaled = in_mean_weights(cube)[0] if spec.probabilities else cube
-    return [EstimatedGroups(each, i, scaled) for i, each in enumerate(spec.probabilities)]
+    unknown = frozenset(map(name_of, spec.unknown))
+    return [EstimatedGroups(each, i, scaled, unknown) for i, each in enumerate(spec.probabilities)]
 
 
 def measure_unrecorded(

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import Any
 
 from fairgauge.enums import Assume, KnownDrawn
-from fairgauge.errors import Problem, SpecError, quote, shown
+from fairgauge.errors import Problem, SpecError, listing, quote, shown
 from fairgauge.question._argument_syntax import escape, split, unescape
 from fairgauge.question.readers import is_finite, items, read_column, read_word, unknown_keys
 from fairgauge.values import Json
@@ -370,6 +370,17 @@ _FORMATS: Mapping[str, Mapping[str, str]] = {
 }  # fmt: skip
 
 
+_PREFIXES = ("pred.", "pred_", "bisg_", "bifsg_", "pr_", "p_", "prob_")
+_ENDINGS = {
+    "whi": "White", "white": "White", "bla": "Black", "black": "Black", "his": "Hispanic",
+    "hisp": "Hispanic", "hispanic": "Hispanic", "asi": "Asian", "asian": "Asian",
+    "api": "Asian or Pacific Islander", "aapi": "Asian or Pacific Islander",
+    "aian": "American Indian or Alaska Native", "native": "American Indian or Alaska Native",
+    "multi": "several", "multiple": "several", "oth": "other", "other": "other",
+    "mult_other": "several or other",
+}  # fmt: skip
+
+
 def recognised(columns: Collection[str]) -> tuple[str, dict[str, str]] | None:
     """Return the program all of whose columns of probabilities there are, and them by group.
 
@@ -382,14 +393,31 @@ def recognised(columns: Collection[str]) -> tuple[str, dict[str, str]] | None:
     return None
 
 
+def _with_prefix(columns: Collection[str]) -> dict[str, str]:
+    """Return columns of one prefix that are named as probabilities of groups, if several are.
+
+    >>> _with_prefix(["p_value", "bisg_black", "bisg_white"])
+    {'Black': 'bisg_black', 'White': 'bisg_white'}
+    """
+    by_prefix: dict[str, dict[str, str]] = {}
+    for column in columns:
+        for prefix in _PREFIXES:
+            group = _ENDINGS.get(column.lower().removeprefix(prefix))
+            if group is not None and column.lower().startswith(prefix):
+                by_prefix.setdefault(prefix, {}).setdefault(group, column)
+    return next((each for each in by_prefix.values() if len(each) > 1), {})
+
+
 def proposal(columns: Collection[str]) -> str:
     """Return how to name the columns of probabilities that there are, as a sentence; or nothing."""
-    found = recognised(columns)
-    if found is None:
+    program, by_group = recognised(columns) or ("", _with_prefix(columns))
+    if not by_group:
         return ""
-    program, by_group = found
     (text,) = write_probabilities([{"name": "race", "probabilities": by_group}])
+    there = f"There are the columns that {program} writes"
+    if not program:
+        there = f"{listing(by_group.values())} are named as probabilities of groups"
     return (
-        f" There are the columns that {program} writes; to audit groups from their probabilities "
-        f"use --probabilities '{text}' (Python: fg.probabilities)"
+        f" {there}; to audit groups from their probabilities use --probabilities '{text}' "
+        "(Python: fg.probabilities)"
     )

@@ -92,7 +92,8 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
         spec = replace(spec, threshold=Spec().threshold)  # the base's decides nothing
     if spec.person is not None and not spec.of_people and spec.cluster is None:
         spec = replace(spec, cluster=spec.person)  # each decision counts: those of a person cluster
-    problems += [p for p in _contradictions(spec, given) if _option(p) not in misread]
+    contradictions = _contradictions(spec, given, columns or ())
+    problems += [p for p in contradictions if _option(p) not in misread]
     problems += _unmet_needs(spec, misread)
     problems += _unknown_columns(spec, columns)
     if columns is not None:
@@ -157,10 +158,13 @@ def _with_preset(options: Mapping[str, object]) -> Mapping[str, object]:
     return {**options, **preset(name).options_for(options)}
 
 
-def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
+def _contradictions(
+    spec: Spec, given: Collection[str], columns: Collection[str]
+) -> Iterator[Problem]:
     """Yield what is wrong with options that contradict each other."""
     if not spec.sensitive and not spec.intersections and not spec.probabilities:
-        yield Problem("sensitive", "name at least one sensitive feature (--sensitive COL)")
+        message = "name at least one sensitive feature (--sensitive COL)."
+        yield Problem("sensitive", f"{message}{proposal(columns)}".rstrip("."))
     try:
         _ = spec.catalogue
     except LookupError as error:

@@ -68,11 +68,13 @@ class UnrecordedGroups:
     asked : the columns of probabilities, and what else is asked of them.
     position : which of these features it is.
     cube : the counts, weights in units of their mean.
+    unknown : answers that name no group.
     """
 
     asked: Probabilities
     position: int
     cube: Cube
+    unknown: frozenset[str] = frozenset()
 
     @property
     def feature(self) -> str:
@@ -115,6 +117,16 @@ class UnrecordedGroups:
         weights = self._weights(self.table).sum()
         share = self.every_case / weights if weights else 0.0
         return np.asarray(np.round(sums.sum(axis=0) * share, 1))
+
+    def check_answers(self) -> None:
+        """Refuse answers that are none of the groups.
+
+        Raises
+        ------
+        SpecError
+            An answer is no group, and is not stated to mean an unknown one.
+        """
+        self._known_groups(self.table)
 
     @cached_property
     def known_cells(self) -> tuple[Floats, Floats] | None:
@@ -222,15 +234,17 @@ class UnrecordedGroups:
         if axis is None:
             return None
         names = [name_of(level) for level in self.cube.levels[axis]]
-        strange = [name for name in names if name not in self.asked.groups]
+        strange = [name for name in names if name not in {*self.asked.groups, *self.unknown}]
         if strange:
             message = (
                 f"column {quote(axis.column)} holds {listing(strange, 5)}, which is no group."
                 f"{nearest(strange[0], self.asked.groups)} Groups: "
-                f"{listing(self.asked.groups)}; leave it empty where the group is not known"
+                f"{listing(self.asked.groups)}; leave it empty where the group is not known, or "
+                "state what that is called (unknown, --unknown)"
             )
             raise SpecError(Problem(f"probabilities[{self.position}].known", message))
-        position = np.array([*(self.asked.groups.index(name) for name in names), _UNKNOWN])
+        places = {name: i for i, name in enumerate(self.asked.groups) if name not in self.unknown}
+        position = np.array([*(places.get(name, _UNKNOWN) for name in names), _UNKNOWN])
         return np.asarray(position[table.codes[:, table.axes.index(axis)]])
 
     def _kinds(self, table: CountTable, rate: Rate, outcome: OutcomeMasks) -> Index:

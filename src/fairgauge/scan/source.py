@@ -160,8 +160,14 @@ def check_numbers(plan: Plan, seen: list[Seen]) -> None:
     for each in seen:
         if each.unreadable is not None:
             percent = ", and 12% is written as 0.12" if "%" in str(each.unreadable) else ""
+            columns = {
+                made.sum_of(group): column
+                for made in plan.asked.probabilities
+                for group, column in made.columns
+            }
+            column = columns.get(each.column, each.column)
             raise DataError(
-                f"column {quote(each.column)} must hold numbers, but has {quote(each.unreadable)}; "
+                f"column {quote(column)} must hold numbers, but has {quote(each.unreadable)}; "
                 f"a number that is missing is an empty cell{percent}"
             )
         if each.low is None:

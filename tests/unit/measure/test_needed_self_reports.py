@@ -206,8 +206,8 @@ def test_the_headline_of_people_to_ask_follows_from_all_rows():
     assert plan.brief().headline.text == (
         f"If the outcome does not depend on the probabilities within a group, the answers of "
         f"{enough:,.0f} people would probably decide every rule; if outcome and group are "
-        "independent among people of equal probabilities, not even the answers of all people "
-        "would decide a rule"
+        "independent among people of equal probabilities, the answers of all people of the "
+        "table would probably not decide a rule"
     )
     both = planned(data, [{**rule, "at_least": -0.02}])
     most = max(each.self_reports for each in both.self_reports)

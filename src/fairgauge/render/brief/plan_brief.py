@@ -144,7 +144,7 @@ def _decided(needed: list[float], answered: int) -> str:
     """Return how many rules of groups so many answers decide."""
     enough = [each for each in needed if math.isfinite(each)]
     if not enough:
-        return "not even the answers of all people would decide a rule"
+        return "the answers of all people of the table would probably not decide a rule"
     which = "every rule"
     if len(enough) < len(needed):
         which = f"{len(enough):,} of {len(needed):,} rules of groups, and those of all no more"
@@ -154,7 +154,7 @@ def _decided(needed: list[float], answered: int) -> str:
 def _people(needed: float, answered: int) -> str:
     """Return how many people drawn at random have to be asked, with those who were already."""
     if math.isinf(needed):
-        return "not even all people"
+        return "more than all people of the table"
     if not answered:
         return f"{needed:,.0f} people"
     more = f"{needed - answered:,.0f}" if needed > answered else "no"
@@ -232,6 +232,13 @@ def _certainty(planned: Planned) -> Iterator[Sentence]:
         f"{100 * planned.confidence:.4g}% confidence intervals.",
         ("power", "confidence"),
     )
+    if planned.self_reports:
+        yield Sentence(
+            "Fewer answers may decide a rule, with a lower probability. Verdicts are on all people "
+            "whom such a table could hold, so that the answers of all in this one leave them open "
+            "where the difference is close to the limit.",
+            ("self_reports",),
+        )
 
 
 def _limits(planned: Planned) -> Iterator[Sentence]:
@@ -276,6 +283,16 @@ def _steps(planned: Planned) -> Iterator[Sentence]:
     elif planned.needed:
         yield Sentence("Collect the rows, then audit them: fairgauge audit.", ("needed",))
     if planned.self_reports:
+        needed = [each for each in planned.self_reports if math.isfinite(each.self_reports)]
+        if not needed:
+            yield Sentence(
+                "Collect more rows, with the answers of people drawn at random, and plan again.",
+                ("self_reports",),
+            )
+            return
+        if all(each.self_reports <= each.answered for each in needed):
+            yield Sentence("Audit the answers there are: fairgauge audit.", ("self_reports",))
+            return
         asked = any(each.answered for each in planned.self_reports)
         who = "so many more, not asked before," if asked else "the people"
         yield Sentence(

@@ -143,3 +143,5 @@ def test_probabilities_are_a_flag():
     read = tomllib.loads(result.stdout)
     assert read["probabilities"] == [{"name": "race", "probabilities": {"A": "p_a", "B": "p_b"}}]
     assert "sensitive" not in read
+    assert "Rows needed for each rule to pass" not in result.stdout
+    assert "No number of rows makes a rule pass" in result.stdout
