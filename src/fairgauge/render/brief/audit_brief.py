@@ -241,8 +241,10 @@ def _chosen_from(report: Report, first: Estimate) -> str:
         return ""
     furthest = max(map(_distance, of))
     which = "the largest" if _distance(first) == furthest else "one"
-    compared = "compared" if len(of) == len(asked) else "with sufficient data"
-    return f": {which} of {len(of):,} gaps {compared}"
+    compared = "" if len(of) == len(asked) else " between groups with sufficient data"
+    row = compared_rate(first.definition)
+    rate = "rate" if row is not None and row.is_share else "metric"
+    return f": {which} of {len(of):,} gaps in this {rate}{compared}"
 
 
 def _distance(each: Estimate) -> float:
@@ -707,20 +709,49 @@ def _certainty(
             ("verdicts",),
         )
         return
-    sparse = [
-        each
-        for each in report.estimates
-        if each.status is Status.TOO_FEW and each.scope.kind is ScopeKind.OVERALL
-        if each.group
+    if (text := _sparse(report, words)) is not None:
+        yield Sentence(text)
+
+
+def _sparse(report: Report, words: Vocabulary) -> str | None:
+    """Return which comparisons have insufficient data, by group; None where all have enough.
+
+    An average over classes, and the class that differs most, lack what single classes lack.
+    """
+    compared: dict[str, list[Estimate]] = {}
+    for each in report.estimates:
+        of_one = each.class_scope.kind not in (ClassKind.AVERAGE, ClassKind.WORST)
+        if each.group and each.scope.kind is ScopeKind.OVERALL and of_one:
+            compared.setdefault(words.group(each.feature, each.group), []).append(each)
+    whole: list[str] = []
+    some: dict[str, list[str]] = {}
+    for people, estimates in compared.items():
+        sparse = [each for each in estimates if each.status is Status.TOO_FEW]
+        if sparse and not any(each.status is Status.OK for each in estimates):
+            whole.append(people)
+        elif sparse:
+            some.setdefault(_named_with_classes(sparse), []).append(people)
+    of = "; ".join(f"of {listing(people, most=3)}: {rates}" for rates, people in some.items())
+    if not whole:
+        return f"Insufficient data for some comparisons {of}." if some else None
+    beside = f", and for some {of}" if some else ""
+    return f"Insufficient data for all comparisons of {listing(whole, most=3)}{beside}."
+
+
+def _named_with_classes(estimates: list[Estimate]) -> str:
+    """Return the rates of some comparisons, each with the classes of which they are."""
+    rates: dict[str, list[str]] = {}
+    for each in estimates:
+        classes = rates.setdefault((compared_rate(each.definition) or each.definition).title, [])
+        if each.class_scope.name is not None and called(each.class_scope.name) not in classes:
+            classes.append(called(each.class_scope.name))
+    named = [
+        f"{rate} ({plural(len(classes), 'class', 'classes')} {listing(classes)})"
+        if classes
+        else rate
+        for rate, classes in rates.items()
     ]
-    if sparse:
-        people = dict.fromkeys(words.group(each.feature, each.group) for each in sparse)
-        rows = (compared_rate(each.definition) or each.definition for each in sparse)
-        rates = dict.fromkeys(row.title for row in rows)
-        yield Sentence(
-            f"Insufficient data for some comparisons of {listing(list(people), most=3)}: "
-            f"{listing(list(rates), most=3)}."
-        )
+    return listing(named, most=3)
 
 
 def _intervals(
