@@ -181,12 +181,14 @@ class _Chooser:
 
     def chosen(self) -> FeatureThresholds:
         """Return the frontier and the choices."""
+        common = self._common()
         return FeatureThresholds(
             feature=self.counts.feature,
             columns=self.counts.feature_id.columns,
             frontier=tuple(self._frontier()),
-            common=self._effect(self._common()),
+            common=self._effect(common),
             by_group=self._effect(self._by_group()),
+            costly=self._effect(self._closest(at_any_cost=True) if common is None else None),
             reweighing=self._reweighing(),
         )
 
@@ -198,19 +200,28 @@ class _Chooser:
         today = np.full((len(self.counts.groups) + 1, 1), self.today)
         if self._allowed(today, ChosenBy.INTERVAL).all():
             return _Chosen(today[:, 0], ChosenBy.INTERVAL)
-        far = np.abs(self.cuts - self.cuts[self.today])
-        return self._surest(self._common_choices, lambda allowed: far[allowed].argmin())
+        return self._closest()
 
-    def _surest(self, choices: Index, best: Callable[[Index], np.intp]) -> _Chosen | None:
+    def _closest(self, *, at_any_cost: bool = False) -> _Chosen | None:
+        far = np.abs(self.cuts - self.cuts[self.today])
+        return self._surest(
+            self._common_choices, lambda allowed: far[allowed].argmin(), at_any_cost=at_any_cost
+        )
+
+    def _surest(
+        self, choices: Index, best: Callable[[Index], np.intp], *, at_any_cost: bool = False
+    ) -> _Chosen | None:
         """Return the best of the choices that meet goal and margin, as surely as any does."""
         for by in ChosenBy if choices.shape[1] else ():
-            allowed = np.flatnonzero(self._allowed(choices, by))
+            allowed = np.flatnonzero(self._allowed(choices, by, at_any_cost=at_any_cost))
             if len(allowed):
                 return _Chosen(choices[:, allowed[best(allowed)]], by)
         return None
 
-    def _allowed(self, choices: Index, by: ChosenBy) -> Mask:
+    def _allowed(self, choices: Index, by: ChosenBy, *, at_any_cost: bool = False) -> Mask:
         """Return which choices meet the goal and keep the rate in the half that chooses.
+
+        At any cost the rate need not be kept.
 
         By wider intervals than those that are shown, by these, or by the values alone. Where it is
         by how many standard errors the wider ones are to hold in the other half with a power of
@@ -222,7 +233,7 @@ class _Chooser:
         found = self._disparities(cells, self._references(choices), self._usual + wider)
         allowed = found.meet if by is ChosenBy.VALUE else found.passing
         z = 0.0 if by is ChosenBy.VALUE else critical(self.spec.confidence) + wider
-        if allowed.any():
+        if allowed.any() and not at_any_cost:
             kept = choices[:, allowed]
             low, high = self._gain(self.first, kept).difference.at(np.full(kept.shape[1], z))
             least = -high if self._lower else low

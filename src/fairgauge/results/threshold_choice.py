@@ -99,6 +99,8 @@ class FeatureThresholds:
     by_group : the most accurate thresholds of each group that do, likewise. None where none do, or
         the goal is one-sided or another rate than accuracy is kept. Different thresholds by group
         are disparate treatment in many places.
+    costly : where there is no common one, the common threshold closest to today's that meets the
+        goal in the half that chooses, whatever becomes of the kept rate. It is not proposed.
     reweighing : weights of Kamiran and Calders by group and label, for retraining.
     """
 
@@ -107,6 +109,7 @@ class FeatureThresholds:
     frontier: tuple[OperatingPoint, ...]
     common: ThresholdEffect | None
     by_group: ThresholdEffect | None
+    costly: ThresholdEffect | None
     reweighing: Mapping[str, Mapping[str, Finite]]
 
 

@@ -198,8 +198,10 @@ def test_thresholds_by_group_chosen_by_value_alone_say_so():
     found = chosen(scored(400, gap=0.2), rules="selection_rate.ratio >= 0.99")
     assert found["sex"].by_group.chosen_by is ChosenBy.VALUE
     by_group = " ".join(str(found).split("A threshold for each group")[1].split())
-    assert "keep accuracy within 5 pp by their values alone in the half" in by_group
-    assert "keep accuracy within 5 pp with a margin in the half" in " ".join(str(chosen()).split())
+    assert "keep accuracy within 5 percentage points by their values alone in the half" in by_group
+    assert "keep accuracy within 5 percentage points with a margin in the half" in " ".join(
+        str(chosen()).split()
+    )
 
 
 @pytest.mark.parametrize("reference", ["others", "overall", {"region": "north"}])
@@ -267,7 +269,7 @@ def test_where_today_meets_the_goal_nothing_changes():
 def test_a_goal_that_no_common_threshold_meets_says_so():
     found = chosen(scored(gap=3.0), rules="selection_rate.ratio >= 0.99", margins={"accuracy": 0})
     assert found["sex"].common is None
-    assert "No threshold for all is proposed" in str(found)
+    assert "No single threshold is proposed" in str(found)
     assert "NO COMMON THRESHOLD MEETS THE GOAL AND KEEPS ACCURACY" in str(found)
     with pytest.raises(fg.DataError, match="nothing to apply"):
         found.apply(PEOPLE)
@@ -438,7 +440,7 @@ def test_thresholds_of_a_score_of_the_negative_value_mirror_those_of_the_positiv
             assert other.disparity == pytest.approx(point.disparity, rel=2e-2)
             assert other.performance == pytest.approx(point.performance, abs=2e-3)
     assert compared > 100
-    assert "a score below the threshold gets the favourable decision" in " ".join(
+    assert "those with a score below the threshold have a positive decision" in " ".join(
         str(mirrored).split()
     )
 

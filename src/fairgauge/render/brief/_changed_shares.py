@@ -27,6 +27,7 @@ from fairgauge.results.comparison import Change
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.model_comparison import Candidate, DisparityChange
 from fairgauge.results.scopes import Interval
+from fairgauge.results.threshold_choice import ThresholdEffect
 
 _PER_HUNDRED = 100
 _REVERSED = "reference - group"
@@ -52,6 +53,8 @@ class Times:
 class ChangedShares:
     """A disparity before and after, read from the side that is worse off after.
 
+    Where both sides are alike after it is read from the side that was worse off before.
+
     Attributes
     ----------
     change : the disparity.
@@ -75,7 +78,7 @@ class ChangedShares:
         self.words = RateWords(words.at(contrast.class_scope, contrast.threshold), row)
         group = words.group(contrast.feature, contrast.group)
         sides = [(group, mine), (words.reference(contrast), theirs)]
-        gap = float(mine[1].rate - theirs[1].rate)
+        gap = float(mine[1].rate - theirs[1].rate) or float(mine[0].rate - theirs[0].rate)
         self.turned = self.words.worse(gap) is False and words.other_group(contrast) is not None
         if self.turned:
             sides.reverse()
@@ -310,9 +313,9 @@ def changed_shares(words: Vocabulary, change: Change) -> ChangedShares | None:
 
 
 def candidate_shares(
-    words: Vocabulary, candidate: Candidate, one: DisparityChange
+    words: Vocabulary, candidate: Candidate | ThresholdEffect, one: DisparityChange
 ) -> ChangedShares | None:
-    """Return a disparity under two models as shares, None where the rates are not known."""
+    """Return a disparity under two models or at two thresholds as shares, None without rates."""
     row = _rate(one)
     if row is None or one.reference is None or not RateWords(words, row).known:
         return None

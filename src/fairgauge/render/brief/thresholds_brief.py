@@ -5,14 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from fairgauge.catalogue.statistics import Rate, Statistic
+from fairgauge.catalogue.cells import FP, TP
+from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import DiagnosticCode, Outcome, Status
 from fairgauge.question.rules import parse_rule
 from fairgauge.render._document_tree import Chart, ChartRow, Mark, Unit
-from fairgauge.render.brief._changed_shares import describe_change
+from fairgauge.render.brief._changed_shares import Times, candidate_shares, describe_change
 from fairgauge.render.brief._compared_shares import RateWords
-from fairgauge.render.brief._frequencies import Share, common_counts
-from fairgauge.render.brief._vocabulary import ANY_DECISION, UNFAIR, Vocabulary, without_outcome
+from fairgauge.render.brief._frequencies import Share, common_counts, frequencies
+from fairgauge.render.brief._rules_in_words import share_rule_in_words
+from fairgauge.render.brief._vocabulary import (
+    ANY_DECISION,
+    UNFAIR,
+    Vocabulary,
+    interval_in_words,
+    without_outcome,
+)
 from fairgauge.render.words.change_words import ARROW, describe_rate_shift
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import (
@@ -24,22 +32,26 @@ from fairgauge.render.words.metric_words import (
     unit,
     with_unit,
 )
-from fairgauge.render.words.numbers import count, plural
+from fairgauge.render.words.numbers import count, listing, plural
 from fairgauge.render.words.threshold_sentences import (
+    HOW,
+    TESTED,
     WARNING,
     changes_decisions,
     choice_sentence,
     closer_sentence,
+    costly_sentence,
     cut_of,
     decided,
     grown_error,
     kept_words,
     none_proposed,
+    points,
     question_sentence,
 )
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.disparities import is_ratio
-from fairgauge.results.model_comparison import RateChange
+from fairgauge.results.model_comparison import DisparityChange, RateChange
 from fairgauge.results.threshold_choice import (
     FeatureThresholds,
     OperatingPoint,
@@ -83,6 +95,7 @@ class _ThresholdsBrief:
         self.of = max(choice.features, key=lambda each: _WORST.index(_outcome(each)))
         self.place = f"features[{choice.features.index(self.of)}]"
         self.effect: ThresholdEffect | None = self.of.common
+        self._at_effect = f"{self.place}.{'costly' if self.effect is None else 'common'}"
         groups = [(self.of.feature, group) for group in self.of.reweighing]
         self.words = Vocabulary(
             choice.spec,
@@ -97,7 +110,9 @@ class _ThresholdsBrief:
         kept = choice.kept_rate.title
         source = (f"{self.place}.common",)
         if effect is None:
-            return Sentence(f"No threshold for all meets the goal{of} and keeps {kept}", source)
+            return Sentence(
+                f"No single threshold for all groups meets the goal{of} and keeps {kept}", source
+            )
         at = f"At the threshold {cut_of(effect):g} for all"
         if not changes_decisions(choice, effect):
             at = f"At today's threshold, {choice.today:g},"
@@ -126,7 +141,7 @@ class _ThresholdsBrief:
         often = "more often" if rises else "less often"
         return f"{rate.among(self.words.noun)} {rate.event.happens} {often}"
 
-    def _words_of(self, row: Statistic) -> RateWords | None:
+    def _words_of(self, row: object) -> RateWords | None:
         """Return the words of a rate, None where there are none."""
         rate = RateWords(self.words, row) if isinstance(row, Rate) else None
         return rate if rate is not None and rate.known else None
@@ -155,43 +170,96 @@ class _ThresholdsBrief:
     def looked_at(self) -> Iterator[Sentence]:
         """Yield what was asked, and of which rows."""
         choice = self.choice
-        yield Sentence(question_sentence(choice), ("goal", "kept", "margin", "today"))
+        goal, decided = parse_rule(choice.goal), self.words.event(TP + FP)
+        rate = self._words_of(compared_rate(goal.row))
+        asked = "" if rate is None else share_rule_in_words(rate, goal.row, (goal.low, goal.high))
+        happens = "get the favourable decision" if decided is None else decided.happens
         yield Sentence(
-            f"{count(choice.data.rows)} {self.words.unit}: one random half chose the threshold, "
-            "the other half measured what it changes.",
+            question_sentence(choice, asked, happens), ("goal", "kept", "margin", "today")
+        )
+        yield Sentence(
+            f"{count(choice.data.rows)} {self.words.unit}: one random half chooses thresholds, and "
+            "every rate on this page is of the other half, which tests them. The rates of all "
+            "rows may differ slightly.",
             ("data.rows", "seed"),
         )
 
     def found(self) -> Iterator[Sentence]:
-        """Yield the disparity of the group that decides, and the price."""
-        effect, choice = self.effect, self.choice
-        today = self._point(choice.today)
-        if effect is None:
-            yield Sentence(self._at(today), (f"{self.place}.frontier",))
+        """Yield who is worse off today, what a threshold changes for them, and the price."""
+        effect, choice = self.effect or self.of.costly, self.choice
+        frontier = (f"{self.place}.frontier",)
+        yield Sentence(self._today(), frontier)
+        if effect is None or not changes_decisions(choice, effect):
+            if effect is not None:
+                yield from self._counted_today(effect)
+                yield from self._shares(effect)
+            yield from self._separate()
             return
-        if not changes_decisions(choice, effect):
-            yield Sentence(self._at(today), (f"{self.place}.frontier",))
-            yield from self._shares(effect)
-            return
-        of_today = [i for i, each in enumerate(effect.disparities) if each.group == today.group]
-        for i in of_today[:1]:
+        if (i := self._stated(effect)) is not None:
             one = effect.disparities[i]
-            yield Sentence(
-                self._ratio_words(effect, i) or describe_change(self.words, one),
-                (f"{self.place}.common.disparities[{i}]",),
-            )
-        yield from self._shares(effect)
+            source = (f"{self._at_effect}.disparities[{i}]",)
+            shares = candidate_shares(self.words, effect, one)
+            counted = None if shares is None else shares.sentence(self._times(effect))
+            if (ratio := self._ratio_words(effect, i)) is not None or counted is None:
+                yield Sentence(ratio or describe_change(self.words, one), source)
+            if counted is not None:
+                yield Sentence(counted, source)
+        yield from list(self._shares(effect))[: None if self.effect else 1]
         performance = effect.performance
         if self._counted(performance, cut_of(effect)) is None:
             shift = describe_rate_shift(performance)
             yield Sentence(
                 f"{capitalised(choice.kept_rate.title)}: {shift}.",
-                (f"{self.place}.common.performance",),
+                (f"{self._at_effect}.performance",),
             )
+        if self.effect is None:
+            yield Sentence(costly_sentence(choice, effect), (f"{self._at_effect}.thresholds",))
+        yield from self._separate()
+
+    def _stated(self, effect: ThresholdEffect) -> int | None:
+        """Return the place of the disparity of the group that decides today, or its other side."""
+        today = self._point(self.choice.today)
+        sides = self._sides(today)
+        groups = [each.group for each in effect.disparities]
+        named = [self.words.group(self.of.feature, group) for group in groups]
+        if sides is not None and sides[1] in named:
+            return named.index(sides[1])
+        return groups.index(today.group) if today.group in groups else None
+
+    def _counted_today(self, effect: ThresholdEffect) -> Iterator[Sentence]:
+        """Yield the shares of both sides at today's threshold as counts of people."""
+        if (i := self._stated(effect)) is not None:
+            shares = candidate_shares(self.words, effect, effect.disparities[i])
+            found = shares and frequencies(shares.mine[0], shares.theirs[0])
+            if shares and found and found.of is not None:
+                of, rate = f"{found.of:,}", shares.words
+                mine = rate.counted(of, shares.subject, f"{found.group:,}")
+                theirs = rate.counted_beside(of, shares.other, f"{found.reference:,}")
+                yield Sentence(f"{mine}; {theirs}.", (f"{self._at_effect}.disparities[{i}]",))
+
+    def _times(self, effect: ThresholdEffect) -> Times:
+        today, cut = f"at {self.choice.today:g}", f"at {cut_of(effect):g}"
+        return Times(today, cut, f"{cut} than {today}", f"{cut}, the reverse of {today}")
+
+    def _separate(self) -> Iterator[Sentence]:
+        """Yield whether thresholds of each group meet the goal, where no common one does."""
+        effect = self.of.by_group
+        if self.effect is not None or effect is None:
+            return
+        cuts = listing(
+            [f"{cut:g} for {self.words.group(self.of.feature, group)}"
+             for group, cut in effect.thresholds.items()], most=_MOST_DRAWN,
+        )  # fmt: skip
+        yield Sentence(
+            f"Separate thresholds, {cuts}, meet the goal and keep {kept_words(self.choice)} "
+            f"{HOW[effect.chosen_by]} in the half that chooses; {TESTED[effect.outcome]}. "
+            "The law may forbid them.",
+            (f"{self.place}.by_group",),
+        )
 
     def _shares(self, effect: ThresholdEffect) -> Iterator[Sentence]:
         """Yield the kept rate and the rates of decisions of all rows as counts of people."""
-        place = f"{self.place}.common"
+        place = self._at_effect
         of_all = [
             (f"{place}.rates[{i}]", each)
             for i, each in enumerate(effect.rates)
@@ -240,7 +308,7 @@ class _ThresholdsBrief:
 
     def groups_drawn(self) -> Iterator[Chart]:
         """Yield how often it happens to each group, today and at the chosen threshold."""
-        effect = self.effect
+        effect = self.effect or self.of.costly
         row = compared_rate(parse_rule(self.choice.goal).row)
         rate = None if row is None else self._words_of(row)
         if effect is None or row is None or rate is None or rate.event is None:
@@ -274,6 +342,69 @@ class _ThresholdsBrief:
     def _point(self, threshold: float) -> OperatingPoint:
         return min(self.of.frontier, key=lambda each: abs(each.threshold - threshold))
 
+    def _compared(self, point: OperatingPoint) -> DisparityChange:
+        """Return whom a point of the frontier compares, in the metric of the goal."""
+        metric = parse_rule(self.choice.goal).definition
+        assert metric is not None  # no choice is made of another
+        return DisparityChange(
+            metric=metric.name, definition=metric, feature=self.of.feature, group=point.group,
+            reference=point.reference, new=point.disparity,
+        )  # fmt: skip
+
+    def _sides(self, point: OperatingPoint) -> tuple[RateWords, str, str, bool] | None:
+        """Return the rate, both sides, the worse-off one first, and whether they are turned."""
+        one = self._compared(point)
+        rate, value = self._words_of(compared_rate(one.definition)), point.disparity
+        if rate is None or value is None or one.reference is None:
+            return None
+        subject, other = self.words.group(one.feature, one.group), self.words.reference(one)
+        if getattr(one.definition, "order", "") == "reference - group":
+            subject, other = other, subject
+        turned = (
+            rate.worse(value - one.definition.neutral) is False
+            and self.words.other_group(one) is not None
+        )
+        return (rate, other, subject, True) if turned else (rate, subject, other, False)
+
+    def _today(self) -> str:
+        """Return who is worse off at today's threshold; without words the metric of the goal."""
+        point = self._point(self.choice.today)
+        if (sides := self._sides(point)) is None:
+            return self._at(point)
+        rate, subject, other, turned = sides
+        gap = (point.disparity or 0.0) - self._compared(point).definition.neutral
+        gap = -gap if turned else gap
+        if gap == 0:
+            return self._at(point)
+        text = rate.less_often(subject, other, lower=gap < 0)
+        if not self._differs(point):
+            worse = ", but the difference is not statistically significant"
+        else:
+            fare = {True: ": they are worse off", False: ": they are better off", None: ""}
+            worse = fare[rate.worse(gap)]
+        return f"At today's threshold, {self.choice.today:g}, {text[0].lower()}{text[1:]}{worse}."
+
+    def _differs(self, point: OperatingPoint) -> bool:
+        """Return whether the interval of a point excludes no difference."""
+        ends, none = point.disparity_interval, self._compared(point).definition.neutral
+        return ends is not None and not ends.low <= none <= ends.high
+
+    def _apart(self, point: OperatingPoint) -> str | None:
+        """Return the interval of a point in words: "between 7 and 18 fewer of 100 women ..."."""
+        sides, ends = self._sides(point), point.disparity_interval
+        if sides is None or ends is None:
+            return None
+        rate, subject, other, turned = sides
+        low, high, by_ratio = ends.low, ends.high, is_ratio(parse_rule(self.choice.goal).row)
+        if by_ratio and turned:
+            if low <= 0:
+                return None
+            low, high = 1 / high, 1 / low
+        elif turned:
+            low, high = -high, -low
+        said = (rate.times_as_often if by_ratio else rate.apart)((low, high), subject, other)
+        return said and f"At {point.threshold:g}: {said} ({100 * ends.level:.4g}% CI)."
+
     def _at(self, point: OperatingPoint) -> str:
         """Return the metric of the goal at a threshold, of the group that decides."""
         goal = parse_rule(self.choice.goal)
@@ -293,16 +424,18 @@ class _ThresholdsBrief:
 
     def certainty(self) -> Iterator[Sentence]:
         """Yield the interval that decides, and how the threshold was chosen."""
-        effect = self.effect
-        if effect is None:
-            return
-        source = (f"{self.place}.common.chosen_by",)
-        yield Sentence(choice_sentence(self.choice, effect), source)
-        if text := closer_sentence(self.choice, self.of):
-            yield Sentence(text, (*source, f"{self.place}.frontier"))
-        if changes_decisions(self.choice, effect):
-            point = self._point(cut_of(effect))
-            yield Sentence(self._at(point), (f"{self.place}.frontier",))
+        effect = self.effect or self.of.costly
+        if effect is not None and effect is self.effect:
+            source = (f"{self.place}.common.chosen_by",)
+            yield Sentence(choice_sentence(self.choice, effect), source)
+            if text := closer_sentence(self.choice, self.of):
+                yield Sentence(text, (*source, f"{self.place}.frontier"))
+        cuts = [self.choice.today, *([] if effect is None else [cut_of(effect)])]
+        points = [self._point(cut) for cut in dict.fromkeys(cuts)]
+        for point in points:
+            yield Sentence(self._apart(point) or self._at(point), (f"{self.place}.frontier",))
+        if any(point.disparity_interval for point in points):
+            yield Sentence(f"{interval_in_words(self.choice.confidence)}.", ("confidence",))
         missing = {
             f"missing {note['what']}": int(note["rows"])
             for note in self.choice.diagnostics
@@ -327,8 +460,9 @@ class _ThresholdsBrief:
         choice, effect = self.choice, self.effect
         if effect is None:
             yield Sentence(
-                f"Allow a larger margin than {kept_words(choice)} with --margin, or change the "
-                "model: no threshold is enough."
+                f"Accept that {choice.kept_rate.title} is worse by more than "
+                f"{points(choice.kept_rate, choice.margin)} (--margin {choice.kept}=VALUE), or "
+                "change the model: no single threshold is enough."
             )
             return
         at = f"--threshold {cut_of(effect):g} --rule '{choice.goal}'"

@@ -42,10 +42,12 @@ from fairgauge.render.words.metric_words import (
     signed,
     unit,
 )
+from fairgauge.render.words.rule_words import written_rule_words
 from fairgauge.render.words.threshold_sentences import (
     HOW,
     WARNING,
     changes_decisions,
+    costly_sentence,
     cut_of,
     decided,
     grown_error,
@@ -84,7 +86,8 @@ def thresholds_document(choice: ThresholdChoice, *, full: bool = True) -> Docume
     ]
     every = [block for each in choice.features for block in _every(choice, each)]
     sections.append(listed("all", "More thresholds", *every))
-    sections.append(Section("notes", "Notes", (Paragraph(METHOD, Tone.SOFT),)))
+    method = f"Goal: {written_rule_words(choice.goal)}. {METHOD}"
+    sections.append(Section("notes", "Notes", (Paragraph(method, Tone.SOFT),)))
     verdicts = [_verdict(choice, each) for each in choice.features]
     worst = max((tone for _, tone in verdicts), key=(Tone.GOOD, Tone.UNSURE, Tone.BAD).index)
     several = len(verdicts) > 1
@@ -133,8 +136,10 @@ def _of_feature(choice: ThresholdChoice, of: FeatureThresholds, place: int) -> I
 
 
 def _common(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:
-    if of.common is not None:
-        yield from _effect(choice, of.common)
+    if of.common is None and of.costly is not None:
+        yield Paragraph(costly_sentence(choice, of.costly))
+    if (effect := of.common or of.costly) is not None:
+        yield from _effect(choice, effect)
 
 
 def _by_group(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:

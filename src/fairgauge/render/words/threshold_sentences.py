@@ -28,6 +28,12 @@ HOW = {
     ChosenBy.INTERVAL: "with their whole confidence intervals",
     ChosenBy.VALUE: "by their values alone",
 }
+TESTED = {
+    Outcome.PASS: "the other half confirms it",
+    Outcome.FAIL: "the other half contradicts it",
+    Outcome.INCONCLUSIVE: "the test in the other half is inconclusive",
+}
+"""What the half that measures comes to for a choice of the half that chooses."""
 _STRONGLY = 0.05
 """By how much a rate of wrong decisions grows strongly: by as many of 100 as the usual margin."""
 WARNING = (
@@ -36,15 +42,18 @@ WARNING = (
 )
 
 
-def question_sentence(choice: ThresholdChoice) -> str:
-    """Return what was asked: the goal, what is kept, and today's threshold."""
+def question_sentence(choice: ThresholdChoice, goal: str, decided: str) -> str:
+    """Return what was asked: the goal in words, what is kept, and today's threshold.
+
+    ``decided`` is what becomes of people whose score is accepted: "are approved".
+    """
     names = numbers.listing([called(each.feature) for each in choice.features])
     lead = (
-        f"Goal: {written_rule_words(choice.goal)} for every group of {names}, with "
-        f"{choice.kept_rate.title} worse by at most "
-        f"{_points(choice.kept_rate, choice.margin)}. The threshold of "
-        f"{called(choice.score)} is {choice.today:g} today; {_ACCEPTED[choice.accepts]} gets the "
-        "favourable decision."
+        f"Goal: {goal or written_rule_words(choice.goal)}, for every group of {names}, and "
+        f"{choice.kept_rate.title} is worse by at most "
+        f"{points(choice.kept_rate, choice.margin)}. The threshold of "
+        f"{called(choice.score)} is {choice.today:g} today; those with {_ACCEPTED[choice.accepts]} "
+        f"{decided}."
     )
     if len(choice.features) > 1:
         lead += " Thresholds are chosen for each feature by itself."
@@ -74,8 +83,17 @@ def choice_sentence(choice: ThresholdChoice, effect: ThresholdEffect) -> str:
 def none_proposed(choice: ThresholdChoice) -> str:
     """Return that no threshold is proposed, and why."""
     return (
-        "No threshold for all is proposed: in the half of the rows that chooses, none meets the "
-        f"goal and keeps {kept_words(choice)}."
+        "No single threshold is proposed: in the half of the rows that chooses, none both meets "
+        f"the goal and keeps {kept_words(choice)}."
+    )
+
+
+def costly_sentence(choice: ThresholdChoice, effect: ThresholdEffect) -> str:
+    """Return why a threshold that meets the goal in the half that chooses is not proposed."""
+    return (
+        f"{cut_of(effect):g} is not proposed: of the thresholds that meet the goal "
+        f"{HOW[effect.chosen_by]} in the half that chooses it is the closest to today's "
+        f"({TESTED[effect.goal_outcome]}), but it does not keep {kept_words(choice)}."
     )
 
 
@@ -145,7 +163,7 @@ def _non_inferior(choice: ThresholdChoice, outcome: Outcome) -> str:
     """Return on which side of the margin the change of the kept rate is."""
     lower = choice.kept_rate.better is Better.LOWER
     sign = ("+" if lower else "−") if choice.margin else ""
-    limit = f"{sign}{_points(choice.kept_rate, choice.margin)}"
+    limit = f"{sign}{points(choice.kept_rate, choice.margin)}"
     interval = f"confidence interval of the change in {choice.kept_rate.title}"
     if outcome is Outcome.INCONCLUSIVE:
         return f"the {interval} includes {limit}"
@@ -160,8 +178,11 @@ def changes_decisions(choice: ThresholdChoice, effect: ThresholdEffect) -> bool:
 
 def kept_words(choice: ThresholdChoice) -> str:
     """Return what is kept, within its margin: "accuracy within 2 pp"."""
-    return f"{choice.kept_rate.title} within {_points(choice.kept_rate, choice.margin)}"
+    return f"{choice.kept_rate.title} within {points(choice.kept_rate, choice.margin)}"
 
 
-def _points(rate: Statistic, margin: float) -> str:
-    return f"{100 * margin:g} pp" if rate.is_share else f"{margin:g}"
+def points(rate: Statistic, margin: float) -> str:
+    """Return a margin of a rate with its unit: "2 percentage points"."""
+    size = f"{100 * margin:g}"
+    named = "percentage point" if size == "1" else "percentage points"
+    return f"{size} {named}" if rate.is_share else f"{margin:g}"

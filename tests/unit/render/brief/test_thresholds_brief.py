@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from typing import Any
 
@@ -47,19 +48,22 @@ def test_a_threshold_is_stated_with_what_it_changes_and_its_price() -> None:
     )
     one = next(each for each in effect.disparities if each.group == "F")
     assert str(brief.found[0]) == (
+        "At today's threshold, 0.5, women are approved less often than men: they are worse off."
+    )
+    assert str(brief.found[1]) == (
         f"Women were approved {one.old:.2f} times as often as men at 0.5, and {one.new:.2f} times "
         f"at {cut:g}."
     )
     stated = re.match(
         r"The decision matches the outcome for (\d+) of 100 applicants at 0.5 and (\d+) at ",
-        str(brief.found[1]),
+        str(brief.found[3]),
     )
     assert stated is not None
     kept = (effect.performance.old, effect.performance.new)
     assert [100 * (each or 0.0) for each in kept] == pytest.approx(
         list(map(int, stated.groups())), abs=0.51
     )
-    assert "one random half chose the threshold" in str(brief.looked_at[1])
+    assert "one random half chooses thresholds" in str(brief.looked_at[1])
     assert f"--threshold {cut:g}" in str(brief.steps[0])
 
 
@@ -147,10 +151,82 @@ def test_the_first_table_is_of_todays_threshold_and_the_chosen_one(lowered: floa
 
 def test_where_no_threshold_is_enough_the_headline_states_that() -> None:
     brief = chosen(rows(0.5), margins={"accuracy": 0.0}).brief()
-    assert str(brief.headline) == "No threshold for all meets the goal and keeps accuracy"
-    assert str(brief.found[0]).startswith("At 0.5 the selection rate ratio of women is ")
-    assert str(brief.verdict[0]).startswith("No threshold for all is proposed: in the half")
-    assert "no threshold is enough" in str(brief.steps[0])
+    assert str(brief.headline) == (
+        "No single threshold for all groups meets the goal and keeps accuracy"
+    )
+    assert str(brief.verdict[0]).startswith("No single threshold is proposed: in the half")
+    assert "no single threshold is enough" in str(brief.steps[0])
+
+
+@pytest.mark.parametrize("favourable", ["positive", "negative"])
+def test_without_a_common_threshold_the_page_has_who_is_worse_off_the_cost_and_the_certainty(
+    favourable: str,
+) -> None:
+    data = rows(0.5, size=8_000)
+    made = chosen(data, "|tpr.difference| <= 0.02", margins={"accuracy": 0.0},
+                  words={**WORDS, "favourable": favourable})  # fmt: skip
+    of, brief = made["sex"], made.brief()
+    assert of.common is None
+    assert of.costly is not None
+    cut = of.costly.thresholds["F"]
+    women, men = "women with repaid = 1", "men with repaid = 1"
+    if favourable == "positive":
+        assert str(brief.found[0]) == (
+            f"At today's threshold, 0.5, {women} were approved less often than {men}: they are "
+            "worse off."
+        )
+    else:
+        assert "worse off" not in str(brief.found[0])
+    stated = re.fullmatch(
+        rf"Of 100 {women}, (\d+) were approved at 0\.5 and (\d+) at {cut:g}; of 100 {men}, "
+        r"(\d+) and (\d+)\.",
+        str(brief.found[1]),
+    )
+    assert stated is not None, brief.found[1]
+    repaid = data.filter(pl.col("repaid") == 1)
+    shares = [
+        100 * (repaid.filter(pl.col("sex") == sex)["score"] >= at).mean()
+        for sex in ("F", "M")
+        for at in (0.5, cut)
+    ]
+    assert list(map(int, stated.groups())) == pytest.approx(shares, abs=3)
+    assert "The decision matches the outcome for " in str(brief.found[2])
+    assert f"{cut:g} is not proposed" in str(brief.found[3])
+    point = min(of.frontier, key=lambda each: abs(each.threshold - 0.5))
+    ends = point.disparity_interval
+    assert ends is not None
+    near, far = sorted(round(100 * abs(end)) for end in (ends.low, ends.high))
+    assert f"At 0.5: between {near} and {far} fewer of 100 {women} than of 100 {men} were" in (
+        str(brief.certainty[0])
+    )
+    separate = " ".join(map(str, brief.found[4:]))
+    assert ("The law may forbid them" in separate) is (of.by_group is not None)
+
+
+def test_the_price_of_the_goal_is_measured_at_the_closest_threshold_that_meets_it() -> None:
+    made = chosen(rows(0.5, size=8_000), "|tpr.difference| <= 0.02", margins={"accuracy": 0.0})
+    costly = made["sex"].costly
+    assert costly is not None
+    assert costly.kept_outcome != "pass"
+    assert len(set(costly.thresholds.values())) == 1
+    assert chosen(rows(0.0))["sex"].costly is None
+
+
+@pytest.mark.parametrize("goal", ["|tpr.difference| <= 0.05", "selection_rate.ratio >= 0.95"])
+def test_three_groups_and_weights_have_no_counts_that_nobody_knows(goal: str) -> None:
+    data = rows(0.3, size=6_000).with_columns(
+        sex=pl.when(pl.int_range(6_000) % 3 == 0).then(pl.lit("X")).otherwise("sex"),
+        w=pl.int_range(6_000) % 2 + 1,
+    )
+    made = chosen(data, goal, margins={"accuracy": 0.0}, weight="w")
+    point = min(made["sex"].frontier, key=lambda each: abs(each.threshold - 0.5))
+    names = {"F": "women", "M": "men", "X": "applicants with sex X"}
+    first = str(made.brief().found[0])
+    assert first.startswith("At today's threshold, 0.5, ")
+    assert names[point.group] in first
+    assert "all other applicants" in first
+    if made["sex"].common is None:
+        assert any("(95% CI)" in str(each) for each in made.brief().certainty)
 
 
 def test_todays_threshold_changes_nothing() -> None:
@@ -180,7 +256,7 @@ def test_nothing_is_claimed_beyond_the_outcomes(size: int) -> None:
 @pytest.mark.parametrize("format_", ["text", "markdown", "html"])
 def test_formats_begin_with_the_brief(format_: str) -> None:
     made = chosen(rows())
-    page = re.sub(r"<[^>]+>", "", re.sub(r"\s+", " ", render(made, format_)))
+    page = html.unescape(re.sub(r"<[^>]+>", "", re.sub(r"\s+", " ", render(made, format_))))
     places = [page.index(str(each)[:60]) for each in (made.brief().headline, made.brief().found[0])]
     assert places == sorted(places)
     assert made.to_dict()["brief"]["headline"]["text"] == str(made.brief().headline)
@@ -204,7 +280,11 @@ def test_rows_without_an_outcome_are_stated_with_what_they_leave_open() -> None:
 def test_the_goal_is_stated_in_the_words_of_an_audit() -> None:
     made = chosen(rows(size=1_000), "|tpr.difference| <= 0.05")
     goal = str(made.brief().looked_at[0])
-    assert goal.startswith("Goal: |true positive rate difference| <= 5 pp for every group of sex")
+    assert goal.startswith(
+        "Goal: those with repaid = 1 differ by at most 5 of 100 in how often they are approved, "
+        "for every group of sex, and accuracy is worse by at most 2 percentage points."
+    )
     assert "_" not in goal
+    assert "Goal: |true positive rate difference| <= 5 pp." in render(made, "text", full=True)
     for opening in re.findall(r"(?m)^\*\*.*$", render(made, "markdown")):
         assert not re.match(r"\*\*\s", opening), opening  # not bold
