@@ -45,11 +45,11 @@ def pool(
     known = np.isfinite(ours) & np.isfinite(theirs)
     weights = np.where(known, divide(n * m, n + m, Profile.CLARIFY), 0.0)
     total = weights.sum(axis=1)
-    means = [
+    mean, other = (
         divide((weights * np.where(known, each, 0.0)).sum(axis=1), total, Profile.DOCUMENTED)
         for each in (ours, theirs)
-    ]
-    return Pooled(metric.of_values(*means, profile), *means, weights)
+    )
+    return Pooled(metric.of_values(mean, other, profile), mean, other, weights)
 
 
 def is_odds_ratio(metric: Contrast) -> bool:

@@ -16,7 +16,7 @@ from fairgauge.errors import DataError, FairgaugeError, quote
 from fairgauge.object_stores import SHOWN_STORES, Object, Place, address, find_objects, is_object
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from fairgauge.cube.cube import Cube
     from fairgauge.scan.input_files import StandardInput
@@ -150,6 +150,14 @@ def warn_of_copies(data: object) -> None:
 
     for files in copied_files(data):
         _warn(describe_diagnostic(Diagnostic.warning(DiagnosticCode.COPIED_FILES, files=files)))
+
+
+def warn_of_repeated_counts(cubes: Mapping[str, Cube], added: Collection[str]) -> None:
+    """Warn of added periods with the counts of others, or whose rows all stand several times."""
+    from fairgauge.monitoring.repeated_counts import repeated_counts
+
+    for finding in repeated_counts(cubes, added):
+        _warn(finding.says)
 
 
 def merged(asked: Sequence[str], *, allow_duplicates: bool = False) -> Cube:

@@ -156,7 +156,7 @@ def test_every_format_but_json_shows_the_comparison_once() -> None:
     assert render(report, "openmetrics").count("fairgauge_alarm{") == 1
     assert render(report, "csv").count("2026-01-05,") == 1
     text = " ".join(render(report, "text").split())
-    assert "over all comparisons comparisons 1 share of alpha of each 0.04" in text
+    assert "over all comparisons comparisons 1 probability for each comparison 0.04" in text
     assert "its limits hold for both: M mirrors F." in text
     assert "ALARM: 1 comparison" in text
     assert text.count("Alarms") <= 1

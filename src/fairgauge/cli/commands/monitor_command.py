@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fairgauge.cli._command_group import CommandGroup
-from fairgauge.cli._data_arguments import Where, data_argument, read_data, warn_of_copies, where
+from fairgauge.cli._data_arguments import (
+    Where,
+    data_argument,
+    read_data,
+    warn_of_copies,
+    warn_of_repeated_counts,
+    where,
+)
 from fairgauge.cli._output import check_outputs, show_result, shown_options, shows_result
 from fairgauge.cli._spec_flags import Texts, flags_for, given_options
 from fairgauge.cli._streams import print_message, print_result
@@ -229,8 +236,12 @@ def import_(history: str, files: tuple[str, ...], period: str | None) -> None:
         warn_of_copies([*map(str, cubes)])
         counts = {name: merged([str(path)]) for name, path in named.items()}
         held = History(history)
-        added = sum(held.add(name, cube) for name, cube in sorted(counts.items()))
-        print_result(f"{added:,} periods added, {len(counts) - added:,} known already")
+        added = [name for name, cube in sorted(counts.items()) if held.add(name, cube)]
+        known = len(counts) - len(added)
+        print_result(f"{len(added):,} periods added, {known:,} known already")
+        periods = held.periods
+        cubes_of_all = zip(map(str, periods), held.cubes(periods), strict=True)
+        warn_of_repeated_counts(dict(cubes_of_all), added)
     values = [v for path in paths if path not in cubes for v in _values(path, period)]
     if values or not cubes:
         new = History(history).import_values(values)

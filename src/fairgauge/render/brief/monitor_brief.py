@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from fairgauge.catalogue.comparisons import Contrast
@@ -53,6 +55,7 @@ from fairgauge.results.monitor_results import (
 )
 
 _MOST_ALARMS, _MOST_STEPS, _MOST_NAMED, _MOST_LIMITS = 2, 3, 4, 4
+_OF_POSITIVE = re.compile("positive|selected|accepted", re.IGNORECASE)
 _FEWEST_LATELY = 3
 """Fewer periods in a row are often outside through sampling variation."""
 
@@ -67,7 +70,7 @@ def monitor_brief(report: MonitorReport) -> Brief:
         for each in report.gravest
         if not alarms and each.last is not None
     ][:1]
-    return Brief(
+    brief = Brief(
         headline=_headline(report, alarms),
         verdict=tuple(_verdict(report, words)),
         looked_at=tuple(_looked_at(report, words)),
@@ -77,6 +80,14 @@ def monitor_brief(report: MonitorReport) -> Brief:
         steps=tuple(_steps(report, alarms))[:_MOST_STEPS],
         question=f"{'What changed' if alarms else 'Who is worse off'}, and by how much",
     )
+    positive = words.positive_sentence()
+    names = [each.metric for each in report.comparisons]
+    said = [str(each) for _, part in brief.answers for each in part]
+    used = _OF_POSITIVE.search(" ".join([str(brief.headline), *said, *names]))
+    if positive and used and report.spec.get("positive"):  # without, each class may be in turn
+        explained = (*brief.looked_at, Sentence(positive, ("spec.positive",)))
+        return replace(brief, looked_at=explained)
+    return brief
 
 
 def vocabulary_of(report: MonitorReport) -> Vocabulary:
@@ -384,9 +395,6 @@ def _looked_at(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
                 "Two groups that are each compared with the other are one comparison.",
                 ("comparisons",),
             )
-    positive = words.positive_sentence()
-    if positive and report.spec.get("positive"):  # without, each class may be in turn
-        yield Sentence(positive, ("spec.positive",))
 
 
 def _rule(compared: _Compared) -> str:

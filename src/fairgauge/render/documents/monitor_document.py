@@ -66,8 +66,9 @@ METHOD = (
     "at most 1 wherever the rates are tolerated, whatever the sizes of the groups (Turner, Ly and "
     "Grünwald 2024). The alternatives come from earlier periods alone. The Shiryaev-Roberts sum of "
     "their products over all possible beginnings of a change is the evidence; it raises an alarm "
-    "where it reaches the horizon divided by the comparison's share of alpha (Shin, Ramdas and "
-    "Rinaldo 2023). The intervals in the charts are of single periods (95%) and raise no alarm. "
+    "where it reaches the horizon divided by the false alarm probability of the comparison (Shin, "
+    "Ramdas and Rinaldo 2023). The intervals in the charts are of single periods (95%) and raise "
+    "no alarm. "
     "The periods of a change are chosen by their values, which overstate it; what is now is "
     "estimated from the later half of the periods after the alarm, of 7 to 28 where there are so "
     "many. "
@@ -487,7 +488,7 @@ def _method(report: MonitorReport) -> Iterator[Block]:
         facts = {
             "probability of a false alarm": promise,
             "comparisons": f"{len(report.tested):,}",
-            "share of alpha of each": ends,
+            "probability for each comparison": ends,
             "rules": "; ".join(dict.fromkeys(written[e.rule] for e in report.comparisons)),
             "history": report.history,
             **{

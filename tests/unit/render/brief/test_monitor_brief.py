@@ -246,11 +246,15 @@ def test_values_that_are_lately_outside_are_stated_where_there_is_no_alarm() -> 
     assert len(monitored(late, gap).brief().verdict) == 1
 
 
-def test_what_positive_stands_for_is_stated_once() -> None:
-    looked_at = list(map(str, monitored(days(30, 99, 0.4), RATIO).brief().looked_at))
+def test_what_positive_stands_for_is_stated_once_where_the_page_uses_the_word() -> None:
+    rule = {"metric": "true_positive_rate.ratio", "at_least": 0.8, "groups": "F"}
+    report = monitored(days(30, 99, 0.4), rule)
+    looked_at = list(map(str, report.brief().looked_at))
     decided = "“selected” and “accepted” for a decision for it"
     sentence = f"“Positive” stands for the favourable outcome, label = 1; {decided}."
     assert looked_at.count(sentence) == 1
+    named = monitored(days(30, 99, 0.4), RATIO).brief()  # "approved" and "refused" alone
+    assert "ositive" not in str(named)
 
 
 def test_of_classes_each_of_which_is_positive_no_one_stands_for_it() -> None:
