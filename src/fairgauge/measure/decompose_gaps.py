@@ -923,10 +923,19 @@ def _ranked(
     """Return outlying strata first, then by how far the difference is in the gap's direction.
 
     Beside strata that are tested, those with insufficient data follow by their contribution: of few
-    rows the difference is often large. A column of years alone is in the order of time.
+    rows the difference is often large. A column of years alone is in the order of time, one of
+    numbers in their order behind those that are outlying.
     """
     if years is not None and len(strata[0].stratum) == 1:
         return tuple(sorted(strata, key=lambda each: each.stratum[years]))
+    numbers = [list(map(_as_number, each.stratum.values())) for each in strata]
+    if all(len(of) == 1 and of[0] is not None for of in numbers):
+        return tuple(
+            sorted(
+                strata,
+                key=lambda each: (not each.outlying, *map(_as_number, each.stratum.values())),
+            )
+        )
 
     def place(each: StratumGap) -> tuple[bool, bool, bool, float, float]:
         difference = round(each.difference or 0.0, 12)
@@ -938,6 +947,15 @@ def _ranked(
         )  # fmt: skip
 
     return tuple(sorted(strata, key=place))
+
+
+def _as_number(name: str) -> float | None:
+    """Return the number that a value is, None of anything else."""
+    try:
+        number = float(name)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _known(value: float) -> float | None:

@@ -300,8 +300,9 @@ class Gap:
     heterogeneity : whether the difference of rates or means varies over strata, of a ratio too;
         None with fewer than two strata that both sides have.
     strata : the strata, outlying ones first, then by how far the difference is in the direction of
-        the gap, those with insufficient data for a test last; by year where years are the
-        only column. None is tested against the others where a column is of years.
+        the gap, those with insufficient data for a test last; of one column of numbers in their
+        order behind outlying ones; by year where years are the only column. None is tested against
+        the others where a column is of years.
     by_column : of several columns, the difference at the levels of each, adjusted for the others.
     detectable : the smallest difference, of a ratio the ratio, that would have been shown within
         strata at both compositions with 80% power, were it the same in all; None where there is no

@@ -309,11 +309,11 @@ class GapInWords:
         )
 
     def averages(self) -> str:
-        """Return whether all ways to average over strata show the same, else those that do not."""
+        """Return whether all ways to average over strata show the same, else what each shows."""
         gap, strata = self.gap, strata_words(self.gap)
         sides = (self.subject, self.other)[:: -1 if self.turned else 1]
         named = {
-            StratumWeights.AVERAGE: "",
+            StratumWeights.AVERAGE: "with the mean of both sides’ shares",
             StratumWeights.GROUP: f"weighted by the shares of {sides[0]}",
             StratumWeights.REFERENCE: f"weighted by the shares of {sides[1]}",
             StratumWeights.MANTEL_HAENSZEL: (
@@ -332,16 +332,11 @@ class GapInWords:
             for each in gap.adjusted[: 0 if gap.controls else 1]
         ]
         known = [(*each, self._shows(each[2])) for each in found if None not in each]
-        differ = [
-            f"{words} {self.sized_with(value, interval)}"
-            for words, value, interval, shows in known
-            if shows != known[0][-1]
-        ]
-        if differ:
+        if len({shows for *_, shows in known}) > 1:
+            sized = (f"{words} {self.sized_with(value, ends)}" for words, value, ends, _ in known)
             return (
-                f"Other ways to average over {strata} do not all show the same: "
-                f"{'; '.join(differ)}. Those weighted by the shares of either side decide the "
-                "verdict."
+                f"Ways to average over {strata} do not all show the same: {'; '.join(sized)}. "
+                "Those weighted by the shares of either side decide the verdict."
             )
         values = [value for _, value, _, _ in known if value is not None]
         ends = sorted((min(values), max(values)), key=abs, reverse=self.by_ratio and self.turned)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fairgauge.enums import GapVerdict, WhyInconclusive
+from fairgauge.enums import GapPartKind, GapVerdict, WhyInconclusive
 from fairgauge.render.brief._gap_in_words import GapInWords, gap_words
 from fairgauge.render.brief._vocabulary import Vocabulary, interval_in_words
 from fairgauge.render.words.decomposition_sentences import (
     CAVEAT,
+    CHANGED_BY_DECISION,
     adjusted_for,
     controls_words,
     describe_adjusted,
@@ -21,20 +22,20 @@ from fairgauge.render.words.decomposition_sentences import (
     each_of,
     is_of_one_outcome,
     outlying_places,
+    place_name,
     rows_words,
     strata_words,
-    stratum_name,
-    stratum_unit,
     verdict_and_controls,
     verdict_words,
     with_controls,
     within_words,
 )
 from fairgauge.render.words.display_names import called, capitalised, group_called
-from fairgauge.render.words.metric_words import metric_words, with_unit
+from fairgauge.render.words.metric_words import compared_rate, metric_words
 from fairgauge.render.words.numbers import listing, plural
 from fairgauge.results.brief import Brief, Sentence
-from fairgauge.results.gap_decomposition import Decomposition, Gap, test_of
+from fairgauge.results.disadvantage import adverse_sign
+from fairgauge.results.gap_decomposition import Decomposition, Gap, LevelGap, StratumGap, test_of
 
 _MOST_GAPS, _MOST_NAMED = 2, 4
 _MOST_PLACES = 3
@@ -62,7 +63,7 @@ def decomposition_brief(found: Decomposition) -> Brief:
         ),
         found=tuple(_found(gaps, more, words)),
         certainty=tuple(_certainty(found, gaps, words)),
-        limits=(Sentence(CAVEAT),),
+        limits=(Sentence(CAVEAT), Sentence(CHANGED_BY_DECISION)),
         steps=tuple(_steps(found, words)),
         question="How large the gap is, and where it lies",
     )
@@ -177,22 +178,21 @@ def _steps(found: Decomposition, words: Vocabulary) -> Iterator[Sentence]:
     if gaps[0].controls:
         strata = adjusted_for(gaps[0])
         within = f" within the same {strata}"
-    places = dict.fromkeys(name for gap in gaps for name, _ in outlying_places(gap))
+    places = dict.fromkeys(name for gap in gaps for name in _outlying_worse(gap, words))
+    worse = next(filter(None, (_worse_strata(gap, words) for gap in gaps if _remains(gap))), [])
     if places:
         named = listing(list(places), most=_MOST_PLACES)
         yield Sentence(
             f"Read cases of {named} first{within and f',{within}'}: the difference there is unlike "
             "all others."
         )
-    elif any(map(_remains, gaps)):
-        largest = next(filter(None, (_largest(gap, GapInWords(words, gap)) for gap in gaps)), "")
-        where = f": {largest} first" if largest else ""
-        those = (
-            f" of both sides{within}"
-            if within
-            else " of the strata in which the difference is largest"
+    elif within and any(map(_remains, gaps)):
+        yield Sentence(f"Read cases of both sides{within}.")
+    elif worse:
+        yield Sentence(
+            f"Read cases of {listing(worse, most=_MOST_PLACES)}: there the difference is shown by "
+            "itself."
         )
-        yield Sentence(f"Read cases{those}{where}.")
     if lacking := _with_missing_strata(gaps):
         yield Sentence(
             f"Complete {lacking}, or give the rows without a value one of their own, and ask again."
@@ -235,15 +235,34 @@ def _is_accounted_for(gap: Gap) -> bool:
     return gap.verdict is GapVerdict.ACCOUNTED_FOR
 
 
-def _largest(gap: Gap, in_words: GapInWords) -> str:
-    """Return the stratum with the largest difference, where differences vary and it is no zero."""
-    differ = [each for each in gap.strata if each.interval is not None and 0 not in each.interval]
-    if not gap.varies or not differ:
-        return ""
-    most = max(differ, key=lambda each: abs(each.difference or 0.0))
-    size = with_unit(most.difference, stratum_unit(gap), sign=True)
-    size = in_words.apart(most.difference or 0.0) if in_words.known else size
-    return f"{stratum_name(most)} ({size})"
+def _worse_strata(gap: Gap, words: Vocabulary) -> list[str]:
+    """Return the strata in which those who are worse off are shown to be, largest first."""
+    strata = sorted(gap.strata, key=lambda each: -abs(each.difference or 0.0))
+    return [place_name(each) for each in strata if _is_worse(gap, each, words)]
+
+
+def _outlying_worse(gap: Gap, words: Vocabulary) -> list[str]:
+    """Return what is unlike all others, of where those who are worse off are shown to be."""
+    return [name for name, each in outlying_places(gap) if _is_worse(gap, each, words)]
+
+
+def _is_worse(gap: Gap, each: StratumGap | LevelGap, words: Vocabulary) -> bool:
+    """Return whether a stratum or level shows a difference against those who are worse off.
+
+    These are those of the difference that remains, else of the gap, else by what is better.
+    """
+    if each.interval is None or 0 in each.interval:
+        return False
+    estimate = gap.estimate
+    neutral, size = estimate.definition.neutral, estimate.value
+    if gap.verdict in (GapVerdict.REMAINS, GapVerdict.REVERSES):
+        size = gap.part(GapPartKind.WITHIN).value
+    sign = 0.0 if size is None else size - neutral
+    row = compared_rate(estimate.definition)
+    if not gap.is_shown and row is not None:
+        favourable = words.at(estimate.class_scope, estimate.threshold).favourable
+        sign = adverse_sign(row, favourable)
+    return sign * (each.difference or 0.0) > 0 or sign == 0
 
 
 def _other_strata(found: Decomposition) -> Iterator[Sentence]:

@@ -107,8 +107,7 @@ METHOD = (
     "1955). The differences within strata by the weights of either side decide the verdict. "
     "Confidence intervals are those of the delta method, of rates with four rows a side added over "
     "the strata; those of a regression are robust. An odds ratio changes with what is adjusted for "
-    "even where nothing confounds, so that it is not compared with the unadjusted one. A column "
-    "that the decision itself changes, such as a grade, takes part of the difference with it."
+    "even where nothing confounds, so that it is not compared with the unadjusted one."
 )
 
 

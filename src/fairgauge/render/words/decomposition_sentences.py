@@ -51,6 +51,10 @@ CAVEAT = (
     "them, the table does not show."
 )
 """What stands beside every decomposition."""
+CHANGED_BY_DECISION = (
+    "A column that the decision itself changes, such as a grade, takes part of the difference with "
+    "it."
+)
 _VERDICTS = {
     GapVerdict.NO_GAP: "no gap is shown",
     GapVerdict.REMAINS: "remains within {strata}",
@@ -217,7 +221,10 @@ def _what_becomes(gap: Gap, ends: str) -> str:
     if gap.verdict is GapVerdict.REVERSES:
         return f"{capitalised(within)} the difference reverses (Simpson's paradox){ends}."
     if gap.verdict is GapVerdict.ACCOUNTED_FOR:
-        return f"The gap {_accounted_for(gap, ends)}."
+        return (
+            f"The gap is accounted for by the composition of {_columns(gap)}: within "
+            f"{strata_words(gap)}, {_none_remains(gap, ends)}."
+        )
     if gap.reason is WhyInconclusive.VARIES:
         return _on_average(gap, ends)
     if gap.reason is WhyInconclusive.OFFSET:
@@ -494,12 +501,17 @@ def outlying_places(gap: Gap) -> list[tuple[str, StratumGap | LevelGap]]:
         if level.outlying
     }
     strata = [
-        (", ".join(f"{called(by)} {called(value)}" for by, value in each.stratum.items()), each)
+        (place_name(each), each)
         for each in gap.strata
         if each.outlying and not levels.keys() & each.stratum.items()
     ]
     named = [(f"{called(by)} {called(value)}", level) for (by, value), level in levels.items()]
     return [*named, *strata]
+
+
+def place_name(each: StratumGap) -> str:
+    """Return a stratum with the name of each column: "grade 2"."""
+    return ", ".join(f"{called(by)} {called(value)}" for by, value in each.stratum.items())
 
 
 def describe_outlying(gap: Gap) -> str:
@@ -598,12 +610,12 @@ def _why_inconclusive(gap: Gap, ends: str) -> str:
     return f"a confidence interval includes both no difference and the whole gap{ends}."
 
 
-def _accounted_for(gap: Gap, ends: str) -> str:
+def _none_remains(gap: Gap, ends: str) -> str:
     tolerated = f", below the margin of {_margin(gap)}" if gap.margin else ""
     at_most = f" ({_at_most(gap)}{tolerated})" if ends else ""
     return (
-        f"is accounted for by the composition of {_columns(gap)}: within {strata_words(gap)}, no "
-        f"statistically significant difference in the direction of the gap remains{at_most}{ends}"
+        "no statistically significant difference in the direction of the gap remains"
+        f"{at_most}{ends}"
     )
 
 
@@ -620,7 +632,8 @@ def _on_average(gap: Gap, ends: str) -> str:
             f"margin of {_margin(gap)}, by both confidence intervals{ends}"
         )
     else:
-        average = f"the gap {_accounted_for(gap, ends)}"
+        by = "by the shares of either side"  # no average holds where the difference varies
+        average = f"within {strata_words(gap)}, {by}, {_none_remains(gap, ends)}"
     if not ends:
         return f"On average {average}."
     return (

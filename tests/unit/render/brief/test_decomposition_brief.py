@@ -159,10 +159,57 @@ def test_one_difference_within_strata_is_named_to_quote_and_the_others_by_their_
     texts = [str(each) for each in (*brief.found, *brief.certainty)]
     assert not any("difference to quote" in each for each in texts)  # it varies over Dept
     assert sum("It varies: quote those of each Dept, no average." in each for each in texts) == 1
-    (others,) = (each for each in texts if each.startswith("Other ways to average over Dept do"))
-    for name in ("shares of women", "Mantel and Haenszel", "regression"):
-        assert name in others
-    assert "shares of men" not in others  # it shows what the one to quote does
+    (ways,) = (each for each in texts if each.startswith("Ways to average over Dept do not all"))
+    for name in ("shares of women", "shares of men", "Mantel and Haenszel", "regression"):
+        assert name in ways
+    assert not any("accounted for by the composition" in each for each in texts)
+
+
+def by_grade(shifts):
+    """Return pay by sex and grade, of which each grade has its own difference."""
+    rng = np.random.default_rng(0)
+    sex, grade = rng.choice(["F", "M"], 2_000), rng.integers(0, len(shifts), 2_000)
+    pay = 30_000 + 5_000 * grade + rng.normal(0, 3_000, 2_000)
+    rows = pl.DataFrame(
+        {"sex": sex, "grade": 8 + grade, "pay": pay - np.array(shifts)[grade] * (sex == "F")}
+    )
+    return fg.why(rows, label="pay", task="regression", sensitive="sex", reference={"sex": "M"},
+                  strata="grade")  # fmt: skip
+
+
+def test_cases_to_read_are_of_strata_in_which_the_worse_off_are_shown_to_be():
+    steps = " ".join(map(str, result("why").brief().steps))
+    assert "Dept A" not in steps  # where women are admitted more often
+    found = by_grade([900, 900, 0, 1_100])
+    assert "remains" in str(found.verdict)
+    (gap,) = found.gaps
+    shown = {each.stratum["grade"] for each in gap.strata if each.interval.high < 0}
+    assert 1 < len(shown) < 4
+    (step,) = (str(each) for each in found.brief().steps if str(each).startswith("Read cases"))
+    assert set(re.findall(r"grade (\d+)", step)) == shown
+
+
+@pytest.mark.parametrize("unlike", [None, 10])
+def test_strata_of_numbers_are_in_their_order_behind_outlying_ones(unlike):
+    rows = [
+        {"sex": sex, "level": level, "p": p, "n": n}
+        for level in (11, 9, 12, 8, 7, 10)
+        for sex, share in (("F", 0.9 if level == unlike else 0.40 + level / 100), ("M", 0.55))
+        for p, n in ((1, round(300 * share)), (0, 300 - round(300 * share)))
+    ]
+    (gap,) = fg.why(
+        pl.DataFrame(rows), prediction="p", positive=1, sensitive="sex", count="n", strata="level"
+    ).gaps
+    outlying = [int(each.stratum["level"]) for each in gap.strata if each.outlying]
+    assert outlying == [unlike] * (unlike is not None)
+    places = [int(each.stratum["level"]) for each in gap.strata]
+    assert places == outlying + [each for each in range(7, 13) if each not in outlying]
+
+
+def test_that_a_decision_may_change_the_column_is_among_what_is_not_shown():
+    for found in (result("why"), by_grade([900] * 4)):
+        limits = " ".join(map(str, found.brief().limits))
+        assert "A column that the decision itself changes, such as a grade, takes part" in limits
 
 
 @pytest.mark.parametrize("metric", ["difference", "ratio"])
