@@ -220,11 +220,6 @@ class UnrecordedRate:
         """Return what is right if outcome and group vary together in one direction."""
         return _Bracket(self.likelihood, self.weighted)
 
-    def methods(self, estimator: Estimator) -> tuple[IntervalMethod, ...]:
-        """Return the methods by which the interval of an estimator is named."""
-        stratified = self.cells.strata is not None and estimator in _OF_MIXTURE
-        return (_METHODS[estimator], *([IntervalMethod.WITHIN_STRATA] if stratified else []))
-
     def by(self, estimator: Estimator) -> RateEstimator:
         """Return the estimator of a name."""
         made = getattr(self, str(estimator))
@@ -260,9 +255,9 @@ class UnrecordedRate:
 
         def interval(z: Array) -> Limits:
             confidence = 1 - float(two_sided(min(float(z), _LARGEST_Z)))
-            known = clopper_pearson(counted, of, confidence) if confidence else (share, share)
+            least, most = clopper_pearson(counted, of, confidence) if confidence else (share, share)
             made = [
-                mover_difference(share, *known, end.value(g), *end.limits(g, float(z)))
+                mover_difference(share, least, most, end.value(g), *end.limits(g, float(z)))
                 for end in ends
             ]
             low, high = _hull([(float(low), float(high)) for low, high in made])
@@ -301,12 +296,19 @@ class UnrecordedRate:
             return float(self.weighted.rates.sizes[side])
         return self.mixture.denominator(self.sides[side])
 
-    def concentration(self, one: int, other: int) -> float:
-        """Return the mean probability of a side among its own people less among the other's."""
-        p, n = self.cells.p, self.cells.n.sum(axis=1)
-        ours, theirs = (p @ self.sides[s] * n for s in (one, other))
-        of_side = p @ self.sides[one]
-        return float(ours @ of_side / ours.sum() - theirs @ of_side / theirs.sum())
+
+def methods_of(rate: UnrecordedRate, estimator: Estimator) -> tuple[IntervalMethod, ...]:
+    """Return the methods by which the interval of an estimator is named."""
+    stratified = rate.cells.strata is not None and estimator in _OF_MIXTURE
+    return (_METHODS[estimator], *([IntervalMethod.WITHIN_STRATA] if stratified else []))
+
+
+def concentration(rate: UnrecordedRate, one: int, other: int) -> float:
+    """Return the mean probability of a side among its own people less among the other's."""
+    p, n = rate.cells.p, rate.cells.n.sum(axis=1)
+    ours, theirs = (p @ rate.sides[s] * n for s in (one, other))
+    of_side = p @ rate.sides[one]
+    return float(ours @ of_side / ours.sum() - theirs @ of_side / theirs.sum())
 
 
 def can_be_validated(rate: UnrecordedRate, sides: Sequence[int]) -> bool:

@@ -33,7 +33,9 @@ from fairgauge.inference.unrecorded_rates import (
     KnownRate,
     RateEstimator,
     UnrecordedRate,
+    concentration,
     contrast_value,
+    methods_of,
     p_value,
 )
 from fairgauge.question.specification import Spec
@@ -320,7 +322,7 @@ class _Feature:
         self._measured.shown[key] = self._shown(
             row.name, rate, estimator, [side], lambda made, z: made.limits(side, z)
         )
-        interval = Interval(low, high, level, rate.methods(estimator))
+        interval = Interval(low, high, level, methods_of(rate, estimator))
         value = _known_value(made.value(side))
         return RateValue(value=value, interval=interval, status=status, reason=reason)
 
@@ -380,7 +382,7 @@ class _Feature:
         estimate = replace(
             estimate,
             value=_known_value(value),
-            interval=Interval(low, high, level, rate.methods(estimator)),
+            interval=Interval(low, high, level, methods_of(rate, estimator)),
             p_value=p_value(made, by, one, other),
             rate_group=_known_value(made.value(group)),
             rate_reference=_known_value(made.value(reference)),
@@ -437,7 +439,7 @@ class _Feature:
             return Shown(self._known_people, lambda z: limits(rate.by(estimator), z), random=True)
         contradiction = self._contradiction(name, rate, estimator)
         alike = (rate.cells.n[:, :2].sum(axis=0) == 0).any()
-        if alike and estimator is Estimator.BOUNDS:  # of all groups, whoever is in them
+        if alike and estimator is Estimator.BOUNDS:  # 0 or 100% in every group, of any people
             return Shown(self._known_people, lambda z: limits(rate.by(estimator), z), random=True)
         masks = [rate.sides[side] for side in sides if not rate.sides[side].all()]
         p, known = self._known or (rate.cells.p[:0], rate.cells.p[:0])
@@ -512,7 +514,7 @@ class _Feature:
                 estimator=each,
                 decides=each is deciding,
                 value=None if each is Estimator.BRACKET else _known_value(value),
-                interval=Interval(low, high, level, rate.methods(each)),
+                interval=Interval(low, high, level, methods_of(rate, each)),
             )
             if each is Estimator.BOUNDS:
                 least, most = made.contrast(by, one, other, 0.0)
@@ -538,7 +540,7 @@ class _Feature:
             for bound in (rule.low, rule.high)
             if math.isfinite(bound)
         ] or [0.0]
-        room = 1 - rate.concentration(one, other)
+        room = 1 - concentration(rate, one, other)
         if room <= 0:
             return None
         ends = [(end - limit) / room for limit in limits for end in row.interval]

@@ -573,7 +573,7 @@ def _group_not_recorded(d: Diagnostic) -> str:
 
 
 def _answered(d: Diagnostic) -> str:
-    """Return for whom the group is known by a random sample, and what that makes of the rest."""
+    """Return for whom the group is known by a random sample, and how rates are made of that."""
     asked = f"{d['known']:,} of {numbered(d['people'], 'people')}, stated to be a random sample"
     made = "estimated from probabilities, and corrected by these answers"
     if d.get("alone"):
