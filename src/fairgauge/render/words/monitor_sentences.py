@@ -153,9 +153,9 @@ def describe_sparse_group(each: SparseGroup) -> str:
     rows = f"{each.rows:,} {numbers.plural(each.rows, 'row', 'rows')}"
     return (
         f"{called(each.group)} ({called(each.feature)}) has {rows} so far, from {each.first}: too "
-        "few to decide, and its comparisons keep their share of alpha. If it is no group, such as "
-        "a repeated header, correct the file and add the period again (--replace), or leave it out "
-        "(exclude_groups, or groups of the rules)."
+        "few to decide, and its comparisons keep their part of the probability of a false alarm. "
+        "If it is no group, such as a repeated header, correct the file and add the period "
+        "again (--replace), or leave it out (exclude_groups, or groups of the rules)."
     )
 
 
