@@ -62,7 +62,7 @@ from fairgauge.values import name_of
 _CALIBRATION_LEVEL = 0.05
 _WRONG_PROBABILITIES, _WRONG_RATES = 0.001, 0.005
 """The levels of two tests of people of known group, that of chi-square strict because it rejects
-too often where few are known: an assumption that holds fails either in 1 of 100 audits at most."""
+too often where few are known: together an assumption that holds seldom fails them."""
 _LEAST_SLOPE = 0.05
 """Probabilities that show less of a group are as good as none."""
 _FIT_LEVEL = 0.01
