@@ -141,9 +141,29 @@ class ComparedMeans:
 
     @property
     def _scale(self) -> float:
-        """Return the smallest number that must not be rounded away."""
+        """Return the smallest number that must not be rounded away: less so in a wide range."""
         mine, theirs = (value or 0.0 for value in self.values)
-        return abs(mine - theirs)
+        ends = self.interval
+        if ends is None or self.is_ratio or not ends[0] <= 0 <= ends[1]:
+            return abs(mine - theirs)
+        return max(abs(mine - theirs), max(map(abs, ends)) / 10)
+
+    def not_shown(self, of: int) -> str | None:
+        """Return both numbers of the largest of some differences, none of which is significant."""
+        if (text := self.sentence()) is None:
+            return None
+        mine, theirs = (value or 0.0 for value in self.values)
+        size = f" of {_number(abs(mine - theirs), _decimals(self._scale))}" * self.is_bias
+        which = f", the largest of {of:,}," if of > 1 else ""
+        return f"{text} This difference{size}{which} is not statistically significant."
+
+    def not_excluded(self) -> str | None:
+        """Return the interval in words, and the largest difference that it includes."""
+        text = self.interval_sentence()
+        if text is None or self.interval is None or self.is_ratio:
+            return text
+        most = _number(max(map(abs, self.interval)), _decimals(self._scale))
+        return f"{text} The data do not exclude differences of up to {most}."
 
     def interval_sentence(self) -> str | None:
         """Return the interval in words: "between 0.27 and 0.32 higher"."""

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import AfterAdjusting, Outcome, ScopeKind
+from fairgauge.enums import AfterAdjusting, Outcome, ScopeKind, Status, Task
 from fairgauge.render.brief._compared_means import ComparedMeans
 from fairgauge.render.brief._compared_shares import ComparedShares
 from fairgauge.render.brief._rules_in_words import shares_of
 from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.finding_sentences import adjusted_sentence, describe_finding
+from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.words.numbers import listing
 from fairgauge.results.brief import Sentence
-from fairgauge.results.disparities import after_adjusting, gap, significant_strata, singled_out
+from fairgauge.results.disparities import (
+    after_adjusting,
+    gap,
+    is_ratio,
+    significant_strata,
+    singled_out,
+)
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.finding import Finding
 from fairgauge.results.report import Report
@@ -200,10 +208,29 @@ def led_by(disparities: list[StatedFinding]) -> list[StatedFinding]:
     return disparities[:MOST_FINDINGS]
 
 
-def not_shown(
-    report: Report, words: Vocabulary
-) -> Iterator[tuple[tuple[str, ...], ComparedShares]]:
-    """Yield the shares that the first rule judges, where no difference is shown: largest first."""
+class NotShown(NamedTuple):
+    """A comparison that is stated although it shows no difference.
+
+    Attributes
+    ----------
+    contrast, source : the comparison, and its place.
+    text, interval : both numbers, and their interval, in words.
+    """
+
+    contrast: Estimate
+    source: tuple[str, ...]
+    text: str | None
+    interval: str | None
+
+
+def not_shown(report: Report, words: Vocabulary) -> Iterator[NotShown]:
+    """Yield what is compared where no difference is shown, the largest first.
+
+    The shares that the first rule judges; of amounts the largest difference of each mean.
+    """
+    if report.task is Task.REGRESSION:
+        yield from _means_not_shown(report, words)
+        return
     stated = [
         shares
         for rule in report.by_rule[:1]
@@ -212,8 +239,25 @@ def not_shown(
         and (shares := shares_of(report, words, each, turn=True)) is not None
     ]
     stated.sort(key=lambda shares: -abs(gap(shares.contrast)))
-    for shares in stated[:MOST_FINDINGS]:
-        yield (f"estimates[{report.estimates.index(shares.contrast)}]",), shares
+    for each in stated[:MOST_FINDINGS]:
+        source = (f"estimates[{report.estimates.index(each.contrast)}]",)
+        yield NotShown(each.contrast, source, each.sentence(), each.interval_sentence())
+
+
+def _means_not_shown(report: Report, words: Vocabulary) -> Iterator[NotShown]:
+    by_row: dict[str, list[ComparedMeans]] = {}
+    for each in report.estimates:
+        row = compared_rate(each.definition)
+        whole = each.scope.kind is ScopeKind.OVERALL and each.mirror_of is None
+        if whole and each.reference and each.status is Status.OK and not is_ratio(each.definition):
+            means = None if row is None or row.is_share else ComparedMeans(words, each, row)
+            if means is not None and means.known:
+                by_row.setdefault(means.row.name, []).append(means)
+    for found in list(by_row.values())[:MOST_FINDINGS]:
+        largest = max(found, key=lambda means: abs(gap(means.contrast)))
+        source = (f"estimates[{report.estimates.index(largest.contrast)}]",)
+        text = largest.not_shown(len(found))
+        yield NotShown(largest.contrast, source, text, largest.not_excluded())
 
 
 def stated_contrasts(report: Report) -> list[Estimate]:
@@ -221,4 +265,4 @@ def stated_contrasts(report: Report) -> list[Estimate]:
     words = Vocabulary.of_report(report)
     if led := led_by(disparities_of(report, words)):
         return [each.stated.contrast for each in led]
-    return [shares.contrast for _, shares in not_shown(report, words)]
+    return [each.contrast for each in not_shown(report, words)]

@@ -95,7 +95,9 @@ def audit_brief(report: Report) -> Brief:
     words = Vocabulary.of_report(report)
     disparities = disparities_of(report, words)
     led = led_by(disparities)
-    neutral = bool(led) and not any(each.stated.worse for each in led)
+    neutral = (bool(led) or _lacks_direction(report, words)) and not any(
+        each.stated.worse for each in led
+    )
     return Brief(
         headline=_headline(report, words, disparities),
         verdict=tuple(_verdict(report, words, led)),
@@ -540,9 +542,9 @@ def _worse_off(
     for place in others[:MOST_FINDINGS]:
         yield Sentence(f"{report.estimates[place].says}.", (f"estimates[{place}]",))
     if not disparities and not pairs and not others:
-        for source, shares in not_shown(report, words):
-            if text := shares.sentence():
-                yield Sentence(text, source)
+        for open_ in not_shown(report, words):
+            if open_.text is not None:
+                yield Sentence(open_.text, open_.source)
         over = " over all rows" * bool(_divided_strata(report))
         yield Sentence(
             f"No difference{over} is statistically significant. This does not show that the groups "
@@ -774,10 +776,10 @@ def _intervals(
         if text := each.interval_within():
             yield Sentence(text, each.source)
             averaged = averaged or _averaged(report, each)
-    for source, shares in [] if disparities else not_shown(report, words):
-        if text := shares.interval_sentence():
-            yield Sentence(text, source)
-            explained.append(shares.contrast)
+    for open_ in [] if disparities else not_shown(report, words):
+        if open_.interval is not None:
+            yield Sentence(open_.interval, open_.source)
+            explained.append(open_.contrast)
     if averaged:
         yield Sentence(averaged)
     if (text := _both_estimates(report, explained)) is not None:
@@ -939,11 +941,10 @@ def _limits(report: Report, words: Vocabulary) -> Iterator[Sentence]:
             "reverse.",
             ("spec.positive",),
         )
-    if report.task is Task.REGRESSION and words.words.favourable not in AMOUNTS:
-        label, prediction = columns_of(spec)
+    if _lacks_direction(report, words):
         yield Sentence(
-            f"Whether a higher {label if spec.get('label') else prediction} is better or worse for "
-            "people: nobody stated it (--word favourable=higher, or lower)."
+            f"Whether higher values of {_amount(report)} are better or worse for people: nobody "
+            "stated it."
         )
     if report.task is Task.REGRESSION and spec.get("label") and spec.get("prediction"):
         label, _ = columns_of(spec)
@@ -1111,8 +1112,24 @@ def _later_steps(report: Report, *, remaining: bool) -> Iterator[Sentence]:
         yield Sentence("Plan how many rows would decide the rules: fairgauge plan.")
 
 
-def _missing_statements(report: Report) -> Iterator[Sentence]:
+def _lacks_direction(report: Report, words: Vocabulary) -> bool:
+    """Return whether nobody stated which amounts are the better ones for people."""
+    return report.task is Task.REGRESSION and words.words.favourable not in AMOUNTS
+
+
+def _amount(report: Report) -> str:
+    """Return the column whose amounts are compared."""
+    label, prediction = columns_of(report.spec)
+    return label if report.spec.get("label") else prediction
+
+
+def _missing_statements(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     """Yield what nobody stated, without which it is not known who is worse off."""
+    if _lacks_direction(report, words):
+        yield Sentence(
+            f"State whether higher values of {_amount(report)} are better for people, or lower "
+            "ones: fairgauge audit --word favourable=higher, or favourable=lower."
+        )
     if _is_positive_assumed(report):
         yield Sentence(
             "State which value is the favourable outcome: fairgauge audit --positive VALUE."
@@ -1185,7 +1202,7 @@ def _steps(
         if before_counting(each) is Outcome.FAIL and each.remains is not False
     ]
     remaining = bool(failed)
-    yield from _missing_statements(report)
+    yield from _missing_statements(report, words)
     yield from _recoding_steps(report)
     for each in report.diagnostics:
         if each.code is DiagnosticCode.MISSING_GROUPS and (

@@ -32,7 +32,8 @@ def test_an_amount_is_stated_with_its_column_unit_and_direction() -> None:
     assert "in the unit of rate spread" in str(brief)
     assert "mean label" not in str(brief)
     assert brief.question == "Who differs, and by how much"
-    assert "nobody stated it (--word favourable=" in str(brief)
+    assert "better or worse for people: nobody stated it." in str(brief)
+    assert "--word favourable=higher, or favourable=lower." in str(brief.steps[0])
 
 
 def amounts(text: str) -> float:
@@ -76,6 +77,51 @@ def test_an_error_states_whether_predictions_are_too_high() -> None:
         "Compared with price, estimate is on average 8.0 too low for people with race Black and "
         "0.4 too high for all other people."
     ) in found
+
+
+@pytest.mark.parametrize("groups", [2, 3])
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e5])
+def test_amounts_without_a_significant_difference_are_stated(groups: int, scale: float) -> None:
+    """The largest difference of each mean, with what the data do not exclude."""
+    rng = np.random.default_rng(0)
+    sides, label = rng.choice(list("abc"[:groups]), 600), scale * rng.gamma(3, 4, 600)
+    rows = pl.DataFrame({"g": sides, "y": label, "p": label + scale * rng.normal(-1, 5, 600)})
+    report = fg.audit(rows, label="y", prediction="p", sensitive="g", task="regression")
+    brief = report.brief()
+    assert brief.question == "Who differs, and by how much"
+    error, size, *_ = map(str, brief.found)
+    assert re.match(r"Compared with y, p is on average [\d.,]+ too low for people with g", error)
+    assert error.endswith("is not statistically significant.")
+    assert (", the largest of 3," in error) is (groups == 3)
+    assert size.startswith("Average size of the errors of p: ")
+    compared = [
+        each
+        for each in report.estimates
+        if each.metric == "mean_error.difference" and each.mirror_of is None
+    ]
+    largest = max(compared, key=lambda each: abs(each.value or 0))
+    ends = largest.simultaneous
+    assert ends is not None
+    stated = re.search(r"do not exclude differences of up to ([\d.,]+)\.", str(brief.certainty[0]))
+    assert stated is not None
+    assert amounts(stated[1]) == pytest.approx(max(abs(ends.low), abs(ends.high)), rel=0.03)
+    shown = re.findall(r"[\d.,]*\d", error.split(" too high")[0])
+    means = {g.group: abs(g.rates["mean_error"].value or 0) for g in report.groups}
+    assert amounts(shown[0]) == pytest.approx(
+        min(means.values(), key=lambda mean: abs(mean - amounts(shown[0]))), rel=0.05
+    )
+    assert any("confidence interval" in str(each) for each in brief.certainty)
+
+
+def test_a_stated_direction_asks_for_none() -> None:
+    rng = np.random.default_rng(0)
+    rows = pl.DataFrame({"g": rng.choice(["a", "b"], 400), "y": rng.normal(5, 1, 400)})
+    report = fg.audit(rows, label="y", sensitive="g", task="regression",
+                      words={"favourable": "higher"})  # fmt: skip
+    brief = report.brief()
+    assert brief.question == "Who is worse off, and by how much"
+    assert "favourable=" not in str(brief)
+    assert str(brief.found[0]).startswith("Average y: ")
 
 
 @pytest.mark.parametrize(
