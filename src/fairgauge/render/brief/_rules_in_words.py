@@ -104,8 +104,10 @@ def rule_sentence(report: Report, words: Vocabulary, rule: RuleResult, outcome: 
         for code, why in WHY_OF_PROBABILITIES.items():
             whom = [each for each in verdicts if each.reason.code is code]
             named = list(dict.fromkeys(group_of(words, each) for each in whom))
-            of = "" if len(whom) == len(verdicts) else f"for {words.together(named, _MOST_NAMED)} "
-            text += f"; {of}because {why}" if whom else ""
+            of = (
+                "," if len(whom) == len(verdicts) else f"; for {words.together(named, _MOST_NAMED)}"
+            )
+            text += f"{of} because {why}" if whom else ""
         return f"{text}."
     by_side: dict[tuple[bool, str], list[str]] = {}
     for each in verdicts:
