@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from fairgauge.catalogue.cells import FP, TP
+from fairgauge.catalogue.cells import FN, FP, TN, TP
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import (
     Better,
@@ -27,6 +27,7 @@ from fairgauge.render.brief._vocabulary import (
     UNFAIR,
     Vocabulary,
     adjusted_in_words,
+    joined,
     without_outcome,
 )
 from fairgauge.render.words.change_words import ARROW, describe_rate_shift
@@ -174,6 +175,8 @@ class _ModelsBrief:
         for i, each in enumerate(self.comparison.candidates[:_MOST_CANDIDATES]):
             source = (f"candidates[{i}].verdict",)
             yield Sentence(describe_candidate(each, self.current, self.terms), source)
+            if each is self.best and each.verdict is CandidateVerdict.DOMINATES:
+                yield from self._wronged_anew()
             place = f"candidates[{i}]"
             for text in margins_kept(each, self.terms):
                 yield Sentence(
@@ -185,6 +188,41 @@ class _ModelsBrief:
                 yield Sentence(text, (f"{place}.disparities", f"{place}.groups"))
         if (more := len(self.comparison.candidates) - _MOST_CANDIDATES) > 0:
             yield Sentence(f"{more:,} more {plural(more, 'candidate', 'candidates')} below.")
+
+    def _wronged_anew(self) -> Iterator[Sentence]:
+        """Yield who loses the better decision although their outcome is the better one, by group.
+
+        A margin allows for some in every group, whom rates of a whole group do not show.
+        """
+        good = self.words.favourable is not Favourable.NEGATIVE
+        among, of = ("positive", TP + FN) if good else ("negative", TN + FP)
+        event, condition = self.words.event(TP + FP if good else TN + FN), self.words.among(of)
+        held = [
+            (i, one)
+            for i, one in enumerate(self.best.reclassified)
+            if one.among == among and one.threshold is None and one.feature is not None and one.n
+        ]
+        held = [each for each in held if each[1].feature == held[0][1].feature]
+        if event is None or not condition or self.words.favourable is Favourable.NEITHER:
+            return
+
+        def lost(one: Reclassified) -> float:
+            return one.lost if good else one.gained
+
+        held.sort(key=lambda each: -lost(each[1]) / each[1].n)
+        shown = held[:_MOST_GROUPS]
+        parts = [
+            f"{count(lost(one))} of {count(one.n)} "
+            f"{joined(self.words.group(one.feature, one.group), condition)}"
+            for _, one in shown
+        ]
+        if not parts:
+            return
+        parts[0] += f" {event.happened} under “{self.current}”, but not under “{self.name}”"
+        yield Sentence(
+            f"{'; '.join(parts)}.",
+            tuple(f"{self.place}.reclassified[{i}]" for i, _ in shown),
+        )
 
     def _worse_without_margin(self) -> Iterator[Sentence]:
         """Yield which rates of groups that no margin is about are worse, each by its interval."""

@@ -63,10 +63,10 @@ _FEWEST_LATELY = 3
 def monitor_brief(report: MonitorReport) -> Brief:
     """Return the brief of a monitor."""
     words = vocabulary_of(report)
-    alarms = [_Alarmed(report, words, _worse_off(report, words, each)) for each in report.alarms]
+    alarms = [_Alarmed(report, words, worse_off(report, words, each)) for each in report.alarms]
     # without an alarm, the comparison that is nearest to one states who is worse off
     known = [
-        _Compared(report, words, _worse_off(report, words, each))
+        _Compared(report, words, worse_off(report, words, each))
         for each in report.gravest
         if not alarms and each.last is not None
     ][:1]
@@ -296,7 +296,7 @@ class _Alarmed(_Compared):
         return f"{text}; {others}."
 
 
-def _worse_off(
+def worse_off(
     report: MonitorReport, words: Vocabulary, each: MonitoredComparison
 ) -> MonitoredComparison:
     """Return a comparison as it is of the worse off of two groups that mirror each other."""
@@ -350,7 +350,7 @@ def _outside_lately(report: MonitorReport, words: Vocabulary) -> Iterator[Senten
     """Yield that a comparison without an alarm was not tolerated in any of the last periods."""
     most, at = max((lately_outside(each), -i) for i, each in enumerate(report.comparisons))
     if most >= _FEWEST_LATELY:
-        found = _Compared(report, words, _worse_off(report, words, report.comparisons[-at]))
+        found = _Compared(report, words, worse_off(report, words, report.comparisons[-at]))
         values = [p.value for p in found.each.points if not p.waits and p.value is not None][-most:]
         same_side = max(values) < found.each.low or min(values) > found.each.high
         left = found.limit_left(values[-1] if same_side else None).rstrip(",")

@@ -24,7 +24,7 @@ from fairgauge.render._document_tree import (
     Tone,
     Unit,
 )
-from fairgauge.render.brief.monitor_brief import drawn_caption, vocabulary_of
+from fairgauge.render.brief.monitor_brief import drawn_caption, vocabulary_of, worse_off
 from fairgauge.render.documents._document_parts import TONES, document_of, listed, record_blocks
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised
@@ -67,8 +67,7 @@ METHOD = (
     "Grünwald 2024). The alternatives come from earlier periods alone. The Shiryaev-Roberts sum of "
     "their products over all possible beginnings of a change is the evidence; it raises an alarm "
     "where it reaches the horizon divided by the false alarm probability of the comparison (Shin, "
-    "Ramdas and Rinaldo 2023). The intervals in the charts are of single periods (95%) and raise "
-    "no alarm. "
+    "Ramdas and Rinaldo 2023). The intervals of single periods (95%) raise no alarm. "
     "The periods of a change are chosen by their values, which overstate it; what is now is "
     "estimated from the later half of the periods after the alarm, of 7 to 28 where there are so "
     "many. "
@@ -285,9 +284,10 @@ def _series(report: MonitorReport) -> Iterator[Section]:
 
 
 def _first_drawn(report: MonitorReport) -> list[Block]:
-    """Return the comparison that the headline is about, over time."""
+    """Return the comparison that the headline is about, over time, from the same side."""
     found: list[Block] = []
-    for each in report.gravest[:1]:
+    for gravest in report.gravest[:1]:
+        each = worse_off(report, vocabulary_of(report), gravest)
         chart, *_ = _charts(each, report)
         assert isinstance(chart, TimeChart)
         found.append(replace(chart, caption=drawn_caption(report, each) or chart.caption))

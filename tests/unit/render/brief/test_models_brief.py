@@ -66,6 +66,23 @@ def test_a_candidate_that_dominates_is_stated_as_counts_under_both_models() -> N
     assert "fairgauge monitor" in str(brief.steps[-1])
 
 
+def test_who_loses_approval_stands_beside_nowhere_worse() -> None:
+    """Within every margin some who repaid are refused by the candidate alone."""
+    data = rows()
+    flipped = np.random.default_rng(0).random(len(data)) < 0.02
+    data = data.with_columns(boosted=np.where(flipped, 0, data["boosted"].to_numpy()))
+    comparison = compared(data)
+    verdict = " ".join(map(str, comparison.brief().verdict))
+    assert "nowhere worse by more than the margins" in verdict
+    repaid = data.filter(pl.col("repaid") == 1)
+    for sex, who in (("F", "women"), ("M", "men")):
+        group = repaid.filter(pl.col("sex") == sex)
+        lost = group.filter((pl.col("current") == 1) & (pl.col("boosted") == 0))
+        assert len(lost) > 0
+        assert re.search(rf"\b{len(lost)} of {len(group):,} {who} who repaid", verdict)
+    assert "under “current”, but not under “boosted”" in verdict
+
+
 @pytest.mark.parametrize("names", [("a", "b", "c"), ("c", "b", "a"), ("b", "c", "a")])
 def test_the_largest_change_is_the_headline_whatever_groups_are_called(names: Any) -> None:
     rng = np.random.default_rng(5)
@@ -126,7 +143,11 @@ def test_a_verdict_names_the_rates_that_its_margin_is_about() -> None:
 
 def test_the_reservation_stands_with_the_verdict() -> None:
     """A box read "dominates", and the next page what may be worse."""
-    claim, margins, reservation, worse = map(str, compared().brief().verdict)
+    claim, lost, margins, reservation, worse = map(str, compared().brief().verdict)
+    assert lost == (
+        "0 of 1,212 women who repaid were approved under “current”, but not under “boosted”; 0 of "
+        "1,161 men who repaid."
+    )
     assert claim.endswith(
         "it is significantly better in accuracy (how often the decision matches the outcome)."
     )

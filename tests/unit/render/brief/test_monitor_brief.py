@@ -12,6 +12,8 @@ from tests.monitored_days import RATIO, asked, cube, day_names, days
 
 import fairgauge as fg
 from fairgauge.render import render
+from fairgauge.render._document_tree import TimeChart
+from fairgauge.render.documents.monitor_document import monitor_document
 
 WORDS: dict[str, Any] = {
     "noun": "applicants", "positive": "approved", "negative": "refused",
@@ -214,6 +216,19 @@ def test_two_groups_compared_with_each_other_are_one_gap(
     assert len(now) == 1
     assert re.search("women|men", now[0])
     assert "ALARM: 1 comparison\n" in render(made, "text")
+    (drawn,) = monitor_document(made).first_page.exhibits
+    assert isinstance(drawn, TimeChart)
+    assert re.search(rf"often {worse.lower()} .* (than|as) {other}", drawn.caption)
+    value = drawn.marks[-1].value
+    assert value is not None
+    assert value < (1 if "ratio" in rule["metric"] else 0)  # the worse off have it less often
+
+
+def test_the_method_describes_the_intervals_that_are_drawn(shifted: dict[str, fg.Cube]) -> None:
+    text = " ".join(render(monitored(shifted, RATIO), "text", full=True).split())
+    assert "The intervals in the charts are of single periods" not in text
+    assert "The intervals of single periods (95%) raise no alarm." in text
+    assert "The intervals for all periods together are confidence sequences" in text
 
 
 def test_of_three_groups_none_is_anothers_mirror() -> None:
