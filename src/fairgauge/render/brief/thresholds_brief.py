@@ -60,6 +60,12 @@ from fairgauge.results.threshold_choice import (
 )
 
 _MOST_FEATURES, _MOST_STEPS, _MOST_DRAWN = 3, 3, 8
+_SEPARATE = {
+    Outcome.PASS: "; separate ones do",
+    Outcome.FAIL: "",
+    Outcome.INCONCLUSIVE: "; separate ones may",
+}
+"""What thresholds of each group come to, where none for all groups is enough."""
 _WORST = (Outcome.PASS, Outcome.INCONCLUSIVE, Outcome.FAIL)
 
 
@@ -110,8 +116,11 @@ class _ThresholdsBrief:
         kept = choice.kept_rate.title
         source = (f"{self.place}.common",)
         if effect is None:
+            separate = self.of.by_group
+            beside = "" if separate is None else _SEPARATE[separate.outcome]
             return Sentence(
-                f"No single threshold for all groups meets the goal{of} and keeps {kept}", source
+                f"No single threshold meets the goal{of} and keeps {kept}{beside}",
+                (*source, f"{self.place}.by_group"),
             )
         at = f"At the threshold {cut_of(effect):g} for all"
         if not changes_decisions(choice, effect):
