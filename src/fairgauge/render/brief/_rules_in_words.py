@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.moments import Mean
@@ -15,7 +16,7 @@ from fairgauge.render.brief._compared_shares import ComparedShares, RateWords
 from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import compared_rate
-from fairgauge.render.words.numbers import minus
+from fairgauge.render.words.numbers import listing, minus
 from fairgauge.render.words.rule_words import rule_words, rules_of
 from fairgauge.results.disparities import is_ratio
 from fairgauge.results.estimates import Estimate
@@ -98,15 +99,11 @@ def rule_sentence(report: Report, words: Vocabulary, rule: RuleResult, outcome: 
     if outcome is Outcome.PASS:
         return f"{name}: every comparison passes."
     if outcome is not Outcome.FAIL:
-        named = list(dict.fromkeys(group_of(words, each) for each in verdicts))
         are = "inconclusive" if outcome is Outcome.INCONCLUSIVE else "not evaluated"
-        text = f"{name}: {are} for {words.together(named, _MOST_NAMED)}"
+        text = f"{name}: {are} for {_together(words, verdicts)}"
         for code, why in WHY_OF_PROBABILITIES.items():
             whom = [each for each in verdicts if each.reason.code is code]
-            named = list(dict.fromkeys(group_of(words, each) for each in whom))
-            of = (
-                "," if len(whom) == len(verdicts) else f"; for {words.together(named, _MOST_NAMED)}"
-            )
+            of = "," if len(whom) == len(verdicts) else f"; for {_together(words, whom)}"
             text += f"{of} because {why}" if whom else ""
         return f"{text}."
     by_side: dict[tuple[bool, str], list[str]] = {}
@@ -121,7 +118,7 @@ def rule_sentence(report: Report, words: Vocabulary, rule: RuleResult, outcome: 
     clauses = []
     for i, ((alone, side), people) in enumerate(order):
         limit = "it" if i else "this limit"
-        are = f"{words.together(people, _MOST_NAMED)} are outside {limit}"
+        are = f"{_listed(words, verdicts[0].feature, people)} are outside {limit}"
         joint = " and " if side in (_WORSE, _BETTER) else ": " if side else ""
         clauses.append(f"{are}{joint}{side}{' (judged by themselves alone)' if alone else ''}")
     return f"{name}: {'; '.join(clauses)}."
@@ -133,6 +130,21 @@ def group_of(words: Vocabulary, verdict: Verdict) -> str:
         return f"the groups of {words.feature(verdict.feature)}" if verdict.feature else "all"
     group, scope = words.group(verdict.feature, verdict.group), verdict.class_scope
     return group if scope.name is None else f"{group} (class {called(scope.name)})"
+
+
+def _together(words: Vocabulary, verdicts: Sequence[Verdict]) -> str:
+    """Return the groups that verdicts are of."""
+    named = dict.fromkeys(group_of(words, each) for each in verdicts)
+    return _listed(words, verdicts[0].feature if verdicts else None, list(named))
+
+
+def _listed(words: Vocabulary, feature: str | None, people: list[str]) -> str:
+    """Return people in a list; of one column it is named once: "people with sex F or M"."""
+    lead = f"{words.noun} with {called(feature or '')} "
+    if len(people) > 1 and all(each.startswith(lead) for each in people):
+        rest = [each.removeprefix(lead) for each in people]
+        return lead + listing(rest, "or", _MOST_NAMED)
+    return listing(people, most=_MOST_NAMED)
 
 
 def _whom(report: Report, words: Vocabulary, verdict: Verdict) -> tuple[str, str]:

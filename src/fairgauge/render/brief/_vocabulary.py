@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -317,15 +317,6 @@ class Vocabulary:
             return f"{self.noun} with {called(feature)} {group_value(group)}"
         listed = [f"{called(column)} {group_value(value)}" for column, value in parts.items()]
         return f"{self.noun} with {listing(listed)}"
-
-    def together(self, people: Sequence[str], most: int) -> str:
-        """Return people in a list; of one column it is named once: "people with sex F or M"."""
-        for feature, held in self._features.items():
-            lead = f"{self.noun} with {called(feature)} "
-            single = held is not None and len(held.columns) == 1 < len(people)
-            if single and all(each.startswith(lead) for each in people):
-                return lead + listing([each.removeprefix(lead) for each in people], "or", most)
-        return listing(people, most=most)
 
     def word_of(self, feature: str | None, group: str | None) -> str | None:
         """Return what a group is called where this does not hold its value: "women" of Female."""
