@@ -186,7 +186,7 @@ class Rate(Statistic):
         return none_of(self.among)
 
 
-def is_complement(one: Statistic, other: Statistic) -> bool:
+def is_complement(one: object, other: object) -> bool:
     """Return whether two rates add up to 1: the rows of one are those that the other leaves out."""
     if not isinstance(one, Rate) or not isinstance(other, Rate):
         return False

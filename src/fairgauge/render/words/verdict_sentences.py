@@ -296,7 +296,7 @@ def rows_of_group(reason: Reason) -> tuple[str, str, str] | None:
 
     def of_group(rows: float) -> int:
         """Return the group's part of so many rows: more than there are, which decided nothing."""
-        return max(rounded_up(rows * has / reason["rows"]), math.floor(has) + 1)
+        return max(rounded_up(rows * has / reason["rows"]), int(has) + 1)
 
     upper = f" to {of_group(most):,}" if most <= _MOST_ROWS else " or more"
     return f"{of_group(needed):,}", f"{of_group(least):,}{upper}", count(has)
