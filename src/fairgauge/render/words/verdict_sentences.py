@@ -292,7 +292,7 @@ def rows_of_group(reason: Reason) -> tuple[str, str, str] | None:
     needed, least, most = (reason.get(name) for name in ("needed", "fewest", "most"))
     if needed is None or reason.get("on_limit") or needed > _MOST_TIMES * reason["rows"]:
         return None
-    has = reason["of_group"]
+    has: float = reason["of_group"]
 
     def of_group(rows: float) -> int:
         """Return the group's part of so many rows: more than there are, which decided nothing."""
