@@ -110,7 +110,7 @@ class Judged:
     """
 
     name: str
-    tables: int = 200
+    tables: int = 100
     rows: int = 20_000
     rates: tuple[float, float, float] = (0.368, 0.55, 0.5)
     concentration: float = 1.0
