@@ -473,7 +473,7 @@ class DiagnosticCode(StrEnum):
     # strata, share, minimum, controls; columns, cuts: of each that can be cut
     MISSING_MARKER = "missing_marker"  # value, rows
     SAME_NAMES = "same_names"  # values, rows, columns
-    UNMATCHED = "unmatched"  # path, name, nearest
+    UNMATCHED = "unmatched"  # path, name, nearest, held: the names that there are
     ONE_GROUP = "one_group"  # group
     PEOPLE = "people"  # column, counted; rows, people, unnamed rows where known
     NEVER_REPEATS = "never_repeats"  # column, role: person or cluster

@@ -127,7 +127,7 @@ class ReasonCode(StrEnum):
     BOUNDS_CROSS = "bounds_cross"  # low, high
     MISSING_GROUPS = "missing_groups"  # rows, unit, low, high, alone, by_value
     MISSING_OUTCOMES = "missing_outcomes"  # likewise
-    NO_ESTIMATE = "no_estimate"  # what, name, nearest
+    NO_ESTIMATE = "no_estimate"  # what, name, nearest; held: the names that there are
     NO_VALUE = "no_value"
     NO_INTERVAL = "no_interval"
     FAMILYWISE = "familywise"  # comparisons

@@ -97,9 +97,13 @@ def print_message(message: Exception | str, prefix: str = "Error: ") -> None:
 
 
 def printable(text: str) -> str:
-    """Escape what a terminal would act on: control characters and bidirectional overrides."""
+    """Escape what a terminal would act on: control characters and bidirectional overrides.
+
+    Spaces that keep words on one line become plain ones.
+    """
     return "".join(
-        c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text
+        c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode()
+        for c in text.replace("\N{NO-BREAK SPACE}", " ")
     )
 
 

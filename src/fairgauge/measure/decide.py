@@ -28,7 +28,7 @@ from fairgauge.enums import (
     ScopeKind,
     Status,
 )
-from fairgauge.errors import closest
+from fairgauge.errors import closest, listing
 from fairgauge.identity import is_named, texts_of
 from fairgauge.inference.needed_rows import POWER, detectable_disparity, needed_rows
 from fairgauge.question.rules import Rule
@@ -338,7 +338,7 @@ def _unmatched_groups(
         for name in rule.groups:
             if name in judged:
                 continue
-            reason = _no_estimate("group", name, [other for other in known if other != name])
+            reason = _no_estimate("group", name, () if name in known else known)
             if name in known and name in references:
                 reason = Reason.of(ReasonCode.IS_REFERENCE, name=name)
             yield feature, name, reason
@@ -385,7 +385,8 @@ def _undecided(rule: Rule, reason: Reason) -> Outcome:
 
 def _no_estimate(what: str, name: str, known: Sequence[str]) -> Reason:
     """Return that there is no estimate of a group or a metric, with the nearest name."""
-    return Reason.of(ReasonCode.NO_ESTIMATE, what=what, name=name, nearest=closest(name, known))
+    near, held = closest(name, known), listing(known) if known else None
+    return Reason.of(ReasonCode.NO_ESTIMATE, what=what, name=name, nearest=near, held=held)
 
 
 def _decided(each: _Subject, rule: Rule, measured: Measured) -> Decision:

@@ -23,7 +23,7 @@ from fairgauge.cube.cube import Cube, Sums
 from fairgauge.cube.levels import quartiles
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Favourable, Missing, Role, Task, Uncounted
-from fairgauge.errors import DataError, closest, quote
+from fairgauge.errors import DataError, closest, listing, quote
 from fairgauge.identity import FeatureId, ValueSet, is_named, texts_of
 from fairgauge.question.category_words import means_missing, means_no_outcome
 from fairgauge.question.conditions import RowCondition
@@ -90,6 +90,13 @@ def check_known(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -> N
         if not rows_by_level[axis][:-1].any():
             role = Role.SCORE if axis.bounds else axis.role
             what = "number" if axis.bins else "value"
+            if people := dict(cube.conflicts).get(axis.column):
+                raise DataError(
+                    f"column {quote(axis.column)} ({role}) decides nothing: its values contradict "
+                    f"each other in the rows of {people:,} people, and no other "
+                    f"person has a {what}; check that {quote(spec.person or '')} identifies a "
+                    "person (person, --person)"
+                )
             raise DataError(f"column {quote(axis.column)} ({role}) holds no {what} in any row")
 
 
@@ -973,5 +980,8 @@ def limits_outside_range(spec: Spec) -> Iterator[Diagnostic]:
 
 
 def _unmatched(path: str, name: str, known: Iterable[str]) -> Diagnostic:
-    near = closest(name, sorted(known))
-    return Diagnostic.warning(DiagnosticCode.UNMATCHED, path=path, name=name, nearest=near)
+    names = sorted(known)
+    near, held = closest(name, names), listing(names)
+    return Diagnostic.warning(
+        DiagnosticCode.UNMATCHED, path=path, name=name, nearest=near, held=held
+    )

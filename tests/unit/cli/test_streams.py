@@ -97,3 +97,7 @@ def test_without_standard_error_a_message_is_lost_and_the_exit_code_stays(shell,
         assert process.communicate()[0] == b""
     assert process.returncode == 2
     assert sys.stderr is not None
+
+
+def test_a_space_that_does_not_break_is_printed_as_a_space():
+    assert streams.printable("p\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}0.667\x1b") == "p = 0.667\\x1b"

@@ -56,7 +56,15 @@ def test_a_named_reference_is_said_to_be_one():
 def test_a_group_of_another_feature_is_not_the_nearest():
     rule = fg.rule("selection_rate.ratio", at_least=0.1, groups=["a"], features="k")
     (each,) = verdicts(rules=[rule], sensitive=["g", "k"])
-    assert each.says == "there is no estimate of the group 'a'"
+    assert each.says == "there is no estimate of the group 'a'; the groups are 'x', 'y', 'z'"
+
+
+def test_a_group_that_no_feature_has_is_named_beside_those_that_there_are():
+    rule = fg.rule("selection_rate.ratio", at_least=0.01, groups=["a", "Q"])
+    report = fg.audit(TABLE, **ASKED, rules=[rule])
+    (unknown,) = [each for each in report.verdicts if each.group == "Q"]
+    assert unknown.says == "there is no estimate of the group 'Q'; the groups are 'a', 'b', 'c'"
+    assert "not evaluated for the group Q." in " ".join(str(report).split())
 
 
 def test_a_rule_is_on_its_groups_in_each_feature_that_it_names():
@@ -239,7 +247,7 @@ def test_an_abbreviated_group_has_a_nearest_one():
     assert said == [
         "there is no estimate of the group 'F'; the nearest group is 'female'",
         "there is no estimate of the group 'M'; the nearest group is 'male'",
-        "there is no estimate of the group 'x'",
+        "there is no estimate of the group 'x'; the groups are 'female', 'male', 'other'",
     ]
 
 

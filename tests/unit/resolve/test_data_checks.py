@@ -327,7 +327,7 @@ def test_a_text_that_means_that_a_value_is_missing(tmp_path, marker):
 
 def test_names_that_the_data_do_not_have():
     (each,) = found(frame(), DiagnosticCode.UNMATCHED, unknown=["a", "Not stated"])
-    assert each.message == "unknown[1]: the data have no 'Not stated'"
+    assert each.message == "unknown[1]: the data have no 'Not stated'; they have 'a', 'b'"
     data = frame(g=["a", "b", "Unknown", "b"] * (ROWS // 4))
     assert not found(data, DiagnosticCode.UNMATCHED, unknown="Unknown", exclude_groups="b")
     population = {"g": {"a": 0.5, "B": 0.2}}
@@ -1003,3 +1003,9 @@ def test_controls_that_are_an_outcome_or_the_groups_are_warned_of(control, said,
         warned = [f"{d.feature}: {d.message}" for d in found if d.code.startswith("stratum_is")]
         assert len(warned) == (said is not None)
         assert all(said in each for each in warned)
+
+
+def test_a_column_whose_values_contradict_each_other_is_not_called_empty():
+    data = frame(who=["one", "two"] * (ROWS // 2), sex=["f", "f", "m", "m"] * (ROWS // 4))
+    with pytest.raises(DataError, match=r"'sex' \(feature\).* contradict .* of 2 people"):
+        fg.audit(data, label="y", prediction="p", sensitive="sex", person="who", per_person="last")

@@ -126,8 +126,10 @@ def rule_sentence(report: Report, words: Vocabulary, rule: RuleResult, outcome: 
 
 def group_of(words: Vocabulary, verdict: Verdict) -> str:
     """Return the group that a verdict is of, with the class of several that decides."""
-    if verdict.group is None or verdict.feature is None:
+    if verdict.group is None:
         return f"the groups of {words.feature(verdict.feature)}" if verdict.feature else "all"
+    if verdict.feature is None:  # a rule names a group that no feature has
+        return f"the group {called(verdict.group)}"
     group, scope = words.group(verdict.feature, verdict.group), verdict.class_scope
     return group if scope.name is None else f"{group} (class {called(scope.name)})"
 

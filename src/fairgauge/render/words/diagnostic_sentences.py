@@ -482,8 +482,10 @@ def _same_names(d: Diagnostic) -> str:
 
 def _unmatched(d: Diagnostic) -> str:
     near = d.get("nearest")
-    hint = "" if near is None else f"; the nearest name is {quote(near)}"
-    return f"{d['path']}: the data have no {quote(d['name'])}{hint}"
+    hint = f"; the nearest name is {quote(near)}" if near else f"; they have {d.get('held')}"
+    return (
+        f"{d['path']}: the data have no {quote(d['name'])}{hint if near or d.get('held') else ''}"
+    )
 
 
 def _fails_together(d: Diagnostic) -> str:

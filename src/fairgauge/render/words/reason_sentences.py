@@ -291,6 +291,8 @@ def _small_group(reason: Reason) -> str:
 def _no_estimate(reason: Reason) -> str:
     nearest = reason.get("nearest")
     hint = f"; the nearest group is '{nearest}'" if nearest else ""
+    if not nearest and reason.get("held"):
+        hint = f"; the groups are {reason['held']}"
     return f"there is no estimate of the {reason['what']} '{reason['name']}'{hint}"
 
 
