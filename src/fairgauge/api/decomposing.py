@@ -161,7 +161,8 @@ def why(
         gaps = _adjusted_for_numbers(gaps, source, spec, at, cube, crossed, values)
     if not gaps:
         raise DataError(
-            "no group has a gap to decompose: the rate has no value on one side of each"
+            "no group has a gap to decompose: on one side of each the rate has no value, or its "
+            "ratio compares numbers that are not above 0 (ask for the difference)"
         )
     excluded, used = _excluded(crossed, spec)
     names, controls = ([each.column for each in of] for of in (strata, beside))
