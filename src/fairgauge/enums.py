@@ -434,7 +434,6 @@ class DiagnosticCode(StrEnum):
     PROTECTED = "protected"  # min_cell
     REPEATED_ID = "repeated_id"  # column, distinct, rows, verb
     STRATUM_IS_OUTCOME = "stratum_is_outcome"  # column, outcome, share; control
-    STRATUM_PREDICTS_OUTCOME = "stratum_predicts_outcome"  # the same
     STRATUM_IS_GROUP = "stratum_is_group"  # column of a control
     ALIKE_STRATA = "alike_strata"  # column, values, example: two of them
     MISSING_STRATA = "missing_strata"  # column, rows, total, unit; as the next, where shown

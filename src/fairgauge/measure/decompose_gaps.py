@@ -316,7 +316,7 @@ def _gaps(
     tests = _tests(sides, crossed, spec.confidence, gaps)
     years = _years(crossed, sides.common)
     verdict, reason = _verdict(estimate, parts, metric.neutral, margin, varies=tests.varies)
-    held = verdict is GapVerdict.NO_GAP or reason in _UNSEEN
+    held = verdict in (GapVerdict.NO_GAP, GapVerdict.REMAINS) or reason in _UNSEEN
     if not held and _decided_by_strata(sides, crossed):
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.STRATA_DECIDE
     yield Gap(
@@ -612,7 +612,8 @@ def _verdict(
 def _decided_by_strata(sides: GapSides, crossed: CrossedStrata) -> bool:
     """Return whether a column, or all together, is the outcome by another name.
 
-    Such strata account for every gap, whatever is decided by.
+    Such strata account for every gap, whatever is decided by; the mistakes of a copy can reverse
+    one.
     """
     if sides.squares is not None:
         return False

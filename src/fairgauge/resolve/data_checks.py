@@ -59,8 +59,8 @@ _MISSING_APART, _HARDLY_CHANCE = 0.02, 1e-3
 """How far apart shares of missing values are, and the p-value of a table's least, to be named."""
 _MANY_MISSING = 0.05
 """The share of rows without a stratum from which they are warned of."""
-ALMOST_ALL, _NEARLY_ALL = 0.99, 0.95
-"""The shares of rows of both outcomes from which strata determine them, and predict them well."""
+ALMOST_ALL = 0.95
+"""The share of the rows of each outcome from which strata determine it, as a copy with mistakes."""
 _FEWEST_DETERMINED = 10
 """Rows of a stratum below which all have one outcome often, whatever the stratum."""
 _MANY_SINGLE = 20
@@ -451,10 +451,7 @@ def strata_of_outcomes(
     roles: Collection[Role],
     controls: Collection[str] = (),
 ) -> Iterator[Diagnostic]:
-    """Warn of columns each value of which has almost one outcome alone, both outcomes included.
-
-    Those that nearly do, as a copy with mistakes, are noted: they may be what was decided by.
-    """
+    """Warn of columns each value of which has almost one outcome alone, both outcomes included."""
     if cube.min_cell is not None:
         return
     masks = outcome_masks(cube, spec, decide_task(cube, spec))
@@ -470,18 +467,14 @@ def strata_of_outcomes(
         of_masks = (each.labels if role is Role.LABEL else each.predictions for each in masks)
         positive = (np.bincount(level, rows * mask[code]) for mask in of_masks)
         shares = [share_determined(each.astype(np.float64), every) for each in positive]
-        determined = max(shares) >= ALMOST_ALL
-        if determined or min(shares) >= _NEARLY_ALL:
+        if max(shares) >= ALMOST_ALL:
             of_control: dict[str, bool] = {"control": True} if stratum.column in controls else {}
-            made, code = Diagnostic.note, DiagnosticCode.STRATUM_PREDICTS_OUTCOME
-            if determined:
-                made, code = Diagnostic.warning, DiagnosticCode.STRATUM_IS_OUTCOME
-            yield made(
-                code,
+            yield Diagnostic.warning(
+                DiagnosticCode.STRATUM_IS_OUTCOME,
                 None,
                 column=stratum.column,
                 outcome=outcome.column,
-                share=max(shares) if determined else min(shares),
+                share=max(shares),
                 **of_control,
             )
 

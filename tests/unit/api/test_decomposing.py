@@ -1119,7 +1119,7 @@ def test_a_control_that_is_the_outcome_adjusts_for_nothing():
 
 @pytest.mark.parametrize("role", ["strata", "controls"])
 @pytest.mark.parametrize("wrong", [0.0, 0.03, 0.06])
-def test_a_copy_of_the_outcome_with_mistakes_is_noted(wrong, role):
+def test_a_copy_of_the_outcome_with_mistakes_is_warned_of(wrong, role):
     """It took a gap of 9 points for composition, and nothing was said of it."""
     cells, sizes = [], {"F": (1_000, 400), "M": (1_000, 600)}
     for sex, (rows, admitted) in sizes.items():
@@ -1132,16 +1132,31 @@ def test_a_copy_of_the_outcome_with_mistakes_is_noted(wrong, role):
         table = table.with_columns(other=pl.lit("x"))
         beside = {"strata": "other", "controls": "dept"}
     found = fg.why(table, **{**ASKED, "strata": None, **beside})
-    codes = [each.code for each in found.diagnostics if each.code.startswith("stratum")]
-    assert codes == [["stratum_is_outcome"], ["stratum_predicts_outcome"], []][round(wrong / 0.03)]
+    warned = [each for each in found.diagnostics if each.code.startswith("stratum")]
+    assert [each.code for each in warned] == ["stratum_is_outcome"] * (wrong < 0.05)
     if wrong == 0.03:
-        (note,) = (each for each in found.diagnostics if each.code == codes[0])
-        assert (note.level, note["share"]) == ("note", 0.97)
-        assert note.message == (
-            "'dept' predicts 'admitted' of at least 97 of 100 rows with each outcome; if it was "
-            "recorded after this outcome, or made from it, it must not be "
-            f"{'a stratum' if role == 'strata' else 'a control'}"
-        )
+        assert (warned[0].level, warned[0]["share"]) == ("warning", 0.97)
+        assert warned[0].message.startswith("at least 97% of the rows with each outcome have")
+        assert warned[0].message.endswith(f"remove it from the {role}")
+
+
+def test_the_mistakes_of_a_copy_of_the_outcome_reverse_no_gap():
+    """Some admitted women are recorded as refused, and refused men as admitted."""
+    table = of_strata([
+        ("F", "yes", 4_000, 4_000), ("F", "no", 120, 4_120),
+        ("M", "yes", 5_880, 6_000), ("M", "no", 0, 4_000),
+    ])  # fmt: skip
+    (gap,) = decomposed(table).gaps
+    assert (gap.verdict, gap.reason) == (GapVerdict.INCONCLUSIVE, WhyInconclusive.STRATA_DECIDE)
+    report = fg.audit(table, **{**ASKED, "strata": "dept"})
+    assert [each.code for each in report.diagnostics if each.level == "warning"] == [
+        "stratum_is_outcome"
+    ]
+    (finding,) = report.findings
+    assert finding.adjusted is None
+    for text in (render(report, "text"), render(decomposed(table), "text")):
+        assert "reverse holds" not in flat(text)
+        assert "REVERSES" not in text
 
 
 def test_strata_in_each_of_which_nearly_all_have_one_outcome_are_no_copy():

@@ -593,7 +593,7 @@ def _why_inconclusive(gap: Gap, ends: str) -> str:
         )
     if gap.reason is WhyInconclusive.STRATA_DECIDE:
         return (
-            f"the values of {_columns(gap)} determine the outcome almost wholly, so that nothing "
+            f"the values of {_columns(gap)} determine the outcome almost wholly, so that little "
             "is left to compare within them."
         )
     if gap.reason is WhyInconclusive.UNDEFINED:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from fairgauge.catalogue.comparisons import Contrast
@@ -429,18 +430,10 @@ def _stratum_is_outcome(d: Diagnostic) -> str:
         within, among = "adjusted for it", "controls"
     outcome = "" if d.get("outcome") is None else f"of {quote(d['outcome'])} "
     return (
-        f"{d['share']:.1%} of the rows have the outcome that most rows with their "
-        f"{quote(d['column'])} have: {within} little {outcome}is left to compare; if it is the "
+        f"at least {math.floor(1000 * d['share']) / 10:g}% of the rows with each outcome have the "
+        f"outcome that most rows with their {quote(d['column'])} have: {within} little {outcome}is "
+        "left to compare, and mistakes in a copy of it can reverse a difference; if it is the "
         f"label or the decision by another name, or made from it, remove it from the {among}"
-    )
-
-
-def _stratum_predicts_outcome(d: Diagnostic) -> str:
-    role = "a control" if d.get("control") else "a stratum"
-    return (
-        f"{quote(d['column'])} predicts {quote(d['outcome'])} of at least "
-        f"{int(100 * d['share'])} of 100 rows with each outcome; if it was recorded after "
-        f"this outcome, or made from it, it must not be {role}"
     )
 
 
@@ -651,7 +644,6 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     ),
     DiagnosticCode.REPEATED_ID: _repeated_id,
     DiagnosticCode.STRATUM_IS_OUTCOME: _stratum_is_outcome,
-    DiagnosticCode.STRATUM_PREDICTS_OUTCOME: _stratum_predicts_outcome,
     DiagnosticCode.STRATUM_IS_GROUP: _stratum_is_group,
     DiagnosticCode.ALIKE_STRATA: lambda d: (
         f"{d['values']:,} {plural(d['values'], 'value', 'values')} of {quote(d['column'])} "
