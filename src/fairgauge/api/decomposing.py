@@ -147,12 +147,11 @@ def why(
     def crossed_at(intervals: int) -> CrossedStrata:
         """Return the counts by strata where numbers are cut into so many intervals."""
         every = _at(strata, cuts, intervals)
-        columns, beside = _apart(every)
-        return cross_strata(with_fewer_cuts(cube, every), columns, beside)
+        return cross_strata(with_fewer_cuts(cube, every), _apart(every)[0])
 
     crossed, at = crossed_at(_USUAL_INTERVALS), _at(strata, cuts, _USUAL_INTERVALS)
     columns, beside = _apart(at)
-    fitted = cross_strata(with_fewer_cuts(cube, at), at).known if beside else None
+    fitted = cross_strata(with_fewer_cuts(cube, at), at) if beside else None
     gaps = decompose_gaps(crossed, spec, margins, controls=fitted)
     for intervals in _OTHER_INTERVALS if any(each.column in cuts for each in columns) else ():
         others = decompose_gaps(crossed_at(intervals), spec, margins, regression=False)

@@ -71,21 +71,18 @@ def with_one_stratum(cube: Cube) -> Cube:
     return cube if len(axes) <= 1 else _cross(cube, axes).cube
 
 
-def cross_strata(
-    cube: Cube, columns: Sequence[Feature], beside: Sequence[Feature] = ()
-) -> CrossedStrata:
+def cross_strata(cube: Cube, columns: Sequence[Feature]) -> CrossedStrata:
     """Return the counts by the combinations of some columns, which the cube must hold together.
 
     Each may have been counted as a stratum or as a sensitive feature, with the same cuts. Other
-    strata are summed; rows without a value in a column ``beside`` have no stratum.
+    strata are summed.
 
     Raises
     ------
     CubeError
         The counts do not hold a column, or no table holds all of them together.
     """
-    crossed, others = ([_held(cube, each) for each in of] for of in (columns, beside))
-    return _cross(cube, crossed, others)
+    return _cross(cube, [_held(cube, each) for each in columns])
 
 
 def _held(cube: Cube, column: Feature) -> Axis:
@@ -105,10 +102,10 @@ def _held(cube: Cube, column: Feature) -> Axis:
     )
 
 
-def _cross(cube: Cube, crossed: Sequence[Axis], beside: Sequence[Axis] = ()) -> CrossedStrata:
+def _cross(cube: Cube, crossed: Sequence[Axis]) -> CrossedStrata:
     """Cross some axes; tables without any of them stay, those with some of them go."""
     columns = tuple(axis.column for axis in crossed)
-    having = [table for table in cube.tables if {*crossed, *beside} <= set(table.axes)]
+    having = [table for table in cube.tables if set(crossed) <= set(table.axes)]
     if not having:
         raise CubeError(
             f"these counts do not hold {listing(map(quote, columns))} together; count the data "
@@ -120,15 +117,13 @@ def _cross(cube: Cube, crossed: Sequence[Axis], beside: Sequence[Axis] = ()) -> 
     combinations = np.stack(np.unravel_index(keys, width), axis=1)
     parts = [axis.parts(cube.levels[axis]) for axis in crossed]
     axis = Axis(Role.STRATUM, "*".join(columns))
-    kept = [
-        a for a in cube.plan.axes if a not in (*crossed, *beside) and a.role is not Role.STRATUM
-    ]
+    kept = [a for a in cube.plan.axes if a not in crossed and a.role is not Role.STRATUM]
     tables = [
-        _crossed_table(_known_beside(table, crossed, beside), crossed, kept, axis, keys, width)
+        _crossed_table(table, crossed, kept, axis, keys, width)
         if table in having
         else _summed(table, kept)
         for table in cube.tables
-        if table in having or not {*crossed, *beside} & set(table.axes)
+        if table in having or not set(crossed) & set(table.axes)
     ]
     found = _with_tables(cube, [*kept, axis], tables)
     names = group_names([GroupId.of(*values) for values in _at(parts, combinations)])
@@ -141,16 +136,6 @@ def _at(values: Sequence[Sequence[T]], combinations: NDArray[np.int64]) -> Itera
     """Yield the values of each column that combinations of their positions stand for."""
     for row in combinations.tolist():
         yield tuple(each[code] for each, code in zip(values, row, strict=True))
-
-
-def _known_beside(table: CountTable, crossed: Sequence[Axis], beside: Sequence[Axis]) -> CountTable:
-    """Return a table in which rows without a value in the axes beside have none in the others."""
-    if not beside:
-        return table
-    unknown = np.asarray((_codes(table, beside) < 0).any(axis=1))[:, None]
-    of_crossed = np.array([axis in crossed for axis in table.axes])
-    codes = np.where(unknown & of_crossed, -1, table.codes)
-    return CountTable(table.axes, codes, table.sums)
 
 
 def _codes(table: CountTable, axes: Sequence[Axis]) -> NDArray[np.int64]:

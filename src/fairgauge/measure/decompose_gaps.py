@@ -100,7 +100,8 @@ def decompose_gaps(
     spec : what is asked; its metrics are differences and ratios of rates.
     margins : by how much rates may differ within strata.
     regression : whether gaps are adjusted by regression, too.
-    controls : the counts of the same rows by strata and controls, for which it is adjusted.
+    controls : the counts by strata and controls, for which it is adjusted; it is of the rows that
+        have a value in all of them.
     only : features and groups of the gaps that are asked for, each by itself, without regression.
 
     Raises
@@ -109,10 +110,12 @@ def decompose_gaps(
         A group, a reference or a positive value that the data do not have.
     """
     every, crossed = crossed, crossed.known
-    fitted = (controls or crossed) if regression and only is None else None
+    fitted = (controls.known if controls else crossed) if regression and only is None else None
     found = _alone(crossed, spec, margins, only, fitted)
     if only is not None:
         return _without_incomplete(found, every, spec)
+    if controls is not None:
+        found = _without_confounded(found, controls, spec)
 
     def at(confidence: float) -> tuple[Gap, ...]:
         every = {(gap.estimate.feature, gap.estimate.group) for gap in found}
@@ -123,29 +126,62 @@ def decompose_gaps(
 
 
 def _without_incomplete(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec) -> tuple[Gap, ...]:
-    """Return gaps, of which none is decided that rows without a stratum change by themselves."""
+    """Return gaps, of which none is decided that rows without a stratum change by themselves.
+
+    The gap over all rows is beside those of the rows with a stratum.
+    """
     if not every.rows_without:
         return gaps
-    resolution = resolve(every.cube, spec)
-    outcome = resolution.outcomes[0]
-    parts = {each.feature: Slice(each, outcome, spec) for each in resolution.features}
+    of_all = {_key(each): each for each in measure(every.without, spec).estimates}
+    whole = tuple(replace(gap, estimate=of_all[_key(gap.estimate)]) for gap in gaps)
+    whole = _with_adjusted(whole, [test_of(gap) for gap in gaps])
     return tuple(
         replace(
-            gap, verdict=GapVerdict.INCONCLUSIVE, reason=WhyInconclusive.MISSING_STRATA, adjusted=()
+            gap,
+            overall=replace(over_all.estimate, p_adjusted=over_all.p_adjusted),
+            **(_UNDECIDED if changed and gap.reason not in _UNSEEN else {}),
         )
-        if gap.reason not in _UNSEEN and _changed(gap, parts[str(gap.estimate.feature)])
-        else gap
-        for gap in gaps
+        for gap, over_all, (_, changed) in zip(
+            gaps, whole, _left_out(gaps, every, spec), strict=True
+        )
     )
 
 
-def _changed(gap: Gap, part: Slice) -> bool:
-    """Return whether the rows without a stratum change a gap by themselves."""
-    metric = gap.estimate.definition
-    assert isinstance(metric, Contrast)
-    sides = _numbers_of_sides(gap.estimate, part)
-    left_out = RowsWithoutStratum(part.counts, part.outcome, part.spec)
-    return bool(left_out.change(metric.of, *(np.array([at]) for at in sides))[0])
+_UNDECIDED: dict[str, Any] = {
+    "verdict": GapVerdict.INCONCLUSIVE, "reason": WhyInconclusive.MISSING_STRATA, "adjusted": (),
+}  # fmt: skip
+
+
+def _key(estimate: Estimate) -> tuple[object, ...]:
+    return estimate.feature, estimate.group, estimate.metric, estimate.scope.kind
+
+
+def _without_confounded(
+    gaps: tuple[Gap, ...], fitted: CrossedStrata, spec: Spec
+) -> tuple[Gap, ...]:
+    """Return gaps, without regressions that rows without a stratum or control change."""
+    if not fitted.rows_without:
+        return gaps
+    return tuple(
+        replace(gap, left_out=rows, confounded=changed, adjusted=() if changed else gap.adjusted)
+        for gap, (rows, changed) in zip(gaps, _left_out(gaps, fitted, spec), strict=True)
+    )
+
+
+def _left_out(
+    gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec
+) -> Iterator[tuple[int, bool]]:
+    """Yield how many rows have no stratum, and whether excluding them changes a gap by itself."""
+    resolution = resolve(every.cube, spec)
+    outcome = resolution.outcomes[0]
+    parts = {each.feature: Slice(each, outcome, spec) for each in resolution.features}
+    for gap in gaps:
+        part, metric = parts[str(gap.estimate.feature)], gap.estimate.definition
+        assert isinstance(metric, Contrast)
+        sides = _numbers_of_sides(gap.estimate, part)
+        left_out = RowsWithoutStratum(part.counts, part.outcome, part.spec)
+        changed = left_out.change(metric.of, *(np.array([at]) for at in sides))
+        yield left_out.rows, bool(changed[0])
 
 
 def _alone(

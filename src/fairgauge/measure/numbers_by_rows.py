@@ -79,7 +79,7 @@ def _role_of(gap: Gap) -> Role | None:
     metric = gap.estimate.definition
     assert isinstance(metric, Contrast)
     beside = gap.scale == "ratio" and not gap.adjusted  # the difference of its rate has it
-    unseen = gap.reason in UNADJUSTED or beside
+    unseen = gap.reason in UNADJUSTED or gap.confounded or beside
     return None if unseen else _OF_COLUMN.get(metric.of.name)
 
 

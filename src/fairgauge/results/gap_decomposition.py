@@ -286,6 +286,7 @@ class Gap:
     Attributes
     ----------
     estimate : the gap over all strata.
+    overall : the gap over all rows, adjusted for all gaps (Holm); None where all have a stratum.
     p_adjusted : of no gap, adjusted for all gaps (Holm); None of one gap alone or without p-value.
     other_group : of two groups the one that all others are; None of more, or of another reference.
     columns : the columns of the strata.
@@ -308,6 +309,8 @@ class Gap:
         strata at both compositions with 80% power, were it the same in all; None where there is no
         interval.
     other_intervals : where numbers are cut at quantiles, the same with other numbers of intervals.
+    left_out : the rows without a value of a stratum or control, which the regression excludes.
+    confounded : whether excluding them changes the gap by itself, so that there is no regression.
     adjusted : the difference adjusted for the columns by regression, first with the same effects on
         both sides, then with effects by side, then with numbers as they are; none of a ratio beside
         the difference of its rate, where there is no fit, where more than half of a side is in
@@ -322,6 +325,7 @@ class Gap:
     DERIVED: ClassVar = ("largest_remaining", "says")
 
     estimate: Estimate
+    overall: Estimate | None = None
     p_adjusted: Share | None = None
     other_group: str | None = None
     columns: tuple[str, ...]
@@ -336,6 +340,8 @@ class Gap:
     by_column: tuple[ColumnGap, ...] = ()
     detectable: Finite | None = None
     other_intervals: tuple[OtherIntervals, ...] = ()
+    left_out: Finite = 0
+    confounded: bool = False
     adjusted: tuple[AdjustedGap, ...] = ()
     trend: GapTrend | None = None
     review: tuple[ReviewCell, ...] = ()
@@ -471,9 +477,16 @@ class Decomposition(ResultOfMetrics):
 
     def with_regression(self, gap: Gap) -> Gap:
         """Return a gap with its regression, of a ratio with that of the difference of its rate."""
-        alike = (each for each in self.gaps if each.adjusted and test_of(each) == test_of(gap))
+        alike = (
+            each
+            for each in self.gaps
+            if (each.adjusted or each.controls) and test_of(each) == test_of(gap)
+        )
         same = next(alike, gap)
-        return replace(gap, adjusted=same.adjusted, controls=same.controls)
+        return replace(
+            gap, adjusted=same.adjusted, controls=same.controls,
+            left_out=same.left_out, confounded=same.confounded,
+        )  # fmt: skip
 
     def to_pandas(self, table: str = "parts") -> Any:
         """Return a table (``parts strata adjusted review``) as a `pandas.DataFrame`."""

@@ -530,7 +530,7 @@ def test_rows_without_a_stratum_are_excluded_and_counted():
         schema_overrides={"dept": pl.String},
     )  # of the rate that women have
     found = decomposed(pl.concat([ROWS, absent], how="vertical_relaxed"))
-    assert found.gaps == decomposed().gaps
+    assert [replace(gap, overall=None) for gap in found.gaps] == list(decomposed().gaps)
     assert found.excluded == {"missing stratum": 500}
 
 

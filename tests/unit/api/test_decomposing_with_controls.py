@@ -55,12 +55,42 @@ def test_counts_give_what_rows_give(loans, counted):
     assert found.gaps == fg.why(loans, strata="branch", controls=CONTROLS, **ASKED).gaps
 
 
-def test_rows_without_a_control_are_excluded_and_counted(loans):
+def test_rows_without_a_control_are_excluded_from_the_regression_alone(loans):
+    """The gap was of the rows with the control: it could be the reverse of that of all rows."""
     found = fg.why(loans, strata="branch", controls="purpose", **ASKED)
-    missing = loans["purpose"].null_count()
-    assert (found.used, found.excluded) == (ROWS - missing, {"missing stratum": missing})
-    known = fg.why(loans.drop_nulls(), strata="branch", controls="purpose", **ASKED)
-    assert known.gaps == found.gaps
+    assert (found.used, found.excluded) == (ROWS, {})
+    alone = fg.why(loans, strata="branch", **ASKED).gaps[0]
+    known = fg.why(loans.drop_nulls(), strata="branch", controls="purpose", **ASKED).gaps[0]
+    (gap,) = found.gaps
+    assert (gap.estimate, gap.parts, gap.strata, gap.verdict) == (
+        alone.estimate, alone.parts, alone.strata, alone.verdict,
+    )  # fmt: skip
+    assert gap.adjusted == known.adjusted
+    assert (gap.left_out, gap.confounded, gap.overall) == (
+        loans["purpose"].null_count(), False, None,
+    )  # fmt: skip
+    assert f"It excludes {gap.left_out:,} rows without branch or purpose." in flat(found)
+
+
+def test_a_control_that_the_refused_of_one_group_lack_leaves_the_gap_and_no_regression(loans):
+    lacking = (pl.col("race") == "B") & (pl.col("approved") == 0) & (pl.col("ltv") > 70)
+    rows = loans.with_columns(dti=pl.when(~lacking).then("dti"))
+    asked = {"strata": "branch", "controls": fg.cut("dti", "quantiles"), **ASKED}
+    found = fg.why(rows, **asked)
+    (gap,), (alone,) = found.gaps, fg.why(rows, strata="branch", **ASKED).gaps
+    assert (gap.estimate, gap.strata, gap.verdict) == (alone.estimate, alone.strata, alone.verdict)
+    assert (gap.confounded, gap.adjusted) == (True, ())
+    text = flat(found)
+    assert "with dti, by regression, inconclusive" in text
+    assert (
+        f"No regression is adjusted for branch and dti: {gap.left_out:,} rows without a value of "
+        "branch or dti are excluded"
+    ) in text
+    assert "rows with branch" not in text
+
+
+def flat(found):
+    return " ".join(render(found, "text", full=True).split())
 
 
 def test_a_number_is_cut_or_taken_as_it_is(loans):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from fairgauge.catalogue.moments import Mean
@@ -25,8 +26,11 @@ from fairgauge.render.words.decomposition_sentences import (
     OTHER_DIRECTION,
     adjusted_for,
     controls_words,
+    describe_adjusted,
+    describe_overall,
     direction,
     each_of,
+    excluded_words,
     extrapolated,
     outlying_places,
     strata_words,
@@ -71,6 +75,7 @@ class GapInWords:
         estimate = gap.estimate
         row = compared_rate(estimate.definition)
         of_class = estimate.class_scope.kind is not ClassKind.NONE
+        self._words = words
         self.gap, self.known = gap, isinstance(row, Rate | Mean) and not of_class
         self.of, self.by_ratio = _PER_HUNDRED, gap.scale == "ratio"
         self.means: ComparedMeans | None = None
@@ -96,8 +101,7 @@ class GapInWords:
     def headline(self) -> str:
         """Return who has it less often, and what becomes of that within strata."""
         within = within_words(self.gap)
-        text = self._compared()
-        reason = self.gap.reason
+        text, reason = self.compared(), self.gap.reason
         becomes = {
             GapVerdict.REMAINS: f", also {within}{' on average' if self.gap.varies else ''}",
             GapVerdict.REVERSES: f", but the reverse holds {within}",
@@ -111,8 +115,9 @@ class GapInWords:
             return text if named else f"{text}; {within} the difference varies"
         if reason is WhyInconclusive.OFFSET:
             return f"{text}, but {within} there is one"
-        if reason is WhyInconclusive.MISSING_STRATA:
-            text += f" among the rows with {strata_words(self.gap)}"
+        if reason is WhyInconclusive.MISSING_STRATA and (whole := self.gap.overall) is not None:
+            of_all = replace(self.gap, estimate=whole, p_adjusted=whole.p_adjusted)
+            text = GapInWords(self._words, of_all).compared()
         return f"{text}{becomes[self.gap.verdict]}"
 
     def outlying(self) -> str:
@@ -128,7 +133,7 @@ class GapInWords:
         lower = ((each.difference or 0.0) < 0) != self.turned
         return f"in {name} {self.rate.they_often(self.subject, lower=lower)}"
 
-    def _compared(self) -> str:
+    def compared(self) -> str:
         """Return who has it less often or a lower average, or that no difference is shown."""
         shown = self.gap.is_shown_together
         together = " once all gaps are tested together" if self.gap.is_shown else ""
@@ -144,6 +149,8 @@ class GapInWords:
     def sentences(self) -> Iterator[str]:
         """Yield both shares as counts, the parts of their difference, and strata that stand out."""
         estimate = self.gap.estimate
+        if overall := describe_overall(self.gap):
+            yield overall
         if self.means is not None:
             yield self.means.sentence() or f"{estimate.says}."
             yield from self._parts()
@@ -240,8 +247,10 @@ class GapInWords:
             return (
                 f"{sides}, adjusted for {adjusted_for(self.gap)} by regression: on average "
                 f"{self.sized_with(*found.at(self.gap.scale))}. This is the {self.gap.scale} to "
-                f"quote.{extrapolated(self.gap, found)}"
+                f"quote.{excluded_words(self.gap)}{extrapolated(self.gap, found)}"
             )
+        if self.gap.confounded:
+            return describe_adjusted(self.gap)
         return f"{sides}: adjusted for {adjusted_for(self.gap)}, there is no regression."
 
     @property

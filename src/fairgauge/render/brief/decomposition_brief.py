@@ -215,8 +215,8 @@ def _with_missing_strata(gaps: Sequence[Gap]) -> str:
     columns = [
         column
         for gap in gaps
-        if gap.reason is WhyInconclusive.MISSING_STRATA
-        for column in (*gap.columns, *gap.controls)
+        if gap.reason is WhyInconclusive.MISSING_STRATA or gap.confounded
+        for column in (gap.adjusted_for if gap.confounded else gap.columns)
     ]
     return listing(list(map(called, dict.fromkeys(columns))))
 

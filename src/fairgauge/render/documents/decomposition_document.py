@@ -38,6 +38,7 @@ from fairgauge.render.words.decomposition_sentences import (
     describe_gap_verdict,
     describe_heterogeneity,
     describe_intervals,
+    describe_overall,
     describe_trend,
     each_of,
     outlying_words,
@@ -293,7 +294,7 @@ def _about(gap: Gap, found: Decomposition) -> Iterator[Block]:
     """Yield the gap over all strata, and of which column a mean is."""
     row, column = compared_rate(gap.estimate.definition), _averaged(gap, found)
     of = f" {capitalised(row.title)}: the mean of {called(column)}." if row and column else ""
-    yield Paragraph(f"{gap.estimate.says}.{of}")
+    yield Paragraph(f"{describe_overall(gap)} {gap.estimate.says}.{of}".strip())
 
 
 def _gap(gap: Gap, at: int, *, parts: bool) -> Iterator[Block]:

@@ -68,7 +68,7 @@ _REASONS = {
     WhyInconclusive.VARIES: "the difference varies over {strata}",
     WhyInconclusive.OFFSET: "no gap over all {strata}, but a difference within",
     WhyInconclusive.MISSING_STRATA: (
-        "rows without {strata} are excluded, which changes the gap by itself"
+        "rows without {columns} are excluded, which changes the gap by itself"
     ),
     WhyInconclusive.STRATA_DECIDE: "{strata} determine the outcome almost wholly",
     WhyInconclusive.NOT_COMPARABLE: (
@@ -90,7 +90,8 @@ def verdict_words(gap: Gap | OtherIntervals, strata: str = "strata") -> str:
     reason = f": {_REASONS[gap.reason]}" if gap.reason else ""
     if isinstance(gap, Gap) and is_of_one_outcome(gap):
         reason = f": {ONE_OUTCOME}"
-    return f"{_VERDICTS[gap.verdict]}{reason}".format(strata=strata)
+    columns = _either(gap.columns) if isinstance(gap, Gap) else "a stratum"
+    return f"{_VERDICTS[gap.verdict]}{reason}".format(strata=strata, columns=columns)
 
 
 def is_of_one_outcome(gap: Gap) -> bool:
@@ -105,7 +106,9 @@ def is_of_one_outcome(gap: Gap) -> bool:
 
 def verdict_and_controls(gap: Gap, strata: str = "strata", controls: str = "the controls") -> str:
     """Return the verdict, and beside controls for what it holds, and what the regression shows."""
-    words = verdict_words(gap, strata + _ALONE * bool(gap.controls))
+    words = verdict_words(
+        gap, strata + _ALONE * bool(gap.controls and gap.reason not in UNADJUSTED)
+    )
     if gap.controls and strata not in words and gap.verdict is not GapVerdict.NO_GAP:
         words += f" ({strata}{_ALONE})"
     return words + with_controls(gap, controls)
@@ -113,6 +116,8 @@ def verdict_and_controls(gap: Gap, strata: str = "strata", controls: str = "the 
 
 def with_controls(gap: Gap, controls: str) -> str:
     """Return whether the regression shows a difference; nothing where it has no controls."""
+    if gap.controls and gap.confounded:
+        return f"; with {controls}, by regression, inconclusive"
     if not gap.controls or not gap.adjusted:
         return ""
     found = gap.adjusted[0]
@@ -142,6 +147,7 @@ def rows_words(found: Decomposition) -> str:
 def describe_gap(gap: Gap) -> str:
     """Return the gap over all strata, and what it is within them, as sentences."""
     sentences = (
+        describe_overall(gap),
         f"{gap.estimate.says}.",
         describe_gap_verdict(gap),
         describe_detectable(gap),
@@ -151,6 +157,13 @@ def describe_gap(gap: Gap) -> str:
         describe_trend(gap),
     )
     return " ".join(filter(None, sentences))
+
+
+def describe_overall(gap: Gap) -> str:
+    """Return the gap over all rows; nothing where all of them have a stratum."""
+    if gap.overall is None:
+        return ""
+    return f"Over all rows: {gap.overall.says}. What follows is of the rows with {_columns(gap)}."
 
 
 def describe_gap_verdict(gap: Gap, *, brief: bool = False) -> str:
@@ -404,6 +417,9 @@ def describe_adjusted(gap: Gap, *, brief: bool = False) -> str:
         why = _why_inconclusive(gap, "")
         none = f"No regression is adjusted for {adjusted_for(gap)}: {why}"
         return none if gap.scale == "difference" else ""
+    if gap.confounded:
+        why = _confounding(gap.adjusted_for, f"{numbered(gap.left_out, 'rows')} ")
+        return f"No regression is adjusted for {adjusted_for(gap)}: {why}"
     adjusted = {each.effects: each for each in gap.adjusted}
     main = adjusted.get(ColumnEffects.MAIN)
     of_rates = isinstance(compared_rate(gap.estimate.definition), Rate)
@@ -420,7 +436,8 @@ def describe_adjusted(gap: Gap, *, brief: bool = False) -> str:
     text = (
         f"Adjusted for {adjusted_for(gap)} by {how} regression, the {what} differ by "
         f"{with_unit(main.value, kind, sign=True)} on average over all rows "
-        f"({ci_words(main.interval, kind, sign=True)}{_ratios(main)}).{extrapolated(gap, main)}"
+        f"({ci_words(main.interval, kind, sign=True)}{_ratios(main)}).{excluded_words(gap)}"
+        f"{extrapolated(gap, main)}"
     )
     if brief:
         return text
@@ -458,6 +475,14 @@ def _as_numbers(gap: Gap, found: AdjustedGap | None, how: str) -> str:
         f"{with_unit(found.value, kind, sign=True)} "
         f"({ci_words(found.interval, kind, sign=True)}{_ratios(found)})."
     )
+
+
+def excluded_words(gap: Gap) -> str:
+    """Return how many rows the regression alone excludes; nothing where it excludes none."""
+    if not gap.left_out:
+        return ""
+    rows = f"{numbered(gap.left_out, 'rows')} without {_either(gap.adjusted_for)}"
+    return f" It excludes {rows}."
 
 
 def extrapolated(gap: Gap, found: AdjustedGap) -> str:
@@ -586,11 +611,7 @@ def _why_inconclusive(gap: Gap, ends: str) -> str:
     if gap.reason is WhyInconclusive.TOO_FEW:
         return "the data are insufficient."
     if gap.reason is WhyInconclusive.MISSING_STRATA:
-        columns = listing([called(column) for column in (*gap.columns, *gap.controls)], "or")
-        return (
-            f"rows without a value of {columns} are excluded, and have other rates than the rows "
-            "with one, so that excluding them changes the gap by itself."
-        )
+        return _confounding(gap.columns)
     if gap.reason is WhyInconclusive.STRATA_DECIDE:
         return (
             f"the values of {_columns(gap)} determine the outcome almost wholly, so that little "
@@ -608,6 +629,17 @@ def _why_inconclusive(gap: Gap, ends: str) -> str:
     if gap.reason is WhyInconclusive.BEYOND_MARGIN:
         return f"a confidence interval reaches the margin of {_margin(gap)}{ends}."
     return f"a confidence interval includes both no difference and the whole gap{ends}."
+
+
+def _confounding(columns: Sequence[str], rows: str = "rows ") -> str:
+    return (
+        f"{rows}without a value of {_either(columns)} are excluded, and have other rates than the "
+        "rows with one, so that excluding them changes the gap by itself."
+    )
+
+
+def _either(columns: Sequence[str]) -> str:
+    return listing([called(column) for column in columns], "or")
 
 
 def _none_remains(gap: Gap, ends: str) -> str:
