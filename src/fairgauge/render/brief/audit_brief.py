@@ -1062,7 +1062,7 @@ def _steps_of_estimated_groups(report: Report) -> Iterator[Sentence]:
             )
         who, so_many = "randomly drawn people", ""
         if answered and answers is None:
-            who = f"more than the {answered:,} {who} who answered"
+            who = f"more {who} (beyond the {answered:,} who answered)"
         elif answers is not None:
             included = (
                 f" in all, {answered:,} of whom were asked already," if answered else " in all"
