@@ -20,6 +20,7 @@ from fairgauge.render.words.change_words import (
     describe_disparity,
     scope_words,
     shift_words,
+    sides_words,
 )
 from fairgauge.render.words.display_names import capitalised
 from fairgauge.render.words.metric_words import compared_rate, metric_words, unit
@@ -139,6 +140,9 @@ class ChangedShares:
             return f"{than} {times.reverse}"
         if self.change.significant:
             further = self.change.direction is Direction.FURTHER
+            if further and self.change.crossed:
+                than = self.words.less_often(self.subject, self.other, lower=self.lower)
+                return f"{than} {times.after}, and they differ more than {times.before}"
             apart = "further apart" if further else "closer together"
             return f"{capitalised(pair)} are {apart} in {self.words.how_often} {times.than_before}"
         return (
@@ -247,18 +251,26 @@ class FoundChange:
         """Return it in words without numbers."""
         if self.shares is not None:
             return self.shares.headline(times)
-        went = "has changed"
         if self.change.significant:
             further = self.change.direction is Direction.FURTHER
             row, contrast = self.change.definition, _contrast(self.change)
             if isinstance(row, Contrast) and contrast.reference is not None:
                 group = capitalised(self.words.group(contrast.feature, contrast.group))
-                differ = f"{group} and {self.words.reference(contrast)} differ"
+                other = self.words.reference(contrast)
+                differ = f"{group} and {other} differ"
                 rate = metric_words(row.of)
                 rate += scope_words(contrast.scope, contrast.class_scope, contrast.threshold)
+                if further and self.change.crossed:
+                    above = (_values(self.change)[1] or 0.0) > row.neutral
+                    how = "higher" if above == (row.order != _REVERSED) else "lower"
+                    return (
+                        f"{group} have a {how} {rate} than {other} {times.after}, and they differ "
+                        f"more than {times.before}"
+                    )
                 return f"{differ} {'more' if further else 'less'} in {rate} {times.than_before}"
             went = f"is {'further from' if further else 'closer to'} no difference"
-        return f"{subject_words(self.words, self.change)}, {went} {times.than_before}"
+            return f"{subject_words(self.words, self.change)}, {went} {times.than_before}"
+        return f"{subject_words(self.words, self.change)}, is not what it was {times.before}"
 
     def sentence(self, times: Times) -> str:
         """Return it as counts of people, or in the values of its metric where it has none."""
@@ -371,8 +383,9 @@ def _distance(change: Change | DisparityChange) -> tuple[float, float, str] | No
 def describe_change(words: Vocabulary, change: Change | DisparityChange) -> str:
     """Return a disparity before and after in the values of its metric, where it has no shares."""
     values = [describe_disparity(change.definition, value) for value in _values(change)]
-    went = DIRECTIONS[change.direction] if change.significant else ""
-    became = "; ".join(filter(None, [shift_words(change), went]))
+    contrast, went = _contrast(change), DIRECTIONS[change.direction] if change.significant else ""
+    sides = sides_words(change, contrast.group, contrast.reference, _values(change)[1])
+    became = "; ".join(filter(None, [shift_words(change), sides, went]))
     return f"{subject_words(words, change)}: {f' {ARROW} '.join(values)} ({became})."
 
 

@@ -82,7 +82,8 @@ def adjusted_in_words(confidence: float, changes: int) -> str:
     """Return what the interval of a change is that is judged together with others."""
     level = f"{100 * confidence:.4g}"
     return (
-        f"Adjusted {level}% CI (confidence interval): a range that the data agree with, so wide "
+        f"{level}% CI (confidence interval): a range of one number by itself that the data agree "
+        f"with. Adjusted {level}% CI: one of how much closer or further a difference is, so wide "
         f"that, if nothing had changed, in at least {level} of 100 such comparisons all of them "
         f"({changes:,} together) would include no change at all. A difference is called "
         "significantly smaller or larger where its range does not."

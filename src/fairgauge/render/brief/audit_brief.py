@@ -584,12 +584,13 @@ def _unjudged(report: Report, disparities: list[StatedFinding]) -> Iterator[Sent
         return
     numbers = [each.numbers() for each in found]
     named = f" ({' and '.join(numbers)} of 100)" if all(numbers) else ""
-    these = plural(len(found), "this difference", "these differences")
-    if means := [f"the {each.means.name}" for each in found if each.means is not None]:
-        these = listing(means)
+    means = list(dict.fromkeys(f"the {each.means.name}" for each in found if each.means))
+    shares = sum(each.means is None for each in found)
+    differences = [plural(shares, "this difference", "these differences")] * bool(shares)
+    these = listing([*differences, *means], "or")
     yield Sentence(
         f"No rule is about {these}{named}: the verdict does not depend on "
-        f"{plural(len(found), 'it', 'them')}.",
+        f"{plural(len(means) + shares, 'it', 'them')}.",
         tuple(place for each in found for place in each.source),
     )
 

@@ -36,16 +36,14 @@ from fairgauge.render.words import numbers
 from fairgauge.render.words.change_words import (
     ARROW,
     DIRECTIONS,
-    NOT_SURELY,
     before_after,
     change_ci_words,
-    change_interval,
     change_words,
-    changed_sides,
     describe_disparity_shift,
     describe_rate_shift,
     rate_unit,
     scope_words,
+    sides_words,
 )
 from fairgauge.render.words.display_names import called, capitalised, printable
 from fairgauge.render.words.estimate_sentences import reference_name
@@ -249,9 +247,7 @@ def _subject(one: DisparityChange) -> str:
 
 def _became(one: DisparityChange) -> str:
     """Return what a change that is statistically significant comes to: sides, and distance."""
-    sides = changed_sides(one.definition, one.group, one.reference, one.new)
-    if not one.other_side:
-        sides = NOT_SURELY if one.crossed and not one.significant else ""
+    sides = sides_words(one, one.group, one.reference, one.new)
     if one.significant:
         return ", ".join(filter(None, [sides, _went(one)]))
     p_value = numbers.probability(one.change_p_adjusted, "adjusted p")
@@ -327,8 +323,6 @@ def _by_how_much(one: DisparityChange) -> str:
     """
     if one.distance is None or one.distance_adjusted is None:
         return ""
-    if change_interval(one) is not one.interval:
-        return ""  # the interval of the change is that of its distance
     low, high = one.distance_adjusted
     far = one.distance
     if one.direction is Direction.CLOSER:
@@ -529,7 +523,7 @@ def _details(place: int, each: Candidate) -> Section:
 
 
 def _change_row(one: DisparityChange) -> ChartRow:
-    low, high = change_interval(one) or (None, None)
+    low, high = one.interval or (None, None)
     of = scope_words(one.scope, one.class_scope, one.threshold)
     ends = change_ci_words(one)
     return ChartRow(

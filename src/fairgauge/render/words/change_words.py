@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.statistics import Statistic, has_direction
@@ -22,7 +21,7 @@ from fairgauge.render.words.metric_words import (
 )
 from fairgauge.results.comparison import Change
 from fairgauge.results.model_comparison import DisparityChange, RateChange
-from fairgauge.results.scopes import ClassScope, Interval, Reference, Scope
+from fairgauge.results.scopes import ClassScope, Reference, Scope
 
 ARROW = "→"
 """Between a value before and after."""
@@ -50,6 +49,26 @@ def changed_sides(
     return f"changed sides: {ours} is now {'worse' if worse else 'better'} off than {theirs}"
 
 
+def sides_words(
+    each: Change | DisparityChange,
+    group: str | None,
+    reference: Reference | None,
+    new: float | None,
+) -> str:
+    """Return that a disparity changed sides, and how far that is shown; else nothing.
+
+    What is significantly further from no difference is on its new side significantly.
+    """
+    if not each.crossed:
+        return ""
+    sides = changed_sides(each.definition, group, reference, new)
+    if each.other_side:
+        return sides
+    if each.significant and each.direction is Direction.FURTHER:
+        return f"{sides}, while its side before was not significant"
+    return NOT_SURELY
+
+
 DIRECTIONS = {
     Direction.FURTHER: "further from no difference",
     Direction.CLOSER: "closer to no difference",
@@ -67,24 +86,8 @@ def shift_words(each: Change | DisparityChange) -> str:
 
 
 def change_ci_words(each: Change | DisparityChange) -> str:
-    """Return the interval of a change, the one that decides: ``adjusted 95% CI +6.0 to +11.5``."""
-    interval = change_interval(each)
-    adjusted = "adjusted " if interval is not each.interval else ""
-    return adjusted + ci_words(interval, _unit_of_change(each), sign=each.by != "ratio")
-
-
-def change_interval(each: Change | DisparityChange) -> Interval | None:
-    """Return the interval of a change: that of its distance, adjusted, where this is tested.
-
-    Of a difference that stays on its side both are the same interval but for the sign.
-    """
-    adjusted: Interval | None = getattr(each, "distance_adjusted", None)
-    old: float | None = getattr(each, "old", None)
-    if adjusted is None or each.by == "ratio" or each.crossed or old is None:
-        return each.interval
-    if old >= 0:
-        return adjusted
-    return replace(adjusted, low=-adjusted.high, high=-adjusted.low)
+    """Return the interval of a change by itself: ``95% CI +6.0 to +11.5``."""
+    return ci_words(each.interval, _unit_of_change(each), sign=each.by != "ratio")
 
 
 def change_words(each: Change | DisparityChange) -> str:

@@ -848,3 +848,17 @@ def test_a_word_for_a_decision_leaves_none_of_the_preset_for_its_opposite() -> N
     text = str(audit(rows, **asked, words={"positive": "invited"}).brief())
     assert "(invited or not)" in text
     assert "selected" not in text
+
+
+def test_every_difference_that_no_rule_is_about_is_named() -> None:
+    """Beside a mean a share was not: "about the ROC AUC of s: ... does not depend on them"."""
+    rng = np.random.default_rng(4)
+    group, y = np.repeat(["A", "B", "C"], 800), rng.integers(0, 2, 2_400)
+    noise = np.where(group == "A", 0.1, np.where(group == "B", 0.5, 1.0))
+    score = np.clip(0.5 + 0.3 * (y - 0.5) + noise * rng.normal(0, 0.3, 2_400), 0, 1)
+    rows = {"g": group, "y": y, "s": score}
+    report = fg.audit(rows, label="y", score="s", sensitive="g", rules="base_rate.ratio >= 0.1")
+    (text,) = (str(each) for each in report.brief().verdict + report.brief().found
+               if "No rule is about" in str(each))  # fmt: skip
+    assert text.startswith("No rule is about this difference or the ROC AUC of s: ")
+    assert text.endswith("the verdict does not depend on them.")

@@ -203,7 +203,7 @@ def test_every_stated_difference_has_an_interval_and_one_direction() -> None:
         ]
         assert len(stated) == 1
         assert re.search(r"\d+ to \d+ of 100 closer together .*\(adjusted 95% CI\)", stated[0])
-    (explained,) = (str(e) for e in brief.certainty if str(e).startswith("Adjusted 95% CI ("))
+    (explained,) = (str(e) for e in brief.certainty if "Adjusted 95% CI: " in str(e))
     assert "(3 together)" in explained
     (chart,) = models_exhibits(made)
     shown = {

@@ -114,8 +114,48 @@ def test_what_a_disparity_moves_by_is_shown_with_the_interval_that_decides():
     metrics = ["selection_rate.difference", "selection_rate.ratio"]
     shown = text(compared("fairer", "random", metrics=metrics))
     assert "closer to no difference by " in shown
-    assert " pp, adjusted 95% CI " in shown
+    assert " pp (adjusted 95% CI " in shown
     assert "closer to no difference by a factor of 1." in shown
+
+
+def of_small_difference():
+    """Return a comparison in which women overtake men, of whom the first lead was by chance."""
+    cells = [("F", 520, 700), ("M", 500, 500)]
+    return pl.concat([
+        pl.DataFrame({
+            "sex": [sex] * 1_000, "y": [1, 0] * 500,
+            "p": [1] * old + [0] * (1_000 - old), "q": [1] * new + [0] * (1_000 - new),
+        })
+        for sex, old, new in cells
+    ])  # fmt: skip
+
+
+def test_the_interval_of_a_change_is_of_the_change_and_not_of_its_distance():
+    """+2.0 to +20.0 pp stood beside an interval of the distance from no difference."""
+    asked = {"label": "y", "prediction": "p", "sensitive": "sex", "positive": 1, "candidate": "q"}
+    metrics = ["selection_rate.difference"]
+    found = fg.compare_models(of_small_difference(), **asked, metrics=metrics)
+    (one,) = found["q"].disparities
+    low, high = (100 * end for end in one.interval)
+    assert low > 100 * one.distance_adjusted.low + 0.5  # the side before is not shown
+    assert f"change +18.0 pp, 95% CI +{low:.1f} to +{high:.1f}" in text(found)
+
+
+@pytest.mark.parametrize("of_all", [False, True])
+def test_a_change_of_sides_is_stated_whatever_becomes_of_the_distance(of_all):
+    """That all of a small group were rejected now read that they "differ more"."""
+    people = of_small_difference().with_columns(
+        q=pl.when(pl.col("sex") == "F").then(0).otherwise("p")
+    )
+    asked = {"label": "y", "prediction": "p", "sensitive": "sex", "positive": 1, "candidate": "q"}
+    metrics = ["selection_rate.difference"] * (not of_all)
+    found = fg.compare_models(people, **asked, metrics=metrics or None)
+    assert "changed sides: F is now worse off than M" in text(found).replace("others", "M")
+    if not of_all:
+        assert "while its side before was not significant" in text(found)
+    headline = str(found.brief().headline)
+    assert "and they differ more than under" in headline
+    assert "lower selection rate" in headline or "less often" in headline
 
 
 def test_a_gap_over_all_groups_is_the_features_and_has_its_own_table():
