@@ -16,9 +16,11 @@ from fairgauge.errors import Problem, SpecError
 from fairgauge.inference.compared_counts import Evidence
 from fairgauge.inference.interval import StatisticInterval
 from fairgauge.inference.one.statistic_intervals import statistic_interval
+from fairgauge.inference.two.contrast_intervals import insufficient_sides
 from fairgauge.inference.two.paired_changes import StatisticChange, statistic_change
 from fairgauge.inference.two.paired_tables import PairedTable, confusion
 from fairgauge.measure._change_records import contrasted
+from fairgauge.measure.decide import INSUFFICIENT
 from fairgauge.question.rules import Rule
 from fairgauge.resolve.sides import with_others
 from fairgauge.stats.contrasts import fold, mover_difference, mover_ratio
@@ -33,7 +35,10 @@ _MOST_BANDS = 200
 """Bands of one rate that are tried; of a part below 1, and of the first of several rates."""
 _MOST_INSIDE = 40
 """Bands of the second of several rates that are tried inside each band of the first."""
-_BY_SEVERITY = (Outcome.PASS, Outcome.INCONCLUSIVE, Outcome.FAIL)
+_BY_SEVERITY = (
+    Outcome.NONE, Outcome.PASS, Outcome.NOT_EVALUATED, Outcome.INCONCLUSIVE, Outcome.FAIL,
+)  # fmt: skip
+_SEVERITY = {outcome: place for place, outcome in enumerate(_BY_SEVERITY)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,7 +46,8 @@ class Disparities:
     """The metric of a goal and its limits, of every group (rows) and threshold (columns).
 
     ``compared`` states which groups are compared there: not the reference with itself. ``sizes``
-    are the rows of the groups.
+    are the rows of the groups. ``why`` holds the reasons why data are insufficient, as in an audit;
+    None where they suffice. ``left_out`` are groups that no choice is made for.
     """
 
     goal: Rule
@@ -50,23 +56,45 @@ class Disparities:
     high: Array
     compared: Mask
     sizes: Array
+    why: NDArray[np.object_]
+    left_out: Mask
+
+    @property
+    def insufficient(self) -> Mask:
+        """Return where the data of a comparison are insufficient."""
+        return np.not_equal(self.why, None).astype(bool)
 
     @property
     def meet(self) -> Mask:
         """Return where every group meets the goal by its value."""
+        return self._inside(self.compared) & self.compared.any(axis=0)
+
+    @property
+    def may_meet(self) -> Mask:
+        """Return where every group that is not left out does, and the data of one suffice."""
+        judged = self._chosen_for & ~self.insufficient
+        return self._inside(self._chosen_for) & judged.any(axis=0)
+
+    def _inside(self, groups: Mask) -> Mask:
         with np.errstate(invalid="ignore"):
             inside = (self.value >= self.goal.low) & (self.value <= self.goal.high)
-        return np.asarray((inside | ~self.compared).all(axis=0) & self.compared.any(axis=0))
+        return np.asarray((inside | ~groups).all(axis=0))
 
     @property
     def outcomes(self) -> list[Outcome]:
         """Return what the intervals of all groups come to at every threshold."""
-        return [_BY_SEVERITY[worst] for worst in self._severity.max(axis=0).tolist()]
+        worst = self._severity.max(axis=0)
+        return [_BY_SEVERITY[each] if each else Outcome.NOT_EVALUATED for each in worst.tolist()]
 
     @property
     def passing(self) -> Mask:
-        """Return where the whole interval of every group meets the goal."""
-        return np.asarray(self._severity.max(axis=0) == _BY_SEVERITY.index(Outcome.PASS))
+        """Return where the whole interval of every group that is not left out meets the goal."""
+        severity = np.where(self._chosen_for, self._severity, _SEVERITY[Outcome.NONE])
+        return np.asarray(severity.max(axis=0) == _SEVERITY[Outcome.PASS])
+
+    @property
+    def _chosen_for(self) -> Mask:
+        return np.asarray(self.compared & ~self.left_out[:, None])
 
     @property
     def deciding(self) -> Index:
@@ -85,16 +113,24 @@ class Disparities:
     @property
     def open(self) -> Mask:
         """Return where the interval includes a limit of the goal, or is unknown."""
-        return np.asarray(self._severity == _BY_SEVERITY.index(Outcome.INCONCLUSIVE))
+        return np.asarray(self._severity == _SEVERITY[Outcome.INCONCLUSIVE])
 
     @property
     def _severity(self) -> Index:
         with np.errstate(invalid="ignore"):
             fails = (self.high < self.goal.low) | (self.low > self.goal.high)
             passes = (self.low >= self.goal.low) & (self.high <= self.goal.high)
-        severity = np.where(fails, 2, np.where(passes, 0, 1))
-        # nothing is shown where nothing is compared: a feature of one group, its own reference
-        return np.where(self.compared, severity, np.where(self.compared.any(axis=0), -1, 1))
+        severity = np.select(
+            [~self.compared, self.insufficient, fails, passes],
+            [
+                _SEVERITY[Outcome.NONE],
+                _SEVERITY[INSUFFICIENT[self.goal.insufficient]],
+                _SEVERITY[Outcome.FAIL],
+                _SEVERITY[Outcome.PASS],
+            ],
+            _SEVERITY[Outcome.INCONCLUSIVE],
+        )
+        return np.asarray(severity)
 
 
 def metric_of(goal: Rule) -> Contrast | Combined:
@@ -131,8 +167,8 @@ def parts(metric: Contrast | Combined) -> tuple[Contrast, ...]:
 
 def disparity(
     metric: Contrast | Combined, group: Array, reference: Array, z: Array, level: float
-) -> tuple[Array, Array, Array]:
-    """Return the metric of the goal and its limits, from the cells of both sides.
+) -> tuple[Array, Array, Array, NDArray[np.object_]]:
+    """Return the metric of the goal, its limits and why data are insufficient, from both sides.
 
     The larger of several differences is at most as large as the largest upper limit of any of
     them, whichever it is; its lower limit is that of all of them simultaneously.
@@ -142,24 +178,29 @@ def disparity(
     stricter = z + critical(1 - (1 - level) / len(metric.of)) - critical(level)
     alone = [_contrast(part, group, reference, z) for part in metric.of]
     together = [_contrast(part, group, reference, stricter) for part in metric.of]
+    why = alone[0][-1]
+    for *_, of_part in alone[1:]:
+        why = np.where(np.equal(why, None), of_part, why)
     return (
-        np.max([np.abs(value) for value, _, _ in alone], axis=0),
-        np.max([fold(low, high)[0] for _, low, high in together], axis=0),
-        np.max([fold(low, high)[1] for _, low, high in alone], axis=0),
+        np.max([np.abs(value) for value, *_ in alone], axis=0),
+        np.max([fold(low, high)[0] for _, low, high, _ in together], axis=0),
+        np.max([fold(low, high)[1] for _, low, high, _ in alone], axis=0),
+        why,
     )
 
 
 def _contrast(
     metric: Contrast, group: Array, reference: Array, z: Array
-) -> tuple[Array, Array, Array]:
-    """Return a contrast and its limits, from the cells of both sides."""
+) -> tuple[Array, Array, Array, NDArray[np.object_]]:
+    """Return a contrast, its limits and why data are insufficient, from the cells of both sides."""
     sides = [interval_of(metric.of, cells) for cells in (group, reference)]
     first, second = sides if metric.order == "group - reference" else sides[::-1]
     made = mover_difference if metric.by == "difference" else mover_ratio
     low, high = made(
         first.estimate, *first.at(np.asarray(z)), second.estimate, *second.at(np.asarray(z))
     )
-    return contrasted(metric, sides[0].estimate, sides[1].estimate), low, high
+    value = contrasted(metric, sides[0].estimate, sides[1].estimate)
+    return value, low, high, np.array(insufficient_sides(*sides), dtype=object)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,16 @@ from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Combined, Contrast
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import Cube
-from fairgauge.enums import Accepts, Better, ChosenBy, Outcome, ReferenceRule, Task
+from fairgauge.enums import (
+    Accepts,
+    Better,
+    ChosenBy,
+    DiagnosticCode,
+    Outcome,
+    ReferenceRule,
+    Status,
+    Task,
+)
 from fairgauge.errors import Problem, SpecError
 from fairgauge.inference.compared_counts import FEWEST_GROUPS, generator
 from fairgauge.inference.groups.paired_extremes import combined_changes
@@ -29,6 +38,7 @@ from fairgauge.inference.missing_outcomes import missing_outcomes
 from fairgauge.inference.needed_rows import POWER
 from fairgauge.inference.two.paired_changes import StatisticChange
 from fairgauge.measure._change_records import contrast_change, disparity_records, rate_records
+from fairgauge.measure._small_groups import small_groups
 from fairgauge.measure._threshold_goals import (
     Bands,
     Disparities,
@@ -79,6 +89,8 @@ _NOT_COUNTED = {
 """What cannot be asked, and what to do instead."""
 _STATED = ("selection_rate", "true_positive_rate", "false_positive_rate")
 """Rates of decisions that are stated with every choice, whichever rate is kept."""
+_NEARLY_NONE = 0.01
+"""Share of rows with the rarer decision, below which nearly everybody has the same."""
 _PARTS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1)
 """Parts of the disparity that a goal allows, among which thresholds of each group are chosen."""
 
@@ -104,10 +116,12 @@ def choose_thresholds(
         raise SpecError(problems)
     asked = _Asked(metric_of(goal), goal, spec.catalogue.rate(kept), margin, spec)
     (outcome,) = resolution.outcomes
+    choosers = [_Chooser(of, outcome, asked) for of in resolution.features]
     return ChosenThresholds(
         accepts=accepts(outcome, spec),
-        features=tuple(_Chooser(of, outcome, asked).chosen() for of in resolution.features),
+        features=tuple(each.chosen() for each in choosers),
         diagnostics=(
+            *choosers[0].one_decision(),
             *reversed_scores(resolution),
             # no goal allows for what is missing, so that no note is that a rule does
             *(
@@ -171,7 +185,28 @@ class _Chooser:
         )
         self._margins = margins_by_threshold(counts, outcome, asked.spec, self.cuts)
         self.today = int(np.searchsorted(self.cuts, self.spec.threshold[0]))
+        small = small_groups([counts], self.spec)
+        self._small = [small.get((counts.feature, name)) for name in counts.groups]
+        self._left_out = np.zeros(len(counts.groups), dtype=bool)
+        choices = self._common_choices
+        everywhere = self._disparities(self.first.cells, self._references(choices), self._usual)
+        self._left_out = everywhere.insufficient.all(axis=1)
         _check_between_bins(histogram, self.spec.threshold[0])
+
+    def one_decision(self) -> Iterator[Diagnostic]:
+        """Warn of a constant score, and where today nearly everybody has the same decision."""
+        cases = self.by_label[-1].sum(axis=(0, 1))
+        held, histogram = np.flatnonzero(cases), self.counts.histogram
+        assert histogram is not None
+        if len(held) == 1 and histogram.low[held[0]] == histogram.high[held[0]]:
+            constant = float(histogram.low[held[0]])
+            yield Diagnostic.warning(DiagnosticCode.ONE_DECISION, constant=constant)
+            return
+        yes = accepted(cases, histogram, self.cuts[[self.today]], self.accepts)
+        share = float(yes[0] / cases.sum())
+        if min(share, 1 - share) < _NEARLY_NONE:
+            threshold = float(self.cuts[self.today])
+            yield Diagnostic.warning(DiagnosticCode.ONE_DECISION, share=share, threshold=threshold)
 
     def _half(self, share: Array, histogram: Histogram) -> Half:
         """Return the rows of a half, from its share of the cases of every cell."""
@@ -182,11 +217,13 @@ class _Chooser:
     def chosen(self) -> FeatureThresholds:
         """Return the frontier and the choices."""
         common = self._common()
+        effect = self._effect(common)
         return FeatureThresholds(
             feature=self.counts.feature,
             columns=self.counts.feature_id.columns,
             frontier=tuple(self._frontier()),
-            common=self._effect(common),
+            common=effect,
+            outcome=self._without_common() if effect is None else effect.outcome,
             by_group=self._effect(self._by_group()),
             costly=self._effect(self._closest(at_any_cost=True) if common is None else None),
             reweighing=self._reweighing(),
@@ -201,6 +238,22 @@ class _Chooser:
         if self._allowed(today, ChosenBy.INTERVAL).all():
             return _Chosen(today[:, 0], ChosenBy.INTERVAL)
         return self._closest()
+
+    def _without_common(self) -> Outcome:
+        """Return whether all thresholds are shown to miss the goal or not to keep the rate."""
+        choices, measures = self._common_choices, self.second
+        found = self._disparities(measures.cells, self._references(choices), self._usual)
+        z = np.full(len(self.cuts), critical(self.spec.confidence))
+        low, high = self._gain(measures, choices).difference.at(z)
+        lost = (-low if self._lower else high) < -self.margin - _ROUNDING
+        open_ = {
+            goal
+            for goal, worse in zip(found.outcomes, lost.tolist(), strict=True)
+            if not worse and goal is not Outcome.FAIL
+        }
+        if not open_:
+            return Outcome.FAIL
+        return Outcome.NOT_EVALUATED if open_ == {Outcome.NOT_EVALUATED} else Outcome.INCONCLUSIVE
 
     def _closest(self, *, at_any_cost: bool = False) -> _Chosen | None:
         far = np.abs(self.cuts - self.cuts[self.today])
@@ -231,7 +284,7 @@ class _Chooser:
         wider = math.sqrt(2.0) * NormalDist().inv_cdf(POWER) if by is ChosenBy.MARGIN else 0.0
         cells = self.first.cells_at(choices)
         found = self._disparities(cells, self._references(choices), self._usual + wider)
-        allowed = found.meet if by is ChosenBy.VALUE else found.passing
+        allowed = found.may_meet if by is ChosenBy.VALUE else found.passing
         z = 0.0 if by is ChosenBy.VALUE else critical(self.spec.confidence) + wider
         if allowed.any() and not at_any_cost:
             kept = choices[:, allowed]
@@ -288,9 +341,14 @@ class _Chooser:
             disparity(self.metric, sides[:, g], sides[:, of_group, places], z, self.spec.confidence)
             for g, of_group in enumerate(against)
         ]
-        value, low, high = (np.stack(parts) for parts in zip(*every, strict=True))
+        value, low, high, why = (np.stack(parts) for parts in zip(*every, strict=True))
+        for g, reason in enumerate(self._small):
+            if reason is not None:
+                why[against == g] = reason.on("reference")
+                why[g] = reason.on("group")
         compared = against != np.arange(len(against))[:, None]
-        return Disparities(self.goal, value, low, high, compared, group_sizes(self.counts))
+        sizes = group_sizes(self.counts)
+        return Disparities(self.goal, value, low, high, compared, sizes, why, self._left_out)
 
     def _frontier(self) -> Iterator[OperatingPoint]:
         """Yield every common threshold as it is in the second half."""
@@ -321,7 +379,7 @@ class _Chooser:
 
     def _by_group(self) -> _Chosen | None:
         """Return the most accurate thresholds of each group that meet the goal and keep it."""
-        if self.kept.name != "accuracy":
+        if self.kept.name != "accuracy" or self._left_out.all():
             return None
         choices = self._in_bands()
         accuracy = value_of(self.kept, self.first.cells_at(choices)[0].sum(axis=0))
@@ -333,15 +391,15 @@ class _Chooser:
         Every rate of the goal lies, for all groups, in one band that is as wide as the goal allows,
         or a part of that, which leaves room for the sampling variation of the rates. For every
         band, whose upper end is the rate of some group at some threshold, each group takes the
-        threshold inside it that has the most correct decisions. Rows of no group are decided as
-        today.
+        threshold inside it that has the most correct decisions. Rows of no group, and of groups
+        that are left out, are decided as today.
         """
-        groups = len(self.counts.groups)
-        cells = self.first.cells[0, :groups]
+        groups = np.flatnonzero(~self._left_out)
+        cells = self.first.cells[0, groups]
         of = [part.of for part in parts(self.metric)]
         rates = [np.stack([value_of(rate, of_group) for of_group in cells]) for rate in of]
         correct = cells[..., 0] + cells[..., 3]
-        chosen = [np.empty((0, groups), dtype=np.int64)]
+        chosen = [np.empty((0, len(groups)), dtype=np.int64)]
         for part in _PARTS:
             lowest = band(self.metric, self.goal, part)
             if lowest is None:
@@ -351,8 +409,10 @@ class _Chooser:
                 np.where(inside, correct, -1.0).argmax(axis=1)[None]
                 for inside in bands.holding(rates, np.asarray(np.isfinite(rates).all(axis=0)))
             ]
-        every = np.unique(np.concatenate(chosen), axis=0)
-        return np.append(every, np.full((len(every), 1), self.today), axis=1).T
+        found = np.unique(np.concatenate(chosen), axis=0)
+        every = np.full((len(self.counts.groups) + 1, len(found)), self.today)
+        every[groups] = found.T
+        return every
 
     def _effect(self, choice: _Chosen | None) -> ThresholdEffect | None:
         """Return what thresholds of each group change in the other half of the rows."""
@@ -391,7 +451,12 @@ class _Chooser:
                 name: float(self.cuts[cut]) for name, cut in zip(names, cuts.tolist(), strict=False)
             },
             performance=rate,
-            disparities=self._disparity_changes(compared, bases),
+            disparities=tuple(
+                each if why is None else replace(each, status=Status.TOO_FEW, reason=why)
+                for each, why in zip(
+                    self._disparity_changes(compared, bases), measured.why[groups, 0], strict=True
+                )
+            ),
             rates=tuple(self._rates(sides)),
             chosen_by=choice.by,
             value_meets=value_meets,

@@ -48,12 +48,13 @@ _BEST_FIRST = (
 )  # fmt: skip
 """What the alternatives of a rule come to: a fail only where every limit fails."""
 _BY_INTERVAL = (ReasonCode.INSIDE, ReasonCode.BELOW, ReasonCode.ABOVE)
-_INSUFFICIENT = {
+INSUFFICIENT = {
     Insufficient.REPORT: Outcome.NOT_EVALUATED,
     Insufficient.PASS: Outcome.PASS,
     Insufficient.FAIL: Outcome.FAIL,
     Insufficient.IGNORE: Outcome.NONE,
 }
+"""What a rule comes to where data are insufficient."""
 _OF_FEATURES = ("group", "feature", "pooled")
 """The scopes of metrics that every feature has."""
 _MOST_ROWS = 1e12
@@ -378,7 +379,7 @@ def _not_evaluated(rule: Rule, feature: str | None, group: str | None, reason: R
 
 def _undecided(rule: Rule, reason: Reason) -> Outcome:
     """Return what a rule without a value amounts to; never a pass where nothing was evaluated."""
-    outcome = _INSUFFICIENT[rule.insufficient]
+    outcome = INSUFFICIENT[rule.insufficient]
     never = outcome is Outcome.PASS and reason.code in NOT_EVALUABLE
     return Outcome.NOT_EVALUATED if never else outcome
 

@@ -179,7 +179,7 @@ class Spec:
         (0.0, 1.0), RANGE, "Range of the score",
         counted=True)
     threshold: tuple[float, ...] | Threshold = option(
-        (0.5,), THRESHOLD, "Scores from which the prediction is positive, where no prediction is given",
+        (0.5,), THRESHOLD, "Scores from which the prediction is positive, where no prediction is given (default the middle of score_range)",
         syntax="Several: 0.3,0.5. The median of all rows: median.",
         counted=True, effect="scores decide differently")
     positive: Positive = option(

@@ -16,6 +16,8 @@ from fairgauge.results.shown_result import ResultKind, ShownResult
 from fairgauge.results.verdicts import exit_code
 from fairgauge.values import Saved, Value, name_of
 
+_BY_SEVERITY = (Outcome.PASS, Outcome.NOT_EVALUATED, Outcome.INCONCLUSIVE, Outcome.FAIL)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatingPoint:
@@ -30,7 +32,8 @@ class OperatingPoint:
     disparity, disparity_interval : the metric of the goal, of that group.
     value_meets : whether the value of every group's metric meets the goal.
     outcome : pass where the whole interval of every group's metric meets the goal, fail where one
-        is outside it, else inconclusive.
+        is outside it, not evaluated where the data of the others are insufficient, else
+        inconclusive.
     """
 
     threshold: Finite
@@ -59,7 +62,8 @@ class ThresholdEffect:
         those shown (a margin), these intervals, or the values alone.
     value_meets : whether the value of every group's metric meets the goal in the other half.
     goal_outcome : pass where the whole interval of every group's metric meets the goal there, fail
-        where one is outside it, else inconclusive.
+        where one is outside it, not evaluated where the data of the others are insufficient, else
+        inconclusive.
     kept_outcome : pass where the whole interval of the change of the kept rate is within the margin
         there (non-inferior), or no decision changes; fail where it is beyond, else inconclusive.
     outcome : pass where both are, fail where either is, else inconclusive.
@@ -96,6 +100,9 @@ class FeatureThresholds:
     frontier : every common threshold, in ascending order.
     common : the common threshold closest to today's that meets the goal and keeps the rate in the
         half that chooses, as surely as any does (`chosen_by`); None where none does.
+    outcome : of the common threshold. Where there is none: fail where every threshold is shown to
+        miss the goal or not to keep the rate, else inconclusive, or not evaluated where the data
+        are insufficient at all that may.
     by_group : the most accurate thresholds of each group that do, likewise. None where none do, or
         the goal is one-sided or another rate than accuracy is kept. Different thresholds by group
         are disparate treatment in many places.
@@ -108,6 +115,7 @@ class FeatureThresholds:
     columns: tuple[str, ...]
     frontier: tuple[OperatingPoint, ...]
     common: ThresholdEffect | None
+    outcome: Outcome
     by_group: ThresholdEffect | None
     costly: ThresholdEffect | None
     reweighing: Mapping[str, Mapping[str, Finite]]
@@ -170,11 +178,8 @@ class ThresholdChoice(ShownResult):
 
     @property
     def exit_code(self) -> int:
-        """Return 1 where no threshold meets the rule or one fails it, 3 undecided, 0 otherwise."""
-        outcomes = (
-            feature.common.outcome if feature.common else Outcome.FAIL for feature in self.features
-        )
-        return exit_code(_worst(*outcomes))
+        """Return 1 where the chosen threshold fails, or all do, 3 undecided, 0 otherwise."""
+        return exit_code(_worst(*(feature.outcome for feature in self.features)))
 
     def __repr__(self) -> str:
         features = ", ".join(feature.feature for feature in self.features)
@@ -263,4 +268,4 @@ def _groups_of(columns: Sequence[Sequence[Value]]) -> list[str | None]:
 
 
 def _worst(*outcomes: Outcome) -> Outcome:
-    return max(outcomes, key=(Outcome.PASS, Outcome.INCONCLUSIVE, Outcome.FAIL).index)
+    return max(outcomes, key=_BY_SEVERITY.index)

@@ -148,7 +148,7 @@ def unmet(verdicts: Iterable[Verdict], inconclusive: str) -> tuple[Verdict, ...]
 
 def exit_code(outcome: Outcome) -> int:
     """Return the exit code of a command: 1 a fail, 3 undecided, 0 otherwise."""
-    return {Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 3}.get(outcome, 0)
+    return {Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 3, Outcome.NOT_EVALUATED: 3}.get(outcome, 0)
 
 
 def overall(verdicts: Iterable[Verdict]) -> Outcome:

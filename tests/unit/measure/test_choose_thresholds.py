@@ -148,7 +148,8 @@ def test_every_row_of_the_frontier_speaks_of_one_half():
         assert point.value_meets == (point.disparity is not None and point.disparity >= 0.8)
         low, high = point.disparity_interval
         decided = {True: Outcome.PASS, False: Outcome.INCONCLUSIVE}[low >= 0.8]
-        assert point.outcome is (Outcome.FAIL if high < 0.8 else decided)
+        if point.outcome is not Outcome.NOT_EVALUATED:
+            assert point.outcome is (Outcome.FAIL if high < 0.8 else decided)
 
 
 def test_what_is_shown_is_of_the_other_half():
@@ -219,7 +220,7 @@ def test_equalized_odds_as_in_an_audit_of_the_same_half(reference):
         low, high = each.disparity_interval
         assert 0 <= low <= each.disparity + 1e-9
         assert each.disparity <= high
-        if each.outcome is not Outcome.INCONCLUSIVE:
+        if each.outcome not in (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED):
             assert (each.outcome is Outcome.PASS) == (high <= 0.05)
 
 
@@ -245,7 +246,7 @@ def test_thresholds_by_group_keep_the_rate_or_are_none():
     asked = {"rules": "worst_odds <= 0.05", "seed": 1}
     dear = chosen(data, margins={"accuracy": 0.3}, **asked)["sex"].by_group
     kept = chosen(data, margins={"accuracy": 0.05}, **asked)["sex"].by_group
-    assert (dear.chosen_by, kept.chosen_by) == (ChosenBy.MARGIN, ChosenBy.VALUE)
+    assert (dear.chosen_by, kept.chosen_by) == (ChosenBy.INTERVAL, ChosenBy.VALUE)
     assert dear.performance.change < -0.1
     assert kept.performance.change > -0.05
     assert dear.kept_outcome is kept.kept_outcome is Outcome.PASS
@@ -273,6 +274,60 @@ def test_a_goal_that_no_common_threshold_meets_says_so():
     assert "NO COMMON THRESHOLD MEETS THE GOAL AND KEEPS ACCURACY" in str(found)
     with pytest.raises(fg.DataError, match="nothing to apply"):
         found.apply(PEOPLE)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("today", [0.5, 0.6])
+@pytest.mark.parametrize("rule", ["selection_rate.ratio >= 0.8", "true_positive_rate.ratio >= 0.8"])
+def test_a_constant_score_passes_at_no_threshold(rule, today, seed):
+    """An audit evaluates no rate that is the same 0% or 100% in every group."""
+    data = PEOPLE.with_columns(score=pl.lit(0.5))
+    found = chosen(data, rules=rule, threshold=today, seed=seed)
+    assert (found["sex"].common, found["sex"].by_group) == (None, None)
+    assert (found["sex"].outcome, found.exit_code) == (Outcome.NOT_EVALUATED, 3)
+    assert {each.outcome for each in found["sex"].frontier} == {Outcome.NOT_EVALUATED}
+    (one,) = [each for each in found.diagnostics if each.code == "one_decision"]
+    assert one["constant"]
+    assert "Warning: every score is 0.5" in " ".join(str(found).split())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_group_with_insufficient_data_decides_nothing(seed):
+    """The others meet the goal: it is not met for all, and no model need be changed."""
+    tiny = pl.when(pl.int_range(pl.len()) < 3).then(pl.lit("tiny")).otherwise("region")
+    data = PEOPLE.with_columns(region=tiny)
+    found = chosen(data, sensitive="region", margins={"accuracy": 0.01}, seed=seed)
+    common = found["region"].common
+    assert only_threshold(common) == found.today
+    assert (common.outcome, found.exit_code) == (Outcome.NOT_EVALUATED, 3)
+    statuses = {each.group: str(each.status) for each in common.disparities}
+    assert [group for group, status in statuses.items() if status != "ok"] == ["tiny"]
+    text = " ".join(str(found).split())
+    assert "Not evaluated for tiny: n = " in text
+    assert "change the model" not in text
+
+
+def test_the_smallest_group_asked_for_is_that_of_an_audit():
+    of = {"sensitive": "region", "rules": "selection_rate.ratio >= 0.8"}
+    smallest = min(PEOPLE["region"].value_counts()["count"])
+    found = chosen(**of, min_n=smallest + 1)["region"]
+    report = fg.audit(PEOPLE, **QUESTION | of, min_n=smallest + 1)
+    assert found.outcome is Outcome.NOT_EVALUATED
+    lacking = [each.group for each in found.common.disparities if str(each.status) != "ok"]
+    assert lacking == [e.group for e in report.verdicts if e.outcome is Outcome.NOT_EVALUATED]
+
+
+def test_a_threshold_at_which_nearly_everybody_has_one_decision_is_a_warning():
+    found = chosen(
+        PEOPLE.with_columns(score=100 * pl.col("score")), score_range=(0, 100), threshold=1
+    )
+    assert "one_decision" in [str(each.code) for each in found.diagnostics]
+    assert "have the favourable decision at 1" in " ".join(str(found).split())
+
+
+def test_without_a_threshold_todays_is_the_middle_of_the_scores_range():
+    found = chosen(PEOPLE.with_columns(score=100 * pl.col("score")), score_range=(0, 100))
+    assert found.today == 50
 
 
 def test_reweighing_makes_label_and_group_independent():
@@ -447,8 +502,8 @@ def test_thresholds_of_a_score_of_the_negative_value_mirror_those_of_the_positiv
 
 def test_the_closest_threshold_is_the_closest_in_value():
     """Between today's 0.5 and 0.45, which meets the goal, lie more scores than up to 0.7."""
-    women = {0.9: 50, 0.7: 50, 0.45: 60}
-    men = {0.9: 50, 0.7: 50, 0.5: 50, 0.49: 1, 0.48: 1, 0.47: 1, 0.46: 1, 0.45: 1}
+    women = {0.9: 50, 0.7: 50, 0.45: 60, 0.1: 5}
+    men = {0.9: 50, 0.7: 50, 0.5: 50, 0.49: 1, 0.48: 1, 0.47: 1, 0.46: 1, 0.45: 1, 0.1: 5}
     rows = [
         {"sex": sex, "score": score, "repaid": repaid, "n": 1_000 * n}
         for sex, of in (("F", women), ("M", men))

@@ -1008,4 +1008,4 @@ def test_controls_that_are_an_outcome_or_the_groups_are_warned_of(control, said,
 def test_a_column_whose_values_contradict_each_other_is_not_called_empty():
     data = frame(who=["one", "two"] * (ROWS // 2), sex=["f", "f", "m", "m"] * (ROWS // 4))
     with pytest.raises(DataError, match=r"'sex' \(feature\).* contradict .* of 2 people"):
-        fg.audit(data, label="y", prediction="p", sensitive="sex", person="who", per_person="last")
+        fg.audit(data, prediction="p", sensitive="sex", person="who")

@@ -53,7 +53,6 @@ from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.disparities import is_ratio
 from fairgauge.results.model_comparison import DisparityChange, RateChange
 from fairgauge.results.threshold_choice import (
-    FeatureThresholds,
     OperatingPoint,
     ThresholdChoice,
     ThresholdEffect,
@@ -64,9 +63,10 @@ _SEPARATE = {
     Outcome.PASS: "; separate ones do",
     Outcome.FAIL: "",
     Outcome.INCONCLUSIVE: "; separate ones may",
+    Outcome.NOT_EVALUATED: "",
 }
 """What thresholds of each group come to, where none for all groups is enough."""
-_WORST = (Outcome.PASS, Outcome.INCONCLUSIVE, Outcome.FAIL)
+_WORST = (Outcome.PASS, Outcome.NOT_EVALUATED, Outcome.INCONCLUSIVE, Outcome.FAIL)
 
 
 def thresholds_brief(choice: ThresholdChoice) -> Brief:
@@ -89,16 +89,12 @@ def thresholds_exhibits(choice: ThresholdChoice) -> Iterator[Chart]:
     return _ThresholdsBrief(choice).groups_drawn()
 
 
-def _outcome(of: FeatureThresholds) -> Outcome:
-    return Outcome.FAIL if of.common is None else of.common.outcome
-
-
 class _ThresholdsBrief:
     """The brief of one choice."""
 
     def __init__(self, choice: ThresholdChoice) -> None:
         self.choice = choice
-        self.of = max(choice.features, key=lambda each: _WORST.index(_outcome(each)))
+        self.of = max(choice.features, key=lambda each: _WORST.index(each.outcome))
         self.place = f"features[{choice.features.index(self.of)}]"
         self.effect: ThresholdEffect | None = self.of.common
         self._at_effect = f"{self.place}.{'costly' if self.effect is None else 'common'}"
@@ -118,8 +114,11 @@ class _ThresholdsBrief:
         if effect is None:
             separate = self.of.by_group
             beside = "" if separate is None else _SEPARATE[separate.outcome]
+            does = f"meets the goal{of} and keeps {kept}"
+            if self.of.outcome is not Outcome.FAIL:
+                does = f"is shown to meet the goal{of} and keep {kept}"
             return Sentence(
-                f"No single threshold meets the goal{of} and keeps {kept}{beside}",
+                f"No single threshold {does}{beside}",
                 (*source, f"{self.place}.by_group"),
             )
         at = f"At the threshold {cut_of(effect):g} for all"
@@ -129,6 +128,7 @@ class _ThresholdsBrief:
             Outcome.PASS: f"the goal{of} is met",
             Outcome.FAIL: f"the goal{of} is missed",
             Outcome.INCONCLUSIVE: f"whether the goal{of} is met is inconclusive",
+            Outcome.NOT_EVALUATED: f"the goal{of} is not evaluated for every group",
         }[effect.goal_outcome]
         if not changes_decisions(choice, effect):
             return Sentence(f"{at} {goal}", source)
@@ -161,7 +161,8 @@ class _ThresholdsBrief:
         for i, each in enumerate(self.choice.features[:_MOST_FEATURES]):
             if each.common is None:
                 of = f"{called(each.feature)}: " if several else ""
-                yield Sentence(f"{of}{none_proposed(self.choice)}", (f"features[{i}].common",))
+                text = none_proposed(self.choice, each)
+                yield Sentence(f"{of}{text}", (f"features[{i}].common",))
                 continue
             text = decided(self.choice, each.common, f"threshold {cut_of(each.common):g}")
             of = f"{called(each.feature)}, at {cut_of(each.common):g}: " if several else ""
@@ -378,6 +379,9 @@ class _ThresholdsBrief:
     def _today(self) -> str:
         """Return who is worse off at today's threshold; without words the metric of the goal."""
         point = self._point(self.choice.today)
+        if point.outcome is Outcome.NOT_EVALUATED:
+            group = self.words.group(self.of.feature, point.group)
+            return f"At {point.threshold:g}, the data of {group} are insufficient."
         if (sides := self._sides(point)) is None:
             return self._at(point)
         rate, subject, other, turned = sides
@@ -441,7 +445,7 @@ class _ThresholdsBrief:
                 yield Sentence(text, (*source, f"{self.place}.frontier"))
         cuts = [self.choice.today, *([] if effect is None else [cut_of(effect)])]
         points = [self._point(cut) for cut in dict.fromkeys(cuts)]
-        for point in points:
+        for point in (each for each in points if each.outcome is not Outcome.NOT_EVALUATED):
             yield Sentence(self._apart(point) or self._at(point), (f"{self.place}.frontier",))
         if any(point.disparity_interval for point in points):
             yield Sentence(f"{interval_in_words(self.choice.confidence)}.", ("confidence",))
@@ -467,6 +471,10 @@ class _ThresholdsBrief:
     def steps(self) -> Iterator[Sentence]:
         """Yield what to do next."""
         choice, effect = self.choice, self.effect
+        if effect is None and self.of.outcome is not Outcome.FAIL:
+            at = f"--threshold {choice.today:g} --rule '{choice.goal}'"
+            yield Sentence(f"See what the data lack: fairgauge audit {at}.")
+            return
         if effect is None:
             yield Sentence(
                 f"Accept that {choice.kept_rate.title} is worse by more than "

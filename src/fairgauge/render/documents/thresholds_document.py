@@ -65,7 +65,12 @@ from fairgauge.results.threshold_choice import (
 _MOST_POINTS = 25
 _BETWEEN = 3
 """In how many steps the table goes from today's threshold to the chosen one."""
-_ANSWERS = {Outcome.PASS: "yes", Outcome.FAIL: "no", Outcome.INCONCLUSIVE: "inconclusive"}
+_ANSWERS = {
+    Outcome.PASS: "yes",
+    Outcome.FAIL: "no",
+    Outcome.INCONCLUSIVE: "inconclusive",
+    Outcome.NOT_EVALUATED: "insufficient data",
+}
 METHOD = (
     "One random half of the rows of every group chooses the thresholds. Numbers and outcomes are "
     "of the other half, except for the weights for retraining, which are of all rows. Where they "
@@ -111,6 +116,9 @@ def thresholds_document(choice: ThresholdChoice, *, full: bool = True) -> Docume
 def _verdict(choice: ThresholdChoice, of: FeatureThresholds) -> tuple[str, Tone]:
     if of.common is None:
         kept = choice.kept_rate.title.upper()
+        if of.outcome is not Outcome.FAIL:
+            word = outcome_word(of.outcome).upper()
+            return f"{word}: NO COMMON THRESHOLD IS PROPOSED", TONES[of.outcome]
         return f"NO COMMON THRESHOLD MEETS THE GOAL AND KEEPS {kept}", Tone.BAD
     outcome = of.common.outcome
     tone = TONES[outcome]

@@ -473,12 +473,17 @@ def _same_names(d: Diagnostic) -> str:
     )
 
 
+def _one_decision(d: Diagnostic) -> str:
+    if d.get("constant") is not None:
+        return f"every score is {d['constant']:g}: it tells nobody from anybody else"
+    return f"{d['share']:.1%} of the rows have the favourable decision at {d['threshold']:g}"
+
+
 def _unmatched(d: Diagnostic) -> str:
     near = d.get("nearest")
-    hint = f"; the nearest name is {quote(near)}" if near else f"; they have {d.get('held')}"
-    return (
-        f"{d['path']}: the data have no {quote(d['name'])}{hint if near or d.get('held') else ''}"
-    )
+    held = f"; they have {d['held']}" if d.get("held") else ""
+    hint = f"; the nearest name is {quote(near)}" if near else held
+    return f"{d['path']}: the data have no {quote(d['name'])}{hint}"
 
 
 def _fails_together(d: Diagnostic) -> str:
@@ -672,6 +677,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         "are the probabilities of another value than the positive one, name it: score_of=VALUE, "
         "--score-of VALUE"
     ),
+    DiagnosticCode.ONE_DECISION: _one_decision,
     DiagnosticCode.SIMPSON: lambda d: (
         f"{d['group']}: the difference reverses when adjusted for the strata (Simpson's paradox): "
         f"{_before_and_after(d)}"

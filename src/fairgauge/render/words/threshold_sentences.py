@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import Accepts, Better, ChosenBy, Outcome
+from fairgauge.enums import Accepts, Better, ChosenBy, Outcome, Status
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called
+from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.rule_words import written_rule_words
 from fairgauge.results.model_comparison import RateChange
 from fairgauge.results.threshold_choice import FeatureThresholds, ThresholdChoice, ThresholdEffect
@@ -16,6 +17,8 @@ _OUTCOMES = {
     Outcome.FAIL: "the whole confidence interval of at least one group is outside the goal",
     Outcome.INCONCLUSIVE: "the confidence interval of at least one group includes a limit of the "
     "goal",
+    Outcome.NOT_EVALUATED: "the data of at least one group are insufficient, and no other group "
+    "fails to meet the goal with its whole confidence interval",
 }
 _ACCEPTED = {
     Accepts.FROM: "a score at or above the threshold",
@@ -32,6 +35,7 @@ TESTED = {
     Outcome.PASS: "the other half confirms it",
     Outcome.FAIL: "the other half contradicts it",
     Outcome.INCONCLUSIVE: "the test in the other half is inconclusive",
+    Outcome.NOT_EVALUATED: "the data of the other half are insufficient for some groups",
 }
 """What the half that measures comes to for a choice of the half that chooses."""
 _STRONGLY = 0.05
@@ -70,9 +74,10 @@ def choice_sentence(choice: ThresholdChoice, effect: ThresholdEffect) -> str:
     cut = cut_of(effect)
     how = HOW[effect.chosen_by]
     if cut == choice.today and effect.chosen_by is not ChosenBy.VALUE:
+        data = " with sufficient data" if _insufficient(effect) else ""
         return (
             f"Today's threshold, {cut:g}, already meets the goal with the whole confidence "
-            "interval of every group in the half of the rows that chooses."
+            f"interval of every group{data} in the half of the rows that chooses."
         )
     return (
         f"One random half of the rows chose {cut:g}: of the thresholds that meet the goal and keep "
@@ -80,12 +85,20 @@ def choice_sentence(choice: ThresholdChoice, effect: ThresholdEffect) -> str:
     )
 
 
-def none_proposed(choice: ThresholdChoice) -> str:
+def none_proposed(choice: ThresholdChoice, of: FeatureThresholds) -> str:
     """Return that no threshold is proposed, and why."""
-    return (
+    if of.outcome is Outcome.NOT_EVALUATED:
+        return (
+            "No single threshold is proposed: at those that may keep "
+            f"{choice.kept_rate.title}, the data of a group or more are insufficient to judge the goal."
+        )
+    none = (
         "No single threshold is proposed: in the half of the rows that chooses, none both meets "
         f"the goal and keeps {kept_words(choice)}."
     )
+    if of.outcome is Outcome.FAIL:
+        return none
+    return f"{none} The other half does not show that of every threshold: it is inconclusive."
 
 
 def costly_sentence(choice: ThresholdChoice, effect: ThresholdEffect) -> str:
@@ -145,7 +158,7 @@ def decided(choice: ThresholdChoice, effect: ThresholdEffect, at: str) -> str:
         also = " An audit at this threshold judges it by all rows."
     found = (
         f"Measured in a random half of the rows that had no part in {part}: "
-        f"{_OUTCOMES[effect.goal_outcome]}, and {kept}.{also}"
+        f"{_OUTCOMES[effect.goal_outcome]}, and {kept}.{also}{_insufficient(effect)}"
     )
     if Outcome.INCONCLUSIVE not in (effect.goal_outcome, effect.kept_outcome):
         return found
@@ -156,6 +169,17 @@ def decided(choice: ThresholdChoice, effect: ThresholdEffect, at: str) -> str:
     return (
         f"{found} About {about} new rows at {at} would probably decide each open question (80% "
         "power, if the values are as estimated)."
+    )
+
+
+def _insufficient(effect: ThresholdEffect) -> str:
+    """Return which groups are not judged, and why."""
+    groups: dict[str, list[str]] = {}
+    for each in effect.disparities:
+        if each.status is Status.TOO_FEW and each.reason is not None:
+            groups.setdefault(describe_reason(each.reason), []).append(called(each.group))
+    return "".join(
+        f" Not evaluated for {numbers.listing(names)}: {why}." for why, names in groups.items()
     )
 
 
