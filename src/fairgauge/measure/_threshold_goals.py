@@ -47,7 +47,7 @@ class Disparities:
 
     ``compared`` states which groups are compared there: not the reference with itself. ``sizes``
     are the rows of the groups. ``why`` holds the reasons why data are insufficient, as in an audit;
-    None where they suffice. ``left_out`` are groups that no choice is made for.
+    None where they suffice. ``excluded`` are groups that no choice is made for.
     """
 
     goal: Rule
@@ -57,7 +57,7 @@ class Disparities:
     compared: Mask
     sizes: Array
     why: NDArray[np.object_]
-    left_out: Mask
+    excluded: Mask
 
     @property
     def insufficient(self) -> Mask:
@@ -71,7 +71,7 @@ class Disparities:
 
     @property
     def may_meet(self) -> Mask:
-        """Return where every group that is not left out does, and the data of one suffice."""
+        """Return where every group that is not excluded does, and the data of one suffice."""
         judged = self._chosen_for & ~self.insufficient
         return self._inside(self._chosen_for) & judged.any(axis=0)
 
@@ -88,13 +88,13 @@ class Disparities:
 
     @property
     def passing(self) -> Mask:
-        """Return where the whole interval of every group that is not left out meets the goal."""
+        """Return where the whole interval of every group that is not excluded meets the goal."""
         severity = np.where(self._chosen_for, self._severity, _SEVERITY[Outcome.NONE])
         return np.asarray(severity.max(axis=0) == _SEVERITY[Outcome.PASS])
 
     @property
     def _chosen_for(self) -> Mask:
-        return np.asarray(self.compared & ~self.left_out[:, None])
+        return np.asarray(self.compared & ~self.excluded[:, None])
 
     @property
     def deciding(self) -> Index:

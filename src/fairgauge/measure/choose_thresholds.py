@@ -187,10 +187,10 @@ class _Chooser:
         self.today = int(np.searchsorted(self.cuts, self.spec.threshold[0]))
         small = small_groups([counts], self.spec)
         self._small = [small.get((counts.feature, name)) for name in counts.groups]
-        self._left_out = np.zeros(len(counts.groups), dtype=bool)
+        self._excluded = np.zeros(len(counts.groups), dtype=bool)
         choices = self._common_choices
         everywhere = self._disparities(self.first.cells, self._references(choices), self._usual)
-        self._left_out = everywhere.insufficient.all(axis=1)
+        self._excluded = everywhere.insufficient.all(axis=1)
         _check_between_bins(histogram, self.spec.threshold[0])
 
     def one_decision(self) -> Iterator[Diagnostic]:
@@ -348,7 +348,7 @@ class _Chooser:
                 why[g] = reason.on("group")
         compared = against != np.arange(len(against))[:, None]
         sizes = group_sizes(self.counts)
-        return Disparities(self.goal, value, low, high, compared, sizes, why, self._left_out)
+        return Disparities(self.goal, value, low, high, compared, sizes, why, self._excluded)
 
     def _frontier(self) -> Iterator[OperatingPoint]:
         """Yield every common threshold as it is in the second half."""
@@ -379,7 +379,7 @@ class _Chooser:
 
     def _by_group(self) -> _Chosen | None:
         """Return the most accurate thresholds of each group that meet the goal and keep it."""
-        if self.kept.name != "accuracy" or self._left_out.all():
+        if self.kept.name != "accuracy" or self._excluded.all():
             return None
         choices = self._in_bands()
         accuracy = value_of(self.kept, self.first.cells_at(choices)[0].sum(axis=0))
@@ -392,9 +392,9 @@ class _Chooser:
         or a part of that, which leaves room for the sampling variation of the rates. For every
         band, whose upper end is the rate of some group at some threshold, each group takes the
         threshold inside it that has the most correct decisions. Rows of no group, and of groups
-        that are left out, are decided as today.
+        that are excluded, are decided as today.
         """
-        groups = np.flatnonzero(~self._left_out)
+        groups = np.flatnonzero(~self._excluded)
         cells = self.first.cells[0, groups]
         of = [part.of for part in parts(self.metric)]
         rates = [np.stack([value_of(rate, of_group) for of_group in cells]) for rate in of]

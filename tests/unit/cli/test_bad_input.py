@@ -193,7 +193,6 @@ def test_scores_outside_their_range(write, score):
     [
         (("--threshold", "3"), "threshold: 3 is outside the range of the score, 0 to 1; "),
         (("--threshold", "0.3,1.3"), "threshold: 1.3 is outside the range of the score, 0 to 1; "),
-        (("--score-range", "300", "850"), "threshold: the default, 0.5, is outside the range of"),
         (
             ("--prediction", "p", "--threshold", "0.3"),
             "threshold: has no effect: the prediction is given by the column 'p'; remove one of",

@@ -183,10 +183,6 @@ def test_unknown_options_name_the_nearest():
             {"label": "y", "score": "p", "threshold": [0.5, 2]},
             "threshold: 2 is outside the range of the score, 0 to 1; set another threshold",
         ),
-        (
-            {"label": "y", "score": "p", "score_range": (300, 850)},
-            "threshold: the default, 0.5, is outside the range of the score, 300 to 850; set",
-        ),
         ({"threshold": 0.3}, "threshold: has no effect without a score (score, --score COL)"),
         (
             {"prediction": "d", "score": "p", "threshold": "median"},

@@ -90,7 +90,7 @@ def none_proposed(choice: ThresholdChoice, of: FeatureThresholds) -> str:
     if of.outcome is Outcome.NOT_EVALUATED:
         return (
             "No single threshold is proposed: at those that may keep "
-            f"{choice.kept_rate.title}, the data of a group or more are insufficient to judge the goal."
+            f"{choice.kept_rate.title}, the data of at least one group are insufficient."
         )
     none = (
         "No single threshold is proposed: in the half of the rows that chooses, none both meets "
