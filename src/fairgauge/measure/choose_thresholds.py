@@ -90,7 +90,7 @@ _NOT_COUNTED = {
 _STATED = ("selection_rate", "true_positive_rate", "false_positive_rate")
 """Rates of decisions that are stated with every choice, whichever rate is kept."""
 _NEARLY_NONE = 0.01
-"""Share of rows with the rarer decision, below which nearly everybody has the same."""
+"""Share of rows with the rarer decision, below which nearly all rows have the same."""
 _PARTS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1)
 """Parts of the disparity that a goal allows, among which thresholds of each group are chosen."""
 
@@ -194,7 +194,7 @@ class _Chooser:
         _check_between_bins(histogram, self.spec.threshold[0])
 
     def one_decision(self) -> Iterator[Diagnostic]:
-        """Warn of a constant score, and where today nearly everybody has the same decision."""
+        """Warn of a constant score, and where nearly all rows have the same decision today."""
         cases = self.by_label[-1].sum(axis=(0, 1))
         held, histogram = np.flatnonzero(cases), self.counts.histogram
         assert histogram is not None

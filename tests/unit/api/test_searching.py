@@ -539,3 +539,14 @@ def test_where_many_account_for_the_others_features_that_a_model_decides_by_are_
     assert len(found.summary) > 9
     assert "along which the rate ought to be the same" in str(found)
     assert "ought" not in str(fg.find(PLANTED, features=CUT, **ASKED))
+
+
+@pytest.mark.parametrize("decision", [0, 1])
+def test_a_rate_that_is_the_same_everywhere_is_said_to_be(decision):
+    data = PLANTED.with_columns(p=pl.lit(decision))
+    found = fg.find(data, **ASKED, features=["sex", "race"], tolerance=0.05)
+    text = " ".join(str(found).split())
+    assert f"The false positive rate is {100 * decision}.0% in all subgroups" in text
+    assert "as with a constant score or decision" in text
+    for other in ("shown not to be", "does not show that none", "too small"):
+        assert other not in text

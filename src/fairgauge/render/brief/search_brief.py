@@ -18,6 +18,7 @@ from fairgauge.render.words.search_sentences import (
     examined,
     guaranteed,
     heading,
+    is_constant,
     nothing_shown,
     of_scores,
     sized,
@@ -57,6 +58,9 @@ def _headline(found: SubgroupSearch) -> Sentence:
     bad = bad_words(found.question)
     if not found.examined:
         return Sentence("No subgroup has enough rows to be examined", ("examined",))
+    if is_constant(found):
+        title, rate = called(found.question.definition.title), percent(found.overall.rate)
+        return Sentence(f"The {title} is {rate} in all subgroups", ("overall",))
     if not found.worse:
         none = f"No subgroup is shown to be {bad}"
         would = would_have_been_found(found, _USUAL_SHARE)
@@ -103,7 +107,7 @@ def _found(found: SubgroupSearch) -> Iterator[Sentence]:
 
 
 def _certainty(found: SubgroupSearch) -> Iterator[Sentence]:
-    if not found.examined:
+    if not found.examined or is_constant(found):
         return
     yield Sentence(decided(found), ("undecided_count", "not_worse_count"))
     yield Sentence(detectable(found), ("detectable",))

@@ -36,6 +36,7 @@ from fairgauge.render.words.search_sentences import (
     guaranteed,
     heading,
     in_points,
+    is_constant,
     of_scores,
     of_whom,
     sized,
@@ -120,6 +121,8 @@ def _title(question: SearchQuestion) -> str:
 def _verdict(found: SubgroupSearch) -> str:
     if not found.examined:
         return "No subgroup could be examined"
+    if is_constant(found):
+        return f"The rate is {numbers.percent(found.overall.rate)} in all subgroups"
     number, bad = len(found.worse), bad_words(found.question)
     if not number:
         return f"No subgroup is shown to be {bad}"
@@ -155,7 +158,7 @@ def _summary(found: SubgroupSearch) -> Iterator[Block]:
 
 
 def _bounds(found: SubgroupSearch) -> Iterator[Block]:
-    if not found.examined:
+    if not found.examined or is_constant(found):
         return
     yield Paragraph(decided(found))
     largest = found.largest

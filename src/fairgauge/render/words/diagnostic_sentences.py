@@ -475,7 +475,7 @@ def _same_names(d: Diagnostic) -> str:
 
 def _one_decision(d: Diagnostic) -> str:
     if d.get("constant") is not None:
-        return f"every score is {d['constant']:g}: it tells nobody from anybody else"
+        return f"every score is {d['constant']:g}: one threshold accepts all or none of them"
     return f"{d['share']:.1%} of the rows have the favourable decision at {d['threshold']:g}"
 
 

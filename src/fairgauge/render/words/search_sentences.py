@@ -112,6 +112,11 @@ def audited_by(found: SubgroupSearch, subgroup: Subgroup) -> str:
     return "by the other features" if few == others else "by the other features of few values"
 
 
+def is_constant(found: SubgroupSearch) -> bool:
+    """Return whether the rate is the same 0% or 100% in every subgroup."""
+    return not of_scores(found.question) and found.overall.events in (0, found.overall.n)
+
+
 def nothing_shown(found: SubgroupSearch) -> str:
     """State what follows where no subgroup is shown to be worse, or why none was examined."""
     if not found.examined:
@@ -121,6 +126,11 @@ def nothing_shown(found: SubgroupSearch) -> str:
         return (
             f"No subgroup has {fewest:,} rows, with 20 that the rate is a share of in it and 20 "
             "outside it."
+        )
+    if is_constant(found):
+        return (
+            "The rate is the same in all subgroups, as with a constant score or decision: no "
+            "subgroup can differ."
         )
     return f"This does not show that none is {bad_words(found.question)}."
 
