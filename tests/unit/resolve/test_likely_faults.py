@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -78,6 +79,23 @@ def test_the_order_of_warnings_is_that_of_their_gravity(random):
     # one line with all spellings, and what to do, before each pair of them
     assert codes.index(Code.NEVER_REPEATS) < codes.index(Code.RECODING)
     assert codes.index(Code.RECODING) < codes.index(Code.SAME_NAMES)
+
+
+def test_warnings_of_most_rows_stand_before_those_of_few():
+    """That most people had no decision stood in the notes, and five people on the first page."""
+    n = 2_000
+    rows = pl.DataFrame({
+        "id": [i // 2 for i in range(2 * n)],
+        "sex": ["FM"[i // 2 % 2] if i > 10 else "FM"[i % 2] for i in range(2 * n)],
+        "race": [None if i // 2 % 20 == 0 else "AB"[i // 4 % 2] for i in range(2 * n)],
+        "hired": [None if i // 2 % 3 else ("yes", "no")[i // 6 % 2] for i in range(2 * n)],
+    })  # fmt: skip
+    report = fg.audit(
+        rows, prediction="hired", positive="yes", sensitive=["sex", "race"], person="id"
+    )
+    codes = [each.code for each in report_warnings(report)]
+    assert codes.index(Code.MISSING_OUTCOMES) < codes.index(Code.MISSING_GROUPS)
+    assert codes.index(Code.MISSING_OUTCOMES) < codes.index(Code.PEOPLE_UNCLEAR)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from fairgauge.catalogue.cells import TN, TP
-from fairgauge.enums import AfterAdjusting, ClassKind, Outcome, ReferenceKind
+from fairgauge.enums import AfterAdjusting, ClassKind, IntervalMethod, Outcome, ReferenceKind
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import ReasonCode
 from fairgauge.render._document_tree import (
@@ -220,6 +220,23 @@ def _rule(report: Report, words: Vocabulary, rule: RuleResult, number: int) -> G
     )
 
 
+OF_STATED = "; of a difference described above that for all comparisons together is shown"
+
+
+def deciding_interval(report: Report, level: str = "") -> str:
+    """Return which confidence interval of a comparison decides its rule."""
+    joint = {
+        each.feature: IntervalMethod.TUKEY in each.interval.methods
+        for each in report.verdicts
+        if each.interval is not None
+    }
+    pairs = "for all pairs of groups together (Tukey)"
+    named = listing([called(feature) for feature, held in joint.items() if held])
+    also = f", and of {named} that {pairs}," if named else ""
+    which = pairs if named and all(joint.values()) else f"of each comparison by itself{also}"
+    return f"The {level}CI {which} decides its rule"
+
+
 def _notes(
     report: Report,
     cells: Sequence[GridCell],
@@ -234,11 +251,9 @@ def _notes(
         counted = [f"{each}: of 100 in the group v of 100 it is compared with. " for each in of_100]
         stated = ""
         if any(rule not in report.by_rule for rule in rules):
-            stated = "; of a difference described above that for all comparisons together is shown"
-        yield (
-            f"{''.join(counted[:1])}The {100 * min(levels):.4g}% CI of each comparison by "
-            f"itself decides its rule{stated}."
-        )
+            stated = OF_STATED
+        level = f"{100 * min(levels):.4g}% "
+        yield f"{''.join(counted[:1])}{deciding_interval(report, level)}{stated}."
     if any(each.alternatives for each in shown_verdicts):
         yield "Of a rule with “or” the first limit alone is shown; any of them suffices."
     outcomes = {cell.outcome for cell in cells}

@@ -29,7 +29,9 @@ from fairgauge.render._document_tree import (
     Tone,
 )
 from fairgauge.render.brief.audit_exhibits import (
+    OF_STATED,
     audit_exhibits,
+    deciding_interval,
     group_names,
     reversed_features,
     rules_as_stated,
@@ -249,12 +251,6 @@ def _warnings(report: Report) -> list[Diagnostic]:
     ]
 
 
-_CI_OF_STATED = (
-    "The CI of each comparison by itself decides its rule; of a difference described above that "
-    "for all comparisons together is shown."
-)
-
-
 class _Summary:
     """The parts that fit one screen."""
 
@@ -277,9 +273,10 @@ class _Summary:
         if self.report.verdicts:
             rules = rules_as_stated(self.report)
             together = rules != list(self.report.by_rule)
+            stated = f"{deciding_interval(self.report)}{OF_STATED}."
             blocks: tuple[Block, ...] = (
                 Facts(tuple(self._rule_lines(rules))),
-                *([Paragraph(_CI_OF_STATED, Tone.SOFT, spare=1)] if together else []),
+                *([Paragraph(stated, Tone.SOFT, spare=1)] if together else []),
                 *self._small_groups(),
                 *self._remaining(),
             )
@@ -328,8 +325,8 @@ class _Summary:
             yield Facts(tuple(self._rule_lines(self.report.by_rule, group_names(self.report))))
             if any(each.simultaneous for each in self.report.estimates):
                 yield Paragraph(
-                    "Each CI is of its comparison by itself, which decides its rule; those under "
-                    "“How certain this is” are for all comparisons together, and wider."
+                    f"{deciding_interval(self.report)}; those under “How certain this is” are for "
+                    "all comparisons together."
                 )
             yield from self._remaining()
         if found := described_methods(self.report):

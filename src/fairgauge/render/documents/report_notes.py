@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -124,12 +125,18 @@ def report_warnings(report: Report | Decomposition) -> list[Diagnostic]:
     return sorted(kept, key=_gravity)
 
 
-def _gravity(each: Diagnostic) -> tuple[bool, int, bool]:
-    """Return the place of a note: warnings first, those that change all numbers before others."""
+def _gravity(each: Diagnostic) -> tuple[bool, int, float, bool]:
+    """Return the place of a note: warnings first, those that change all numbers before others.
+
+    Of one kind those of most rows are first, where they count rows.
+    """
     of_groups = each.code is DiagnosticCode.SAME_NAMES and each.feature is not None
     code = DiagnosticCode.MISSING_MARKER if of_groups else each.code
     place = _GRAVEST_FIRST.index(code) if code in _GRAVEST_FIRST else len(_GRAVEST_FIRST)
-    return each.level is not Level.WARNING, place, each.feature is not None
+    warns = each.level is Level.WARNING
+    rows = each.get("cases") or each.get("rows") or each.get("people")
+    counted = rows if warns and isinstance(rows, int | float) else math.inf
+    return not warns, place, -counted, each.feature is not None
 
 
 def opening_warnings(warnings: Sequence[Diagnostic]) -> list[str]:

@@ -862,3 +862,19 @@ def test_every_difference_that_no_rule_is_about_is_named() -> None:
                if "No rule is about" in str(each))  # fmt: skip
     assert text.startswith("No rule is about this difference or the ROC AUC of s: ")
     assert text.endswith("the verdict does not depend on them.")
+
+
+def test_the_page_states_of_which_features_intervals_hold_for_all_pairs_of_groups() -> None:
+    """Of three groups beside the best one the interval is Tukey's, not of one comparison alone."""
+    rows = pl.DataFrame({
+        "sex": ["F", "M"] * 1_200, "race": ["A", "B", "C", "D"] * 600,
+        "hired": [1, 0, 1, 1, 0, 0, 1, 0, 0, 1] * 240,
+    })  # fmt: skip
+    report = fg.audit(
+        rows, prediction="hired", positive=1, sensitive=["sex", "race"], preset="ugesp"
+    )
+    stated = "of each comparison by itself, and of race that for all pairs of groups together"
+    for page in (render(report, "html"), render(report, "markdown"), render(report, "text")):
+        flat = " ".join(page.split())
+        assert ("decides its rule" in flat) <= (f"CI {stated} (Tukey), decides its rule" in flat)
+    assert stated in " ".join(render(report, "markdown").split())
