@@ -71,6 +71,7 @@ class ReasonCode(StrEnum):
     FEW_EFFECTIVE_ROWS = "few_effective_rows"  # rows, minimum, side
     FEW_ERRORS = "few_errors"  # rows, minimum
     FEW_ERRORS_TOGETHER = "few_errors_together"  # rows, minimum
+    CONSTANT_SCORE = "constant_score"
     FEW_IN_TAIL = "few_in_tail"  # rows, minimum
     SUMS_NOT_COUNTED = "sums_not_counted"
     FEW_CLUSTERS = "few_clusters"  # clusters, minimum

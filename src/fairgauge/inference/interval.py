@@ -287,6 +287,18 @@ class MappedProportion:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class ConstantScores:
+    """Which groups have a single score; a comparison is then of two values by definition."""
+
+    constant: NDArray[np.bool_]
+
+    def insufficient(self, other: ConstantScores | None = None) -> list[Reason | None]:
+        """Return the reason where the scores of a group, or of both sides, are constant."""
+        both = self.constant if other is None else self.constant & other.constant
+        return [Reason.of(ReasonCode.CONSTANT_SCORE) if each else None for each in both.tolist()]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Sparseness:
     """The rows of every group that an interval needs a minimum of; ``code`` is of too few.
 
@@ -329,6 +341,7 @@ class StatisticInterval:
     reason : why some have no limits (nan), if any has none.
     sparse : the rows that it needs a minimum of, besides those of the rules for all statistics.
     compared : the same of what is compared alone.
+    constant : which groups have a value by definition, because their scores do not vary.
     """
 
     estimate: Array
@@ -343,6 +356,7 @@ class StatisticInterval:
     reason: Reason | None = None
     sparse: Sparseness | None = None
     compared: Sparseness | None = None
+    constant: ConstantScores | None = None
 
     @property
     def clustered(self) -> bool:

@@ -332,6 +332,8 @@ def _insufficient(attempt: StatisticInterval, evidence: Evidence) -> list[Reason
         few = [a or b for a, b in zip(insufficient_clusters(attempt.clusters), few, strict=True)]
     if attempt.sparse is not None:
         few = [a or b for a, b in zip(few, attempt.sparse.insufficient(), strict=True)]
+    if attempt.constant is not None:
+        few = [a or b for a, b in zip(few, attempt.constant.insufficient(), strict=True)]
     return few
 
 

@@ -299,3 +299,15 @@ def test_diagnostics_and_estimates_print_as_sentences():
     assert all(str(each) == each.message for each in report.diagnostics)
     report = fg.audit(TABLE, **ASKED, metrics=["accuracy.difference"])
     assert all(str(each) == each.says for each in report.estimates if each.says)
+
+
+@pytest.mark.parametrize("rule", ["roc_auc.difference >= -0.1", "roc_auc >= 0.4"])
+def test_the_auc_of_a_constant_score_is_not_evaluated(rule):
+    """It is 0.5 in every group by definition, whatever the model."""
+    asked = {"label": "y", "score": "s", "sensitive": "g", "rules": rule, "threshold": 0.5}
+    report = fg.audit(TABLE.with_columns(s=pl.lit(0.7)), **asked)
+    assert {each.outcome for each in report.verdicts} == {Outcome.NOT_EVALUATED}
+    assert {"every score is the same" in each.says for each in report.verdicts} == {True}
+    one = pl.when(pl.col("g") == "a").then(0.7).otherwise("s")
+    found = fg.audit(TABLE.with_columns(s=one), **asked).verdicts
+    assert {each.group for each in found if each.outcome is not Outcome.NOT_EVALUATED} >= {"b", "c"}

@@ -38,6 +38,7 @@ from fairgauge.inference.interval import (
     AUC_SCORE,
     LINEARISED,
     SKEWED_MEAN,
+    ConstantScores,
     Methods,
     NoInterval,
     StatisticInterval,
@@ -169,7 +170,16 @@ def _area_interval(statistic: RocAuc, evidence: Evidence) -> StatisticInterval:
     del statistic  # there is one; its counts are scaled to the effective sample size
     area = area_from_counts(evidence.scored(0), evidence.scored(1))
     rows = np.minimum(area.positives, area.negatives)
-    return StatisticInterval(area.area, rows, lambda z: area_score_interval(*area, z), AUC_SCORE)
+    held = scores_of(evidence.side)
+    filled = held.counts.sum(axis=1) > 0
+    single = (filled.sum(axis=-1) == 1) & (filled & (held.low == held.high)).any(axis=-1)
+    return StatisticInterval(
+        area.area,
+        rows,
+        lambda z: area_score_interval(*area, z),
+        AUC_SCORE,
+        constant=ConstantScores(single),
+    )
 
 
 @score_interval.register(AveragePrecision)

@@ -288,6 +288,9 @@ def insufficient_sides(ours: StatisticInterval, theirs: StatisticInterval) -> li
     for mine, other in ((ours.sparse, theirs.sparse), (ours.compared, theirs.compared)):
         if mine is not None and other is not None:
             few = [a or b for a, b in zip(few, mine.insufficient(other), strict=True)]
+    if ours.constant is not None:
+        constant = ours.constant.insufficient(theirs.constant)
+        few = [a or b for a, b in zip(few, constant, strict=True)]
     return few
 
 

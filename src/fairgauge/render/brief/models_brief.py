@@ -48,6 +48,7 @@ from fairgauge.render.words.model_sentences import (
 from fairgauge.render.words.numbers import count, listing, plural
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.model_comparison import (
+    Candidate,
     DisparityChange,
     MarginTest,
     ModelComparison,
@@ -175,6 +176,7 @@ class _ModelsBrief:
         for i, each in enumerate(self.comparison.candidates[:_MOST_CANDIDATES]):
             source = (f"candidates[{i}].verdict",)
             yield Sentence(describe_candidate(each, self.current, self.terms), source)
+            yield from self._one_decision(each, f"candidates[{i}]")
             if each is self.best and each.verdict is CandidateVerdict.DOMINATES:
                 yield from self._wronged_anew()
             place = f"candidates[{i}]"
@@ -188,6 +190,31 @@ class _ModelsBrief:
                 yield Sentence(text, (f"{place}.disparities", f"{place}.groups"))
         if (more := len(self.comparison.candidates) - _MOST_CANDIDATES) > 0:
             yield Sentence(f"{more:,} more {plural(more, 'candidate', 'candidates')} below.")
+
+    def _one_decision(self, candidate: Candidate, place: str) -> Iterator[Sentence]:
+        """Yield which model decides alike about all rows, and how accurate both are."""
+        of_all = {
+            one.rate: (i, one)
+            for i, one in reversed(list(enumerate(candidate.rates)))
+            if one.feature is None and one.scope.kind is ScopeKind.OVERALL
+        }
+        if "selection_rate" not in of_all:
+            return
+        at, selected = of_all["selection_rate"]
+        values = {self.current: selected.old, called(candidate.name): selected.new}
+        alike = [
+            f"“{name}” gives {'every row' if value else 'no row'} the favourable decision"
+            for name, value in values.items()
+            if value in (0.0, 1.0)
+        ]
+        if not alike:
+            return
+        text, sources = f"Warning: {' and '.join(alike)}.", [f"{place}.rates[{at}]"]
+        if "accuracy" in of_all:
+            at, accuracy = of_all["accuracy"]
+            text += f" Accuracy: {describe_rate_shift(accuracy)}."
+            sources.append(f"{place}.rates[{at}]")
+        yield Sentence(text, tuple(sources))
 
     def _wronged_anew(self) -> Iterator[Sentence]:
         """Yield who loses the better decision although their outcome is the better one, by group.

@@ -19,6 +19,7 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.BOTH_SIDES_INFINITE: "{rate} is infinite on both sides",
     ReasonCode.BOTH_SIDES_ZERO: "both sides are 0",
     ReasonCode.ONE_CLASS_ONLY: "{of} have only one value",
+    ReasonCode.CONSTANT_SCORE: "every score is the same, and ROC AUC then 0.5 by definition",
     ReasonCode.NO_VARIATION: "{of} do not vary",
     ReasonCode.NO_BENEFIT: "every row is a false negative, so the mean benefit is 0",
     ReasonCode.NOT_CONVERGED: "the scores do not determine the {of}",
@@ -185,6 +186,8 @@ def _insufficient(reasons: Iterable[Reason | None]) -> str:
         return "small effective sample size"
     if known and all(each.code is ReasonCode.RATIO_MAY_BE_ZERO for each in known):
         return "a number of the ratio may be 0 or below"
+    if known and all(each.code is ReasonCode.CONSTANT_SCORE for each in known):
+        return f"{INSUFFICIENT}: {describe_reason(known[0])}"
     rare = known and all(each.code is ReasonCode.FEW_EXPECTED for each in known)
     if rare and all(each["expected"] == 0 for each in known):
         return ONE_OUTCOME

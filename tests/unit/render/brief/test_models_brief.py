@@ -380,3 +380,15 @@ def test_what_positive_stands_for_is_stated_once(more: dict[str, Any], stated: s
     decided = "“selected” and “accepted” for a decision for it"
     sentence = f"“Positive” stands for {stated}; {decided}."
     assert list(map(str, made.brief().looked_at)).count(sentence) == 1
+
+
+@pytest.mark.parametrize(("decision", "whom"), [(1, "every row"), (0, "no row")])
+@pytest.mark.parametrize("of", ["current", "boosted"])
+def test_a_model_that_decides_alike_about_all_rows_is_warned_of(
+    of: str, decision: int, whom: str
+) -> None:
+    made = compared(rows().with_columns(pl.lit(decision).alias(of)), margins=None)
+    verdict = " ".join(str(each) for each in made.brief().verdict)
+    assert f"Warning: “{of}” gives {whom} the favourable decision. Accuracy: " in verdict
+    plain = " ".join(str(each) for each in compared().brief().verdict)
+    assert "the favourable decision" not in plain
