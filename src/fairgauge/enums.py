@@ -484,6 +484,7 @@ class DiagnosticCode(StrEnum):
     RECODING = "recoding"  # line: a recoding that spellings suggest
     DOUBLED_ROWS = "doubled_rows"  # times, different: rows
     COPIED_FILES = "copied_files"  # files: that hold the same lines
+    SIGNED_RATIO = "signed_ratio"  # column, share: of rows up to 0
     LIMITS_OUTSIDE_RANGE = "limits_outside_range"  # path, metric, low, high
     FAILS_TOGETHER = "fails_together"  # comparisons, confidence, fails, remaining, familywise
     REFERENCE_DECIDES = "reference_decides"  # rule, group, outcome, references

@@ -45,6 +45,7 @@ from fairgauge.resolve.data_checks import (
     one_group,
     prediction_is_label,
     predictions_that_are_no_label,
+    ratios_of_signed_amounts,
     sensitive_outcomes,
     single_row_groups,
     strata_of_outcomes,
@@ -628,6 +629,7 @@ def _likely_mistakes(
         yield from undecided_outcomes(cube, spec, rows_by_level)
     yield from doubtful_names(cube, spec, rows_by_level)
     yield from limits_outside_range(spec)
+    yield from ratios_of_signed_amounts(cube, spec)
     yield from _unmatched(cube, spec)
 
 

@@ -43,6 +43,7 @@ from fairgauge.resolve.data_checks import (
     doubtful_names,
     many_strata,
     missing_values,
+    ratios_of_signed_amounts,
     single_row_groups,
     strata_of_outcomes,
 )
@@ -187,6 +188,7 @@ def why(
             *strata_of_outcomes(cube, spec, names, _outcomes(spec), controls),
             *controls_of_groups(cube, spec, controls),
             *alike_strata(cube, names),
+            *ratios_of_signed_amounts(cube, spec),
             *missing_values(cube, spec, names),
             *single_row_groups(cube, spec, rows_by_level),
             *(

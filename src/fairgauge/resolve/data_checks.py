@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.catalogue.comparisons import Metric
+from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.exchanged_outcomes import depends_on_positive
+from fairgauge.catalogue.moments import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.crossed_strata import with_one_stratum
 from fairgauge.cube.cube import Cube, Sums
@@ -969,6 +970,37 @@ def limits_outside_range(spec: Spec) -> Iterator[Diagnostic]:
                 metric=rule.metric,
                 low=low,
                 high=high,
+            )
+
+
+def ratios_of_signed_amounts(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of ratios of means of which some values are negative: the zero of the scale decides."""
+    asked = [
+        *spec.catalogue.expand(spec.metrics),
+        *(rule.definition for _, rule in spec.limits if rule.definition is not None),
+    ]
+    averaged = {
+        metric.of.of
+        for metric in asked
+        if isinstance(metric, Contrast) and metric.by == "ratio" and isinstance(metric.of, Mean)
+    }
+    terms = (
+        (Role.LABEL, RegressionTerm.LABEL, "y"), (Role.PREDICTION, RegressionTerm.PREDICTION, "p"),
+    )  # fmt: skip
+    for role, term, total in terms:
+        axis = cube.plan.axis(role)
+        if axis is None or term not in averaged or cube.min_cell is not None:
+            continue
+        table = cube.marginal([axis])
+        if total not in table.sums:
+            continue
+        cases, held = table.sums.get("n", table.sums["rows"]), table.codes[:, 0] >= 0
+        below = held & (table.sums[total] < 0)  # numbers are counted apart above 0, and not above
+        if below.any():
+            yield Diagnostic.warning(
+                DiagnosticCode.SIGNED_RATIO,
+                column=axis.column,
+                share=float(cases[below].sum() / cases[held].sum()),
             )
 
 

@@ -764,6 +764,11 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         f"{quote(d.feature)} has one group, {quote(d['group'])}: there is nothing to compare it "
         "with, and a rule on a difference or ratio is not evaluated"
     ),
+    DiagnosticCode.SIGNED_RATIO: lambda d: (
+        f"{quote(d['column'])} has negative values ({d['share']:.1%} of the rows are 0 or less): a "
+        "ratio of its averages depends on where the scale has its zero, and a rule on it may pass "
+        "or fail once the same number is added to every value; a difference does not depend on it"
+    ),
     DiagnosticCode.LIMITS_OUTSIDE_RANGE: lambda d: (
         f"{d['path']}: no value of {d['metric']}, which is between {d['low']:g} and {d['high']:g}, "
         "is allowed; shares are written as 0.8, not as 80"
