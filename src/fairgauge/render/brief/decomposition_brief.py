@@ -21,6 +21,7 @@ from fairgauge.render.words.decomposition_sentences import (
     describe_trend,
     each_of,
     is_of_one_outcome,
+    missing_columns,
     outlying_places,
     place_name,
     rows_words,
@@ -216,7 +217,7 @@ def _with_missing_strata(gaps: Sequence[Gap]) -> str:
         column
         for gap in gaps
         if gap.reason is WhyInconclusive.MISSING_STRATA or gap.confounded
-        for column in (gap.adjusted_for if gap.confounded else gap.columns)
+        for column in (missing_columns(gap) if gap.confounded else gap.columns)
     ]
     return listing(list(map(called, dict.fromkeys(columns))))
 

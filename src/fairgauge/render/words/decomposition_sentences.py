@@ -418,7 +418,7 @@ def describe_adjusted(gap: Gap, *, brief: bool = False) -> str:
         none = f"No regression is adjusted for {adjusted_for(gap)}: {why}"
         return none if gap.scale == "difference" else ""
     if gap.confounded:
-        why = _confounding(gap.adjusted_for, f"{numbered(gap.left_out, 'rows')} ")
+        why = _confounding(missing_columns(gap), f"{numbered(gap.left_out, 'rows')} ")
         return f"No regression is adjusted for {adjusted_for(gap)}: {why}"
     adjusted = {each.effects: each for each in gap.adjusted}
     main = adjusted.get(ColumnEffects.MAIN)
@@ -481,8 +481,13 @@ def excluded_words(gap: Gap) -> str:
     """Return how many rows the regression alone excludes; nothing where it excludes none."""
     if not gap.left_out:
         return ""
-    rows = f"{numbered(gap.left_out, 'rows')} without {_either(gap.adjusted_for)}"
+    rows = f"{numbered(gap.left_out, 'rows')} without {_either(missing_columns(gap))}"
     return f" It excludes {rows}."
+
+
+def missing_columns(gap: Gap) -> tuple[str, ...]:
+    """Return the columns of which rows without a value are excluded from the regression."""
+    return gap.controls if gap.overall is None else gap.adjusted_for
 
 
 def extrapolated(gap: Gap, found: AdjustedGap) -> str:
