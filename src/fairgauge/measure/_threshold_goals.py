@@ -62,7 +62,7 @@ class Disparities:
     @property
     def insufficient(self) -> Mask:
         """Return where the data of a comparison are insufficient."""
-        return np.not_equal(self.why, None).astype(bool)
+        return _is_stated(self.why)
 
     @property
     def meet(self) -> Mask:
@@ -133,6 +133,11 @@ class Disparities:
         return np.asarray(severity)
 
 
+def _is_stated(why: NDArray[np.object_]) -> Mask:
+    """Return where there is a reason."""
+    return np.array([each is not None for each in why.flat], dtype=bool).reshape(why.shape)
+
+
 def metric_of(goal: Rule) -> Contrast | Combined:
     """Return the metric of a goal."""
     metric = goal.definition
@@ -180,7 +185,7 @@ def disparity(
     together = [_contrast(part, group, reference, stricter) for part in metric.of]
     why = alone[0][-1]
     for *_, of_part in alone[1:]:
-        why = np.where(np.equal(why, None), of_part, why)
+        why = np.where(_is_stated(why), why, of_part)
     return (
         np.max([np.abs(value) for value, *_ in alone], axis=0),
         np.max([fold(low, high)[0] for _, low, high, _ in together], axis=0),

@@ -187,10 +187,10 @@ class _Chooser:
         self.today = int(np.searchsorted(self.cuts, self.spec.threshold[0]))
         small = small_groups([counts], self.spec)
         self._small = [small.get((counts.feature, name)) for name in counts.groups]
-        self._excluded = np.zeros(len(counts.groups), dtype=bool)
+        self._excluded: Mask = np.zeros(len(counts.groups), dtype=bool)
         choices = self._common_choices
         everywhere = self._disparities(self.first.cells, self._references(choices), self._usual)
-        self._excluded = everywhere.insufficient.all(axis=1)
+        self._excluded = np.asarray(everywhere.insufficient.all(axis=1))
         _check_between_bins(histogram, self.spec.threshold[0])
 
     def one_decision(self) -> Iterator[Diagnostic]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from fairgauge.catalogue.cells import FN, FP, TN, TP
+from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import (
     Better,
@@ -194,13 +194,14 @@ class _ModelsBrief:
     def _one_decision(self, candidate: Candidate, place: str) -> Iterator[Sentence]:
         """Yield which model decides alike about all rows, and how accurate both are."""
         of_all = {
-            one.rate: (i, one)
+            (one.definition.of, one.definition.among): (i, one)
             for i, one in reversed(list(enumerate(candidate.rates)))
             if one.feature is None and one.scope.kind is ScopeKind.OVERALL
+            if isinstance(one.definition, Rate)
         }
-        if "selection_rate" not in of_all:
+        if (TP + FP, ALL) not in of_all:
             return
-        at, selected = of_all["selection_rate"]
+        at, selected = of_all[TP + FP, ALL]
         values = {self.current: selected.old, called(candidate.name): selected.new}
         alike = [
             f"“{name}” gives {'every row' if value else 'no row'} the favourable decision"
@@ -210,8 +211,8 @@ class _ModelsBrief:
         if not alike:
             return
         text, sources = f"Warning: {' and '.join(alike)}.", [f"{place}.rates[{at}]"]
-        if "accuracy" in of_all:
-            at, accuracy = of_all["accuracy"]
+        if (TP + TN, ALL) in of_all:
+            at, accuracy = of_all[TP + TN, ALL]
             text += f" Accuracy: {describe_rate_shift(accuracy)}."
             sources.append(f"{place}.rates[{at}]")
         yield Sentence(text, tuple(sources))

@@ -445,7 +445,8 @@ class _ThresholdsBrief:
                 yield Sentence(text, (*source, f"{self.place}.frontier"))
         cuts = [self.choice.today, *([] if effect is None else [cut_of(effect)])]
         points = [self._point(cut) for cut in dict.fromkeys(cuts)]
-        for point in (each for each in points if each.outcome is not Outcome.NOT_EVALUATED):
+        points = [each for each in points if each.outcome is not Outcome.NOT_EVALUATED]
+        for point in points:
             yield Sentence(self._apart(point) or self._at(point), (f"{self.place}.frontier",))
         if any(point.disparity_interval for point in points):
             yield Sentence(f"{interval_in_words(self.choice.confidence)}.", ("confidence",))
