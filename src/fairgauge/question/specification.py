@@ -88,7 +88,7 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
             given[name] = BY_NAME[name].type.read(value, name, problems)
     misread = {_option(problem) for problem in problems}
     spec = replace(base or Spec(), **given)
-    if base is None and "score_range" in given and "threshold" not in given:
+    if base is None and spec.score and "score_range" in given and "threshold" not in given:
         spec = replace(spec, threshold=(sum(spec.score_range) / 2,))
     if spec.prediction is not None and "threshold" not in given:
         spec = replace(spec, threshold=Spec().threshold)  # the base's decides nothing
