@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.moments import Mean
 from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.enums import Outcome, ReferenceKind, ScopeKind
+from fairgauge.enums import ClassKind, Outcome, ReferenceKind, ScopeKind
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import ReasonCode
 from fairgauge.render.brief._compared_means import ComparedMeans, quantity
@@ -131,7 +131,10 @@ def group_of(words: Vocabulary, verdict: Verdict) -> str:
     if verdict.feature is None:  # a rule names a group that no feature has
         return f"the group {called(verdict.group)}"
     group, scope = words.group(verdict.feature, verdict.group), verdict.class_scope
-    return group if scope.name is None else f"{group} (class {called(scope.name)})"
+    if scope.name is None:
+        return group
+    kind = "class " if scope.kind is ClassKind.CLASS else ""
+    return f"{group} ({kind}{called(scope.name)})"
 
 
 def _together(words: Vocabulary, verdicts: Sequence[Verdict]) -> str:

@@ -188,7 +188,8 @@ def _steps(found: Decomposition, words: Vocabulary) -> Iterator[Sentence]:
             "all others."
         )
     elif within and any(map(_remains, gaps)):
-        yield Sentence(f"Read cases of both sides{within}.")
+        first = f": {worse[0]} first" if worse else ""
+        yield Sentence(f"Read cases of both sides{within}{first}.")
     elif worse:
         yield Sentence(
             f"Read cases of {listing(worse, most=_MOST_PLACES)}: there the difference is shown by "

@@ -196,6 +196,9 @@ def test_estimated_groups_are_called_estimated_first(options: dict[str, Any]) ->
     report = unrecorded(**options)
     brief = report.brief()
     stated = "Race was not recorded: it is estimated from probabilities (p_black and p_white)"
+    if options.get("known"):
+        stated = "Race was recorded for 594 of 20,000 people, drawn at random: of the others it is "
+        stated += "estimated from probabilities (p_black and p_white)"
     assert any(str(each).startswith(stated.removesuffix(")")) for each in brief.verdict[:2])
     assert "worth" not in str(report)
     assert "Plan how many rows" not in " ".join(str(brief).split())

@@ -247,7 +247,7 @@ def test_a_ratio_is_stated_in_times_and_no_sentence_of_the_page_in_percentage_po
 def test_with_controls_cases_to_read_are_alike_in_them_and_the_chart_shows_what_is_quoted():
     remains, accounted = controlled(-8), controlled(0)
     steps = [str(each) for each in remains.brief().steps]
-    assert steps == ["Read cases of both sides within the same branch and debt."]
+    assert steps == ["Read cases of both sides within the same branch and debt: branch N first."]
     (step,) = map(str, accounted.brief().steps)
     assert step.startswith("Ask whether branch and debt may rightly decide")
     drawn = decomposition_document(remains).first_page.exhibits[0]
