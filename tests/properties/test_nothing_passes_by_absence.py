@@ -156,7 +156,6 @@ VERBS: dict[str, Callable[[Path], tuple[list[str], int]]] = {
     "check with a rule": of_checked_limit, "thresholds": of_thresholds, "compare": of_reports,
     "compare_models": of_models, "monitor": of_monitor,
 }  # fmt: skip
-"""No threshold is shown to meet the rule: the documented code, which is no pass either."""
 
 
 @pytest.mark.parametrize("verb", VERBS)
