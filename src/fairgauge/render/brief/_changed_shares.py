@@ -142,7 +142,7 @@ class ChangedShares:
             further = self.change.direction is Direction.FURTHER
             if further and self.change.crossed:
                 than = self.words.less_often(self.subject, self.other, lower=self.lower)
-                return f"{than}, and they differ more {times.than_before}"
+                return f"{than} {times.after}, and they differ more than {times.before}"
             apart = "further apart" if further else "closer together"
             return f"{capitalised(pair)} are {apart} in {self.words.how_often} {times.than_before}"
         return (
@@ -264,8 +264,8 @@ class FoundChange:
                     above = (_values(self.change)[1] or 0.0) > row.neutral
                     how = "higher" if above == (row.order != _REVERSED) else "lower"
                     return (
-                        f"{group} have a {how} {rate} than {other}, and they differ more "
-                        f"{times.than_before}"
+                        f"{group} have a {how} {rate} than {other} {times.after}, and they differ "
+                        f"more than {times.before}"
                     )
                 return f"{differ} {'more' if further else 'less'} in {rate} {times.than_before}"
             went = f"is {'further from' if further else 'closer to'} no difference"

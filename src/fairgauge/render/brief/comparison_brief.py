@@ -25,7 +25,7 @@ from fairgauge.results.comparison import Change, Comparison, Origin
 _MOST_FINDINGS, _MOST_STEPS, _MOST_NAMED = 2, 3, 4
 _TIMES = Times(
     "in the old report",
-    "in the new one",
+    "in the new report",
     "in the new report than in the old one",
     "in the new report, the reverse of the old one",
 )

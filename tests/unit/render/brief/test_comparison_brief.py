@@ -51,7 +51,7 @@ def test_a_gap_that_grew_is_stated_as_counts_of_both_reports() -> None:
         "Of the verdicts, 1 got worse.",
     ]
     assert str(brief.found[0]) == (
-        "Of 100 women, 48 were approved in the old report and 34 in the new one; of 100 men, 54 "
+        "Of 100 women, 48 were approved in the old report and 34 in the new report; of 100 men, 54 "
         "and 54."
     )
     assert str(brief.certainty[0]) == (
@@ -82,7 +82,7 @@ def test_what_cannot_be_tested_claims_nothing() -> None:
 
 SENTENCE = re.compile(
     r"Of ([\d,]+) (women|men)( who \w+(?: not \w+)?)?, ([\d,]+) (.+) in the old report and "
-    r"([\d,]+) in the new one; of [\d,]+ (women|men)(?: [^,]*)?, ([\d,]+) and ([\d,]+)\."
+    r"([\d,]+) in the new report; of [\d,]+ (women|men)(?: [^,]*)?, ([\d,]+) and ([\d,]+)\."
 )
 
 
