@@ -301,6 +301,13 @@ def test_diagnostics_and_estimates_print_as_sentences():
     assert all(str(each) == each.says for each in report.estimates if each.says)
 
 
+@pytest.mark.parametrize("rule", ["roc_auc.largest_gap <= 0.1", "roc_auc.minimum >= 0.4"])
+def test_the_largest_gap_of_the_auc_of_a_constant_score_is_not_evaluated(rule):
+    asked = {"label": "y", "score": "s", "sensitive": "g", "rules": rule, "threshold": 0.5}
+    (verdict,) = fg.audit(TABLE.with_columns(s=pl.lit(0.7)), **asked).verdicts
+    assert verdict.outcome is Outcome.NOT_EVALUATED
+
+
 @pytest.mark.parametrize("rule", ["roc_auc.difference >= -0.1", "roc_auc >= 0.4"])
 def test_the_auc_of_a_constant_score_is_not_evaluated(rule):
     """It is 0.5 in every group by definition, whatever the model."""

@@ -305,8 +305,8 @@ def insufficient_groups(metric: Across, groups: EveryGroup, spec: Spec) -> list[
     if evidence.clusters is not None and "score" not in metric.needs:
         others.append(insufficient_clusters(clusters_per_group(metric, evidence.clusters)))
     if isinstance(metric, Spread):
-        sparse = groups.interval(metric.of, spec).sparse
-        others += [sparse.insufficient()] if sparse is not None else []
+        made = groups.interval(metric.of, spec)
+        others += [each.insufficient() for each in (made.sparse, made.constant) if each is not None]
     return [
         next((reason for reason in of_group if reason), None)
         for of_group in zip(few, *others, strict=True)
