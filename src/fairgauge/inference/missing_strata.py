@@ -20,13 +20,13 @@ from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import GroupCounts
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.sides import CountsBySide, Index, Measure
+from fairgauge.results.disparities import LITTLE
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.significance import homogeneity_table
 
 _LEVEL = 1e-3
-_LITTLE = 0.1
-"""The change-in-estimate criterion: rates that move by less than a tenth of a difference."""
+"""Far below usual levels: with many comparisons a chance finding would withhold verdicts."""
 
 
 class RowsWithoutStratum:
@@ -84,7 +84,7 @@ class RowsWithoutStratum:
             left_cases, kept_cases = (cases.pick(which, margin) for cases in self._cases)
             with np.errstate(invalid="ignore"):
                 moved = np.abs(kept[side] - every[side])
-                changed |= (moved > _LITTLE * np.abs(every[0] - every[1])) & self._differ(
+                changed |= (moved > LITTLE * np.abs(every[0] - every[1])) & self._differ(
                     of, left_cases, kept_cases
                 )
         return changed

@@ -16,7 +16,7 @@ from fairgauge.reasons import ReasonCode
 from fairgauge.results.estimates import Estimate
 from fairgauge.values import are_years
 
-_LITTLE = 0.1
+LITTLE = 0.1
 """The change-in-estimate criterion: adjusting by less than a tenth changes an estimate little."""
 
 
@@ -111,7 +111,7 @@ def after_adjusting(overall: Estimate, adjusted: Estimate) -> AfterAdjusting | N
     if interval is not None and overall.value not in interval:
         return AfterAdjusting.DISAPPEARS
     before, after = (_distance(value, neutral, log) for value in (overall.value, adjusted.value))
-    little = math.isfinite(before) and abs(after - before) <= _LITTLE * abs(before)
+    little = math.isfinite(before) and abs(after - before) <= LITTLE * abs(before)
     return AfterAdjusting.CHANGES_LITTLE if little else AfterAdjusting.NOT_SIGNIFICANT
 
 

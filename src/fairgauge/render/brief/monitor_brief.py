@@ -82,8 +82,8 @@ def monitor_brief(report: MonitorReport) -> Brief:
     )
     positive = words.positive_sentence()
     names = [each.metric for each in report.comparisons]
-    said = [str(each) for _, part in brief.answers for each in part]
-    used = _OF_POSITIVE.search(" ".join([str(brief.headline), *said, *names]))
+    sentences = [str(each) for _, part in brief.answers for each in part]
+    used = _OF_POSITIVE.search(" ".join([str(brief.headline), *sentences, *names]))
     if positive and used and report.spec.get("positive"):  # without, each class may be in turn
         explained = (*brief.looked_at, Sentence(positive, ("spec.positive",)))
         return replace(brief, looked_at=explained)

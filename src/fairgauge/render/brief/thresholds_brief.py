@@ -415,8 +415,8 @@ class _ThresholdsBrief:
             low, high = 1 / high, 1 / low
         elif turned:
             low, high = -high, -low
-        said = (rate.times_as_often if by_ratio else rate.apart)((low, high), subject, other)
-        return said and f"At {point.threshold:g}: {said} ({100 * ends.level:.4g}% CI)."
+        text = (rate.times_as_often if by_ratio else rate.apart)((low, high), subject, other)
+        return text and f"At {point.threshold:g}: {text} ({100 * ends.level:.4g}% CI)."
 
     def _at(self, point: OperatingPoint) -> str:
         """Return the metric of the goal at a threshold, of the group that decides."""
