@@ -133,6 +133,21 @@ def test_only_requested_methods_appear(folder: Any, monitored: dict[str, Any]) -
     assert list(values(found)) == ["DCA", "DI", "TE"]
 
 
+@pytest.mark.parametrize(
+    ("stage", "metric"),
+    [
+        *(("pre_training_bias", name) for name in service_texts.PRE_TRAINING),
+        *(("post_training_bias", name) for name in service_texts.POST_TRAINING),
+    ],
+)
+def test_each_metric_can_be_asked_alone(
+    folder: Any, monitored: dict[str, Any], stage: str, metric: str
+) -> None:
+    monitored["methods"] = {stage: {"methods": [metric]}, "report": {"name": "alone"}}
+    assert list(values(folder.clarify(monitored), stage.removesuffix("_training_bias"))) == [metric]
+    assert (folder.path / "out/alone.html").exists()
+
+
 @pytest.mark.parametrize("values", [[], ["not known"]])
 def test_a_value_that_begins_with_not_is_compared_with_all_others(
     folder: Any, values: list[str]

@@ -500,7 +500,8 @@ class Job:
         features = [Features(partial(self.made.features, {block.name})) for block in blocks]
         cube = count_question(asked, self.profile)
         self._cube = cube
-        self._options = {**options, "metrics": metrics, **self._document()}
+        asked_of_counts: Options = {"metrics": metrics} if metrics else {}  # none: the usual ones
+        self._options = {**options, **asked_of_counts, **self._document()}
         return ServiceMetrics(asked, cube, features, problem)
 
 
