@@ -307,7 +307,7 @@ def exported(page):
 
 
 def address_of(page):
-    """Return the view in the address, from the page: Playwright's own copy may be a click behind."""
+    """Return the view in the address as the page has it: page.url may be a click behind."""
     return page.evaluate("location.hash.slice(1)")
 
 
