@@ -202,10 +202,8 @@ def _with_present(
     if begin >= len(counts):
         return alarm
     now = pooled(counts[begin:], rate, periods[begin], periods[-1], chosen=False)
-    if now.low is None or now.high is None:
-        return replace(alarm, now=now)
     limits = float(np.max(tolerated.low)), float(np.min(tolerated.high))
-    return replace(alarm, now=now, currently=Currently.of(now.low, now.high, limits))
+    return replace(alarm, now=now, currently=Currently.of(now, limits))
 
 
 def first_now(at: int, periods: int) -> int:

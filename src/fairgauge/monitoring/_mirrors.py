@@ -12,16 +12,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.catalogue.comparisons import Metric
-from fairgauge.enums import ReferenceRule
+from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.statistics import Rate
+from fairgauge.enums import Favourable, ReferenceRule
 from fairgauge.monitoring._comparison_counts import ComparisonCounts, ComparisonId, SideCounts
 from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule
+from fairgauge.results.disadvantage import adverse_sign
 from fairgauge.results.estimates import Estimate
+from fairgauge.results.monitor_results import MonitoredComparison, other_of_two
 from fairgauge.stats.arrays import Array
 
 Ends: TypeAlias = "tuple[float, float]"
@@ -175,6 +179,33 @@ def mirrors_of_estimates(
     arrivals = [min(held) for held in spent.values()]
     folds = [_folds(rules[each.rule], rules[each.rule].definition) for each in ids]
     return _mirrors(ids, arrivals, folds, compare, rows)
+
+
+def worse_off_first(
+    comparisons: Sequence[MonitoredComparison], favourable: Favourable
+) -> tuple[MonitoredComparison, ...]:
+    """Return comparisons of which that of the worse off group stands for two that are mirrored."""
+    found = list(comparisons)
+    for i, each in enumerate(comparisons):
+        if each.mirror_of is not None and _is_worse_off(each, favourable):
+            other = other_of_two(each, comparisons)
+            assert other is not None
+            found[i] = replace(each, mirror_of=None)
+            found[comparisons.index(other)] = replace(other, mirror_of=each.group)
+    return tuple(found)
+
+
+def _is_worse_off(each: MonitoredComparison, favourable: Favourable) -> bool:
+    """Return whether the rate of a group is worse, since the change or in the last period."""
+    rates = each.last if each.alarm is None else each.alarm.after
+    if rates is None or rates.rate_group is None or rates.rate_reference is None:
+        return False
+    if each.class_ is not None:  # which of several classes is better nobody stated
+        return False
+    row = each.definition.of if isinstance(each.definition, Contrast) else each.definition
+    if not isinstance(row, Rate):
+        return False
+    return (rates.rate_group - rates.rate_reference) * adverse_sign(row, favourable) > 0
 
 
 def _mirrors(

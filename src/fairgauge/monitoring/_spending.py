@@ -235,9 +235,7 @@ def _alarm(
     if found is None:
         return alarm
     now = _pooled(names[begin], names[entered - 1], found, chosen=False)
-    if now.low is None or now.high is None:
-        return replace(alarm, now=now)
-    return replace(alarm, now=now, currently=Currently.of(now.low, now.high, limits))
+    return replace(alarm, now=now, currently=Currently.of(now, limits))
 
 
 def _pooled(first: str, last: str, estimate: Estimate, *, chosen: bool) -> PooledPeriods:

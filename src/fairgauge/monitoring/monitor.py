@@ -52,6 +52,7 @@ from fairgauge.monitoring._mirrors import (
     mirrors_of_counts,
     mirrors_of_estimates,
     shares_by_period,
+    worse_off_first,
 )
 from fairgauge.monitoring._period_rows import (
     CountedRows,
@@ -78,6 +79,7 @@ from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.resolution import absent_exclusions
+from fairgauge.results.disadvantage import favourable_of
 from fairgauge.results.monitor_results import (
     FEWEST_PERIODS,
     IN_MEMORY,
@@ -178,7 +180,8 @@ def monitor(
         resolved = replace(asked, question=with_references(question, largest))
     followed = _follow(names, cubes, resolved, folded, kept, keep=at is None)
     _check_recoded(names, followed.rows, asked)
-    comparisons, fold = followed.comparisons, followed.fold
+    fold, spec = followed.fold, asked.to_dict()
+    comparisons = worse_off_first(followed.comparisons, favourable_of(spec))
     if at is None and kept is not None:
         if largest != chosen:
             kept.keep_largest_groups(asked.start, largest)
@@ -189,7 +192,7 @@ def monitor(
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         history=held.name,
         model=asked.question.document.title or _last_part(held.name),
-        spec=asked.to_dict(),
+        spec=spec,
         periods=tuple(names),
         absent=tuple(str(each) for each in gaps(periods)),
         waiting=followed.waiting,

@@ -58,9 +58,11 @@ class Currently(StrEnum):
     BOTH = "both"
 
     @classmethod
-    def of(cls, low: float, high: float, tolerated: tuple[float, float]) -> Currently:
-        """Return where an interval lies: whole outside, whole inside, or neither."""
-        least, most = tolerated
+    def of(cls, now: PooledPeriods, tolerated: tuple[float, float]) -> Currently | None:
+        """Return where an interval lies: whole outside, whole inside, or neither; None of none."""
+        (least, most), low, high = tolerated, now.low, now.high
+        if low is None or high is None:
+            return None
         if high < least or low > most:
             return cls.OUTSIDE
         return cls.TOLERATED if least <= low and high <= most else cls.BOTH
@@ -247,7 +249,8 @@ class MonitoredComparison:
     state, alarm : what it came to.
     lacks_baseline : whether the rule has a baseline without such a group: no value can then alarm.
     mirror_of : the other group, where just two are compared with each other and this comparison is
-        the mirror image of that one: both are one comparison, with one share of alpha.
+        the mirror image of that one: both are one comparison, with one share of alpha. That of the
+        group that is worse off, where one is, is not called the mirror.
     definition : the metric itself, or the rate.
     """
 
@@ -278,6 +281,11 @@ class MonitoredComparison:
         hold_definition(self, self.metric)
 
     @property
+    def place(self) -> tuple[str, str, str | None]:
+        """Return what it has in common with the same comparison of the other groups."""
+        return self.rule, self.feature, self.class_
+
+    @property
     def evidence(self) -> Finite | None:
         """Return the evidence after the last period that has any."""
         known = (each.evidence for each in reversed(self.points) if each.evidence is not None)
@@ -300,17 +308,16 @@ class MonitoredComparison:
         return in_words("monitor_sentences:describe_comparison", self)
 
 
-def mirror_of(
+def other_of_two(
     one: MonitoredComparison, comparisons: Sequence[MonitoredComparison]
 ) -> MonitoredComparison | None:
     """Return the same comparison seen from the other of two groups; None where there is none."""
-    place = one.rule, one.feature, one.class_, one.group
     return next(
         (
-            comparison
-            for comparison in comparisons
-            if place
-            == (comparison.rule, comparison.feature, comparison.class_, comparison.mirror_of)
+            each
+            for each in comparisons
+            if (each.mirror_of == one.group or each.group == one.mirror_of)
+            and each.place == one.place
         ),
         None,
     )
@@ -470,6 +477,21 @@ class MonitorReport(ResultOfMetrics):
     def tested(self) -> tuple[MonitoredComparison, ...]:
         """Return the comparisons without those that only mirror another."""
         return tuple(comparison for comparison in self.comparisons if comparison.mirror_of is None)
+
+    @property
+    def series(self) -> tuple[MonitoredComparison, ...]:
+        """Return the first of every two comparisons that mirror each other, and all others.
+
+        Which group is worse off may change from one period to the next, and the name of a series
+        must not.
+        """
+        mirrored = {each.place for each in self.comparisons if each.mirror_of is not None}
+        first = {each.place: each for each in reversed(self.comparisons)}
+        return tuple(
+            each
+            for each in self.comparisons
+            if each.place not in mirrored or each is first[each.place]
+        )
 
     @property
     def alarms(self) -> tuple[MonitoredComparison, ...]:

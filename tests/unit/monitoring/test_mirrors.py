@@ -66,13 +66,17 @@ def test_either_group_may_be_worse_off_and_both_rows_are_of_one_alarm(
     report = monitored(of_days(*[40] * 10, *[after] * 30), rule)
     (raised,) = report.alarms
     sides = by_group(report)
-    assert raised is sides["F"]
+    spent = rule["metric"].startswith("f1")
+    worse, better = ("F", "M") if after == 4 or spent else ("M", "F")
+    assert raised is sides[worse]
     assert raised.alarm is not None
-    assert sides["M"].alarm is not None
-    assert sides["M"].alarm.period == raised.alarm.period
-    assert sides["M"].evidence == raised.evidence
-    assert sides["M"].state is raised.state
-    assert sides["M"].alarm.after.rate_group == raised.alarm.after.rate_reference
+    other = sides[better]
+    assert (raised.mirror_of, other.mirror_of) == (None, worse)
+    assert other.alarm is not None
+    assert other.alarm.period == raised.alarm.period
+    assert other.evidence == raised.evidence
+    assert other.state is raised.state
+    assert other.alarm.after.rate_group == raised.alarm.after.rate_reference
 
 
 def test_limits_hold_for_both_groups() -> None:
@@ -152,14 +156,41 @@ def test_every_format_but_json_shows_the_comparison_once() -> None:
     assert len(report.comparisons) == 2
     assert len(report.tested) == len(report.alarms) == 1
     found = json.loads(render(report, "json"))["comparisons"]
-    assert [each["mirror_of"] for each in found] == [None, "F"]
+    assert [each["mirror_of"] for each in found] == ["M", None]  # men are selected less often
     assert render(report, "openmetrics").count("fairgauge_alarm{") == 1
     assert render(report, "csv").count("2026-01-05,") == 1
     text = " ".join(render(report, "text").split())
     assert "over all comparisons comparisons 1 probability for each comparison 0.04" in text
-    assert "its limits hold for both: M mirrors F." in text
+    assert "its limits hold for both: F mirrors M." in text
     assert "ALARM: 1 comparison" in text
     assert text.count("Alarms") <= 1
+
+
+@pytest.mark.parametrize("after", [20, 70])
+def test_every_output_to_read_names_the_worse_off_group_first(after: int) -> None:
+    """The headline, the chart, the list of alarms and the overview of one report agree."""
+    question = asked(RATIO) | {"words": {"groups": {"sex": {"F": "women", "M": "men"}}}}
+    report = fg.monitor(of_days(*[40] * 10, *[after] * 30), question)
+    first, other = ("women", "men") if after == 20 else ("men", "women")
+    worse, better = ("F", "M") if after == 20 else ("M", "F")
+    for format_ in ("text", "html", "markdown"):
+        options = {"full": True} if format_ == "text" else {}
+        text = " ".join(render(report, format_, **options).split())
+        assert f"{first} ({worse}) vs others" in text
+        assert f"{other} ({better}) vs" not in text
+    (stated,) = (each for each in json.loads(render(report, "json"))["comparisons"]
+                 if each["mirror_of"] is None)  # fmt: skip
+    assert f"of {worse} vs others" in stated["says"]
+    assert [each.group for each in report.gravest] == [worse]
+
+
+def test_a_series_keeps_its_name_where_the_other_group_becomes_worse_off() -> None:
+    days = of_days(*[40] * 5, *[80] * 5)
+    for format_ in ("openmetrics", "csv"):
+        for count in (5, 10):
+            text = render(monitored(dict([*days.items()][:count]), RATIO), format_)
+            assert ",M," not in text
+            assert 'group="M"' not in text
 
 
 def test_reports_of_before_have_two_comparisons_as_they_had() -> None:

@@ -40,7 +40,7 @@ from fairgauge.render.words.monitor_sentences import (
     tolerated_words,
     within_period,
 )
-from fairgauge.render.words.numbers import count, listing, plural
+from fairgauge.render.words.numbers import count, listing, numbered, plural
 from fairgauge.render.words.rule_words import monitored_rules
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.monitor_results import (
@@ -48,10 +48,9 @@ from fairgauge.results.monitor_results import (
     MonitoredComparison,
     MonitorReport,
     MonitorState,
-    Point,
     PooledPeriods,
     lately_outside,
-    mirror_of,
+    other_of_two,
 )
 
 _MOST_ALARMS, _MOST_STEPS, _MOST_NAMED, _MOST_LIMITS = 2, 3, 4, 4
@@ -63,10 +62,10 @@ _FEWEST_LATELY = 3
 def monitor_brief(report: MonitorReport) -> Brief:
     """Return the brief of a monitor."""
     words = vocabulary_of(report)
-    alarms = [_Alarmed(report, words, worse_off(report, words, each)) for each in report.alarms]
+    alarms = [_Alarmed(report, words, each) for each in report.alarms]
     # without an alarm, the comparison that is nearest to one states who is worse off
     known = [
-        _Compared(report, words, worse_off(report, words, each))
+        _Compared(report, words, each)
         for each in report.gravest
         if not alarms and each.last is not None
     ][:1]
@@ -116,34 +115,22 @@ def drawn_caption(report: MonitorReport, each: MonitoredComparison) -> str | Non
 
 
 class _Compared:
-    """A comparison in words, with the rates that state who is worse off: the last ones."""
-
-    rates: PooledPeriods | Point | None
+    """A comparison in words, as its group is compared with the other."""
 
     def __init__(self, report: MonitorReport, words: Vocabulary, each: MonitoredComparison) -> None:
-        self.each, self.rates = each, each.last
+        self.each = each
         self.source: tuple[str, ...] = (f"comparisons[{report.comparisons.index(each)}]",)
         row = compared_rate(each.definition) or each.definition
         known = RateWords(words, row) if isinstance(row, Rate) and each.class_ is None else None
         self.rate = known if known is not None and known.known else None
         self.subject = words.group(each.feature, each.group)
         others = report.spec.get("reference") == ReferenceRule.OTHERS
-        mirror = mirror_of(each, report.comparisons)
-        other = each.mirror_of if mirror is None else mirror.group
+        other = other_of_two(each, report.comparisons)
         self.other = f"all other {words.noun}"
         if other is not None:
-            self.other = words.group(each.feature, other)
+            self.other = words.group(each.feature, other.group)
         elif not others or each.reference != ReferenceRule.OTHERS:
             self.other = words.group(each.feature, each.reference)
-
-    @property
-    def is_worse(self) -> bool:
-        """Return whether its group is the worse off of the two."""
-        mine = None if self.rates is None else self.rates.rate_group
-        theirs = None if self.rates is None else self.rates.rate_reference
-        if self.rate is None or mine is None or theirs is None:
-            return False
-        return bool(self.rate.worse(mine - theirs))
 
     def ranging(self, low: float | None, high: float | None) -> str | None:
         """Return a range of its values: "between 4 and 20 fewer of 100 women than of 100 men"."""
@@ -228,7 +215,7 @@ class _Alarmed(_Compared):
     def __init__(self, report: MonitorReport, words: Vocabulary, each: MonitoredComparison) -> None:
         super().__init__(report, words, each)
         assert each.alarm is not None
-        self.alarm, self.rates = each.alarm, each.alarm.after
+        self.alarm = each.alarm
         self.source = (f"{self.source[0]}.alarm",)
 
     @property
@@ -296,14 +283,6 @@ class _Alarmed(_Compared):
         return f"{text}; {others}."
 
 
-def worse_off(
-    report: MonitorReport, words: Vocabulary, each: MonitoredComparison
-) -> MonitoredComparison:
-    """Return a comparison as it is of the worse off of two groups that mirror each other."""
-    mirror, kind = mirror_of(each, report.comparisons), _Alarmed if each.alarm else _Compared
-    return mirror if mirror is not None and kind(report, words, mirror).is_worse else each
-
-
 def _shares(*sides: tuple[float | None, int]) -> list[Share] | None:
     if any(rate is None or not 0 <= rate <= 1 for rate, _ in sides):
         return None
@@ -313,13 +292,12 @@ def _shares(*sides: tuple[float | None, int]) -> list[Share] | None:
 def _headline(report: MonitorReport, alarms: list[_Alarmed]) -> Sentence:
     if alarms:
         return Sentence(alarms[0].headline(), alarms[0].source)
-    size = len(report.periods)
     headlines = {
         MonitorState.INSUFFICIENT: "No alarm, and for some of what is monitored insufficient data",
         MonitorState.UNDEFINED: "No alarm, and some of what is monitored has no value now",
         MonitorState.WAITING: "No alarm; some of what is monitored waits for labels",
     }
-    no_alarm = f"No alarm in {size:,} {plural(size, report.length, f'{report.length}s')}"
+    no_alarm = f"No alarm in {numbered(len(report.periods), f'{report.length}s')}"
     return Sentence(headlines.get(report.state, no_alarm), ("comparisons",))
 
 
@@ -348,9 +326,10 @@ def _verdict(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
 
 def _outside_lately(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
     """Yield that a comparison without an alarm was not tolerated in any of the last periods."""
-    most, at = max((lately_outside(each), -i) for i, each in enumerate(report.comparisons))
+    longest = max(report.tested, key=lately_outside)
+    most = lately_outside(longest)
     if most >= _FEWEST_LATELY:
-        found = _Compared(report, words, worse_off(report, words, report.comparisons[-at]))
+        found = _Compared(report, words, longest)
         values = [p.value for p in found.each.points if not p.waits and p.value is not None][-most:]
         same_side = max(values) < found.each.low or min(values) > found.each.high
         left = found.limit_left(values[-1] if same_side else None).rstrip(",")
@@ -363,12 +342,11 @@ def _outside_lately(report: MonitorReport, words: Vocabulary) -> Iterator[Senten
 
 def _looked_at(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
     if report.periods:
-        size = len(report.periods)
-        word = plural(size, report.length, f"{report.length}s")
+        size = numbered(len(report.periods), f"{report.length}s")
         rows = sum(each.rows for each in report.rows)
         of_rows = f"{count(rows)} rows of " if rows else ""
         yield Sentence(
-            f"{capitalised(of_rows)}{size:,} {word}, {report.periods[0]} to {report.periods[-1]}.",
+            f"{capitalised(of_rows)}{size}, {report.periods[0]} to {report.periods[-1]}.",
             ("periods", "rows"),
         )
     if report.absent:

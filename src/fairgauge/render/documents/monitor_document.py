@@ -24,7 +24,7 @@ from fairgauge.render._document_tree import (
     Tone,
     Unit,
 )
-from fairgauge.render.brief.monitor_brief import drawn_caption, vocabulary_of, worse_off
+from fairgauge.render.brief.monitor_brief import drawn_caption, vocabulary_of
 from fairgauge.render.documents._document_parts import TONES, document_of, listed, record_blocks
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised
@@ -36,6 +36,7 @@ from fairgauge.render.words.monitor_sentences import (
     describe_sparse_group,
     describe_undefined,
     describe_waiting,
+    evidence_text,
     name_of,
     sides_of,
     tolerated_words,
@@ -149,23 +150,18 @@ def _repeat(report: MonitorReport) -> Iterator[Block]:
 
 
 def _span(report: MonitorReport) -> str:
-    count = len(report.periods)
-    if not count:
+    if not report.periods:
         return "no periods yet"
-    word = numbers.plural(count, report.length, f"{report.length}s")
+    size = numbers.numbered(len(report.periods), f"{report.length}s")
     absent = f" ({len(report.absent):,} without counts)" if report.absent else ""
-    return f"{count:,} {word}, {report.periods[0]} to {report.periods[-1]}{absent}"
+    return f"{size}, {report.periods[0]} to {report.periods[-1]}{absent}"
 
 
 def _verdict(report: MonitorReport) -> str:
-    alarms = len(report.alarms)
-    if alarms:
-        return f"ALARM: {alarms:,} {numbers.plural(alarms, 'comparison', 'comparisons')}"
+    if report.alarms:
+        return f"ALARM: {numbers.numbered(len(report.alarms), 'comparisons')}"
     state = str(report.state).upper()
-    if report.state is not MonitorState.NO_ALARM and report.inconclusive in (
-        Outcome.FAIL,
-        Outcome.PASS,
-    ):
+    if report.state is not MonitorState.NO_ALARM and report.inconclusive in _DECIDED:
         state += f" (counted as {report.inconclusive})"
     undecided = {
         MonitorState.INSUFFICIENT: describe_insufficient,
@@ -252,22 +248,9 @@ def _row(each: MonitoredComparison) -> tuple[Cell, ...]:
         Cell(tolerated_words(each)),
         Cell(value),
         Cell(ends),
-        Cell("-" if approximate else evidence_text(each.evidence)),
-        Cell("-" if approximate else evidence_text(each.threshold)),
+        Cell(evidence_text(each.evidence)),
+        Cell(evidence_text(each.threshold)),
     )
-
-
-_MOST_EVIDENCE = 1_000_000
-"""Beyond it nobody reads a number: an alarm needs some thousands."""
-
-
-def evidence_text(value: float | None) -> str:
-    """Return evidence in few digits."""
-    if value is None:
-        return "-"
-    if value >= _MOST_EVIDENCE:
-        return f"over {_MOST_EVIDENCE:,}"
-    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
 
 
 def _series(report: MonitorReport) -> Iterator[Section]:
@@ -286,8 +269,7 @@ def _series(report: MonitorReport) -> Iterator[Section]:
 def _first_drawn(report: MonitorReport) -> list[Block]:
     """Return the comparison that the headline is about, over time, from the same side."""
     found: list[Block] = []
-    for gravest in report.gravest[:1]:
-        each = worse_off(report, vocabulary_of(report), gravest)
+    for each in report.gravest[:1]:
         chart, *_ = _charts(each, report)
         assert isinstance(chart, TimeChart)
         found.append(replace(chart, caption=drawn_caption(report, each) or chart.caption))
@@ -411,8 +393,8 @@ def _labels(report: MonitorReport) -> Iterator[str]:
     entered = [each for each in report.unlabelled if each not in absent]
     if entered:
         yield (
-            f"Decided without all labels, which {within:,} later "
-            f"{numbers.plural(within, report.length, f'{report.length}s')} did not bring: "
+            f"Decided without all labels, which "
+            f"{numbers.numbered(within, f'later {report.length}s')} did not bring: "
             f"{numbers.listing(entered, most=_MOST_NAMED)}. Their rows without one are excluded."
         )
     if report.overdue:
@@ -449,9 +431,8 @@ def _when_due(report: MonitorReport) -> str:
             "No run has seen labels come after their rows, so that they are due with them; where "
             "they come later, labels_within states when."
         )
-    later = numbers.plural(report.labels_due, report.length, f"{report.length}s")
-    due = f"They are due once {report.labels_due:,} later {later} "
-    due += f"{numbers.plural(report.labels_due, 'is', 'are')} there"
+    later = numbers.numbered(report.labels_due, f"later {report.length}s")
+    due = f"They are due once {later} {numbers.plural(report.labels_due, 'is', 'are')} there"
     if report.spec["monitor"].get("labels_within") is not None:
         return f"{due} (labels_within)."
     return f"{due}: none that came lately was waited for as long."
@@ -467,7 +448,7 @@ def _excluded(report: MonitorReport) -> Iterator[str]:
         last = report.rows[-1]
         yield (
             f"Excluded from the rates that need the value: {numbers.count(rows)} of "
-            f"{numbers.count(every)} {numbers.plural(every, 'row', 'rows')} ({called(why)}), "
+            f"{numbers.numbered(every)} ({called(why)}), "
             f"{numbers.count(last.excluded.get(why, 0))} of {numbers.count(last.rows)} "
             f"{within_period(last.period)}."
         )

@@ -108,16 +108,16 @@ def describe_waiting(report: MonitorReport) -> str:
     waiting = [e for e in report.tested if e.state is MonitorState.WAITING]
     if report.overdue:
         wait = numbers.plural(len(waiting), "waits", "wait")
-        due = numbers.plural(len(report.overdue), report.length, f"{report.length}s")
+        due = numbers.numbered(len(report.overdue), f"{report.length}s")
         return (
-            f"{_share_of(len(waiting), report.tested)} {wait} for labels that are due, of "
-            f"{len(report.overdue):,} {due} from {report.overdue[0]} on"
+            f"{_share_of(len(waiting), report.tested)} {wait} for labels that are due, of {due} "
+            f"from {report.overdue[0]} on"
         )
     wait = numbers.plural(len(waiting), "has", "have")
-    periods = f"{len(report.waiting):,} {numbers.plural(len(report.waiting), 'period', 'periods')}"
     return (
         f"{_share_of(len(waiting), report.tested)} {wait} no period with all labels; "
-        f"{periods} {numbers.plural(len(report.waiting), 'waits', 'wait')}"
+        f"{numbers.numbered(len(report.waiting), 'periods')} "
+        f"{numbers.plural(len(report.waiting), 'waits', 'wait')}"
     )
 
 
@@ -144,15 +144,14 @@ def describe_lacking(report: MonitorReport) -> str:
 
 
 def _share_of(count: int, every: Sequence[MonitoredComparison]) -> str:
-    size = len(every)
-    return f"{count:,} of {size:,} {numbers.plural(size, 'comparison', 'comparisons')}"
+    return f"{count:,} of {numbers.numbered(len(every), 'comparisons')}"
 
 
 def describe_sparse_group(each: SparseGroup) -> str:
     """Describe a group with insufficient data, and what to do where it is none."""
-    rows = f"{each.rows:,} {numbers.plural(each.rows, 'row', 'rows')}"
     return (
-        f"{called(each.group)} ({called(each.feature)}) has {rows} so far, from {each.first}: too "
+        f"{called(each.group)} ({called(each.feature)}) has {numbers.numbered(each.rows)} so far, "
+        f"from {each.first}: too "
         "few to decide, and its comparisons keep their part of the probability of a false alarm. "
         "If it is no group, such as a repeated header, correct the file and add the period "
         "again (--replace), or leave it out (exclude_groups, or groups of the rules)."
@@ -173,8 +172,8 @@ def _evidence_sentence(each: MonitoredComparison) -> str:
     if each.threshold is None:
         return ""
     return (
-        f" The evidence that it is {_outside(each)} is {_evidence(each.evidence or 0.0)}; "
-        f"an alarm needs {_evidence(each.threshold)}."
+        f" The evidence that it is {_outside(each)} is {evidence_text(each.evidence or 0.0)}; "
+        f"an alarm needs {evidence_text(each.threshold)}."
     )
 
 
@@ -426,7 +425,7 @@ def describe_parts(each: MonitoredComparison, alarm: Alarm) -> str:
     if parts is None or alarm.change is None:
         return ""
     what = "rate" if not each.reference else "difference of the rates"
-    text = f"The {what} changed by {_points(alarm.change)} pp"
+    text = f"The {what} changed by {numbers.points(alarm.change)} pp"
     if not parts.by:
         rate = compared_rate(each.definition) or each.definition
         within = "predictions or labels" if "label" in rate.needs else "decisions"
@@ -439,8 +438,8 @@ def describe_parts(each: MonitoredComparison, alarm: Alarm) -> str:
     composition = round(parts.composition, _POINT_DIGITS)
     treatment = round(alarm.change, _POINT_DIGITS) - composition
     return (
-        f"{text}: {_points(composition)} pp from composition (the mix of {by}) and "
-        f"{_points(treatment)} pp from treatment (rates at a given {by})."
+        f"{text}: {numbers.points(composition)} pp from composition (the mix of {by}) and "
+        f"{numbers.points(treatment)} pp from treatment (rates at a given {by})."
     )
 
 
@@ -457,11 +456,10 @@ def look_first(parts: ChangeParts) -> str:
     return f"Look at both: the mix of {by} and the decisions within."
 
 
-def _points(value: float) -> str:
-    return numbers.points(value)
-
-
-def _evidence(value: float) -> str:
+def evidence_text(value: float | None) -> str:
+    """Return evidence in few digits; an alarm needs some thousands, so that more says nothing."""
+    if value is None:
+        return "-"
     if value >= _MOST_EVIDENCE:
         return f"over {_MOST_EVIDENCE:,}"
-    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"

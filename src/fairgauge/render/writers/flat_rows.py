@@ -292,7 +292,7 @@ def periods_of(report: MonitorReport) -> FlatTable:
 
 
 def _periods(report: MonitorReport) -> Iterator[tuple[Cell, ...]]:
-    for each in report.tested:
+    for each in report.series:
         raised = each.alarm.period if each.alarm else None
         place = {point.period: t for t, point in enumerate(each.points)}
         for t, point in enumerate(each.points):
