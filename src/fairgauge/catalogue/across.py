@@ -12,6 +12,7 @@ import numpy as np
 from fairgauge.catalogue.cells import Array, Need, divide
 from fairgauge.catalogue.comparisons import Combined, Metric, Scope
 from fairgauge.enums import Profile, Task
+from fairgauge.reasons import Reason, ReasonCode
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -121,6 +122,13 @@ class Across(Metric):
     def across(self, groups: ConfusionCounts, slots: int, profile: Profile) -> GroupSpread:
         """Compare all groups; the side holds the groups of each slot one after another."""
 
+    def why_undefined(self, spread: GroupSpread, slot: int) -> Reason:
+        """Return why there is no value in a slot."""
+        if spread.first[slot] != spread.second[slot]:  # two groups, and no ratio of theirs
+            names = " or ".join(dict.fromkeys(each.title for each in self.statistics))
+            return Reason.of(ReasonCode.RATIO_NOT_ABOVE_ZERO, rate=names)
+        return Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread(Across):
@@ -172,6 +180,11 @@ class Spread(Across):
         return 1.0 if self.by == "smallest_ratio" else 0.0
 
     def across(self, groups: ConfusionCounts, slots: int, profile: Profile) -> GroupSpread:
+        """Compare all groups.
+
+        Ratios, and the Gini index, are of numbers that are not below 0: of -2 and -4 the smallest
+        ratio would be 2, and the index negative. A ratio to 0 is undefined where one may be below.
+        """
         values = self.of.value(groups, profile).reshape(slots, -1)
         known = ~np.isnan(values)
         of_one = self.by in ("minimum", "maximum")
@@ -191,6 +204,8 @@ class Spread(Across):
             }[self.by]()
         if not of_one:  # a gap within rounding is none; 0/0 stays undefined
             value = np.where(apart | np.isnan(value), value, self.neutral)
+        if self.by in ("smallest_ratio", "gini") and self.of.range[0] < 0:
+            value = np.where(low > 0, value, np.nan)
         first, second = (least, most) if self.by in ("minimum", "smallest_ratio") else (most, least)
         return GroupSpread(np.where(enough, value, np.nan), first, second, apart | of_one)
 

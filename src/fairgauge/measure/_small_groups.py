@@ -203,7 +203,7 @@ def _of_groups(
     adequate = _every_group(part, kept)
     spread = metric.across(adequate.evidence.side, 1, part.spec.profile)
     if math.isnan(spread.value[0]):
-        return None, reasons or [Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)]
+        return None, reasons or [metric.why_undefined(spread, 0)]
     intervals = part.uncertainty.of_feature(metric, adequate, spread)
     made = certainty(intervals, 0, part.spec.confidence)
     pair = made["reason"] if made["status"] is Status.TOO_FEW else None

@@ -264,8 +264,8 @@ class Slice:
         for slot, value in enumerate(spread.value.tolist()):
             scope = self.counts.scope(slot)
             if math.isnan(value):
-                reason = Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)
-                yield replace(base, scope=scope, status=Status.UNDEFINED, reason=reason)
+                why = metric.why_undefined(spread, slot)
+                yield replace(base, scope=scope, status=Status.UNDEFINED, reason=why)
                 continue
             found = replace(
                 base,

@@ -95,3 +95,31 @@ def test_the_extreme_pair_needs_what_its_comparison_needs(metric):
     assert str(report.verdicts[0].outcome) == "not_evaluated"
     lowest = fg.audit(counts, metrics=["selection_rate.minimum"]).estimates[0]
     assert lowest.reason is None
+
+
+@pytest.mark.parametrize(("means", "stated"), [
+    ((-2.0, -4.0), False), ((-2.0, 4.0), False), ((0.0, 4.0), False), ((2.0, 4.0), True),
+])  # fmt: skip
+def test_ratios_of_numbers_that_may_be_negative_need_all_of_them_above_0(
+    means: tuple[float, float], *, stated: bool
+) -> None:
+    rows = {"g": ["a"] * 4 + ["b"] * 4, "y": [m + x for m in means for x in (-1, -1, 1, 1)]}
+    metrics = ["mean_label.smallest_ratio", "mean_label.gini"]
+    report = fg.audit(rows, label="y", sensitive="g", task="regression", metrics=metrics)
+    found = {each.metric: each for each in report.estimates}
+    for name, value in zip(metrics, (0.5, 1 / 6), strict=True):
+        each = found[name]
+        if stated:
+            assert each.value == pytest.approx(value)
+        else:
+            assert each.value is None
+            assert each.reason is not None
+            assert each.reason.code is ReasonCode.RATIO_NOT_ABOVE_ZERO
+
+
+def test_a_ratio_of_rates_that_are_all_0_states_why_it_is_undefined() -> None:
+    counts = {"a": {"fn": 10, "tn": 10}, "b": {"fn": 5, "tn": 5}}
+    (ratio,) = fg.audit(
+        fg.confusion("g", counts), metrics=["selection_rate.smallest_ratio"]
+    ).estimates
+    assert ratio.reason == Reason.of(ReasonCode.RATIO_NOT_ABOVE_ZERO, rate="selection rate")

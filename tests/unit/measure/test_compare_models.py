@@ -564,3 +564,20 @@ def test_extremes_of_infinite_limits_are_compared_without_a_warning():
     found = compared("fairer", few.with_columns(current=selected), metrics=metrics)["fairer"]
     assert {each.metric for each in found.disparities} == set(metrics)
     assert found.verdict is not CandidateVerdict.DOMINATES
+
+
+def test_a_group_that_is_never_selected_is_in_the_smallest_ratio() -> None:
+    """The ratio of a group without selected rows is 0, and not that of the other groups."""
+    rows = pl.DataFrame({
+        "g": ["a"] * 100 + ["b"] * 100 + ["c"] * 100, "label": [0, 1] * 150,
+        "old": [0] * 100 + [0, 1] * 50 + [0, 1, 1, 1] * 25,
+        "new": [0] * 100 + [1, 1] * 50 + [0, 1, 1, 1] * 25,
+    })  # fmt: skip
+    found = fg.compare_models(
+        rows, label="label", prediction="old", candidate="new", positive=1, sensitive="g",
+        metrics=["selection_rate.smallest_ratio"],
+    )  # fmt: skip
+    (ratio,) = (e for e in found.candidates[0].disparities if "smallest" in e.metric)
+    assert (ratio.old, ratio.new) == (None, None)
+    assert ratio.reason is not None
+    assert ratio.reason.code is ReasonCode.RATIO_MAY_BE_ZERO

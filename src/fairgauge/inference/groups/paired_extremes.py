@@ -505,6 +505,8 @@ def norm_changes(
 def _items(metric: Spread, change: StatisticChange) -> LinearItems | None:
     """Return the items of a spread: pairs of groups, or groups; None with too few of them."""
     logs = metric.by == "smallest_ratio"
+    if logs and any((model.value <= 0).any() for model in change.models):
+        raise NoInterval(ReasonCode.RATIO_MAY_BE_ZERO)
     under = [logarithm(model) if logs else model for model in change.models]
     with np.errstate(invalid="ignore"):
         known = np.isfinite(under[0].value) & np.isfinite(under[1].value)

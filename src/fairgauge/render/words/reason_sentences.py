@@ -327,8 +327,8 @@ _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
         f"{reason['rate']} is {reason['value']:g} on both sides"
     ),
     ReasonCode.RATIO_NOT_ABOVE_ZERO: lambda reason: (
-        f"{reason['rate']} is not above 0 for the group, its reference or both, so that the ratio "
-        "is undefined"
+        f"{reason['rate']} is 0 or below in a group that is compared, so that ratios of it are "
+        "undefined"
     ),
     ReasonCode.NO_CLASS_DEFINED: _no_class,
     ReasonCode.FEW_ROWS: _few_rows,
