@@ -13,24 +13,27 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from fairgauge.monitoring._missing_checks import check_missing
-from fairgauge.monitoring._period_rows import PARTS, CountedRows
-from fairgauge.monitoring._suspected import (
-    FEWEST_PERIODS,
-    LAGS,
+from fairgauge.monitoring._column_checks import (
     RARE,
-    SATURDAY,
     SHARE,
     WEEK,
     Suspected,
     all_among,
+    check_missing,
+    check_values_of_columns,
+)
+from fairgauge.monitoring._period_rows import PARTS, CountedRows
+from fairgauge.monitoring.periods import (
+    LAGS,
+    SATURDAY,
+    Length,
+    Period,
     at_weekend,
+    gaps,
     ordinal,
     slot_of,
 )
-from fairgauge.monitoring._value_checks import check_values_of_columns
-from fairgauge.monitoring.periods import Length, Period, gaps
-from fairgauge.results.monitor_results import HistoryFinding, HistoryProblem
+from fairgauge.results.monitor_results import FEWEST_PERIODS, HistoryFinding, HistoryProblem
 from fairgauge.stats.arrays import Array
 
 _COINCIDENCE = 1e-4

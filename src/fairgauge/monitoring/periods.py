@@ -30,6 +30,14 @@ class Length(StrEnum):
 
 MONTHS = {Length.MONTH: 1, Length.QUARTER: 3, Length.YEAR: 12}
 """How many months a period has, of those that have whole ones."""
+LAGS = {
+    Length.HOUR: tuple(168 * k for k in (1, 2, 3, 4)),
+    Length.DAY: (7, 14, 21, 28),
+    Length.WEEK: (1, 2, 3, 4),
+    **dict.fromkeys(MONTHS, (1, 2, 3, 4)),
+}
+"""The same weekdays before a period: by how many periods they are earlier."""
+SATURDAY = 5
 _QUARTER = re.compile(r"(\d{4})-?Q([1-4])")
 _CALENDAR = (
     (r"\d{4}-W\d\d", "-1", Length.WEEK),
@@ -135,3 +143,31 @@ def gaps(periods: list[Period], most: int = 1_000) -> list[Period]:
             absent.append(step)
             step = step.following()
     return absent
+
+
+def kind_of(period: Period) -> int:
+    """Return which periods one is compared with: working days or weekends, of hours the same."""
+    hour = period.start.hour if period.length is Length.HOUR else 0
+    return 2 * hour + at_weekend(period)
+
+
+def at_weekend(period: Period) -> bool:
+    """Return whether a day or an hour is on a Saturday or Sunday."""
+    days = period.length in (Length.HOUR, Length.DAY)
+    return days and period.start.weekday() >= SATURDAY
+
+
+def slot_of(period: Period) -> int:
+    """Return the weekday of a day, and the hour of an hour."""
+    if period.length is Length.DAY:
+        return period.start.weekday()
+    return period.start.hour if period.length is Length.HOUR else 0
+
+
+def ordinal(period: Period) -> int:
+    """Return the number of a period among all of its length."""
+    start = period.start
+    if period.length in MONTHS:
+        return (start.year * 12 + start.month - 1) // MONTHS[period.length]
+    hours = int((start - dt.datetime(1970, 1, 5, tzinfo=dt.UTC)).total_seconds()) // 3_600
+    return hours // {Length.HOUR: 1, Length.DAY: 24, Length.WEEK: 168}[period.length]

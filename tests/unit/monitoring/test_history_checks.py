@@ -808,3 +808,18 @@ def test_thirty_points_more_missing_are_found_in_the_first_week(usual: float, da
         problems = [(each.problem, each.period) for each in check_history(names, held)]
         found += (HistoryProblem.MISSING_VALUES, str(names[day])) in problems
     assert found >= 36, found
+
+
+def test_thirty_points_more_missing_are_found_where_shares_differ_by_weekday() -> None:
+    """The mean of Mondays with 35% and of other days with 20% is usual on none of them."""
+    rng, names = np.random.default_rng(11), [parse_period(each) for each in day_names(30)]
+    usual = [0.35 if each.start.weekday() == 0 else 0.2 for each in names]
+    found = suspected = 0
+    for _ in range(40):
+        held = [counted(500, rng, share) for share in usual]
+        suspected += bool(check_history(names, held))
+        held[25] = counted(500, rng, usual[25] + 0.3)
+        problems = [(each.problem, each.period) for each in check_history(names[:26], held[:26])]
+        found += (HistoryProblem.MISSING_VALUES, str(names[25])) in problems
+    assert found >= 38, found
+    assert suspected <= 1, suspected

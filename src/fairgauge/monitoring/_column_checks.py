@@ -1,0 +1,421 @@
+"""Checks of columns: values that are missing more often, new, vanished, or spelt otherwise."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import NamedTuple
+
+import numpy as np
+
+from fairgauge.monitoring._period_rows import CountedRows
+from fairgauge.monitoring.periods import LAGS, Length, Period, kind_of, ordinal, slot_of
+from fairgauge.results.monitor_results import FEWEST_PERIODS, HistoryProblem
+from fairgauge.stats.arrays import Array
+from fairgauge.values import spelling
+
+RARE = math.log(1e-6)
+"""The log of the probability below which something is no coincidence."""
+SHARE = 0.05
+WEEK = 7
+_DRIFT = 0.03
+_DEVIATIONS = 6.0
+_RECENT_PERIODS = 14
+_SUPPOSED = 4
+"""How many degrees of freedom count as showing the variation that is supposed beforehand."""
+_FEW = 5
+_DESIGN, _ALIKE = 3.3, 192
+"""Until the periods show it, the variance is supposed to be 3.3 times that of sampling.
+
+With six deviations this is as 10 times with 3.5. A period of more than 634 rows is supposed to vary
+as much as one of 192 does by sampling, as shares vary by period however many rows there are.
+"""
+_FEWEST_ROWS = 5
+_CLUSTER = 10.0
+"""Until the periods show it, rows are supposed to come in tens with the same values."""
+
+
+class Suspected(NamedTuple):
+    """What may be wrong with one period, by its number."""
+
+    at: int
+    problem: HistoryProblem
+    column: str | None = None
+    value: str | None = None
+    other: str | None = None
+    rows: int | None = None
+    share: float | None = None
+    expected: float | None = None
+
+
+class _MissingShares(NamedTuple):
+    """Shares of missing values by period, and where they are not the usual ones."""
+
+    rows: Array
+    share: Array
+    usual: Array
+    suspect: Array
+
+
+def check_missing(
+    periods: Sequence[Period],
+    counted: Sequence[CountedRows],
+    later: Mapping[str, int],
+    overdue: set[str],
+) -> Iterator[Suspected]:
+    """Yield shares of missing values that jump, or that drift from those of the first weeks.
+
+    Labels and predictions may be missing in one group alone: it is then named, also where it is
+    too small to move the share of all rows. Periods whose values are not due yet are not looked at.
+    """
+    for column in dict.fromkeys(name for each in counted for name in each.missing):
+        due = max(len(counted) - later.get(column, 0), 0)
+        if not due:
+            continue
+        held = counted[:due]
+        every = _shares(
+            periods, [each.missing.get(column, 0) for each in held], [e.rows for e in held]
+        )
+        named = [*_missing_in_groups(periods, held, column, every)]
+        problem = HistoryProblem.MISSING_VALUES
+        if column in later:
+            problem = HistoryProblem.MISSING_LABELS
+        yield from (each._replace(problem=problem) for each in named)
+        apart = {each.at for each in named}
+        for t in np.flatnonzero(every.suspect).tolist():
+            if t in apart or (column in later and str(periods[t]) in overdue):
+                continue
+            yield Suspected(
+                t, problem, column, rows=int(every.rows[t]),
+                share=float(every.share[t]), expected=float(every.usual[t]),
+            )  # fmt: skip
+
+
+def _missing_in_groups(
+    periods: Sequence[Period], counted: Sequence[CountedRows], column: str, every: _MissingShares
+) -> Iterator[Suspected]:
+    """Yield the groups whose shares of missing values are not usual, where all rows' is not it."""
+    for feature in dict.fromkeys(f for each in counted for f in each.lacking.get(column, {})):
+        groups = [each.lacking.get(column, {}).get(feature, {}) for each in counted]
+        sizes = [each.values.get(feature, {}) for each in counted]
+        found: dict[str, _MissingShares] = {}
+        for group in dict.fromkeys(name for each in sizes for name in each):
+            if not any(group in each for each in groups):
+                continue
+            missing, rows = ([each.get(group, 0) for each in held] for held in (groups, sizes))
+            found[group] = _shares(periods, missing, rows)
+        for t in range(len(counted)):
+            suspect = {name: each for name, each in found.items() if each.suspect[t]}
+            if every.suspect[t] and not any(_apart(each, every, t) for each in suspect.values()):
+                continue
+            for name, each in suspect.items():
+                yield Suspected(
+                    t, HistoryProblem.MISSING_VALUES, column, name, feature, int(each.rows[t]),
+                    float(each.share[t]), float(each.usual[t]),
+                )  # fmt: skip
+
+
+def _apart(group: _MissingShares, every: _MissingShares, t: int) -> bool:
+    """Return whether a group lacks values in another share of its rows than all rows do."""
+    variance = every.share[t] * (1 - every.share[t]) / group.rows[t]
+    far = max(SHARE, _DEVIATIONS * math.sqrt(variance))
+    return bool(abs(group.share[t] - every.share[t]) > far)
+
+
+def _shares(
+    periods: Sequence[Period], missing: Sequence[int], sizes: Sequence[int]
+) -> _MissingShares:
+    """Return shares of missing values: what is usual, and which are suspect.
+
+    Each period is compared with those of its kind before it that are not suspect; the first ones,
+    where only more may be missing, also with those after them. What does not jump may drift.
+    """
+    rows = np.maximum(sizes, 1).astype(np.float64)
+    share, usual = np.array(missing) / rows, np.full(len(rows), np.nan)
+    order, counts = [t for t in range(len(sizes)) if sizes[t]], [*zip(missing, sizes, strict=False)]
+    lag, at = LAGS[periods[0].length][0], {ordinal(each): t for t, each in enumerate(periods)}
+    known = np.zeros(len(rows), dtype=int)
+    for forward, times in ((True, order), (False, order[::-1])):
+        alike: dict[int, list[int]] = {}
+        for t in times:
+            pool = alike.setdefault(kind_of(periods[t]), [])
+            others = pool[-_RECENT_PERIODS:]
+            known[t] = len(others) if forward else known[t]
+            looked = (forward or known[t] < _FEW) and np.isnan(usual[t])
+            before = at.get(ordinal(periods[t]) - lag, t)
+            of_weekday = usual[before:t]  # what comes back after a week is of the weekday
+            again = len(of_weekday) and not np.isnan(of_weekday[0]) and np.isnan(of_weekday).any()
+            by_weekday: dict[int, list[tuple[int, int]]] = {}
+            for s in others:
+                by_weekday.setdefault(slot_of(periods[s]), []).append(counts[s])
+            every, same = [counts[s] for s in others], by_weekday.get(slot_of(periods[t]), [])
+            for held, series in ((same, by_weekday.values()), (every, [every])):
+                if looked and not again and _differ([counts[t]], held, SHARE, series):
+                    ours = sum(of for of, _ in held) / sum(size for _, size in held)
+                    if share[t] > ours or (forward and len(others) >= FEWEST_PERIODS):
+                        usual[t] = ours
+            if np.isnan(usual[t]):
+                pool.append(t)
+    _drifts(periods, order, counts, usual)
+    return _MissingShares(rows, share, usual, ~np.isnan(usual))
+
+
+def _drifts(
+    periods: Sequence[Period],
+    order: Sequence[int],
+    counts: Sequence[tuple[int, int]],
+    usual: Array,
+) -> None:
+    """Compare seven periods together with the first 14, of hours the same, none of them suspect."""
+    lines: dict[int, list[int]] = {}
+    for t in [t for t in order if np.isnan(usual[t])]:
+        line = lines.setdefault(slot_of(periods[t]) if periods[t].length is Length.HOUR else 0, [])
+        line.append(t)
+        first = [counts[s] for s in line[: min(2 * WEEK, len(line) - WEEK)]]
+        recent = [counts[s] for s in line[-WEEK:]]
+        if len(first) >= FEWEST_PERIODS and _differ(recent, first, _DRIFT, [first]):
+            usual[t] = sum(of for of, _ in first) / sum(every for _, every in first)
+
+
+def _differ(
+    some: Sequence[tuple[int, int]],
+    others: Sequence[tuple[int, int]],
+    least: float,
+    series: Collection[Sequence[tuple[int, int]]],
+) -> bool:
+    """Return whether the share of rows in some periods is not that of others, two or more.
+
+    It differs by more than ``least`` and by six deviations: the log of the likelihood ratio of two
+    shares to one is half the square of their number where the share varies by sampling alone, and
+    as many times that as it varies more within the ``series``. Each period is the number of such
+    rows, and of all.
+    """
+    if len(others) < 2:
+        return False
+    sums = [[sum(each) for each in zip(*periods, strict=True)] for periods in (some, others)]
+    shares = [of / every for of, every in sums]
+    if abs(shares[0] - shares[1]) <= least:
+        return False
+    both = sum(of for of, _ in sums) / sum(every for _, every in sums)
+    ratio = sum(
+        every * sum(a * math.log(a / b) for a, b in ((p, both), (1 - p, 1 - both)) if a > 0)
+        for (_, every), p in zip(sums, shares, strict=True)
+    )
+    typical = max(every for _, every in (*some, *others))
+    varied = _dispersion(series, max(_DESIGN, typical / _ALIKE))
+    return bool(2 * ratio > _DEVIATIONS**2 * varied)
+
+
+def check_values_of_columns(
+    periods: Sequence[Period], counted: Sequence[CountedRows]
+) -> Iterator[Suspected]:
+    """Yield values that are new, vanished or spelt in another way than before."""
+    for column in dict.fromkeys(name for each in counted for name in each.values):
+        held = [each.values.get(column, {}) for each in counted]
+        sizes = [sum(each.values()) for each in held]
+        yield from _spellings(column, held)
+        yield from _vanished(column, periods, held, sizes)
+        yield from _new_values(column, held, sizes)
+    for t, each in enumerate(counted):
+        for column, values in each.new_values.items():
+            for value in values:
+                yield Suspected(t, HistoryProblem.NO_POSITIVE, column, value)
+
+
+def _spellings(column: str, held: Sequence[Mapping[str, int]]) -> Iterator[Suspected]:
+    """Yield values that read like one of more rows, each in all periods like the same one."""
+    total: dict[str, int] = {}
+    for values in held:
+        for value, rows in values.items():
+            total[value] = total.get(value, 0) + rows
+    largest: dict[str | Decimal, str] = {}
+    for value in sorted(total, key=lambda each: -total[each]):
+        largest.setdefault(_reads(value), value)
+    for t, values in enumerate(held):
+        for value, rows in values.items():
+            if (known := largest[_reads(value)]) != value:
+                yield Suspected(t, HistoryProblem.SPELLING, column, value, known, rows)
+
+
+def _reads(value: str) -> str | Decimal:
+    """Return what two spellings of a value share: the number, or the text but for case, spaces.
+
+    Digits with leading zeros are codes: "01" may be another one than "1".
+    """
+    text = spelling(value)
+    return Decimal(text) if re.fullmatch(r"[+-]?(0|[1-9][0-9]*)([.][0-9]+)?", text) else text
+
+
+class _Before(NamedTuple):
+    """The rows of a value and of all, in periods of a kind before it was absent."""
+
+    rows: int
+    every: int
+    dispersion: float
+
+
+def _vanished(
+    column: str,
+    periods: Sequence[Period],
+    held: Sequence[Mapping[str, int]],
+    sizes: Sequence[int],
+) -> Iterator[Suspected]:
+    """Yield values that the rows of successive periods would have, and that none of them has.
+
+    They are compared with the 14 periods of their kind before. Where the share of a value varies
+    by period more than sampling does, its absence is as much less unlikely.
+    """
+    kinds = [kind_of(each) for each in periods]
+    varied: dict[tuple[int, int], float] = {}
+
+    def before(value: str, begin: int, kind: int) -> _Before:
+        window = (s for s in range(begin - 1, -1, -1) if kinds[s] == kind)
+        alike = [*itertools.islice(window, _RECENT_PERIODS)]
+        if len(alike) < 2:
+            return _Before(0, 0, 1.0)
+        if (begin, kind) not in varied:
+            varied[begin, kind] = _of_column(held, sizes, alike)
+        counts = [(held[s].get(value, 0), sizes[s]) for s in alike]
+        of, every = (sum(each) for each in zip(*counts, strict=True))
+        return _Before(of, every, _dispersion([counts], varied[begin, kind]))
+
+    absent: dict[str, list[int]] = {}
+    usual: dict[str, dict[int, _Before]] = {}
+    for t, values in enumerate(held):
+        for value in values:
+            absent.pop(value, None)
+        for value in (v for v in (held[t - 1] if t else ()) if v not in values):
+            absent[value], usual[value] = [], {}
+        for value, missed in absent.items():
+            share = usual[value]
+            if kinds[t] not in share:
+                share[kinds[t]] = before(value, (missed or [t])[0], kinds[t])
+            known = _unlikely(share, kinds, sizes, missed)
+            missed.append(t)
+            if _unlikely(share, kinds, sizes, missed):
+                for s in missed[-1:] if known else missed:
+                    like = share[kinds[s]]
+                    yield Suspected(
+                        s, HistoryProblem.VANISHED_VALUE, column, value,
+                        rows=sizes[s], expected=sizes[s] * like.rows / max(like.every, 1),
+                    )  # fmt: skip
+
+
+def _unlikely(
+    usual: Mapping[int, _Before], kinds: Sequence[int], sizes: Sequence[int], absent: Sequence[int]
+) -> bool:
+    """Return whether the absence of a value from some periods is no coincidence."""
+    rows = dict.fromkeys(usual, 0)
+    for s in absent:
+        rows[kinds[s]] += sizes[s]
+    chances = (
+        all_among(before.rows, before.every, before.every + rows[kind]) / before.dispersion
+        for kind, before in usual.items()
+        if before.rows < before.every
+    )
+    return sum(chances) < RARE
+
+
+def _of_column(
+    held: Sequence[Mapping[str, int]], sizes: Sequence[int], periods: Sequence[int]
+) -> float:
+    """Return by how much the shares of the values of a column vary more than by sampling."""
+    values = dict.fromkeys(value for s in periods for value in held[s])
+    series = ([(held[s].get(value, 0), sizes[s]) for s in periods] for value in values)
+    return _dispersion(series, _CLUSTER)
+
+
+def _new_values(
+    column: str, held: Sequence[Mapping[str, int]], sizes: Sequence[int]
+) -> Iterator[Suspected]:
+    """Yield values that come for the first time, with too many rows for a rare one.
+
+    As the shares of the values before vary more than sampling does, so may that of a rare one.
+    """
+    known: set[str] = set(held[0])
+    spelt = {_reads(value) for value in known}
+    for t in range(1, len(held)):
+        new = [v for v, rows in held[t].items() if v not in known and rows >= _FEWEST_ROWS]
+        new = [v for v in new if t >= FEWEST_PERIODS and _reads(v) not in spelt]
+        if new:
+            varied = _of_column(held, sizes, range(max(t - 2 * _RECENT_PERIODS, 0), t))
+            for value in new:
+                chance = all_among(held[t][value], sizes[t], sum(sizes[: t + 1]))
+                if chance / varied < RARE:
+                    yield from _since_new(column, value, t, held, sizes)
+        known.update(held[t])
+        spelt.update(_reads(value) for value in held[t])
+
+
+def _since_new(
+    column: str,
+    new: str,
+    at: int,
+    held: Sequence[Mapping[str, int]],
+    sizes: Sequence[int],
+) -> Iterator[Suspected]:
+    """Yield a new value as long as another has fewer rows than before, as of two spellings.
+
+    The last seven periods with the new value are held against the two weeks before it.
+    """
+    before = range(max(at - _RECENT_PERIODS, 0), at)
+    of_all = sum(sizes[s] for s in before)
+    usual = {v: sum(held[s].get(v, 0) for s in before) / of_all for v in held[at - 1]}
+    last, instead = at, None
+    for t in range(at, len(held)):
+        recent = range(max(at, t - WEEK + 1), t + 1)
+        rows = sum(sizes[s] for s in recent)
+        if not held[t].get(new) or not rows:
+            continue
+        less = {
+            value: share - sum(held[s].get(value, 0) for s in recent) / rows
+            for value, share in usual.items()
+        }
+        value = max(less, key=lambda each: less[each])
+        share = usual[value]
+        sampling = math.sqrt(share * (1 - share) * (1 / rows + 1 / of_all))
+        if less[value] > max(_DRIFT, _DEVIATIONS * sampling):
+            last, instead = t, value
+    for t in range(at, last + 1):
+        rows = held[t].get(new, 0)
+        if not rows:
+            continue
+        if instead is None:
+            yield Suspected(t, HistoryProblem.NEW_VALUE, column, new, rows=rows)
+        else:
+            since = range(at, last + 1)
+            share = sum(held[s].get(instead, 0) for s in since) / sum(sizes[s] for s in since)
+            yield Suspected(
+                t, HistoryProblem.NEW_VALUE, column, new, instead, rows, share, usual[instead]
+            )
+
+
+def all_among(rows: float, some: float, every: float) -> float:
+    """Return the log of the probability that so many of all rows are all among some of them."""
+    if rows > some:
+        return -math.inf
+    logs = [math.lgamma(n + 1) - math.lgamma(n - rows + 1) for n in (some, every)]
+    return logs[0] - logs[1]
+
+
+def _dispersion(series: Iterable[Sequence[tuple[int, int]]], supposed: float) -> float:
+    """Return by how much shares of rows vary more by period than by sampling; 1 if not.
+
+    It is Pearson's statistic by its degrees of freedom, with four more of what is ``supposed``,
+    which decides where the periods are few, or hardly any row is of one of the two kinds. Each of
+    the ``series`` is the rows of a value and all rows, by period.
+    """
+    squares, freedom = 0.0, 0.0
+    for counts in series:
+        of, every = np.array(counts, dtype=np.float64).reshape(-1, 2).T
+        of, every = of[every > 0], every[every > 0]
+        share = float(of.sum() / every.sum()) if len(every) > 1 else 0.0
+        if 0 < share < 1:
+            found = float(((of - every * share) ** 2 / (every * share * (1 - share))).sum())
+            known = min(len(every) - 1, float(min(of.sum(), (every - of).sum())) / supposed)
+            squares += found * known / (len(every) - 1)
+            freedom += known
+    return max(1.0, (squares + _SUPPOSED * supposed) / (freedom + _SUPPOSED))
