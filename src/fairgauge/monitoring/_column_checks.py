@@ -149,8 +149,9 @@ def _shares(
             of_weekday = usual[before:t]  # what comes back after a week is of the weekday
             again = len(of_weekday) and not np.isnan(of_weekday[0]) and np.isnan(of_weekday).any()
             by_weekday: dict[int, list[tuple[int, int]]] = {}
-            for s in others:
-                by_weekday.setdefault(slot_of(periods[s]), []).append(counts[s])
+            if len(others) == _RECENT_PERIODS:  # else the variation within weekdays is not known
+                for s in others:
+                    by_weekday.setdefault(slot_of(periods[s]), []).append(counts[s])
             every, same = [counts[s] for s in others], by_weekday.get(slot_of(periods[t]), [])
             for held, series in ((same, by_weekday.values()), (every, [every])):
                 if looked and not again and _differ([counts[t]], held, SHARE, series):

@@ -46,8 +46,9 @@ _VOLUME = math.log(4 / 3)
 _OTHER_RANGE = 0.2
 """Shares of scores that move by days alone hardly reach, and by another scale far surpass."""
 _FEWEST_CELLS = 4
-_OF_SHARES = (
+_WITH_SIGN = (
     HistoryProblem.MISSING_VALUES, HistoryProblem.MISSING_LABELS, HistoryProblem.OTHER_SCORES,
+    HistoryProblem.VOLUME,
 )  # fmt: skip
 
 
@@ -93,13 +94,10 @@ def _in_a_row(suspected: Sequence[Suspected], names: Sequence[str]) -> Iterator[
     """Yield findings, one for the same thing in successive periods."""
     runs: dict[tuple[object, ...], list[list[Suspected]]] = {}
     for each in sorted(suspected, key=lambda each: each.at):
-        sign: float | None = None
-        if each.problem in _OF_SHARES:
-            sign = (each.share or 0) > (each.expected or 0)
-        if each.problem is HistoryProblem.VOLUME:
-            sign = (each.rows or 0) > (each.expected or 0)
-        if each.problem is HistoryProblem.DOUBLED_ROWS:
-            sign = each.expected
+        sign = each.expected if each.problem is HistoryProblem.DOUBLED_ROWS else None
+        if each.problem in _WITH_SIGN:
+            value = each.rows if each.share is None else each.share
+            sign = (value or 0) > (each.expected or 0)
         held = runs.setdefault((each.problem, each.column, each.value, each.other, sign), [])
         if held and held[-1][-1].at == each.at - 1:
             held[-1].append(each)
@@ -136,19 +134,18 @@ def _gaps(periods: Sequence[Period]) -> Iterator[HistoryFinding]:
         weekday = each.length is Length.DAY and each.start.weekday() < SATURDAY
         return slot_of(each) in slots or (new and weekday)
 
-    run: list[Period] = []
-    absent = gaps(list(periods))
-    for i, each in enumerate(absent):
-        if expected(each):
-            run.append(each)
-        after = each.following()
-        if run and (i + 1 == len(absent) or absent[i + 1] != after):
+    runs: list[list[Period]] = []
+    for each in gaps(list(periods)):
+        if runs and runs[-1][-1].following() == each:
+            runs[-1].append(each)
+        else:
+            runs.append([each])
+    for run in runs:
+        if lacking := [each for each in run if expected(each)]:
             yield HistoryFinding(
-                problem=HistoryProblem.GAP, period=str(run[0]), last=str(run[-1]),
-                other=str(after), rows=len(run),
+                problem=HistoryProblem.GAP, period=str(lacking[0]), last=str(lacking[-1]),
+                other=str(run[-1].following()), rows=len(lacking),
             )  # fmt: skip
-        if i + 1 < len(absent) and absent[i + 1] != after:
-            run = []
 
 
 def _of_volume(

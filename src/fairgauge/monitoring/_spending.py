@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -239,17 +239,15 @@ def _alarm(
 
 
 def _pooled(first: str, last: str, estimate: Estimate, *, chosen: bool) -> PooledPeriods:
-    return PooledPeriods(
-        first=first,
-        last=last,
-        value=estimate.value,
-        low=None if chosen else estimate.low,
-        high=None if chosen else estimate.high,
-        rate_group=estimate.rate_group,
-        rate_reference=estimate.rate_reference,
-        n_group=int(estimate.n_group or 0),
-        n_reference=int(estimate.n_reference or 0),
-    )
+    found = PooledPeriods(first=first, last=last, **_measured(estimate))
+    return replace(found, low=None, high=None) if chosen else found
+
+
+def _measured(estimate: Estimate) -> dict[str, Any]:
+    """Return the value of an estimate with its interval, its rates and the rows of both sides."""
+    names = ("value", "low", "high", "rate_group", "rate_reference")
+    sizes = {name: int(getattr(estimate, name) or 0) for name in ("n_group", "n_reference")}
+    return {name: getattr(estimate, name) for name in names} | sizes
 
 
 def _state(
@@ -275,18 +273,9 @@ def _point(name: str, estimate: Estimate | None, asked: MonitorSpec, *, waits: b
         )  # fmt: skip
     sizes = [each for each in (estimate.n_group, estimate.n_reference) if each is not None]
     return Point(
-        period=name,
-        value=estimate.value,
-        low=estimate.low,
-        high=estimate.high,
-        rate_group=estimate.rate_group,
-        rate_reference=estimate.rate_reference,
-        n_group=int(estimate.n_group or 0),
-        n_reference=int(estimate.n_reference or 0),
-        evidence=None,
-        sparse=min(sizes, default=asked.min_n) < asked.min_n,
-        waits=waits,
-    )
+        period=name, evidence=None, sparse=min(sizes, default=asked.min_n) < asked.min_n,
+        waits=waits, **_measured(estimate),
+    )  # fmt: skip
 
 
 def needs_label(metric: str, asked: MonitorSpec) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Unpack
 
@@ -694,10 +695,8 @@ def _counted(
                 (held[each], baseline.cube) if baseline is not None and each in held else None,
             )
         points = _points(
-            names, counts.counts[:, i], rate, detected, i, entered, asked,
-            _Lacking(
-                rows, rate, _columns(rate, asked), each.feature, each.group, counts.references[i]
-            ),
+            names, counts.counts[:, i], rate, detected.evidence[:, i], entered, asked.min_n,
+            partial(_why_undefined, each, counts.references[i], rate, _columns(rate, asked), rows),
         )  # fmt: skip
         found.append(
             MonitoredComparison(
@@ -755,18 +754,16 @@ def _points(
     names: Sequence[str],
     counts: Array,
     rate: MonitoredRate,
-    detected: Detected,
-    i: int,
+    evidence: Array,
     entered: int,
-    asked: MonitorSpec,
-    lacking: _Lacking,
+    min_n: int,
+    why_undefined: Callable[[int, Sequence[float]], Reason],
 ) -> tuple[Point, ...]:
     running = _running(counts, rate, entered)
     columns = (
         *estimates(counts, rate.by), *rates_of(counts, rate), *sizes_of(counts, rate), *running,
     )  # fmt: skip
     every = [each.tolist() for each in columns]
-    evidence = detected.evidence[:, i].tolist()
     points = []
     for t, row in enumerate(zip(*every, strict=True)):
         value, low, high, group, reference, n_group, n_reference, *so_far = row
@@ -782,12 +779,12 @@ def _points(
                 rate_reference=known(reference),
                 n_group=int(n_group),
                 n_reference=int(n_reference),
-                evidence=evidence[t] if t < entered else None,
-                sparse=fewest < asked.min_n,
+                evidence=float(evidence[t]) if t < entered else None,
+                sparse=fewest < min_n,
                 running=running_value,
                 running_low=running_low,
                 running_high=running_high,
-                reason=_why_undefined(lacking, t, reference, n_group, n_reference)
+                reason=why_undefined(t, (reference, n_reference, n_group))
                 if known(value) is None
                 else None,
                 waits=t >= entered,
@@ -802,45 +799,38 @@ def _columns(rate: MonitoredRate, asked: MonitorSpec) -> list[str]:
     return [str(name) for need, name in of.items() if need in rate.rate.needs and name is not None]
 
 
-class _Lacking(NamedTuple):
-    """The rows of two groups that have no label or prediction, which a rate may need."""
-
-    counted: Sequence[CountedRows]
-    rate: MonitoredRate
-    columns: Sequence[str]
-    feature: str
-    group: str
-    reference: str
-
-    def why(self, t: int, side: str) -> Reason:
-        """Return why a side has no row that its rate counts."""
-        counts = none_of(self.rate.rate.among)
-        name = self.group if side == "group" else self.reference
-        held = self.counted[t]
-        rows = held.values.get(self.feature, {}).get(name, 0)
-        missing = {n: held.lacking.get(n, {}).get(self.feature, {}) for n in self.columns}
-        column = max(missing, key=lambda each: missing[each].get(name, 0), default="")
-        lacking = missing[column].get(name, 0) if column else 0
-        if not lacking:
-            return counts
-        return Reason.of(
-            ReasonCode.LACKING_VALUES,
-            column=column, lacking=lacking, rows=rows, counts=counts["counts"],
-        )  # fmt: skip
-
-
 def _why_undefined(
-    lacking: _Lacking, t: int, reference: float, n_group: float, n_reference: float
+    each: ComparisonId,
+    reference: str,
+    rate: MonitoredRate,
+    columns: Sequence[str],
+    rows: Sequence[CountedRows],
+    t: int,
+    counts: Sequence[float],
 ) -> Reason:
-    """Return why a contrast of two rates, or a rate alone, has no value."""
-    rate = lacking.rate
-    if rate.by == "rate":
-        return lacking.why(t, "group")
-    if not n_group or not n_reference:
-        side = "reference" if n_group else "group"
-        return lacking.why(t, side).on(side)
-    title = rate.rate.title
-    return Reason.of(ReasonCode.BOTH_SIDES_EQUAL_RATE, rate=title, value=reference)
+    """Return why a contrast of two rates, or a rate alone, has no value in a period.
+
+    Parameters
+    ----------
+    columns : the labels and predictions that the rate needs: a row without one is not in it.
+    rows, t : the rows of all periods, and the number of the period.
+    counts : the rate and the rows of the reference, and the rows of the group.
+    """
+    held, (rate_of_reference, n_reference, n_group) = rows[t], counts
+    alone = rate.by == "rate"
+    if n_group and n_reference and not alone:
+        title = rate.rate.title
+        return Reason.of(ReasonCode.BOTH_SIDES_EQUAL_RATE, rate=title, value=rate_of_reference)
+    side, name = ("reference", reference) if n_group and not alone else ("group", each.group)
+    lacking = {n: held.lacking.get(n, {}).get(each.feature, {}).get(name, 0) for n in columns}
+    column = max(lacking, key=lambda n: lacking[n], default="")
+    why = none_of(rate.rate.among)
+    if lacking.get(column):
+        why = Reason.of(
+            ReasonCode.LACKING_VALUES, column=column, lacking=lacking[column],
+            rows=held.values.get(each.feature, {}).get(name, 0), counts=why["counts"],
+        )  # fmt: skip
+    return why if alone else why.on(side)
 
 
 def _running(counts: Array, rate: MonitoredRate, entered: int) -> list[Array]:

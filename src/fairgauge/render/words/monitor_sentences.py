@@ -457,7 +457,7 @@ def look_first(parts: ChangeParts) -> str:
 
 
 def evidence_text(value: float | None) -> str:
-    """Return evidence in few digits; an alarm needs some thousands, so that more says nothing."""
+    """Return evidence in few digits, and no more than a million: an alarm needs some thousands."""
     if value is None:
         return "-"
     if value >= _MOST_EVIDENCE:
