@@ -115,7 +115,6 @@ def _cross(cube: Cube, crossed: Sequence[Axis]) -> CrossedStrata:
     width = tuple((every.max(axis=0, initial=0) + 1).tolist())
     keys = np.unique(np.ravel_multi_index(tuple(every[(every >= 0).all(axis=1)].T), width))
     combinations = np.stack(np.unravel_index(keys, width), axis=1)
-    parts = [axis.parts(cube.levels[axis]) for axis in crossed]
     axis = Axis(Role.STRATUM, "*".join(columns))
     kept = [a for a in cube.plan.axes if a not in crossed and a.role is not Role.STRATUM]
     tables = [
@@ -126,16 +125,20 @@ def _cross(cube: Cube, crossed: Sequence[Axis]) -> CrossedStrata:
         if table in having or not set(crossed) & set(table.axes)
     ]
     found = _with_tables(cube, [*kept, axis], tables)
-    names = group_names([GroupId.of(*values) for values in _at(parts, combinations)])
+    strata = tuple(_at([axis.names(cube.levels[axis]) for axis in crossed], combinations))
+    if len(crossed) == 1:
+        names = tuple(name for (name,) in strata)
+    else:
+        parts = [axis.parts(cube.levels[axis]) for axis in crossed]
+        names = group_names([GroupId.of(*values) for values in _at(parts, combinations)])
     found = replace(found, levels={**found.levels, axis: names})
-    called = [[part.name() for part in each] for each in parts]
-    return CrossedStrata(found, columns, tuple(_at(called, combinations)), combinations.T)
+    return CrossedStrata(found, columns, strata, combinations.T)
 
 
 def _at(values: Sequence[Sequence[T]], combinations: NDArray[np.int64]) -> Iterator[tuple[T, ...]]:
-    """Yield the values of each column that combinations of their positions stand for."""
-    for row in combinations.tolist():
-        yield tuple(each[code] for each, code in zip(values, row, strict=True))
+    """Return the values of each column that combinations of their positions stand for."""
+    columns = zip(values, combinations.T.tolist(), strict=True)
+    return zip(*([each[code] for code in codes] for each, codes in columns), strict=True)
 
 
 def _codes(table: CountTable, axes: Sequence[Axis]) -> NDArray[np.int64]:

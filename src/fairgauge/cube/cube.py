@@ -71,7 +71,7 @@ def _first_bits(sums: Sums) -> Sums:
     Sums of a few decimals are often halves, which engines see a little above or below.
     """
     sums = _rounded(sums)
-    if ((sums == np.floor(sums)) & (np.abs(sums) < _WHOLE_DIGITS)).all():
+    if _are_whole(sums, _WHOLE_DIGITS):
         return sums
     mantissa, exponent = np.frexp(sums * _UNIT)
     kept: Sums = np.ldexp(np.rint(np.ldexp(mantissa, _BITS)), exponent - _BITS)
@@ -465,7 +465,7 @@ def settled(plan: Plan, table: CountTable) -> CountTable:
 
 def _rounded(sums: Sums) -> Sums:
     """Round sums that are not exact to 12 digits: in the others engines and orders differ."""
-    if ((sums == np.floor(sums)) & (np.abs(sums) < _EXACT)).all():
+    if _are_whole(sums, _EXACT):
         return sums
     digits = _DIGITS - 1 - np.floor(np.log10(np.abs(sums, where=sums != 0, out=np.ones(len(sums)))))
     finer, coarser = 10.0 ** np.clip(digits, 0, _MOST), 10.0 ** np.clip(-digits, 0, _MOST)
@@ -475,7 +475,15 @@ def _rounded(sums: Sums) -> Sums:
     return near
 
 
+def _are_whole(sums: Sums, limit: float) -> bool:
+    """Return whether all are whole numbers below a limit."""
+    return bool(((sums == np.floor(sums)) & (np.abs(sums) < limit)).all())
+
+
 def _whole(sums: Sums) -> list[Json]:
+    if _are_whole(sums, _EXACT):
+        whole: list[Json] = sums.astype(np.int64).tolist()
+        return whole
     return [int(each) if each == int(each) else float(each) for each in sums.tolist()]
 
 

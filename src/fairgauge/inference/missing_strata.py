@@ -22,6 +22,7 @@ from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.sides import CountsBySide, Index, Measure
 from fairgauge.results.disparities import LITTLE
 from fairgauge.stats.arrays import quotient
+from fairgauge.stats.cluster_robust import largest_design_effect
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.significance import homogeneity_table
 
@@ -64,7 +65,10 @@ class RowsWithoutStratum:
         self._profile = spec.profile
         self._every, self._kept = (sides(counts, weights) for counts in (every, kept))
         self._cases = sides(left, "n"), sides(kept, "n")
-        self._alike = _rows_alike(counted)
+        self._alike = 1.0
+        if counted.clusters is not None:
+            rows = np.bincount(counted.clusters.cluster, counted.clusters.counts["n"])
+            self._alike = largest_design_effect(rows.astype(np.float64))
 
     def change(self, of: Statistic, groups: Index, references: Index) -> NDArray[np.bool_]:
         """Return for which comparisons leaving them out changes a side by itself.
@@ -122,11 +126,3 @@ def _means_differ(
     error = alike * variance * (quotient(1.0, rows[0]) + quotient(1.0, rows[1]))
     with np.errstate(invalid="ignore"):
         return np.asarray((means[0] - means[1]) ** 2 > critical(1 - _LEVEL) ** 2 * error)
-
-
-def _rows_alike(counted: GroupCounts) -> float:
-    """Return as how many rows one counts, as rows of one cluster are alike."""
-    if counted.clusters is None:
-        return 1.0
-    rows = np.bincount(counted.clusters.cluster, counted.clusters.counts["n"])
-    return max(float((rows**2).sum() / rows.sum()), 1.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress, repeat
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -76,6 +76,8 @@ from fairgauge.stats.stratified import stratified_difference, stratified_ratio
 from fairgauge.values import are_years
 
 _LARGEST_LOG = 700.0
+_DIGITS = 12
+"""To which differences of strata are rounded where strata are ordered by them."""
 _LEAST_COMMON = 0.5
 """The share of a side in the common support below which nothing is decided, nor extrapolated."""
 
@@ -172,16 +174,20 @@ def _left_out(
     gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec
 ) -> Iterator[tuple[int, bool]]:
     """Yield how many rows have no stratum, and whether excluding them changes a gap by itself."""
-    resolution = resolve(every.cube, spec)
-    outcome = resolution.outcomes[0]
-    parts = {each.feature: Slice(each, outcome, spec) for each in resolution.features}
+    slices = _slices(resolve(every.cube, spec))
     for gap in gaps:
-        part, metric = parts[str(gap.estimate.feature)], gap.estimate.definition
+        part, metric = slices[gap.estimate.feature], gap.estimate.definition
         assert isinstance(metric, Contrast)
         sides = _numbers_of_sides(gap.estimate, part)
         left_out = RowsWithoutStratum(part.counts, part.outcome, part.spec)
         changed = left_out.change(metric.of, *(np.array([at]) for at in sides))
         yield left_out.rows, bool(changed[0])
+
+
+def _slices(resolution: Resolution) -> dict[str | None, Slice]:
+    """Return the counts of every feature under the outcome that gaps are of."""
+    outcome, spec = resolution.outcomes[0], resolution.spec
+    return {each.feature: Slice(each, outcome, spec) for each in resolution.features}
 
 
 def _alone(
@@ -197,28 +203,30 @@ def _alone(
 
     They are adjusted by the regression of ``fitted``; ``listed`` is whether they list strata.
     """
-    estimates = [each for each in measure(crossed.without, spec).estimates if _is_gap(each)]
-    strata = resolve(crossed.cube, spec), crossed
-    tests = len({tested(each) for each in estimates})
-    gaps = tuple(
-        gap
-        for counts in strata[0].features
-        for estimate in estimates
-        if estimate.feature == counts.feature
-        if only is None or (estimate.feature, estimate.group) in only
-        for gap in _gaps(estimate, strata, margins, tests, listed=listed)
-    )
-    if fitted is None:
-        return gaps
-    resolution = strata[0] if fitted is crossed else resolve(fitted.cube, spec)
+    every = [each for each in measure(crossed.without, spec).estimates if _is_gap(each)]
+    tests = len({tested(each) for each in every})
+    slices = _slices(resolve(crossed.cube, spec))
+    beside = None if fitted is None or fitted is crossed else _slices(resolve(fitted.cube, spec))
+    estimates = [
+        each
+        for feature in slices
+        for each in every
+        if each.feature == feature and each.value is not None and math.isfinite(each.value)
+        if only is None or (feature, each.group) in only
+    ]
     # beside the difference of a rate its ratio has no regression of its own
-    differences = {test_of(gap) for gap in gaps if gap.scale == "difference"}
-    return tuple(
-        gap
-        if gap.scale == "ratio" and test_of(gap) in differences
-        else _with_regression(gap, resolution, fitted)
-        for gap in gaps
-    )
+    differences = {tested(each) for each in estimates if _by(each) == "difference"}
+    gaps = []
+    for estimate in estimates:
+        part = slices[estimate.feature]
+        strata = _sides_in(estimate, part, crossed)
+        gap = _gap(estimate, part, *strata, margins, tests, listed=listed)
+        if fitted is not None and not (gap.scale == "ratio" and test_of(gap) in differences):
+            if beside is not None:
+                strata = _sides_in(estimate, beside[estimate.feature], fitted)
+            gap = _with_regression(gap, *strata, spec.confidence)
+        gaps.append(gap)
+    return tuple(gaps)
 
 
 def _judged_together(
@@ -299,10 +307,15 @@ def _is_gap(estimate: Estimate) -> bool:
     return not alone and estimate.mirror_of is None and estimate.scope.kind is ScopeKind.OVERALL
 
 
-def _other_group(estimate: Estimate, resolution: Resolution) -> str | None:
+def _by(estimate: Estimate) -> str:
+    metric = estimate.definition
+    assert isinstance(metric, Contrast)
+    return metric.by
+
+
+def _other_group(estimate: Estimate, groups: Sequence[str]) -> str | None:
     """Return the one group that all others are, of two groups."""
-    counts = next(each for each in resolution.features if each.feature == estimate.feature)
-    others = [group for group in counts.groups if group != estimate.group]
+    others = [group for group in groups if group != estimate.group]
     reference = estimate.reference
     if reference is None or reference.kind is not ReferenceKind.OTHERS or len(others) != 1:
         return None
@@ -310,15 +323,13 @@ def _other_group(estimate: Estimate, resolution: Resolution) -> str | None:
 
 
 def _sides_in(
-    estimate: Estimate, resolution: Resolution, crossed: CrossedStrata
+    estimate: Estimate, part: Slice, crossed: CrossedStrata
 ) -> tuple[GapSides, CrossedStrata]:
     """Return both sides of a gap in every stratum, and the strata in the same order."""
-    metric, spec = estimate.definition, resolution.spec
+    metric = estimate.definition
     assert isinstance(metric, Contrast)
-    counts = next(each for each in resolution.features if each.feature == estimate.feature)
-    part = Slice(counts, resolution.outcomes[0], spec)
     sides, order = gap_sides(part, *_numbers_of_sides(estimate, part), metric.of)
-    strata = tuple(crossed.strata[s] for s in order)
+    strata = tuple(crossed.strata[s] for s in order.tolist())
     return sides, replace(crossed, strata=strata, codes=crossed.codes[:, order])
 
 
@@ -328,36 +339,35 @@ def _numbers_of_sides(estimate: Estimate, part: Slice) -> tuple[int, int]:
     return group, int(part.references(estimate.definition).sides[group])
 
 
-def _gaps(
+def _gap(
     estimate: Estimate,
-    strata: tuple[Resolution, CrossedStrata],
+    part: Slice,
+    sides: GapSides,
+    crossed: CrossedStrata,
     margins: Mapping[str, float],
     gaps: int,
     *,
     listed: bool,
-) -> Iterator[Gap]:
-    metric, spec = estimate.definition, strata[0].spec
+) -> Gap:
+    """Return the gap, one of so many, with its verdict by itself and without regression."""
+    metric, spec = estimate.definition, part.spec
     assert isinstance(metric, Contrast)
-    sides, crossed = _sides_in(estimate, *strata)
-    if estimate.value is None or not math.isfinite(estimate.value):
-        return
     ratio = metric.by == "ratio"
     margin = None if ratio else margins.get(metric.of.name)
-    z, lower = critical(spec.confidence), estimate.value < metric.neutral
+    z, lower = critical(spec.confidence), (estimate.value or 0.0) < metric.neutral
     columns = list(crossed.codes) if len(crossed.columns) > 1 else []
     parts = decompose(
         sides.x_d, sides.n_d, sides.x_a, sides.n_a, z,
         ratio=ratio, columns=columns, squares=sides.squares, sampling=sides.sampling,
     )  # fmt: skip
     tests = _tests(sides, crossed, spec.confidence, gaps)
-    years = _years(crossed, sides.common)
     verdict, reason = _verdict(estimate, parts, metric.neutral, margin, varies=tests.varies)
     held = verdict in (GapVerdict.NO_GAP, GapVerdict.REMAINS) or reason in _UNSEEN
     if not held and _decided_by_strata(sides, crossed):
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.STRATA_DECIDE
-    yield Gap(
+    gap = Gap(
         estimate=estimate,
-        other_group=_other_group(estimate, strata[0]),
+        other_group=_other_group(estimate, part.counts.groups),
         columns=crossed.columns,
         verdict=verdict,
         reason=reason,
@@ -371,19 +381,14 @@ def _gaps(
         ),
         heterogeneity=tests.of_strata.heterogeneity,
         trend=tests.trend,
-        strata=_ranked(
-            _strata(sides, crossed, tests.of_strata, spec.confidence, ratio=ratio),
-            None if years is None else crossed.columns[years[0]],
-            tested=tests.of_strata.each is not None,
-            lower=lower,
-        )
-        if listed
-        else (),
-        by_column=tuple(_by_column(sides, crossed, tests, spec.confidence, lower=lower))
-        if listed
-        else (),
+        strata=(),
         detectable=_detectable(parts, z, lower=lower, ratio=ratio),
     )
+    if not listed:
+        return gap
+    strata = _strata(sides, crossed, tests.of_strata, spec.confidence, ratio=ratio, lower=lower)
+    by_column = _by_column(sides, crossed, tests, spec.confidence, lower=lower)
+    return replace(gap, strata=tuple(strata), by_column=tuple(by_column))
 
 
 # ---- whether the difference varies --------------------------------------------------------------
@@ -474,8 +479,8 @@ def _tests(sides: GapSides, crossed: CrossedStrata, confidence: float, gaps: int
     )
     if changes is not None:
         changes = replace(changes, p_adjusted=min(float(of_variation[-1]), 1.0))
-    least = [*of_variation, *(p for each in tests for p in each.p_adjusted)]
-    return _TestsOfGap(tests[0], tests[1:], changes, any(p < alpha for p in least))
+    varies = any((p < alpha).any() for p in (of_variation, *(each.p_adjusted for each in tests)))
+    return _TestsOfGap(tests[0], tests[1:], changes, bool(varies))
 
 
 def _levels(crossed: CrossedStrata, common: Array) -> Iterator[NDArray[np.int64]]:
@@ -486,11 +491,10 @@ def _levels(crossed: CrossedStrata, common: Array) -> Iterator[NDArray[np.int64]
 
 def _years(crossed: CrossedStrata, common: Array) -> tuple[int, Array] | None:
     """Return the first column of several years, and the year of every stratum."""
-    for k, codes in enumerate(crossed.codes):
-        _, first, place = np.unique(codes, return_index=True, return_inverse=True)
-        names = [crossed.strata[s][k] for s in first.tolist()]
+    for k in range(len(crossed.columns)):
+        names = [each[k] for each in crossed.strata]
         if are_years(names):
-            times = np.array([float(name) for name in names])[place.ravel()]
+            times = np.array(names, dtype=float)
             if len(np.unique(times[common])) > 1:
                 return k, times
     return None
@@ -533,11 +537,11 @@ def _by_column(
             for code, strata in zip(crossed.codes[k].tolist(), crossed.strata, strict=True)
         }
         codes = np.where(sides.common, crossed.codes[k], -1)
+        levels = np.unique(codes[sides.common]).tolist()
+        against = _rows(_against(found, confidence)) if found.each is not None else repeat({})
         made = [
-            _level(sides, codes == code, names[code], against, confidence)
-            for code, against in zip(
-                np.unique(codes[sides.common]).tolist(), _against(found, confidence), strict=False
-            )
+            _level(sides, codes == code, names[code], own, confidence)
+            for code, own in zip(levels, against, strict=False)
         ]
         if found.each is None:  # years, in the order of time
             made.sort(key=lambda each: each.level)
@@ -577,20 +581,17 @@ def _level(
     )
 
 
-def _against(found: _StrataTests, confidence: float) -> Iterator[dict[str, Any]]:
-    """Yield what is recorded of each stratum or level against the others."""
+def _against(found: _StrataTests, confidence: float) -> dict[str, NDArray[Any]]:
+    """Return what is recorded of all strata or levels against the others; of years nothing."""
     if found.each is None:
-        yield from repeat({})
-        return
-    columns = found.each.others, found.each.p, found.p_adjusted, found.smallest
-    for others, p, p_adjusted, smallest in zip(*map(_listed, columns), strict=True):
-        yield {
-            "others": others,
-            "p_value": p,
-            "p_adjusted": p_adjusted,
-            "outlying": p_adjusted is not None and p_adjusted < 1 - confidence,
-            "detectable": smallest,
-        }
+        return {}
+    return {
+        "others": found.each.others,
+        "p_value": found.each.p,
+        "p_adjusted": found.p_adjusted,
+        "outlying": found.p_adjusted < 1 - confidence,
+        "detectable": found.smallest,
+    }
 
 
 def _detectable(parts: GapParts, z: float, *, lower: bool, ratio: bool) -> float | None:
@@ -701,7 +702,7 @@ def _towards_gap(
 # ---- regression ---------------------------------------------------------------------------------
 
 
-def _with_regression(gap: Gap, resolution: Resolution, crossed: CrossedStrata) -> Gap:
+def _with_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, confidence: float) -> Gap:
     """Return a gap adjusted for columns with the same effects on both sides, and with their own.
 
     One column by side is the difference within its strata at the composition of both sides.
@@ -709,13 +710,12 @@ def _with_regression(gap: Gap, resolution: Resolution, crossed: CrossedStrata) -
     gap = replace(gap, controls=tuple(c for c in crossed.columns if c not in gap.columns))
     if min(gap.support.share_group, gap.support.share_reference) < _LEAST_COMMON:
         return gap
-    sides, crossed = _sides_in(gap.estimate, resolution, crossed)
     gap = replace(gap, review=_review(gap, sides, crossed))
     if sides.squares is not None and sides.sampling is not None:
         return gap
     if _decided_by_strata(sides, crossed):
         return gap
-    counts, confidence = (sides.x_d, sides.n_d, sides.x_a, sides.n_a), resolution.spec.confidence
+    counts = sides.x_d, sides.n_d, sides.x_a, sides.n_a
     columns = list(crossed.codes)
     alone = [max(1 - float(n[sides.common].sum() / n.sum()), 0.0) for n in (sides.n_d, sides.n_a)]
     found = [
@@ -805,18 +805,20 @@ def _review(gap: Gap, sides: GapSides, crossed: CrossedStrata) -> tuple[ReviewCe
         names, ours, theirs = names[::-1], theirs, ours
     refused, accepted = ours[1] - ours[0], theirs[0]
     pairs = np.minimum(refused, accepted)
-    first = sorted(np.flatnonzero(pairs > 0).tolist(), key=lambda s: (-pairs[s], -refused[s]))
+    order = np.lexsort([-refused, -pairs])[: int((pairs > 0).sum())]
+    cells = (crossed.strata[s] for s in order.tolist())
+    counts = (each[order].astype(int).tolist() for each in (refused, accepted, ours[1], theirs[1]))
     return tuple(
         ReviewCell(
             refused_group=names[0],
             accepted_group=names[1],
-            cell=dict(zip(crossed.columns, crossed.strata[s], strict=True)),
-            refused=int(refused[s]),
-            accepted=int(accepted[s]),
-            n_refused_side=int(ours[1][s]),
-            n_accepted_side=int(theirs[1][s]),
+            cell=dict(zip(crossed.columns, cell, strict=True)),
+            refused=refused,
+            accepted=accepted,
+            n_refused_side=n_refused,
+            n_accepted_side=n_accepted,
         )
-        for s in first
+        for cell, refused, accepted, n_refused, n_accepted in zip(cells, *counts, strict=True)
     )
 
 
@@ -911,9 +913,9 @@ def _strata(
     confidence: float,
     *,
     ratio: bool,
-) -> list[StratumGap]:
-    """Return the strata that have rows of either side."""
-    contributions = stratum_parts(sides.x_d, sides.n_d, sides.x_a, sides.n_a)
+    lower: bool,
+) -> Iterator[StratumGap]:
+    """Yield the strata that have rows of either side, in the order in which they are listed."""
     z = critical(confidence)
     method = IntervalMethod.NEWCOMBE
     if sides.squares is None:
@@ -927,7 +929,9 @@ def _strata(
     ]
     parts = np.full((2, len(sides.n_d)), np.nan)
     if not ratio:
-        parts[:, sides.common] = np.stack(contributions)[:, sides.common]
+        parts[:, sides.common] = np.stack(
+            stratum_parts(sides.x_d, sides.n_d, sides.x_a, sides.n_a)
+        )[:, sides.common]
     columns = {
         "n_group": sides.rows_d,
         "n_reference": sides.rows_a,
@@ -938,69 +942,78 @@ def _strata(
         "difference": rates[0] - rates[1],
         "composition": parts[0],
         "within": parts[1],
+        **_against(tests, confidence),
     }
-    rows = zip(*map(_listed, columns.values()), strict=True)
-    ends = zip(low.tolist(), high.tolist(), sides.common.tolist(), strict=True)
-    every = zip(crossed.strata, rows, ends, _against(tests, confidence), strict=False)
     held = (sides.n_d > 0) | (sides.n_a > 0)
-    return [
-        StratumGap(
-            stratum=dict(zip(crossed.columns, names, strict=True)),
-            interval=Interval(low, high, confidence, (method,)) if both else None,
-            **dict(zip(columns, values, strict=True)),
-            **against,
+    order = _places(columns, crossed, held, lower=lower)
+    names = (crossed.strata[s] for s in order.tolist())
+    intervals = zip(*(each[order].tolist() for each in (low, high, sides.common)), strict=True)
+    rows = _rows({name: values[order] for name, values in columns.items()})
+    for stratum, (start, end, both), values in zip(names, intervals, rows, strict=True):
+        yield StratumGap(
+            stratum=dict(zip(crossed.columns, stratum, strict=True)),
+            interval=Interval(start, end, confidence, (method,)) if both else None,
+            **values,
         )
-        for names, values, (low, high, both), against in compress(every, held.tolist())
-    ]
 
 
-def _ranked(
-    strata: Sequence[StratumGap], years: str | None, *, tested: bool, lower: bool
-) -> tuple[StratumGap, ...]:
-    """Return outlying strata first, then by how far the difference is in the gap's direction.
+def _places(
+    columns: Mapping[str, NDArray[Any]],
+    crossed: CrossedStrata,
+    held: NDArray[np.bool_],
+    *,
+    lower: bool,
+) -> NDArray[np.intp]:
+    """Return the places of strata, outlying ones first, then by their difference towards the gap.
 
     Beside strata that are tested, those with insufficient data follow by their contribution: of few
-    rows the difference is often large. A column of years alone is in the order of time, one of
-    numbers in their order behind those that are outlying.
+    rows the difference is often large. One column of numbers is in their order behind those that
+    are outlying, of which there are none among years.
     """
-    if years is not None and len(strata[0].stratum) == 1:
-        return tuple(sorted(strata, key=lambda each: each.stratum[years]))
-    numbers = [list(map(_as_number, each.stratum.values())) for each in strata]
-    if all(len(of) == 1 and of[0] is not None for of in numbers):
-        return tuple(
-            sorted(
-                strata,
-                key=lambda each: (not each.outlying, *map(_as_number, each.stratum.values())),
-            )
-        )
-
-    def place(each: StratumGap) -> tuple[bool, bool, bool, float, float]:
-        difference = round(each.difference or 0.0, 12)
-        untested = tested and each.p_value is None
-        size = abs(each.composition or 0.0) + abs(each.within or 0.0) if untested else 0.0
-        return (
-            not each.outlying, untested, each.difference is None, -round(size, 12),
-            difference if lower else -difference,
-        )  # fmt: skip
-
-    return tuple(sorted(strata, key=place))
+    places = np.flatnonzero(held)
+    of = {name: values[places] for name, values in columns.items()}
+    nothing = np.zeros(len(places), dtype=np.bool_)
+    usual = ~of.get("outlying", nothing)
+    if len(crossed.columns) == 1:
+        numbers = _numbers([crossed.strata[s][0] for s in places.tolist()])
+        if numbers is not None:
+            return np.asarray(places[np.lexsort([numbers, usual])])
+    untested = np.isnan(of["p_value"]) if "p_value" in of else nothing
+    size, difference = np.abs(of["composition"]) + np.abs(of["within"]), of["difference"]
+    keys = [
+        np.round(np.nan_to_num(difference), _DIGITS) * (1 if lower else -1),
+        -np.round(np.where(untested, np.nan_to_num(size), 0.0), _DIGITS),
+        np.isnan(difference),
+        untested,
+        usual,
+    ]
+    return np.asarray(places[np.lexsort(keys)])
 
 
-def _as_number(name: str) -> float | None:
-    """Return the number that a value is, None of anything else."""
+def _numbers(names: Sequence[str]) -> Array | None:
+    """Return the numbers that all names are, None where any is something else."""
     try:
-        number = float(name)
+        numbers = np.array(names, dtype=float)
     except ValueError:
         return None
-    return number if math.isfinite(number) else None
+    return numbers if np.isfinite(numbers).all() else None
 
 
 def _known(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
-def _listed(values: Array) -> list[float | None]:
-    return [None if math.isnan(value) else value for value in values.tolist()]
+def _rows(columns: Mapping[str, NDArray[Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the values of all columns at each place, None for nan."""
+    for values in zip(*map(_listed, columns.values()), strict=True):
+        yield dict(zip(columns, values, strict=True))
+
+
+def _listed(values: NDArray[Any]) -> list[float | None]:
+    listed: list[float | None] = values.tolist()
+    for i in np.flatnonzero(np.isnan(values)).tolist():
+        listed[i] = None
+    return listed
 
 
 def _heterogeneity(found: HeterogeneityTest, p_adjusted: float) -> Heterogeneity | None:

@@ -37,6 +37,7 @@ from fairgauge.resolve.group_counts import GroupCounts, count_groups, unknown_le
 from fairgauge.resolve.outcomes import decide_task, outcome_masks
 from fairgauge.results.estimates import Group
 from fairgauge.results.scopes import OVERALL, Diagnostic
+from fairgauge.stats.cluster_robust import largest_design_effect
 from fairgauge.stats.significance import homogeneity
 from fairgauge.values import Value, matches, name_of, spelled_alike, spelling
 
@@ -415,9 +416,11 @@ def _apart_by_outcome(
 
     Rows of one cluster are alike: they count as so many as there are clusters, if unequal ones.
     """
-    cluster = cube.plan.axis(Role.CLUSTER)
-    of_cluster = cube.rows_by_level()[cluster][:-1] if cluster is not None else np.ones(1)
-    alike = (of_cluster**2).sum() / max(of_cluster.sum(), 1)
+    cluster, alike = cube.plan.axis(Role.CLUSTER), 1.0
+    if cluster is not None:
+        of_cluster = cube.marginal([cluster])
+        cases = of_cluster.sums.get("n", of_cluster.sums["rows"])
+        alike = largest_design_effect(cases[of_cluster.codes[:, 0] >= 0])
     of = (Role.LABEL, Role.PREDICTION)
     for outcome in [a for a in cube.plan.axes if a.role in of and not a.bins]:
         if not any({axis, outcome} <= set(table.axes) for table in cube.tables):

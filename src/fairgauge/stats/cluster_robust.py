@@ -249,6 +249,17 @@ def cluster_interval(
     )
 
 
+def largest_design_effect(rows: Array) -> float:
+    """Return by how much clusters of so many rows raise a variance if the rows of each are alike.
+
+    It is at least 1.
+
+    >>> largest_design_effect(np.array([4.0, 4.0, 8.0]))
+    6.0
+    """
+    return max(float((rows**2).sum() / max(rows.sum(), 1.0)), 1.0)
+
+
 @quiet
 def pooled_correlation(groups: ShareVariance, rows: ArrayLike) -> Array:
     """Return the intra-cluster correlation that groups have together.

@@ -26,6 +26,8 @@ FEWEST_STRATA = 6
 FEWEST_ABOUT_A_LINE = 2
 """Strata beyond those that fix a line; with one alone, how far they scatter can hardly be seen."""
 _POWER = 0.8
+_NEAR, _TERMS = 0.05, 13
+"""How far a spread may be from where a series begins, whose terms then reach rounding."""
 
 
 class HeterogeneityTest(NamedTuple):
@@ -401,12 +403,23 @@ def _against_others(
 def _leave_one_out(weight: Array, d: Array, tau2: Array) -> tuple[Array, Array]:
     """Return sums over the others of their weights with a spread, and of these times d.
 
-    The spread differs with the stratum that is omitted; strata are worked off one by one, those
-    without which there is no spread excepted.
+    The spread differs with the stratum that is omitted, of many strata little: the sums are then
+    Taylor series about its median, exact to rounding. Other strata are worked off one by one.
     """
-    total, moment = (each.sum(-1)[..., None] - each for each in (weight, weight * d))
     variance = np.where(weight > 0, 1 / weight, np.inf)
-    for s in np.flatnonzero((tau2 > 0).reshape(-1, weight.shape[-1]).any(0)):
+    middle = np.median(tau2, axis=-1, keepdims=True)
+    about = 1 / (variance + middle)
+    most = about.max(-1, keepdims=True)
+    step = (middle - tau2) * most
+    total, moment = np.zeros_like(step), np.zeros_like(step)
+    for k in reversed(range(_TERMS)):  # Horner's scheme
+        power = about * (about / most) ** k
+        total = total * step + power.sum(-1, keepdims=True)
+        moment = moment * step + (power * d).sum(-1, keepdims=True)
+    own = 1 / (variance + tau2)
+    total, moment = total - own, moment - own * d
+    far = ~(np.abs(step) < _NEAR)
+    for s in np.flatnonzero(far.reshape(-1, weight.shape[-1]).any(0)):
         with_spread = 1 / (variance + tau2[..., s : s + 1])
         with_spread[..., s] = 0.0
         total[..., s] = with_spread.sum(-1)

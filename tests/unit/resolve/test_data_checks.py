@@ -881,6 +881,9 @@ def test_missing_groups_of_a_few_clusters_are_no_sign_of_the_outcome():
     assert not unequally_missing(rows, cluster="cluster")
     pairs = by_outcome((240, 310), cluster=[i // 2 for i in range(3_000)])
     assert unequally_missing(pairs, cluster="cluster")
+    keys = list(rows.columns)
+    counted = rows.group_by(keys).len("n")
+    assert not unequally_missing(counted, cluster="cluster", count="n")
 
 
 @given(
