@@ -436,7 +436,7 @@ class DiagnosticCode(StrEnum):
     STRATUM_IS_OUTCOME = "stratum_is_outcome"  # column, outcome, share; control
     STRATUM_IS_GROUP = "stratum_is_group"  # column of a control
     ALIKE_STRATA = "alike_strata"  # column, values, example: two of them
-    MISSING_STRATA = "missing_strata"  # column, rows, total, unit; as the next, where shown
+    MISSING_STRATA = "missing_strata"  # column, rows, total, unit; as the next, group_ too
     UNEQUALLY_MISSING = "unequally_missing"  # outcome, most, most_share, least, least_share, p
     MISSING_GROUPS = "missing_groups"  # rows, total, ruled, known, columns; cases, total_cases
     MISSING_OUTCOMES = "missing_outcomes"

@@ -526,6 +526,8 @@ def _decide(each: _Subject, rule: Rule) -> Decision:
     if each.status is not Status.OK or (each.value is None and not ranged):
         reason = each.reason or Reason.of(ReasonCode.NO_VALUE)
         return _undecided(rule, reason), reason
+    if each.reason is not None and each.reason.code is ReasonCode.STRATA_MISSING:
+        return Outcome.INCONCLUSIVE, each.reason
     if rule.decide is not Decide.INTERVAL and each.bounds is not None:
         low, high = each.bounds
         if _outcome(low, high, rule) is Outcome.INCONCLUSIVE:
@@ -537,7 +539,11 @@ def _decide(each: _Subject, rule: Rule) -> Decision:
         return Outcome.FAIL, Reason.of(ReasonCode.POINT_OUTSIDE)
     if each.interval is None:
         return Outcome.NOT_EVALUATED, each.reason or Reason.of(ReasonCode.NO_INTERVAL)
-    low, high = each.interval
+    return _decide_by_interval(each.interval, rule)
+
+
+def _decide_by_interval(interval: Interval, rule: Rule) -> Decision:
+    low, high = interval
     if rule.decide is Decide.SIGNIFICANT:
         assert rule.definition is not None
         if low <= rule.definition.neutral <= high:

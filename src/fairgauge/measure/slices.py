@@ -18,7 +18,7 @@ from fairgauge.catalogue.comparisons import (
     Representation,
 )
 from fairgauge.catalogue.comparisons import Scope as MetricScope
-from fairgauge.catalogue.pooling import pool
+from fairgauge.catalogue.pooling import ConditionalDisparity, pool
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import GroupKind, Profile, ReferenceKind, ReferenceRule, Status, Task
 from fairgauge.identity import GroupId
@@ -227,6 +227,10 @@ class Slice:
             )
         refused: Result = {"status": Status.NOT_APPLICABLE, "reason": obstacle}
         together = made.intervals.together if made else None
+        incomplete = np.zeros(len(compared.groups), dtype=np.bool_)
+        if made and isinstance(metric, ConditionalDisparity):
+            sides = compared.groups, compared.references
+            incomplete = self._without_stratum.change(metric.margin, *sides)
         for i, group in enumerate(compared.groups.tolist()):
             scope = self.counts.scope(compared.slots[i])
             estimate = replace(
@@ -237,6 +241,8 @@ class Slice:
                 scope=POOLED if metric.scope == "pooled" else scope,
                 **(made(i) if made else refused),
             )
+            if incomplete[i] and estimate.reason is None:
+                estimate = replace(estimate, reason=self._left_out())
             if together and compared.slots[i] == 0:
                 self.together[estimate.key] = together, i
             yield estimate

@@ -57,6 +57,7 @@ _ADVERSE = re.compile(
 _NO = re.compile(r"no|n|false|negative", re.IGNORECASE)
 _FEW_PUBLISHED = 10
 _CLASSES = 2
+_OUTCOMES = (Role.LABEL, Role.PREDICTION)
 _MISSING_APART, _HARDLY_CHANCE = 0.02, 1e-3
 """How far apart shares of missing values are, and the p-value of a table's least, to be named."""
 _MANY_MISSING = 0.05
@@ -373,7 +374,7 @@ def numeric_groups(
 def missing_values(cube: Cube, spec: Spec, strata: Collection[str]) -> Iterator[Diagnostic]:
     """Warn of groups and strata that are missing more often with one outcome than with another.
 
-    Of strata, which no other note counts, also where many rows lack them, with each outcome.
+    Of strata, which no other note counts, also where many rows lack them, or of one group more.
     """
     if cube.min_cell is not None:
         return
@@ -384,7 +385,10 @@ def missing_values(cube: Cube, spec: Spec, strata: Collection[str]) -> Iterator[
     for axis in axes:
         absent = np.append(unknown_levels(axis, cube.levels[axis], spec), True)  # code -1 is last
         level = _HARDLY_CHANCE / len(axes)
-        apart = max(_apart_by_outcome(cube, axis, absent, level), key=_distance, default={})
+        apart, by_group = (
+            max(_apart(cube, axis, absent, roles, level), key=_distance, default={})
+            for roles in (_OUTCOMES, (Role.FEATURE,))
+        )
         if axis.column not in strata:
             if apart:
                 yield Diagnostic.warning(
@@ -394,13 +398,14 @@ def missing_values(cube: Cube, spec: Spec, strata: Collection[str]) -> Iterator[
         table = cube.marginal([axis])
         cases = table.sums.get("n", table.sums["rows"])
         rows, total = int(cases[absent[table.codes[:, 0]]].sum()), int(cases.sum())
-        if apart or rows >= max(1, _MANY_MISSING * total):
+        if apart or by_group or rows >= max(1, _MANY_MISSING * total):
             yield Diagnostic.warning(
                 DiagnosticCode.MISSING_STRATA,
                 column=axis.column,
                 rows=rows,
                 total=total,
                 **apart,
+                **{f"group_{name}": value for name, value in by_group.items()},
                 **unit,
             )
 
@@ -409,10 +414,12 @@ def _distance(apart: Mapping[str, Any]) -> float:
     return float(apart["most_share"] - apart["least_share"])
 
 
-def _apart_by_outcome(
-    cube: Cube, axis: Axis, absent: NDArray[np.bool_], level: float
+def _apart(
+    cube: Cube, axis: Axis, absent: NDArray[np.bool_], roles: Sequence[Role], level: float
 ) -> Iterator[dict[str, Any]]:
-    """Yield how often values are ``absent`` by each outcome, where that differs at a ``level``.
+    """Yield how often values are ``absent`` by columns of some roles, where that differs.
+
+    They differ by a margin, and at a ``level`` of the chi-square test.
 
     Rows of one cluster are alike: they count as so many as there are clusters, if unequal ones.
     """
@@ -421,8 +428,7 @@ def _apart_by_outcome(
         of_cluster = cube.marginal([cluster])
         cases = of_cluster.sums.get("n", of_cluster.sums["rows"])
         alike = largest_design_effect(cases[of_cluster.codes[:, 0] >= 0])
-    of = (Role.LABEL, Role.PREDICTION)
-    for outcome in [a for a in cube.plan.axes if a.role in of and not a.bins]:
+    for outcome in [a for a in cube.plan.axes if a.role in roles and not a.bins]:
         if not any({axis, outcome} <= set(table.axes) for table in cube.tables):
             continue
         table = cube.marginal([axis, outcome])

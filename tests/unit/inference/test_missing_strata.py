@@ -121,3 +121,28 @@ def test_rows_left_out_by_cluster_count_as_clusters():
         for more in ({}, {"cluster": "firm"})
     ]
     assert reasons == [WhyInconclusive.MISSING_STRATA, None]
+
+
+@pytest.mark.parametrize("lost", [OF_HIRED_MEN, CROSSED, OF_BOTH])
+@pytest.mark.parametrize("limit", [0.01, 0.9])
+def test_a_conditional_disparity_that_the_rows_left_out_change_decides_no_rule(lost, limit):
+    """A limit was passed, or failed, by people with a department alone."""
+    rule = f"-{limit} <= CDDL <= {limit}"
+    rows = hired(lost)
+    for data in (rows, fg.count(rows, **ASKED, strata="dept")):
+        report = fg.audit(data, **ASKED, strata="dept", metrics=["CDDL"], rules=[rule])
+        (verdict,) = report.verdicts
+        estimates = [each for each in report.estimates if each.metric == "CDDL"]
+        assert len(estimates) == 2
+        if lost is OF_BOTH:
+            assert verdict.outcome == ("fail" if limit < 0.1 else "pass")
+            assert not any(each.reason for each in estimates)
+            continue
+        assert verdict.outcome == "inconclusive"
+        codes = {each.reason.code for each in (verdict, *estimates)}
+        assert codes == {"strata_missing"}
+        left = rows["dept"].null_count()
+        for text in texts(report):
+            assert f"{left:,} of 1,600 rows have no stratum and are excluded" in text
+            assert "excluding the rows without a stratum changes the value by itself" in text
+            assert "agree with values on both sides" not in text

@@ -796,6 +796,30 @@ def test_strata_that_are_missing_with_one_outcome_are_warned_of(lacking):
             assert "of 100 rows with approved = 0, and 0 of 100 with 1 (chi" in str(each.message)
 
 
+@pytest.mark.parametrize("role", ["strata", "controls"])
+def test_strata_that_one_group_lacks_more_often_are_stated_by_group(role):
+    """Four of 100 rows lacked a stratum, all of one group: nothing was said."""
+    rows = pl.DataFrame({
+        "g": ["a", "b"] * 1_000, "y": [0, 0, 1, 1] * 500, "dept": [*"xxxxzzzz"] * 250,
+        "dti": [None if i < 160 and i % 2 else "low" for i in range(2_000)],
+    })  # fmt: skip
+    beside = {"strata": ["dept", "dti"]}
+    if role == "controls":
+        beside = {"strata": "dept", "controls": "dti"}
+    asked = {"label": "y", "positive": 1, "sensitive": "g"}
+    results = [fg.why(rows, reference={"g": "a"}, **asked, **beside)]
+    if role == "strata":
+        results += [
+            fg.audit(data, **asked, **beside) for data in (rows, fg.count(rows, **asked, **beside))
+        ]
+    for result in results:
+        (warned,) = [d for d in result.diagnostics if d.code is DiagnosticCode.MISSING_STRATA]
+        assert warned.message.startswith(
+            "'dti' is missing in 4.0% of the rows (80 of 2,000): in 8 of 100 rows with g = b, and "
+            "0 of 100 with a (chi-square test of equal shares: p\xa0<\xa00.001); within its strata"
+        )
+
+
 @pytest.mark.parametrize("share", [0.04, 0.06])
 @pytest.mark.parametrize("role", ["strata", "controls"])
 def test_many_missing_strata_and_controls_are_warned_of_whatever_the_outcome(share, role):

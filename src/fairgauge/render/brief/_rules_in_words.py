@@ -23,10 +23,11 @@ from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report
 from fairgauge.results.verdicts import RuleResult, Verdict, before_counting
 
-WHY_OF_PROBABILITIES = {
+WHY_ON_ONE_SIDE = {
     ReasonCode.ANSWERS_CONTRADICT: "people's own answers contradict what is assumed",
     ReasonCode.UNSHOWN_PROBABILITIES: "a pass also needs people of known group who show that the "
     "probabilities distinguish the groups",
+    ReasonCode.STRATA_MISSING: "excluding the rows without a stratum changes the value by itself",
 }
 """Why a rule is inconclusive although the interval is on one side of its limit."""
 _PER_HUNDRED = 100
@@ -101,7 +102,7 @@ def rule_sentence(report: Report, words: Vocabulary, rule: RuleResult, outcome: 
     if outcome is not Outcome.FAIL:
         are = "inconclusive" if outcome is Outcome.INCONCLUSIVE else "not evaluated"
         text = f"{name}: {are} for {_together(words, verdicts)}"
-        for code, why in WHY_OF_PROBABILITIES.items():
+        for code, why in WHY_ON_ONE_SIDE.items():
             whom = [each for each in verdicts if each.reason.code is code]
             of = "," if len(whom) == len(verdicts) else f"; for {_together(words, whom)}"
             text += f"{of} because {why}" if whom else ""

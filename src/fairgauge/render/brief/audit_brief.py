@@ -35,7 +35,7 @@ from fairgauge.reasons import ReasonCode
 from fairgauge.render.brief._compared_means import columns_of
 from fairgauge.render.brief._compared_shares import ComparedShares, RateWords
 from fairgauge.render.brief._rules_in_words import (
-    WHY_OF_PROBABILITIES,
+    WHY_ON_ONE_SIDE,
     estimate_of,
     group_of,
     rule_sentence,
@@ -658,10 +658,10 @@ def _certainty(
     if (text := _together(report, words)) is not None:
         yield Sentence(text, ("verdicts",))
     open_ones = [e for e in report.verdicts if before_counting(e) is Outcome.INCONCLUSIVE]
-    crossing = [e for e in open_ones if e.reason.code not in WHY_OF_PROBABILITIES]
-    for code, why in WHY_OF_PROBABILITIES.items():
-        if of_probabilities := [each for each in open_ones if each.reason.code is code]:
-            comparisons = numbered(len(of_probabilities), _of_verdicts(report))
+    crossing = [e for e in open_ones if e.reason.code not in WHY_ON_ONE_SIDE]
+    for code, why in WHY_ON_ONE_SIDE.items():
+        if on_one_side := [each for each in open_ones if each.reason.code is code]:
+            comparisons = numbered(len(on_one_side), _of_verdicts(report))
             yield Sentence(
                 f"Inconclusive in {comparisons} although the whole CI is on one side of the limit: "
                 f"{why}.",

@@ -24,7 +24,7 @@ from fairgauge.render._document_tree import (
 )
 from fairgauge.render.brief._compared_shares import ComparedShares
 from fairgauge.render.brief._rules_in_words import (
-    WHY_OF_PROBABILITIES,
+    WHY_ON_ONE_SIDE,
     estimate_of,
     rule_in_words,
     rule_text,
@@ -280,7 +280,7 @@ def _notes(
 
 _LEGEND = "Green: allowed. Dot and line: the value and its CI."
 _BESIDE_THE_LINE = {
-    **WHY_OF_PROBABILITIES,
+    **WHY_ON_ONE_SIDE,
     ReasonCode.MISSING_GROUPS: "rows without a group could change what it shows",
     ReasonCode.MISSING_OUTCOMES: "rows without an outcome could change what it shows",
 }

@@ -94,19 +94,22 @@ def _missing_groups(d: Diagnostic) -> str:
     return f"{number / total:.1%} of the {noun} ({number:,} of {total:,}) {lack}{rules}"
 
 
-def _by_outcome(d: Diagnostic, noun: str) -> str:
-    """Return of how many of 100 with each outcome something is missing."""
-    most, least = (f"{round(100 * d[f'{end}_share'], 1):g} of 100" for end in ("most", "least"))
-    test = f" (chi-square test of equal shares: {numbers.probability(d.get('p'))})"
+def _by_outcome(d: Diagnostic, noun: str, of: str = "") -> str:
+    """Return of how many of 100 with each outcome, or of each group, something is missing."""
+    ends = [f"{of}most", f"{of}least"]
+    most, least = (f"{round(100 * d[f'{end}_share'], 1):g} of 100" for end in ends)
+    p = d.get(f"{of}p")
+    test = f" (chi-square test of equal shares: {numbers.probability(p)})"
     return (
-        f"{most} {noun} with {called(d['outcome'])} = {called(d['most'])}, and {least} with "
-        f"{called(d['least'])}{test * (d.get('p') is not None)}"
+        f"{most} {noun} with {called(d[f'{of}outcome'])} = {called(d[ends[0]])}, and {least} with "
+        f"{called(d[ends[1]])}{test * (p is not None)}"
     )
 
 
 def _missing_strata(d: Diagnostic) -> str:
     noun = d.get("unit") or "rows"
-    shares = [_by_outcome(d, noun)] if d.get("outcome") is not None else []
+    of = [each for each in ("", "group_") if d.get(f"{each}outcome") is not None]
+    shares = ["; in ".join(_by_outcome(d, noun, each) for each in of)] if of else []
     if d.get("rows") is not None:  # else of a report saved before these were counted
         rows, total = d["rows"], d["total"]
         shares.insert(0, f"{rows / total:.1%} of the {noun} ({rows:,} of {total:,})")

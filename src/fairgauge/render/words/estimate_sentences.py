@@ -225,14 +225,14 @@ def _(metric: Combined, estimate: Estimate, value: float) -> str:
 
 @_compared.register(ConditionalDisparity)
 def _(metric: ConditionalDisparity, estimate: Estimate, value: float) -> str:
-    del estimate
     negative, positive = f"negative {metric.of}s", f"positive {metric.of}s"
+    excluded = f"; {describe_reason(estimate.reason)}" if estimate.reason is not None else ""
     if value == 0:
-        return f"the same share of {negative} as of {positive}, adjusted for the strata"
+        return f"the same share of {negative} as of {positive}, adjusted for the strata{excluded}"
     direction = "higher" if value > 0 else "lower"
     return (
         f"its share of {negative} is {100 * abs(value):.1f} pp {direction} than its share of "
-        f"{positive}, adjusted for the strata"
+        f"{positive}, adjusted for the strata{excluded}"
     )
 
 
