@@ -27,7 +27,7 @@ class ReasonCode(StrEnum):
     NO_ROWS = "no_rows"  # of
     NO_POSITIVES = "no_positives"  # of: label, prediction
     NO_NEGATIVES = "no_negatives"  # of: label, prediction
-    EMPTY_DENOMINATOR = "empty_denominator"  # counts, formula
+    EMPTY_DENOMINATOR = "empty_denominator"  # counts, formula; weighted
     LACKING_VALUES = "lacking_values"  # column, lacking, rows, counts
     BOTH_SIDES_EQUAL_RATE = "both_sides_equal_rate"  # rate, value
     RATIO_NOT_ABOVE_ZERO = "ratio_not_above_zero"  # rate

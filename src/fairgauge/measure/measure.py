@@ -63,7 +63,7 @@ from fairgauge.question.features import Ordered
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.asked_metrics import AskedMetric, asked_rates
-from fairgauge.resolve.data_checks import one_group
+from fairgauge.resolve.data_checks import one_group, weightless_groups
 from fairgauge.resolve.group_counts import GroupCounts
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import large_groups
@@ -219,6 +219,7 @@ class _MeasuredFeature:
             *missing_groups(counts, spec),
             *missing_outcomes(counts, spec),
             *one_group(counts),
+            *weightless_groups(counts),
             *choices(slices, resolution.metrics),
         ]
         if counts.protected:

@@ -689,6 +689,8 @@ class _Completed:
         if math.isnan(value):
             status = Status.ERROR if lacking else Status.UNDEFINED
             reason = self.metric.why_undefined(self.group, self.reference, i)
+            if self.of.counts.weighted and reason.code is ReasonCode.EMPTY_DENOMINATOR:
+                reason = replace(reason, parameters=(*reason.parameters, ("weighted", True)))
             return {**sides, "status": status, "reason": reason}
         return {
             **sides,

@@ -896,6 +896,24 @@ def one_group(counts: GroupCounts) -> Iterator[Diagnostic]:
         yield made(DiagnosticCode.ONE_GROUP, counts.feature, group=counts.groups[0])
 
 
+def weightless_groups(counts: GroupCounts) -> Iterator[Diagnostic]:
+    """Warn of groups whose rows all have a weight of 0: nothing is estimated of them."""
+    if not counts.weighted:
+        return
+    groups = len(counts.groups)
+    rows, weights = (
+        counts.counts[name][:groups, 0].reshape(groups, -1).sum(axis=1) for name in ("n", "w")
+    )
+    none = np.flatnonzero((rows > 0) & (weights == 0))
+    if len(none):
+        yield Diagnostic.warning(
+            DiagnosticCode.WEIGHTLESS_GROUPS,
+            counts.feature,
+            groups=tuple(counts.groups[i] for i in none),
+            rows=int(rows[none].sum()),
+        )
+
+
 def group_texts(features: Iterable[GroupCounts]) -> dict[FeatureId, set[str]]:
     """Return what a user may write for the groups of every feature."""
     return {

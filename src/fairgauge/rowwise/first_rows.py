@@ -65,8 +65,11 @@ def repeated_ids(source: Source, spec: Spec, verb: str | None = None) -> Iterato
         known = [value for value in values if value is not None]
         different = len(set(known))
         if _FEWEST_DIFFERENT * len(known) < different < len(known):
-            found = {"distinct": different, "rows": len(known)} | ({"verb": verb} if verb else {})
-            yield Diagnostic.warning(DiagnosticCode.REPEATED_ID, column, **found)
+            asked = verb or ("score" if spec.score else None)  # people have no single score
+            found = {"verb": asked} if asked else {}
+            yield Diagnostic.warning(
+                DiagnosticCode.REPEATED_ID, column, distinct=different, rows=len(known), **found
+            )
 
 
 def doubled_rows(source: Source | None, cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

@@ -10,6 +10,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Status
+from fairgauge.reasons import ReasonCode
 from fairgauge.results.scopes import OVERALL, POOLED
 
 BERKELEY = {  # department: men admitted, men rejected, women admitted, women rejected
@@ -248,3 +249,27 @@ def test_nothing_of_a_group_that_few_weights_make_up_is_adequate(task):
     assert len(report.estimates) > 20
     assert Status.OK not in {each.status for each in report.estimates}
     assert Status.OK not in of_rates.values()
+
+
+@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
+def test_groups_whose_rows_all_weigh_nothing_are_named(asked: dict[str, Any]) -> None:
+    """They were "used", had no rates, and their comparisons "no rows"."""
+    rows = people().with_columns(w=pl.when(pl.col("g") == "c").then(0).otherwise("w"))
+    asked = {**asked, "sensitive": "g", "weight": "w"}
+    for data in (rows, fg.count(rows, **{k: v for k, v in asked.items() if k != "population"})):
+        report = fg.audit(data, **asked)
+        (warned,) = [
+            each for each in report.diagnostics if each.code is DiagnosticCode.WEIGHTLESS_GROUPS
+        ]
+        n = rows["g"].eq("c").sum()
+        assert (warned.level, warned["groups"], warned["rows"]) == ("warning", ("c",), n)
+        assert warned.message == (
+            f"every row of the group 'c' of 'g' has a weight of 0 ({n} rows): these are among the "
+            "rows used, and nothing is estimated of them"
+        )
+        reasons = [each.reason for each in report.estimates if each.reason is not None]
+        empty = [each for each in reasons if each.code is ReasonCode.EMPTY_DENOMINATOR]
+        assert all(each.get("weighted") for each in empty)
+    kept = fg.audit(people(), **asked)
+    codes = {each.code for each in kept.diagnostics}
+    assert DiagnosticCode.WEIGHTLESS_GROUPS not in codes

@@ -77,3 +77,12 @@ def test_fractions_are_a_regression():
     assert report.task == "regression"
     (warning,) = [d for d in report.diagnostics if d.code is DiagnosticCode.TASK]
     assert warning.level == "warning"
+
+
+def test_people_are_not_counted_by_scores():
+    """It advised person=, which scores refuse."""
+    frame = table(user_id=[i // 2 for i in range(ROWS)], s=[i / ROWS for i in range(ROWS)])
+    report = fg.audit(frame, score="s", sensitive="g", preset="nyc-ll144")
+    (warning,) = [d for d in report.diagnostics if d.code is DiagnosticCode.REPEATED_ID]
+    assert "set cluster='user_id' (--cluster)" in warning.message
+    assert "count people" not in warning.message

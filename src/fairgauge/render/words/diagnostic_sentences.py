@@ -68,6 +68,7 @@ def _repeated_id(d: Diagnostic) -> str:
         "thresholds": f"audit the chosen threshold with {cluster}",
         "find": f"{people}, of features that have one value for each person",
         "why": f"set {cluster}",
+        "score": f"set {cluster}",
     }.get(d.get("verb") or "", f"set {cluster}, or {people}")
     return (
         f"column {column} has {d['distinct']:,} distinct values in the first "
@@ -766,6 +767,12 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.ONE_GROUP: lambda d: (
         f"{quote(d.feature)} has one group, {quote(d['group'])}: there is nothing to compare it "
         "with, and a rule on a difference or ratio is not evaluated"
+    ),
+    DiagnosticCode.WEIGHTLESS_GROUPS: lambda d: (
+        f"every row of {plural(len(d['groups']), 'the group', 'the groups')} "
+        f"{listing(d['groups'])} of {quote(d.feature)} has a weight of 0 "
+        f"({numbered(d['rows'], 'rows')}): these are among the rows used, and nothing is estimated "
+        "of them"
     ),
     DiagnosticCode.SIGNED_RATIO: lambda d: (
         f"{quote(d['column'])} has negative values ({d['share']:.1%} of the rows are 0 or less): a "

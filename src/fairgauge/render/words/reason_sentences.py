@@ -208,7 +208,8 @@ def _no_rows(reason: Reason) -> str:
 
 
 def _empty_denominator(reason: Reason) -> str:
-    what = f"no {reason['counts']} ({reason['formula']} = 0)"
+    weighted = " of a weight above 0" * bool(reason.get("weighted"))
+    what = f"no {reason['counts']}{weighted} ({reason['formula']} = 0)"
     return f"the {reason.side} has {what}" if reason.side else what
 
 
