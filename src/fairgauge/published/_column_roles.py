@@ -14,6 +14,7 @@ from fairgauge.published._table_shapes import (
     are_nested,
     headings_of,
     is_numeric,
+    misfits,
     regular,
     with_joined_header,
 )
@@ -286,6 +287,7 @@ def _by_arithmetic(
             dict(zip(chosen, roles, strict=True))
             for chosen in combinations(unnamed, size)
             for roles in permutations(absent, size)
+            if not any(misfits(grid, i, role) for i, role in zip(chosen, roles, strict=True))
         )
         fits = [trial for trial in trials if _fits(grid, {**found, **trial}, trial.values())]
         if fits:

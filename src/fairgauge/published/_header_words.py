@@ -42,7 +42,9 @@ _ROLES: tuple[tuple[ColumnRole, re.Pattern[str]], ...] = (
 )
 _OTHER_STATISTICS = re.compile(
     r"\bdifference\b|\bodds\b|\bsmd\b|standardi[sz]ed|\badjusted for\b"
-    r"|\bto all (other groups|rows)\b|\b(denial|rejection|refusal) (rate|ratio)\b",
+    r"|\bto all (other groups|rows)\b|\b(denial|rejection|refusal) (rate|ratio)\b"
+    r"|\b(base|error|discovery|omission|(true|false) (positive|negative)) rate\b"
+    r"|\bof (the )?(gap|reference)\b|\bpredictive\b",
     re.IGNORECASE,
 )
 """What tables print beside what is checked: their headers have the words of rates and ratios."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fairgauge.errors import DataError, MissingExtra, quote
+from fairgauge.published._aligned_columns import aligned, stacked
 from fairgauge.published._header_words import role_of
 from fairgauge.published._own_reports import (
     OwnStatements,
@@ -261,10 +262,10 @@ def _of_blocks(lines: Iterable[str]) -> list[Grid]:
     blocks: list[list[str]] = [[]]
     for line in lines:
         if line.strip():
-            blocks[-1].append(line.strip(" "))  # a tab in front is an empty cell
+            blocks[-1].append(line.rstrip(" "))
         elif blocks[-1]:
             blocks.append([])
-    return [grid for block in blocks for grid in _of_block(block)]
+    return [grid for block in blocks for part in stacked(block) for grid in _of_block(part)]
 
 
 def _of_block(lines: Sequence[str]) -> list[Grid]:
@@ -272,11 +273,14 @@ def _of_block(lines: Sequence[str]) -> list[Grid]:
 
     A header alone may have wide spaces, above rows with one space between their columns.
     """
+    placed, lines = aligned(lines), [line.strip(" ") for line in lines]  # a tab in front is a cell
     rows = [_WIDE_SPACE.split(line) for line in lines]
     header_alone = sum(len(row) > 1 for row in rows) == 1
     if header_alone and (single := _grid("", single_spaced(lines))):
         return single
-    return _grid("", _spread(rows)) or _grid("", single_spaced(lines))
+    spread = _spread(rows)
+    by_place = placed if spread is rows else []
+    return _grid("", by_place or spread) or _grid("", single_spaced(lines))
 
 
 def _spread(rows: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:

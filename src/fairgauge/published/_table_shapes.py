@@ -15,7 +15,14 @@ from itertools import pairwise
 
 from fairgauge.published._header_words import is_remark, role_of
 from fairgauge.published._table_files import Grid
-from fairgauge.published.printed_numbers import are_numbers, is_blank, read_number
+from fairgauge.published.printed_numbers import (
+    Printed,
+    are_numbers,
+    is_blank,
+    is_whole,
+    read_number,
+    read_ratio,
+)
 from fairgauge.published.published_table import ColumnRole
 from fairgauge.question.category_words import is_total, is_unknown
 
@@ -25,6 +32,9 @@ _BOTH = re.compile(r"^(?P<count>[\d.,' ]+?)\s*\((?P<share>[\d.,]+\s*%)\)$")
 _DOTTED = re.compile(r"[-−]?\d{1,3}(\.\d{3})+")
 _COMMA = re.compile(r"\d+,(\d{1,2}|\d{4,})\s*%?|0,\d+|\d+,\d+\s*%")
 _POINT = re.compile(r"\d*\.(\d{1,2}|\d{4,})\s*%?|0?\.\d+|\d+\.\d+\s*%")
+_SIGNS = ("+", "-", "−")
+_DIFFERENCE = re.compile(r"diff\.$|vs ")
+_SHARE = re.compile(r"share|proportion|percent|^%|% of", re.IGNORECASE)
 _SEPARATORS = " -–—:|/,()[]"
 _WORDS = {
     ColumnRole.N: "Number of people",
@@ -54,6 +64,7 @@ def regular(grid: Grid, named: Collection[str] = ()) -> Grid:
     grid = _with_points(with_joined_header(grid))
     if any(name in grid.header for name in named):
         return grid
+    grid = _without_misnamed(grid)
     return _from_wide(_from_blocks(_from_headings(_from_columns(_with_shares_apart(grid)))))
 
 
@@ -79,6 +90,80 @@ def with_joined_header(grid: Grid) -> Grid:
         above = upper or (above if i and spans else "")
         joined.append(" ".join(dict.fromkeys(filter(None, (above, lower)))))
     return replace(grid, header=tuple(joined), rows=grid.rows[1:], first=grid.first + 1)
+
+
+def _without_misnamed(grid: Grid) -> Grid:
+    """Take columns apart whose numbers are not what their headers name.
+
+    Percentages without a sign below "selected" are no counts, and a share of all people is no rate.
+    """
+    roles = [role_of(header) for header in grid.header]
+    kept = [
+        i
+        for i, role in enumerate(roles)
+        if i == 0
+        or role is None
+        or not (
+            misfits(grid, i, role)
+            or (role is ColumnRole.SELECTED and _are_percentages(grid, i))
+            or (role is ColumnRole.RATE and _are_shares_of_people(grid, i, roles))
+        )
+    ]
+    if len(kept) == len(grid.header):
+        return grid
+    return replace(
+        grid,
+        header=tuple(grid.header[i] for i in kept),
+        rows=tuple(tuple(row[i] for i in kept) for row in grid.rows),
+        apart=(*grid.apart, *(name for i, name in enumerate(grid.header) if i not in kept)),
+    )
+
+
+def _numbers_of(grid: Grid, i: int) -> list[Printed]:
+    return [number for row in grid.rows if (number := read_ratio(row[i])) is not None]
+
+
+def misfits(grid: Grid, i: int, role: ColumnRole) -> bool:
+    """Return whether most numbers of a column cannot have a role: differences, parts of people.
+
+    Single ones that cannot are errors of the table.
+    """
+    known = _numbers_of(grid, i)
+    if role in (ColumnRole.RATE, ColumnRole.RATIO):
+        wrong = sum(number.text.startswith(_SIGNS) for number in known)
+    else:
+        wrong = sum(not _may_be_count(number) for number in known)
+    return wrong * 2 > len(known)
+
+
+def _may_be_count(number: Printed) -> bool:
+    """Return whether a number is whole without a sign; dots may separate its thousands."""
+    whole = is_whole(number.value) or _DOTTED.fullmatch(number.text) is not None
+    return whole and not number.percent and not number.text.startswith("+")
+
+
+def _are_percentages(grid: Grid, i: int) -> bool:
+    """Return whether numbers are rates in per cent, as beside differences in reports of audits."""
+    beside = any(map(_DIFFERENCE.match, grid.header))
+    return beside and all("." in number.text for number in _numbers_of(grid, i))
+
+
+def _are_shares_of_people(grid: Grid, i: int, roles: Sequence[ColumnRole | None]) -> bool:
+    """Return whether a column is the share that each category has of all people, and no rate.
+
+    That is in proportion to the people: of three categories, or of two that are all.
+    """
+    if ColumnRole.SELECTED in roles or not _SHARE.search(grid.header[i]):
+        return False
+    for at in (at for at, role in enumerate(roles) if role is ColumnRole.N):
+        pairs = [(read_number(row[i]), read_number(row[at])) for row in grid.rows]
+        known = [(share, n.exact) for share, n in pairs if share and n and share.low > 0]
+        least = max((n / share.high for share, n in known), default=0)
+        most = min((n / share.low for share, n in known), default=-1)
+        total = sum(n for _, n in known)
+        if least <= most and (len(known) > 2 or (len(known) == 2 and least <= total <= most)):
+            return True
+    return False
 
 
 def _with_points(grid: Grid) -> Grid:

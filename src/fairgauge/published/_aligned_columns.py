@@ -1,0 +1,82 @@
+"""Lines of a table whose columns stand below each other, as a terminal prints them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from fairgauge.published.printed_numbers import read_number
+
+_WIDE_SPACE = re.compile(r"\s{2,}")
+_CONTINUED = re.compile(r" \S")
+"""The rest of a name that takes several lines is indented by one place."""
+
+
+def aligned(lines: Sequence[str]) -> list[list[str]]:
+    r"""Return the cells of lines by their place, the header of several lines as one row.
+
+    Nothing where spaces do not separate the same columns in all lines. A title above the table, and
+    a note below its header, stays one cell.
+
+    Examples
+    --------
+    >>> lines = ["             hire", "sex       n  rate   gap", "Female  400   30%", "Male     80         5%"]
+    >>> aligned(lines)
+    [['sex', 'n', 'hire rate', 'gap'], ['Female', '400', '30%', ''], ['Male', '80', '', '5%']]
+    """  # noqa: E501 - the lines of a table
+    cells = [len(_WIDE_SPACE.split(line.strip())) for line in lines]
+    whole = [not line.startswith(" ") for line in lines]
+    first = next((at for at, n in enumerate(cells) if n > 1 and whole[at]), len(lines))
+    body = [at for at, n in enumerate(cells) if n > 1 or (at < first and not whole[at])]
+    spans = _columns([lines[at] for at in body])
+    if any("\t" in line for line in lines) or len(spans) < max(cells, default=0):
+        return []
+    above: list[list[str]] | None = []
+    rows: list[list[str]] = []
+    for at, line in enumerate(lines):
+        if at not in body:
+            if at > first and _CONTINUED.match(line) and len(rows[-1]) > 1:
+                rows[-1][0] += line.rstrip()
+            else:
+                rows.append([line.strip()])
+            continue
+        row = [line[start:end].strip() for start, end in spans]
+        if above is not None and not _has_number(row):
+            above.append(row)
+            continue
+        if above:
+            rows.append([" ".join(filter(None, parts)) for parts in zip(*above, strict=True)])
+        above = None
+        rows.append(row)
+    return rows
+
+
+def stacked(lines: Sequence[str]) -> list[list[str]]:
+    """Return the parts of a table whose columns are broken over several, below each other.
+
+    Each has a header of its own, with the same first column, above which its upper lines are.
+    """
+    names = [_WIDE_SPACE.split(line.rstrip()) for line in lines]
+    headers = [at for at, cells in enumerate(names) if len(cells) > 1 and cells[0]]
+    first = next(iter(headers), 0)
+    starts = [0]
+    for at in headers:
+        same = names[at][0] == names[first][0] and names[at] != names[first]
+        if same and not _has_number(names[at]):
+            while lines[at - 1].startswith("  "):
+                at -= 1
+            starts.append(at)
+    return [list(lines[a:b]) for a, b in zip(starts, [*starts[1:], None], strict=True)]
+
+
+def _has_number(row: Sequence[str]) -> bool:
+    return any(read_number(cell) is not None for cell in row[1:])
+
+
+def _columns(lines: Sequence[str]) -> list[tuple[int, int]]:
+    """Return where columns begin and end: between them, two places are blank in all lines."""
+    width = max(map(len, lines), default=0)
+    filled = "".join(
+        " " if all(line[at : at + 1] in ("", " ") for line in lines) else "x" for at in range(width)
+    )
+    return [found.span() for found in re.finditer(r"x+( x+)*", filled)]

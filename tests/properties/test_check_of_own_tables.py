@@ -1,0 +1,124 @@
+"""`check` of single tables of every report: none is accused, and none is right by absence.
+
+Tables of a report state percentages without a sign below "selected", differences, ratios to all
+other groups and shares of people, beside counts: read as counts and selection rates they are wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.every_result import LOANS, RESULTS, RULES, loans, result, scored
+
+import fairgauge as fg
+from fairgauge.render import render
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+HIRING: dict[str, Any] = {"prediction": "approved", "positive": "yes", "sensitive": ["sex", "race"]}
+WEIGHTED = {"sensitive": "sex", "weight": "age"}
+PRESETS: dict[str, Callable[[], Any]] = {
+    "new york": lambda: fg.audit(loans(), **HIRING, preset="nyc-ll144"),
+    "new york, scores": lambda: fg.audit(
+        scored(), score="score", sensitive=["sex"], preset="nyc-ll144"
+    ),
+    "new york, weighted": lambda: fg.audit(loans(), **HIRING | WEIGHTED, preset="nyc-ll144"),
+    "lending": lambda: fg.audit(
+        loans(), **HIRING, preset="us-lending", reference={"sex": "Male", "race": "White"}
+    ),
+    "guidelines": lambda: fg.audit(loans(), **HIRING, preset="ugesp"),
+}
+"""Reports with tables to publish, from which something can be computed again."""
+OTHERS: dict[str, Callable[[], Any]] = {
+    "weighted": lambda: fg.audit(loans(), **HIRING | WEIGHTED),
+    "few people": lambda: fg.audit(loans()[:150], **LOANS, rules=RULES),
+    "reports of other people": lambda: fg.compare(
+        *(fg.audit(part, **HIRING, rules=RULES[:1]) for part in (loans()[:3_000], loans()[3_000:]))
+    ),
+    "gaps": lambda: fg.why(loans(), **HIRING | {"sensitive": "race"}, strata="region"),
+}
+FORMS = ("text", "markdown")
+BROKEN = ("lending", "text")
+"""Its columns are broken over several tables, and that of the others cannot be read."""
+
+
+@cache
+def _report(name: str) -> Any:
+    made = {**PRESETS, **OTHERS}
+    return made[name]() if name in made else result(name)
+
+
+def tables_of(text: str, form: str) -> Iterator[str]:
+    """Yield every block of a report that may be pasted as a table, with its title and notes."""
+    for block in re.split(r"\n\s*\n", text):
+        if (form == "text" and len(block.splitlines()) > 2) or "\n|" in f"\n{block}":
+            yield f"{block}\n\n"
+
+
+def checked(table: str) -> fg.Check | None:
+    """Return the check of a table, None where it is refused with what to do."""
+    try:
+        return fg.check(table)
+    except fg.DataError:
+        return None
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "name", [*PRESETS, *OTHERS, *(each for each in RESULTS if each != "check")]
+)
+def test_no_table_of_a_report_is_accused_and_none_is_right_by_absence(name: str, form: str) -> None:
+    accused, computed = [], 0
+    for full in (True, False):
+        for table in tables_of(render(_report(name), form, full=full), form):
+            found = checked(table)
+            if found is None:
+                continue
+            accused += [(table[:200], e.message) for each in found.tables for e in each.errors]
+            computed += found.numbers_checked
+            assert found.numbers_checked or found.exit_code == 3, table
+    assert accused == []
+    if name in PRESETS and (name, form) != BROKEN:
+        assert computed
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_corrupted_number_of_a_table_to_publish_is_found(name: str, form: str) -> None:
+    """One rate, ratio or number of selected people is changed, in the cell of one group."""
+    tried = 0
+    for table in tables_of(render(_report(name), form, full=form == "text"), form):
+        found = checked(table)
+        if found is None or not found.numbers_checked:
+            continue
+        for wrong in _corrupted(table, weighted="weighted" in name):
+            changed = checked(wrong)
+            assert changed is not None
+            assert changed.errors, wrong
+            tried += 1
+    assert tried or (name, form) == BROKEN
+
+
+def _corrupted(table: str, *, weighted: bool) -> Iterator[str]:
+    """Yield a table with its first rate 10 points off, a ratio, and a number of people selected.
+
+    Weighted rates follow from no printed counts: the ratio alone is held against them.
+    """
+    rate = re.search(r"\b(\d\d)\.(\d)%", table)
+    assert rate is not None
+    yield _with(table, rate, 1, str(int(rate[1]) + 10))
+    ratio = re.search(r"\b0\.(\d)\d\d(?= \()", table)
+    assert ratio is not None
+    yield _with(table, ratio, 1, str((int(ratio[1]) + 3) % 10))
+    selected = re.search(r"(?<=[\d,])[ |]+(\d+)(?=[ |]+\d\d\.\d%)", table)
+    if not weighted:
+        assert selected is not None
+        yield _with(table, selected, 1, str(int(selected[1]) - 40).rjust(len(selected[1])))
+
+
+def _with(table: str, found: re.Match[str], group: int, text: str) -> str:
+    return table[: found.start(group)] + text + table[found.end(group) :]
