@@ -19,6 +19,7 @@ from fairgauge.catalogue.pooling import ConditionalDisparity
 from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import ClassKind, IntervalMethod, ReferenceKind, ScopeKind, Status
+from fairgauge.reasons import ReasonCode
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.words.metric_words import excluded, metric_words, shown_range
 from fairgauge.render.words.numbers import amount, percent, points, ratio_amount
@@ -226,7 +227,9 @@ def _(metric: Combined, estimate: Estimate, value: float) -> str:
 @_compared.register(ConditionalDisparity)
 def _(metric: ConditionalDisparity, estimate: Estimate, value: float) -> str:
     negative, positive = f"negative {metric.of}s", f"positive {metric.of}s"
-    excluded = f"; {describe_reason(estimate.reason)}" if estimate.reason is not None else ""
+    reason, excluded = estimate.reason, ""
+    if reason is not None and reason.code is ReasonCode.STRATA_MISSING:
+        excluded = f"; {describe_reason(reason)}"
     if value == 0:
         return f"the same share of {negative} as of {positive}, adjusted for the strata{excluded}"
     direction = "higher" if value > 0 else "lower"
