@@ -187,7 +187,7 @@ def _asked(spec: Mapping[str, object], key: str) -> object:
         return option.type.plain(option.default)
     problems: list[Problem] = []
     meaning = option.type.read(value, key, problems)
-    return value if problems else option.type.plain(meaning)
+    return str(value) if problems else option.type.plain(meaning)
 
 
 def _rows(old: Report, new: Report, stated: bool | None) -> tuple[bool, Reason | None]:

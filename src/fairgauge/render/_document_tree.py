@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from fairgauge.enums import Outcome
 from fairgauge.results.brief import Brief
+from fairgauge.results.scopes import Interval
 
 
 class Tone(StrEnum):
@@ -90,6 +91,12 @@ class Mark:
     low: float | None = None
     high: float | None = None
     sparse: bool = False
+
+
+def mark_of(value: float | None, interval: Interval | None, *, sparse: bool = False) -> Mark:
+    """Return a number with its confidence interval, where it has one."""
+    low, high = interval or (None, None)
+    return Mark(value, low, high, sparse)
 
 
 @dataclass(frozen=True, slots=True)
@@ -479,20 +486,6 @@ Block: TypeAlias = (
 
 
 @dataclass(frozen=True, slots=True)
-class FirstPage:
-    """What a document begins with: a brief in words, and what is drawn beside its findings.
-
-    Attributes
-    ----------
-    brief : the sentences.
-    exhibits : arrays of dots, the grid of rules, charts or tables, which stand with the findings.
-    """
-
-    brief: Brief
-    exhibits: tuple[Block, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class DocumentTree:
     """A whole document.
 
@@ -511,7 +504,8 @@ class DocumentTree:
     created, version : when and by which fairgauge it was made.
     file_name : the file that is proposed for it, without its suffix.
     to_publish : the tables that a preset calls for, which are among its sections too.
-    first_page : what it begins with, for readers without statistics.
+    brief : the sentences of its first page, for readers without statistics.
+    exhibits : what stands beside what they found: arrays of dots, the grid of rules, charts.
     filed : what follows the first page in a short PDF: what an auditor keeps with it.
     """
 
@@ -524,7 +518,8 @@ class DocumentTree:
     sections: tuple[Section, ...]
     created: str
     version: str
-    first_page: FirstPage
+    brief: Brief
+    exhibits: tuple[Block, ...] = ()
     not_shown: tuple[str, ...] = ()
     folded: bool = False
     subject: str = ""

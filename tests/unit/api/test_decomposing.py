@@ -378,7 +378,7 @@ def test_the_headline_names_the_outlying_branch_of_forty_and_no_other():
 
 def test_the_first_page_draws_the_parts_and_the_furthest_strata():
     found = decomposed(branches([-0.08] * 39 + [-0.219], rows=4_000))
-    parts, strata = decomposition_document(found).first_page.exhibits
+    parts, strata = decomposition_document(found).exhibits
     assert parts.caption == "The gap and its parts"
     assert [row.label for row in strata.rows if row.badge] == ["b39"]
     assert len(strata.rows) == 1 + 8  # the common difference, and the furthest

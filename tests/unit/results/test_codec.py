@@ -18,7 +18,7 @@ from fairgauge.enums import Outcome
 from fairgauge.identity import Bin, GroupId, MissingValue, ValueSet
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import render
-from fairgauge.render._document_tree import DocumentTree, FirstPage, Paragraph, Section, Tone
+from fairgauge.render._document_tree import DocumentTree, Paragraph, Section, Tone
 from fairgauge.results import codec
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.check import CheckedGroup
@@ -202,7 +202,7 @@ def drift_document(drift, *, full):
     return DocumentTree(
         title="Drift", beside="", lead=("All shares.",), cover=(), verdict="", tone=Tone.PLAIN,
         sections=(Section("all", "All", (Paragraph(str(drift.shares)),)),) if full else (),
-        created="", version=drift.version, first_page=FirstPage(drift.brief()),
+        created="", version=drift.version, brief=drift.brief(),
     )  # fmt: skip
 
 

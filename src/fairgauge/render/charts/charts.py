@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 
-from fairgauge.render._document_tree import (
-    Chart,
-    ChartRow,
-    FunnelChart,
-    FunnelDot,
-    Mark,
-    RuleGrid,
-    Table,
-    TimeChart,
-    Unit,
-)
+from fairgauge.render import _document_tree as tree
 
 _STEPS = (1, 2, 2.5, 5, 10)
 _MARGIN = 4.0
@@ -83,7 +73,7 @@ def scale(values: Iterable[float | None], include: Sequence[float], *, log: bool
     return Scale(low, high)
 
 
-def ticks(axis: Scale, *, percent: bool = False, points: bool = False) -> list[Tick]:
+def ticks(axis: Scale, unit: tree.Unit) -> list[Tick]:
     """Return a few round places on an axis."""
     if axis.log:
         places: list[float] = []
@@ -98,7 +88,7 @@ def ticks(axis: Scale, *, percent: bool = False, points: bool = False) -> list[T
         places = [i * step for i in range(first, last + 1)]
         if len(places) > _MOST_TICKS + 1:
             places = [i * step for i in range(first, last + 1) if i % 2 == 0]
-    return [Tick(axis.at(v), _label(v, percent=percent, points=points)) for v in places]
+    return [Tick(axis.at(v), _label(v, unit)) for v in places]
 
 
 def _step(low: float, high: float) -> float:
@@ -108,12 +98,12 @@ def _step(low: float, high: float) -> float:
     return next(size * step for step in _STEPS if size * step >= rough * 0.999)
 
 
-def _label(value: float, *, percent: bool, points: bool) -> str:
+def _label(value: float, unit: tree.Unit) -> str:
     if not value:
         return "0"
-    if points:
+    if unit is tree.Unit.POINTS:
         text = f"{100 * value:+.3g}"
-    elif percent:
+    elif unit is tree.Unit.PERCENT:
         text = f"{100 * value:.3g}%"
     elif abs(value) >= _MILLION:
         text = f"{value / 1e6:.3g}M"
@@ -124,8 +114,10 @@ def _label(value: float, *, percent: bool, points: bool) -> str:
     return text.replace("-", "−")
 
 
-_SMALLEST_SPAN = {Unit.POINTS: 0.05, Unit.PERCENT: 0.05, Unit.RATIO: 0.1, Unit.HUNDREDTHS: 1.0,
-                  Unit.NUMBER: 0.0}  # fmt: skip
+_SMALLEST_SPAN = {
+    tree.Unit.POINTS: 0.05, tree.Unit.PERCENT: 0.05, tree.Unit.RATIO: 0.1,
+    tree.Unit.HUNDREDTHS: 1.0, tree.Unit.NUMBER: 0.0,
+}  # fmt: skip
 _CLOSEST = (7.0, 22.0, 33.0)
 """How near labels of an axis may be, in per cent of its width, where so many rules share a page."""
 
@@ -144,7 +136,7 @@ class PlacedMark:
 class PlacedRow:
     """A row of a chart with its marks in place; of a part of a sum, the bar as start and width."""
 
-    row: ChartRow
+    row: tree.ChartRow
     mark: PlacedMark
     before: PlacedMark | None
     part: tuple[float, float] | None
@@ -154,7 +146,7 @@ class PlacedRow:
 class PlacedChart:
     """A chart with its axis: ticks, "no difference" and the range that a rule allows."""
 
-    chart: Chart
+    chart: tree.Chart
     ticks: list[Tick]
     neutral: float | None
     allowed: tuple[float, float] | None
@@ -162,22 +154,22 @@ class PlacedChart:
     badges: bool
 
 
-def placed(chart: Chart) -> PlacedChart:
+def placed(chart: tree.Chart) -> PlacedChart:
     """Return a chart with its numbers in place, on an axis that is fitted to them."""
     marks = [row.mark for row in chart.rows] + [row.before for row in chart.rows if row.before]
-    marks += [Mark(row.start) for row in chart.rows if row.start is not None]
+    marks += [tree.Mark(row.start) for row in chart.rows if row.start is not None]
     axis = _axis(marks, chart.unit, chart.neutral, chart.allowed)
     allowed = _allowed(axis, chart.allowed) if chart.allowed else None
     return PlacedChart(
         chart,
-        ticks(axis, percent=chart.unit is Unit.PERCENT, points=chart.unit is Unit.POINTS),
+        ticks(axis, chart.unit),
         axis.at(chart.neutral) if chart.neutral is not None else None,
         allowed,
         [
             PlacedRow(
                 row,
-                _placed(row.mark, axis, dot=row.start is None),
-                _placed(row.before, axis) if row.before else None,
+                placed_on(row.mark, axis, dot=row.start is None),
+                placed_on(row.before, axis) if row.before else None,
                 _part(row, axis),
             )
             for row in chart.rows
@@ -186,13 +178,13 @@ def placed(chart: Chart) -> PlacedChart:
     )
 
 
-def strips(table: Table) -> dict[int, tuple[Scale, float]]:
+def strips(table: tree.Table) -> dict[int, tuple[Scale, float]]:
     """Return the axis of every column of a table that draws its numbers, and 0 on it."""
     found = {}
     for i in range(len(table.columns)):
         marks = [row[i].mark for row in table.rows if row[i].mark]
         if marks:
-            axis = _axis([m for m in marks if m], Unit.POINTS, 0.0, None)
+            axis = _axis([m for m in marks if m], tree.Unit.POINTS, 0.0, None)
             found[i] = (axis, axis.at(0.0))
     return found
 
@@ -207,18 +199,17 @@ class GridAxis:
     allowed: tuple[float, float]
 
 
-def grid_axes(grid: RuleGrid) -> list[GridAxis]:
+def grid_axes(grid: tree.RuleGrid) -> list[GridAxis]:
     """Return the axis of every rule of a grid, fitted to its numbers."""
     found = []
     for i, rule in enumerate(grid.rules):
         cells = [cells[i] for _, rows in grid.parts for _, cells in rows]
         marks = [cell.mark for cell in cells if cell is not None]
         axis = _axis(marks, rule.unit, rule.neutral, rule.allowed)
-        places = ticks(axis, percent=rule.unit is Unit.PERCENT, points=rule.unit is Unit.POINTS)
         found.append(
             GridAxis(
                 axis,
-                _apart(places, _CLOSEST[min(len(grid.rules), len(_CLOSEST)) - 1]),
+                _apart(ticks(axis, rule.unit), _CLOSEST[min(len(grid.rules), len(_CLOSEST)) - 1]),
                 axis.at(rule.neutral) if rule.neutral is not None else None,
                 _allowed(axis, rule.allowed),
             )
@@ -245,11 +236,6 @@ def _apart(places: list[Tick], least: float) -> list[Tick]:
     return places
 
 
-def placed_on(mark: Mark, axis: Scale) -> PlacedMark:
-    """Return a mark in place on an axis."""
-    return _placed(mark, axis)
-
-
 def _allowed(axis: Scale, limits: tuple[float, float]) -> tuple[float, float]:
     """Return where the range that a rule allows begins and ends; open ends at the edges."""
     low, high = limits
@@ -260,8 +246,8 @@ def _allowed(axis: Scale, limits: tuple[float, float]) -> tuple[float, float]:
 
 
 def _axis(
-    marks: Iterable[Mark],
-    unit: Unit,
+    marks: Iterable[tree.Mark],
+    unit: tree.Unit,
     neutral: float | None,
     allowed: tuple[float, float] | None,
 ) -> Scale:
@@ -276,25 +262,27 @@ def _axis(
     include = [end for end in allowed or () if math.isfinite(end)]
     if neutral is not None:
         span = _SMALLEST_SPAN[unit]
-        include += [neutral] if unit is Unit.RATIO else [neutral - span / 2, neutral + span / 2]
-    if unit is Unit.RATIO:
+        include += (
+            [neutral] if unit is tree.Unit.RATIO else [neutral - span / 2, neutral + span / 2]
+        )
+    if unit is tree.Unit.RATIO:
         include = [end for end in include if end > 0]
     finite = [v for v in values if v is not None and math.isfinite(v)]
     if not finite and not include:
         include = [0.0, 1.0]
-    axis = scale(values, include, log=unit is Unit.RATIO)
+    axis = scale(values, include, log=unit is tree.Unit.RATIO)
     near = [mark.value for mark in marks if mark.value is not None and axis.is_near(mark.value)]
-    return scale([*values, *near], include, log=unit is Unit.RATIO)
+    return scale([*values, *near], include, log=unit is tree.Unit.RATIO)
 
 
-def _part(row: ChartRow, axis: Scale) -> tuple[float, float] | None:
+def _part(row: tree.ChartRow, axis: Scale) -> tuple[float, float] | None:
     if row.start is None or row.mark.value is None:
         return None
     ends = sorted((axis.at(row.start), axis.at(row.mark.value)))
     return ends[0], ends[1] - ends[0]
 
 
-def _placed(mark: Mark, axis: Scale, *, dot: bool = True) -> PlacedMark:
+def placed_on(mark: tree.Mark, axis: Scale, *, dot: bool = True) -> PlacedMark:
     """Return a mark in place; without its dot where a bar ends there, which has its own number."""
     at = mark.value
     shown = at is not None and math.isfinite(at) and not (mark.sparse and not axis.holds(at))
@@ -318,7 +306,7 @@ _NEAR_END = 8.0
 class PlacedDot:
     """A dot in place, with the end of its interval if it has one."""
 
-    dot: FunnelDot
+    dot: tree.FunnelDot
     x: float
     y: float
     end: float | None
@@ -329,7 +317,7 @@ class PlacedDot:
 class PlacedFunnel:
     """A funnel with everything in place; y grows downwards."""
 
-    chart: FunnelChart
+    chart: tree.FunnelChart
     ticks: list[Tick]
     sizes: list[Tick]
     dots: list[PlacedDot]
@@ -337,7 +325,7 @@ class PlacedFunnel:
     none: float
 
 
-def placed_funnel(chart: FunnelChart) -> PlacedFunnel:
+def placed_funnel(chart: tree.FunnelChart) -> PlacedFunnel:
     """Return a funnel with its dots in place: sizes on a logarithmic axis, differences upwards."""
     sizes = [dot.n for dot in chart.dots]
     across = Scale(min(sizes) / 1.1, max(sizes) * 1.1, log=True)
@@ -361,7 +349,7 @@ def placed_funnel(chart: FunnelChart) -> PlacedFunnel:
             last = n
     return PlacedFunnel(
         chart,
-        [Tick(100 - each.at, each.label, each.anchor) for each in ticks(upwards, points=True)],
+        [Tick(100 - each.at, each.label, each.anchor) for each in ticks(upwards, tree.Unit.POINTS)],
         _sizes(across),
         dots,
         path,
@@ -404,7 +392,7 @@ class PlacedTime:
 class PlacedTimes:
     """A time chart with everything in place; y grows downwards."""
 
-    chart: TimeChart
+    chart: tree.TimeChart
     ticks: list[Tick]
     times: list[Tick]
     points: list[PlacedTime]
@@ -417,41 +405,25 @@ class PlacedTimes:
     alarm: float | None
 
 
-def placed_times(chart: TimeChart) -> PlacedTimes:
+def placed_times(chart: tree.TimeChart) -> PlacedTimes:
     """Return a time chart with its numbers in place, on an axis that is fitted to them."""
     logs = chart.threshold is not None
     axis = _time_axis(chart)
 
-    def up(value: float) -> float:
+    def up(value: float | None) -> float | None:
+        if value is None:
+            return None
         return 100 - axis.at(math.log10(max(value, 1.0)) if logs else value)
 
-    across = [_across(i, len(chart.times)) for i in range(len(chart.times))]
-    points = [
-        PlacedTime(
-            x,
-            None if mark.value is None or math.isinf(mark.value) else up(mark.value),
-            None if mark.low is None else up(mark.low),
-            None if mark.high is None else up(mark.high),
-            mark.sparse,
-        )
-        for x, mark in zip(across, chart.marks, strict=True)
-    ]
-    running = [
-        PlacedTime(
-            x,
-            None if mark.value is None else up(mark.value),
-            None if mark.low is None else up(mark.low),
-            None if mark.high is None else up(mark.high),
-        )
-        for x, mark in zip(across, chart.running, strict=False)
-    ]
-    allowed = None
-    if chart.allowed is not None:
-        low, high = chart.allowed
-        allowed = (
-            up(high) if math.isfinite(high) else 0.0,
-            up(low) if math.isfinite(low) else 100.0,
-        )
+    def placed_at(x: float, mark: tree.Mark) -> PlacedTime:
+        y = None if mark.value is not None and math.isinf(mark.value) else up(mark.value)
+        return PlacedTime(x, y, up(mark.low), up(mark.high), mark.sparse)
+
+    last = len(chart.times) - 1
+    across = [round(2 + 96 * (i / last if last else 0.5), 2) for i in range(last + 1)]
+    points = list(map(placed_at, across, chart.marks))
+    running = list(map(placed_at, across, chart.running))
+    allowed = _allowed(axis, chart.allowed) if chart.allowed else None
     return PlacedTimes(
         chart,
         [Tick(100 - each.at, each.label, each.anchor) for each in _ticks(axis, chart)],
@@ -463,15 +435,11 @@ def placed_times(chart: TimeChart) -> PlacedTimes:
         _path(points),
         _path(running),
         _band(running),
-        allowed,
-        None if chart.threshold is None else up(chart.threshold),
+        None if allowed is None else (100 - allowed[1], 100 - allowed[0]),
+        up(chart.threshold),
         None if chart.since is None else across[chart.since],
         None if chart.alarm is None else across[chart.alarm],
     )
-
-
-def _across(i: int, count: int) -> float:
-    return round(2 + 96 * (i / (count - 1) if count > 1 else 0.5), 2)
 
 
 def _labelled(times: Sequence[str]) -> list[int]:
@@ -494,13 +462,13 @@ _ROOM = 0.06
 """How much of the drawing is beyond a limit, so that its line is not the edge."""
 
 
-def _time_axis(chart: TimeChart) -> Scale:
+def _time_axis(chart: tree.TimeChart) -> Scale:
     if chart.threshold is not None:
         most = max([chart.threshold, *(m.value for m in chart.marks if m.value is not None)])
         return Scale(0.0, math.log10(min(most, 1e300)) * 1.05)
     values = [v for mark in chart.marks for v in (mark.value, mark.low, mark.high)]
     include = [end for end in chart.allowed or () if math.isfinite(end)]
-    log = chart.unit is Unit.RATIO
+    log = chart.unit is tree.Unit.RATIO
     if log:
         include = [end for end in include if end > 0]
     known = [v for v in (*values, *include) if v is not None and math.isfinite(v)]
@@ -510,9 +478,9 @@ def _time_axis(chart: TimeChart) -> Scale:
     return scale(values, include if known else [0.0, 1.0], log=log)
 
 
-def _ticks(axis: Scale, chart: TimeChart) -> list[Tick]:
+def _ticks(axis: Scale, chart: tree.TimeChart) -> list[Tick]:
     if chart.threshold is None:
-        return ticks(axis, percent=chart.unit is Unit.PERCENT, points=chart.unit is Unit.POINTS)
+        return ticks(axis, chart.unit)
     decades = range(math.floor(axis.high) + 1)
     step = math.ceil(len(decades) / _MOST_TICKS)
     return [Tick(axis.at(k), _power(k), "end") for k in decades if k % step == 0]
@@ -524,17 +492,10 @@ def _power(exponent: int) -> str:
 
 def _path(points: Sequence[PlacedTime]) -> str:
     """Return the line through the numbers, with gaps where there is none."""
-    return "".join(_steps(points))
-
-
-def _steps(points: Sequence[PlacedTime]) -> Iterator[str]:
-    draw = "M"
-    for each in points:
-        if each.y is None:
-            draw = "M"
-            continue
-        yield f"{draw}{_at(each.x, each.y)}"
-        draw = "L"
+    places = (None if each.y is None else _at(each.x, each.y) for each in points)
+    return "".join(
+        f"M{'L'.join(filter(None, run))}" for known, run in groupby(places, bool) if known
+    )
 
 
 def _band(points: Sequence[PlacedTime]) -> str:

@@ -268,8 +268,9 @@ def closed(report: Report) -> Closed:
 def _scored(report: Report, at: str, every: Sequence[ScoreCounts], most: int) -> Scored:
     feature = every[0].feature
     low, high = score_range(report)
-    found = {g.group: g for g in reversed(report.groups) if _of(g, feature)}
-    of = sorted(every, key=lambda each: -_size(each))
+    groups = [each for each in report.groups if each.feature == feature and each.stratum is None]
+    found = {each.group: each for each in reversed(groups)}
+    of = sorted(every, key=lambda each: -rows_of(each))
     kept = {each.group for each in of[:MOST_DRAWN]}
     drawn = [each for each in every if each.group in kept]
     listed = [each for each in every if each in of[:most]]
@@ -292,11 +293,8 @@ def _scored(report: Report, at: str, every: Sequence[ScoreCounts], most: int) ->
     )
 
 
-def _of(group: Group, feature: str) -> bool:
-    return group.feature == feature and group.stratum is None
-
-
-def _size(counts: ScoreCounts) -> float:
+def rows_of(counts: ScoreCounts) -> float:
+    """Return how many rows of a group have a score."""
     return sum(counts.positive) + sum(counts.negative) + sum(counts.unlabelled)
 
 

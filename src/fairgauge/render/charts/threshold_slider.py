@@ -14,7 +14,7 @@ from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
 from fairgauge.cube.plan import GRID
 from fairgauge.enums import ReferenceKind
 from fairgauge.render._document_tree import Unit
-from fairgauge.render.charts.score_sections import closed, score_range, thresholds_of
+from fairgauge.render.charts.score_sections import closed, rows_of, score_range, thresholds_of
 from fairgauge.render.words.display_names import printable, shorten
 from fairgauge.render.words.glossary import anchor
 from fairgauge.render.words.metric_words import metric_words, signed, unit
@@ -115,7 +115,7 @@ def _feature(
     named = {reference.group for reference in references if reference.group is not None}
     moving = any(reference.kind is ReferenceKind.BEST for reference in references)
     # a reference is never among those that are added up
-    largest = sorted(every, key=lambda each: (each.group not in named, -_rows(each)))
+    largest = sorted(every, key=lambda each: (each.group not in named, -rows_of(each)))
     kept = {(each.group, each.reference_kind) for each in largest[: max(MOST_GROUPS, len(named))]}
     shown = [each for each in every if (each.group, each.reference_kind) in kept]
     others = [each for each in every if (each.group, each.reference_kind) not in kept]
@@ -169,16 +169,12 @@ def _own(estimate: Estimate, feature: str) -> bool:
     return compared and estimate.feature == feature
 
 
-def _rows(counts: ScoreCounts) -> float:
-    return sum(counts.positive) + sum(counts.negative) + sum(counts.unlabelled)
-
-
 def _some_unscored(report: Report, every: Sequence[ScoreCounts]) -> bool:
     """Return whether rows without a score are counted as predicted negative, as smclarify does."""
     if not report.profile.rules.missing_outcome_is_negative:
         return False
     sizes = {(g.feature, g.group): g.weight or g.n for g in report.groups if g.stratum is None}
-    return any(abs(sizes[e.feature, e.group] - _rows(e)) > 1e-6 * _rows(e) for e in every)
+    return any(abs(sizes[e.feature, e.group] - rows_of(e)) > 1e-6 * rows_of(e) for e in every)
 
 
 def _table(

@@ -6,20 +6,8 @@ import json
 from collections.abc import Iterator
 
 from fairgauge.enums import DiagnosticCode, Profile
-from fairgauge.render._document_tree import (
-    Block,
-    Cell,
-    Code,
-    Column,
-    Facts,
-    Glossary,
-    Heading,
-    Items,
-    Paragraph,
-    Section,
-    Table,
-)
-from fairgauge.render.documents._document_parts import repeat_blocks
+from fairgauge.render import _document_tree as tree
+from fairgauge.render.documents._document_parts import repeat_blocks, table_of_rows
 from fairgauge.render.documents._metric_blocks import interval_note, listed_row
 from fairgauge.render.documents.report_notes import partial_rows, report_notes
 from fairgauge.render.words import numbers
@@ -36,51 +24,51 @@ _MOST_LISTED = 3_000
 _MOST_NOTES = 60
 
 
-def data_blocks(report: Report) -> Iterator[Block]:
+def data_blocks(report: Report) -> Iterator[tree.Block]:
     """Yield what was asked of which rows, what is excluded, and the notes."""
-    yield Facts(tuple(question.question(report)))
+    yield tree.Facts(tuple(question.question(report)))
     excluded = question.excluded(report)
     if excluded:
-        yield Table(
+        yield table_of_rows(
             "Excluded rows",
-            (Column("reason", numeric=False), Column(question.unit(report))),
-            tuple(
-                (Cell(why), Cell(numbers.count(rows)))
-                for why, rows in (*excluded, *question.unknown_in_intersections(report))
-            ),
+            [*excluded, *question.unknown_in_intersections(report)],
+            (tree.Column("reason", numeric=False), lambda each: each[0]),
+            (question.unit(report), lambda each: numbers.count(each[1])),
         )
-        yield Paragraph(partial_rows(report))
+        yield tree.Paragraph(partial_rows(report))
     else:
-        yield Paragraph("No row was excluded.")
+        yield tree.Paragraph("No row was excluded.")
     notes = report_notes(report)
     if notes:
-        yield Heading("Notes")
-        yield Items(tuple(notes[:_MOST_NOTES]))
+        yield tree.Heading("Notes")
+        yield tree.Items(tuple(notes[:_MOST_NOTES]))
 
 
-def method_blocks(report: Report) -> Iterator[Block]:
+def method_blocks(report: Report) -> Iterator[tree.Block]:
     """Yield how values, intervals and p-values are made."""
     spec = report.spec
-    yield Paragraph(
+    yield tree.Paragraph(
         "Rows were counted once, by group, label and prediction; every number comes from these "
         "counts. A rate is a share or ratio of counts within one group; a disparity compares "
         "the rate of a group with that of its reference."
     )
     if report.profile is Profile.CLARIFY:
-        yield Paragraph("Profile clarify: the numbers are those of smclarify, edge cases included.")
+        yield tree.Paragraph(
+            "Profile clarify: the numbers are those of smclarify, edge cases included."
+        )
     else:
-        yield Paragraph(
+        yield tree.Paragraph(
             "Profile documented: every metric is computed as its source defines it. Where a "
             "formula divides by zero the result is undefined, or infinite, and never replaced."
         )
     found = described_methods(report)
     if not found:
-        yield Paragraph(
+        yield tree.Paragraph(
             "No confidence intervals were computed, so nothing here states how much of a "
             "disparity is sampling variation."
         )
         return
-    yield Paragraph(
+    yield tree.Paragraph(
         "Confidence intervals state which values are compatible with these rows. They do not "
         "cover errors in labels or groups, nor who is missing from the data. p-values test "
         f"“no difference”{_family(report)}. "
@@ -88,21 +76,16 @@ def method_blocks(report: Report) -> Iterator[Block]:
         "where random numbers are drawn."
     )
     if any(each.code is DiagnosticCode.HOMOGENEITY for each in report.diagnostics):
-        yield Paragraph(
+        yield tree.Paragraph(
             "The standard deviation between groups is estimated by the method of moments. It and "
             "the range are of the groups that are large enough to be a reference."
         )
-    yield Table(
+    yield table_of_rows(
         "Methods of the confidence intervals",
-        (
-            Column("method", numeric=False),
-            Column("what it is", numeric=False),
-            Column("used for", numeric=False),
-        ),
-        tuple(
-            (Cell(each.name), Cell(each.text), Cell(numbers.listing(each.used_for)))
-            for each in found
-        ),
+        found,
+        (tree.Column("method", numeric=False), lambda each: each.name),
+        (tree.Column("what it is", numeric=False), lambda each: each.text),
+        (tree.Column("used for", numeric=False), lambda each: numbers.listing(each.used_for)),
         stacked=True,
     )
 
@@ -119,7 +102,7 @@ def where_numbers_are(report: Report) -> str:
     return "under All numbers" if whole else "in the JSON report"
 
 
-def number_blocks(report: Report) -> Iterator[Block]:
+def number_blocks(report: Report) -> Iterator[tree.Block]:
     """Yield the table of every comparison."""
     estimates = report.estimates
     listed = estimates
@@ -129,14 +112,14 @@ def number_blocks(report: Report) -> Iterator[Block]:
         listed = tuple((whole + [e for e in estimates if e.stratum is not None])[:most])
     strata = any(each.stratum is not None or each.scope.kind != "overall" for each in listed)
     columns = [
-        Column("metric", numeric=False), Column("feature", numeric=False),
-        Column("group", numeric=False), Column("compared with", numeric=False),
-        *([Column("stratum", numeric=False)] if strata else []),
-        Column("value"), Column("low"), Column("high"), Column("p (adjusted)"),
-        Column("n (group / reference)"), Column("status", numeric=False),
+        tree.Column("metric", numeric=False), tree.Column("feature", numeric=False),
+        tree.Column("group", numeric=False), tree.Column("compared with", numeric=False),
+        *([tree.Column("stratum", numeric=False)] if strata else []),
+        tree.Column("value"), tree.Column("low"), tree.Column("high"), tree.Column("p (adjusted)"),
+        tree.Column("n (group / reference)"), tree.Column("status", numeric=False),
     ]  # fmt: skip
     more = len(estimates) - len(listed)
-    table = Table(
+    table = tree.Table(
         "Every comparison" + (f"; {more:,} more in the JSON and CSV reports" if more else ""),
         tuple(columns),
         tuple(listed_row(each, strata=strata) for each in listed),
@@ -144,10 +127,10 @@ def number_blocks(report: Report) -> Iterator[Block]:
         notes=interval_note(listed),
     )
     title = f"{len(listed):,} {numbers.plural(len(listed), 'comparison', 'comparisons')}"
-    yield Section("numbers", title, (table,), folded=True)
+    yield tree.Section("numbers", title, (table,), folded=True)
 
 
-def glossary_sections(report: Report) -> Iterator[Section]:
+def glossary_sections(report: Report) -> Iterator[tree.Section]:
     """Yield what each metric and rate of the report is."""
     metrics = {each.metric: each.definition for each in report.estimates}
     rates = {name for group in report.groups for name in group.rates}
@@ -157,9 +140,11 @@ def glossary_sections(report: Report) -> Iterator[Section]:
         *rate_entries(rate for rate in report.catalogue.rates if rate.name in rates),
     )
     level = report.spec["confidence"]
-    yield Section("terms", "Words of verdicts and intervals", (Facts(_terms(level)),), folded=True)
+    yield tree.Section(
+        "terms", "Words of verdicts and intervals", (tree.Facts(_terms(level)),), folded=True
+    )
     title = f"{len(entries):,} metrics and rates: what each is, its formula and its range"
-    yield Section("entries", title, (Glossary(entries),), folded=True)
+    yield tree.Section("entries", title, (tree.Glossary(entries),), folded=True)
 
 
 def _terms(confidence: float) -> tuple[tuple[str, str], ...]:
@@ -181,12 +166,14 @@ def _terms(confidence: float) -> tuple[tuple[str, str], ...]:
     return tuple(words.items())
 
 
-def provenance_blocks(report: Report) -> Iterator[Block]:
+def provenance_blocks(report: Report) -> Iterator[tree.Block]:
     """Yield where the numbers come from, with the whole specification."""
     *repeat, signatures = repeat_blocks(report, report.data.fingerprint, "audit")
     yield from repeat
     text = json.dumps(plain(report.spec), indent=2, ensure_ascii=False)
     lines = "\n".join(printable(line) for line in text.split("\n"))
-    code = Code(lines if len(lines) <= _LONGEST_SPEC else f"{lines[:_LONGEST_SPEC]} ...")
-    yield Section("specification", "The specification, defaults included", (code,), folded=True)
+    code = tree.Code(lines if len(lines) <= _LONGEST_SPEC else f"{lines[:_LONGEST_SPEC]} ...")
+    yield tree.Section(
+        "specification", "The specification, defaults included", (code,), folded=True
+    )
     yield signatures

@@ -6,23 +6,11 @@ document together, so that what all of them begin with is added in one place.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sized
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias, TypeVar
 
 from fairgauge.enums import Outcome
-from fairgauge.render._document_tree import (
-    Block,
-    Code,
-    DocumentTree,
-    Facts,
-    FirstPage,
-    Heading,
-    Paragraph,
-    Section,
-    SignOff,
-    Table,
-    Tone,
-)
+from fairgauge.render import _document_tree as tree
 from fairgauge.render.words.command_line import repetition
 from fairgauge.render.words.display_names import called, printable
 from fairgauge.render.words.question_sentences import chosen_rows
@@ -32,11 +20,15 @@ from fairgauge.results.shown_result import ResultKind
 if TYPE_CHECKING:
     from fairgauge.render.words.command_line import Asked
 
+_Record = TypeVar("_Record")
+Field: TypeAlias = tuple[tree.Column | str, Callable[[_Record], tree.Cell | str]]
+"""A column of a table, and what makes its cell of a record; a heading alone is of numbers."""
+
 TONES = {
-    Outcome.PASS: Tone.GOOD,
-    Outcome.FAIL: Tone.BAD,
-    Outcome.INCONCLUSIVE: Tone.UNSURE,
-    Outcome.NOT_EVALUATED: Tone.UNSURE,
+    Outcome.PASS: tree.Tone.GOOD,
+    Outcome.FAIL: tree.Tone.BAD,
+    Outcome.INCONCLUSIVE: tree.Tone.UNSURE,
+    Outcome.NOT_EVALUATED: tree.Tone.UNSURE,
 }
 """How the outcomes of rules are meant; without rules there is none."""
 
@@ -63,26 +55,26 @@ def document_of(
     *,
     title: str,
     beside: str,
-    sections: Iterable[Section],
+    sections: Iterable[tree.Section],
     lead: Iterable[str] = (),
     cover: Iterable[tuple[str, str]] = (),
     verdict: str = "",
-    tone: Tone = Tone.PLAIN,
+    tone: tree.Tone = tree.Tone.PLAIN,
     not_shown: Iterable[str] = (),
     folded: bool = False,
     subject: str = "",
     warnings: Iterable[str] = (),
     warned: int = 0,
     file_name: str = "report",
-    to_publish: Iterable[Table] = (),
-    exhibits: Iterable[Block] = (),
-    filed: Iterable[Block] = (),
-) -> DocumentTree:
+    to_publish: Iterable[tree.Table] = (),
+    exhibits: Iterable[tree.Block] = (),
+    filed: Iterable[tree.Block] = (),
+) -> tree.DocumentTree:
     """Return the document of a result of any kind; see `DocumentTree` for its parts.
 
     Sections without blocks are left to those that have something to show.
     """
-    return DocumentTree(
+    return tree.DocumentTree(
         title=title,
         beside=beside,
         lead=(*lead, *chosen_rows(result)),
@@ -99,23 +91,44 @@ def document_of(
         warned=warned,
         file_name=file_name,
         to_publish=tuple(to_publish),
-        first_page=FirstPage(result.brief(), tuple(exhibits)),
+        brief=result.brief(),
+        exhibits=tuple(exhibits),
         filed=tuple(filed),
     )
 
 
-def listed(id_: str, title: str, *blocks: Block, short: str = "") -> Section:
+def listed(id_: str, title: str, *blocks: tree.Block, short: str = "") -> tree.Section:
     """Return a section that the contents list, by its title unless a ``short`` name is given."""
-    return Section(id_, title, blocks, short=short or title)
+    return tree.Section(id_, title, blocks, short=short or title)
 
 
-def more_in_json(rows: Sized, most: int) -> Iterator[Paragraph]:
+def table_of_rows(
+    caption: str,
+    records: Iterable[_Record],
+    *fields: Field[_Record],
+    notes: Iterable[str] = (),
+    titled: bool = False,
+    stacked: bool = False,
+) -> tree.Table:
+    """Return a table with a row for each record."""
+    rows = (tuple(show(record) for _, show in fields) for record in records)
+    return tree.Table(
+        caption,
+        tuple(tree.Column(each) if isinstance(each, str) else each for each, _ in fields),
+        tuple(tuple(tree.Cell(c) if isinstance(c, str) else c for c in row) for row in rows),
+        notes=tuple(notes),
+        titled=titled,
+        stacked=stacked,
+    )
+
+
+def more_in_json(rows: Sized, most: int) -> Iterator[tree.Paragraph]:
     """Yield how many rows a list that is cut after ``most`` does not show."""
     if len(rows) > most:
-        yield Paragraph(f"{len(rows) - most:,} more in the JSON report.", Tone.SOFT)
+        yield tree.Paragraph(f"{len(rows) - most:,} more in the JSON report.", tree.Tone.SOFT)
 
 
-def repeat_blocks(result: Asked, fingerprint: str, verb: str, of: str = "") -> Iterator[Block]:
+def repeat_blocks(result: Asked, fingerprint: str, verb: str, of: str = "") -> Iterator[tree.Block]:
     """Yield where the numbers come from, how to make them again, and room for signatures.
 
     Parameters
@@ -131,10 +144,10 @@ def repeat_blocks(result: Asked, fingerprint: str, verb: str, of: str = "") -> I
 
 def record_blocks(
     result: Made, facts: Mapping[str, str], repeat: str, line: str
-) -> Iterator[Block]:
+) -> Iterator[tree.Block]:
     """Yield facts of where numbers come from, the command that repeats them, and signatures."""
     made = {"made with": f"fairgauge {result.version}", "made at": result.created}
-    yield Facts(tuple(each for each in {**facts, **made}.items() if each[1]))
-    yield Heading(repeat)
-    yield Code(printable(line))
-    yield SignOff(("Prepared by", "Reviewed by", "Approved by"))
+    yield tree.Facts(tuple(each for each in {**facts, **made}.items() if each[1]))
+    yield tree.Heading(repeat)
+    yield tree.Code(printable(line))
+    yield tree.SignOff(("Prepared by", "Reviewed by", "Approved by"))

@@ -8,15 +8,15 @@ from typing import TypeAlias
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.enums import Estimator
 from fairgauge.question.rules import limits_of
-from fairgauge.render._document_tree import Block, Chart, ChartRow, Items, Mark, Paragraph, Unit
+from fairgauge.render import _document_tree as tree
 from fairgauge.render.words.display_names import capitalised, group_called, printable
 from fairgauge.render.words.estimate_sentences import assumption
 from fairgauge.render.words.glossary import metric_link
 from fairgauge.render.words.metric_words import (
-    ci_words,
+    metric_ci,
+    metric_value,
     metric_words,
     neutral,
-    signed,
     unit,
     unit_name,
     with_unit,
@@ -37,7 +37,7 @@ _NAMES = {
 }
 
 
-def estimator_blocks(report: Report) -> Iterator[Block]:
+def estimator_blocks(report: Report) -> Iterator[tree.Block]:
     """Yield what estimators assume, and every comparison: those that rules are about as charts.
 
     Without rules, the comparisons of findings are drawn; all others are a line each.
@@ -47,37 +47,41 @@ def estimator_blocks(report: Report) -> Iterator[Block]:
     for each in report.estimators:
         every.setdefault(_comparison(each), []).append(each)
         assumed.setdefault(each.estimator, assumption(each.interval))
-    yield Items(tuple(f"{capitalised(_NAMES[name])}: {text}." for name, text in assumed.items()))
+    yield tree.Items(
+        tuple(f"{capitalised(_NAMES[name])}: {text}." for name, text in assumed.items())
+    )
     limits = {_comparison(each): each for each in report.verdicts}
     stated = limits or dict.fromkeys(_comparison(each.estimate) for each in report.findings)
     drawn = [key for key in stated if key in every][:_MOST_CHARTS]
     for key in drawn:
         yield _chart(every[key], limits.get(key), report)
     lines = [_line(every[key], limits.get(key), report) for key in every if key not in drawn]
-    yield Items(tuple(lines[:_MOST_LINES]))
+    yield tree.Items(tuple(lines[:_MOST_LINES]))
     if len(lines) > _MOST_LINES:
-        yield Paragraph(f"{len(lines) - _MOST_LINES:,} more comparisons in the JSON report.")
+        yield tree.Paragraph(f"{len(lines) - _MOST_LINES:,} more comparisons in the JSON report.")
 
 
 def _comparison(each: ByEstimator | Estimate | Verdict) -> _Comparison:
     return each.metric, each.feature, each.group, each.class_scope, each.threshold
 
 
-def _chart(estimators: Sequence[ByEstimator], verdict: Verdict | None, report: Report) -> Chart:
+def _chart(
+    estimators: Sequence[ByEstimator], verdict: Verdict | None, report: Report
+) -> tree.Chart:
     """Return what every estimator makes of one comparison, on one axis: what decides first."""
     first = estimators[0]
     metric = report.catalogue.metric(first.metric)
     rows = tuple(
-        ChartRow(
+        tree.ChartRow(
             capitalised(_NAMES[each.estimator]),
-            Mark(each.value, each.interval.low, each.interval.high),
+            tree.mark_of(each.value, each.interval),
             _number(each, metric),
             below=capitalised("; ".join(_details(each, verdict))),
             emphasis=each.decides,
         )
         for each in sorted(estimators, key=lambda each: not each.decides)
     )
-    return Chart(
+    return tree.Chart(
         f"{group_called(first.group, first.feature)}: {_of(first, metric)}",
         rows,
         unit(metric),
@@ -103,11 +107,10 @@ def _of(each: ByEstimator, metric: Metric) -> str:
 
 
 def _number(each: ByEstimator, metric: Metric) -> str:
-    kind, sign = unit(metric), signed(metric)
-    interval = ci_words(each.interval, kind, sign=sign)
+    interval = metric_ci(metric, each.interval)
     if each.value is None:
-        return f"{interval}{unit_name(kind)}"
-    return f"{with_unit(each.value, kind, sign=sign)} ({interval})"
+        return f"{interval}{unit_name(unit(metric))}"
+    return f"{metric_value(metric, each.value)} ({interval})"
 
 
 def _details(each: ByEstimator, verdict: Verdict | None) -> Iterator[str]:
@@ -123,5 +126,5 @@ def _details(each: ByEstimator, verdict: Verdict | None) -> Iterator[str]:
         yield (
             f"its CI would {'exclude' if inside else 'reach'} {limit} if, within a group, the rate "
             f"{'rose' if each.tipping_slope > 0 else 'fell'} by "
-            f"{with_unit(abs(each.tipping_slope), Unit.POINTS)} from a probability of 0 to 1"
+            f"{with_unit(abs(each.tipping_slope), tree.Unit.POINTS)} from a probability of 0 to 1"
         )

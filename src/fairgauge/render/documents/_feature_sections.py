@@ -8,36 +8,9 @@ from dataclasses import replace
 
 from fairgauge.catalogue.catalogue import CENTRAL_RATES
 from fairgauge.enums import AfterAdjusting, Average, ClassKind
-from fairgauge.render._document_tree import (
-    Block,
-    Cell,
-    Chart,
-    Column,
-    Heading,
-    Items,
-    Paragraph,
-    Section,
-    Table,
-    Tone,
-    Unit,
-)
+from fairgauge.render import _document_tree as tree
+from fairgauge.render.documents import _metric_blocks as metric_blocks
 from fairgauge.render.documents._appendix_sections import where_numbers_are
-from fairgauge.render.documents._metric_blocks import (
-    adjusted_table,
-    chart_row,
-    confusion_table,
-    group_table,
-    legend,
-    metric_chart,
-    metric_sentence,
-    metric_table,
-    other_metrics,
-    overview_row,
-    pairs_section,
-    place_of,
-    reference_of,
-    size_of,
-)
 from fairgauge.render.documents.report_notes import missing_values
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised, group_called
@@ -52,10 +25,9 @@ from fairgauge.render.words.metric_words import (
     rate_value,
     unit,
 )
-from fairgauge.results.disparities import after_adjusting, significant_strata, singled_out
+from fairgauge.results.disparities import after_adjusting, distance, significant_strata, singled_out
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report
-from fairgauge.results.scopes import ClassScope
 from fairgauge.results.sections import FeatureResults, adjustments, conditional
 from fairgauge.values import are_years
 
@@ -69,7 +41,7 @@ _MOST_CONDITIONAL = 6
 _TWO = 2
 
 
-def overview_sections(results: Sequence[FeatureResults]) -> Iterator[Section]:
+def overview_sections(results: Sequence[FeatureResults]) -> Iterator[tree.Section]:
     """Yield every group and central rate in one table, where there are several."""
     rates = [
         rate
@@ -77,7 +49,7 @@ def overview_sections(results: Sequence[FeatureResults]) -> Iterator[Section]:
         if any(rate in section.rates and section.differences(rate) for section in results)
     ]
     rows = [
-        overview_row(section, group, rates, i)
+        metric_blocks.overview_row(section, group, rates, i)
         for i, section in enumerate(results)
         if section.class_scope.is_single
         and 2 * len(set(rates).intersection(section.rates)) >= len(rates)
@@ -86,14 +58,16 @@ def overview_sections(results: Sequence[FeatureResults]) -> Iterator[Section]:
     ]
     if len(rows) * len(rates) < _FEWEST_IN_OVERVIEW:
         return
-    references = {reference_of(section) for section in results if section.estimates}
+    references = {metric_blocks.reference_of(section) for section in results if section.estimates}
     reference = references.pop() if len(references) == 1 else "the reference"
+    titles = ((results[0].rate_row(rate).title, anchor("rate", rate)) for rate in rates)
     columns = [
-        Column("feature", numeric=False), Column("group", numeric=False), Column("n"),
-        *(Column(results[0].rate_row(rate).title, link=anchor("rate", rate)) for rate in rates),
-    ]  # fmt: skip
+        *(tree.Column(name, numeric=False) for name in ("feature", "group")),
+        tree.Column("n"),
+        *(tree.Column(title, link=link) for title, link in titles),
+    ]
     marks = "; ".join(
-        legend(
+        metric_blocks.legend(
             [cell.below for row in rows for cell in row],
             [each for section in results for each in section.estimates],
             shares=False,
@@ -108,14 +82,14 @@ def overview_sections(results: Sequence[FeatureResults]) -> Iterator[Section]:
     ]
     if len(rows) > _MOST_MATRIX_ROWS:
         notes.append(f"{len(rows) - _MOST_MATRIX_ROWS:,} more groups are in the details.")
-    table = Table(
+    table = tree.Table(
         f"Every group and rate, with its difference from {reference}",
         tuple(columns),
         tuple(rows[:_MOST_MATRIX_ROWS]),
         notes=tuple(notes),
         matrix=len(rows) <= _MOST_DRAWN_MATRIX_ROWS,
     )
-    yield Section("overview", "Overview", (table,), short="Overview")
+    yield tree.Section("overview", "Overview", (table,), short="Overview")
 
 
 def feature_section(
@@ -125,64 +99,77 @@ def feature_section(
     report: Report,
     column: str,
     terms: Mapping[str, str],
-) -> Section:
+) -> tree.Section:
     """Return everything of one feature.
 
     ``room`` is the number of rows that its charts may have, ``column`` that of the strata,
     ``terms`` what a preset calls metrics.
     """
-    blocks: list[Block] = []
+    blocks: list[tree.Block] = []
     if section.groups:
         blocks += feature_tables(
             section, _MOST_GROUPS_FULL, len(section.rates), full=True, terms=terms
         )
     charts, common = _common_notes(list(_charts(section, room)))
     if charts:
-        ratios = all(chart.unit is Unit.RATIO for chart in charts)
+        ratios = all(chart.unit is tree.Unit.RATIO for chart in charts)
         what = "ratios to" if ratios else "differences from"
-        title = f"Charts of {what} {reference_of(section)}, metric by metric"
-        notes = [Paragraph(note, Tone.SOFT) for note in common]
-        blocks.append(Section(f"charts-{i}", title, (*notes, *charts), folded=True))
+        title = f"Charts of {what} {metric_blocks.reference_of(section)}, metric by metric"
+        notes = [tree.Paragraph(note, tree.Tone.SOFT) for note in common]
+        blocks.append(tree.Section(f"charts-{i}", title, (*notes, *charts), folded=True))
     blocks += strata_blocks(section, i, column, where_numbers_are(report))
     if section.pairs:
-        blocks.append(pairs_section(section, i, max(3, room // 10), report))
+        blocks.append(metric_blocks.pairs_section(section, i, max(3, room // 10), report))
     if any(group.counts and any(group.counts.values()) for group in section.groups):
         blocks.append(
-            Section(f"matrices-{i}", "Confusion matrices", (confusion_table(section),), folded=True)
+            tree.Section(
+                f"matrices-{i}",
+                "Confusion matrices",
+                (metric_blocks.confusion_table(section),),
+                folded=True,
+            )
         )
     missing = missing_values(section.missing)
     if missing:
-        blocks.append(Heading("No value"))
-        blocks.append(Items(tuple(missing)))
-    folded = not _in_summary(section.class_scope)
-    return Section(f"feature-{i}", called(section.name), tuple(blocks), folded=folded)
+        blocks.append(tree.Heading("No value"))
+        blocks.append(tree.Items(tuple(missing)))
+    scope = section.class_scope  # sections of single classes are many
+    folded = not (
+        scope.kind in (ClassKind.NONE, ClassKind.SELECTION) or scope.average is Average.MACRO
+    )
+    return tree.Section(f"feature-{i}", called(section.name), tuple(blocks), folded=folded)
 
 
 def feature_tables(
     section: FeatureResults, most: int, rates: int, *, full: bool, terms: Mapping[str, str]
-) -> Iterator[Block]:
+) -> Iterator[tree.Block]:
     """Yield the tables of one feature: at most so many groups and rates."""
     for i, several in enumerate(_beside(section, rates, full=full)):
-        yield group_table(section, most, several, ratios=full, again=i > 0, terms=terms)
-    other = other_metrics(section)
+        yield metric_blocks.group_table(
+            section, most, several, ratios=full, again=i > 0, terms=terms
+        )
+    other = metric_blocks.other_metrics(section)
     if other:
-        yield metric_table(section, other[:_MOST_METRICS], most, terms, marks=full)
+        yield metric_blocks.metric_table(section, other[:_MOST_METRICS], most, terms, marks=full)
     held = [] if full else conditional(section)
     if held:
-        by_metric: dict[str, list[str]] = {}
-        for each in held[:_MOST_CONDITIONAL]:
-            by_metric.setdefault(each.metric, []).append(metric_sentence(each))
-        yield Items(
-            tuple(
-                f"{capitalised(metric_words(section.metric_row(metric)))}. {' '.join(sentences)}"
-                for metric, sentences in by_metric.items()
-            )
-        )
+        yield tree.Items(tuple(_by_metric(section, held[:_MOST_CONDITIONAL])))
         if len(held) > _MOST_CONDITIONAL:
             more = len(held) - _MOST_CONDITIONAL
-            yield Paragraph(f"{more:,} more in the full report.", Tone.SOFT)
+            yield tree.Paragraph(f"{more:,} more in the full report.", tree.Tone.SOFT)
     if section.across:
-        yield Items(tuple(metric_sentence(each) for each in section.across[:_MOST_METRICS]))
+        yield tree.Items(
+            tuple(metric_blocks.metric_sentence(each) for each in section.across[:_MOST_METRICS])
+        )
+
+
+def _by_metric(section: FeatureResults, estimates: Sequence[Estimate]) -> Iterator[str]:
+    """Yield estimates as sentences, those of a metric after its name."""
+    sentences: dict[str, list[str]] = {}
+    for each in estimates:
+        words = capitalised(metric_words(section.metric_row(each.metric)))
+        sentences.setdefault(words, []).append(metric_blocks.metric_sentence(each))
+    yield from (f"{words}. {' '.join(found)}" for words, found in sentences.items())
 
 
 def _beside(section: FeatureResults, most: int, *, full: bool) -> Iterator[list[str]]:
@@ -203,21 +190,16 @@ def _beside(section: FeatureResults, most: int, *, full: bool) -> Iterator[list[
     yield found
 
 
-def _charts(section: FeatureResults, room: int) -> Iterator[Chart]:
+def _charts(section: FeatureResults, room: int) -> Iterator[tree.Chart]:
     rows = min(len(section.groups) or 1, _MOST_CHART_ROWS)
     metrics = [row for row in map(section.metric_row, section.metrics) if metric_link(row)]
-    metrics.sort(key=lambda row: (place_of(row), row.set != "native"))
+    metrics.sort(key=lambda row: (metric_blocks.place_of(row), row.set != "native"))
     most = max(4, room // rows)
     for metric in metrics[:most]:
-        yield metric_chart(section, metric.name)
+        yield metric_blocks.metric_chart(section, metric.name)
 
 
-def _in_summary(scope: ClassScope) -> bool:
-    """Return whether a section is of all classes at once: those of single ones are many."""
-    return scope.kind in (ClassKind.NONE, ClassKind.SELECTION) or scope.average is Average.MACRO
-
-
-def _common_notes(charts: list[Chart]) -> tuple[list[Chart], list[str]]:
+def _common_notes(charts: list[tree.Chart]) -> tuple[list[tree.Chart], list[str]]:
     """Return charts without the notes that all of them have, if any, and these."""
     noted = [each.notes for each in charts if each.notes]
     if len(noted) < _TWO:
@@ -238,46 +220,42 @@ _INTERVALS_OF_STRATA = (
 )
 
 
-def strata_blocks(section: FeatureResults, i: int, column: str, elsewhere: str) -> Iterator[Block]:
+def strata_blocks(
+    section: FeatureResults, i: int, column: str, elsewhere: str
+) -> Iterator[tree.Block]:
     """Yield what adjusting a feature for the strata changes, and each stratum.
 
     ``elsewhere`` is where the strata are for which charts have no room.
     """
     if not section.strata and not section.adjusted:
         return
-    yield Heading(f"Adjusted for {column} ({len(section.strata):,} strata)")
-    single: list[Block] = []
+    yield tree.Heading(f"Adjusted for {column} ({len(section.strata):,} strata)")
+    single: list[tree.Block] = []
     every = adjustments(section)
-    pairs = [p for p in every if unit(p[0].definition) is not Unit.RATIO] or every
+    pairs = [p for p in every if unit(p[0].definition) is not tree.Unit.RATIO] or every
     chosen: dict[str, tuple[Estimate, Estimate]] = {}
     for overall, _ in pairs:
         compared = compared_rate(overall.definition)
         if compared and compared.name not in chosen:
             ours = [p for p in pairs if compared_rate(p[0].definition) == compared]
-            chosen[compared.name] = max(ours, key=lambda p: size_of(p[0]))
+            chosen[compared.name] = max(ours, key=lambda p: distance(p[0]))
     if len(chosen) > _MOST_ADJUSTED_SENTENCES:
-        yield adjusted_table(section, chosen, column)
+        yield metric_blocks.adjusted_table(section, chosen, column)
     for rate, (overall, adjusted) in chosen.items():
         change = after_adjusting(overall, adjusted)
         if change not in (None, AfterAdjusting.REMAINS) or len(chosen) <= _MOST_ADJUSTED_SENTENCES:
             subject = group_words(overall, one_of_thresholds=section.several_thresholds)
             words = f"{subject}, {section.rate_row(rate).title}: "
             sentence = adjusted_sentence(overall, adjusted, column)
-            yield Paragraph(f"{words}{uncertainty(singled_out(overall))} overall. {sentence}")
+            yield tree.Paragraph(f"{words}{uncertainty(singled_out(overall))} overall. {sentence}")
         inside = _in_strata(section, rate, (overall, adjusted), column, elsewhere)
         if change is AfterAdjusting.REVERSES or len(chosen) == 1:
             yield from inside
         else:
             single += inside
-    others = conditional(section)
-    by_metric: dict[str, list[str]] = {}
-    for each in others[:_MOST_METRICS]:
-        by_metric.setdefault(each.metric, []).append(metric_sentence(each))
-    for metric, sentences in by_metric.items():
-        words = capitalised(metric_words(section.metric_row(metric)))
-        yield Paragraph(f"{words}. {' '.join(sentences)}")
+    yield from map(tree.Paragraph, _by_metric(section, conditional(section)[:_MOST_METRICS]))
     if single:
-        yield Section(f"strata-{i}", f"By {column}, rate by rate", tuple(single), folded=True)
+        yield tree.Section(f"strata-{i}", f"By {column}, rate by rate", tuple(single), folded=True)
 
 
 def _tested_strata(inside: Sequence[Estimate]) -> str:
@@ -297,7 +275,7 @@ def _in_strata(
     pair: tuple[Estimate, Estimate],
     column: str,
     elsewhere: str,
-) -> Iterator[Block]:
+) -> Iterator[tree.Block]:
     overall, adjusted = pair
     inside = [e for e in section.inside
               if (e.metric, e.group) == (overall.metric, overall.group)]  # fmt: skip
@@ -311,16 +289,16 @@ def _in_strata(
     by_name = {str(each.stratum): replace(each, p_value=None) for each in inside}
     shown_inside = [by_name[name] for name in names if name in by_name]
     rows = [
-        chart_row(singled_out(overall), "all rows", emphasis=True),
+        metric_blocks.chart_row(singled_out(overall), "all rows", emphasis=True),
         *(
-            chart_row(each, group_called(each.stratum, column, apart=False))
+            metric_blocks.chart_row(each, group_called(each.stratum, column, apart=False))
             for each in shown_inside
         ),
-        chart_row(singled_out(adjusted), f"adjusted for {column}", emphasis=True),
+        metric_blocks.chart_row(singled_out(adjusted), f"adjusted for {column}", emphasis=True),
     ]
     more = len(section.strata) - len(names)
     words = capitalised(metric_words(overall.definition))
-    yield Chart(
+    yield tree.Chart(
         f"{words} of {_group(section, overall.group)} by {column}",
         tuple(rows),
         unit(overall.definition),
@@ -339,23 +317,23 @@ def _in_strata(
     row = section.rate_row(rate)
     by_key = {(g.stratum, g.group): g for g in section.groups_inside}
     groups = [group.group for group in section.groups[:_MOST_RATES]]
-    columns = [Column(column, numeric=False)]
+    columns = [tree.Column(column, numeric=False)]
     for group in groups:
         columns += [
-            Column(f"{_group(section, group)}, n"), Column(rate_heading(row)),
+            tree.Column(f"{_group(section, group)}, n"), tree.Column(rate_heading(row)),
         ]  # fmt: skip
     table_rows = []
     for name in names:
-        cells = [Cell(called(name), name=True)]
+        cells = [tree.Cell(called(name), name=True)]
         for group in groups:
             found = by_key.get((name, group))
             cells += [
-                Cell(numbers.count(found.n) if found else "0"),
-                Cell(rate_value(row, found.rates.get(rate)) if found else "-"),
+                tree.Cell(numbers.count(found.n) if found else "0"),
+                tree.Cell(rate_value(row, found.rates.get(rate)) if found else "-"),
             ]
         table_rows.append(tuple(cells))
     if groups:  # the class with the largest difference has rates of no group of its own
-        yield Table(f"{capitalised(row.title)} by {column}", tuple(columns), tuple(table_rows))
+        yield tree.Table(f"{capitalised(row.title)} by {column}", tuple(columns), tuple(table_rows))
 
 
 def _group(section: FeatureResults, group: str | None) -> str:

@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from fairgauge.catalogue.catalogue import CENTRAL_RATES
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.lookup import BUILT_IN
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import ClassKind, DiagnosticCode, ReferenceKind, Status
-from fairgauge.render._document_tree import (
-    Block,
-    Cell,
-    Chart,
-    ChartRow,
-    Column,
-    Items,
-    Mark,
-    Paragraph,
-    Section,
-    Table,
-    Tone,
-    Unit,
-)
+from fairgauge.render import _document_tree as tree
+from fairgauge.render.documents._document_parts import table_of_rows
 from fairgauge.render.words import numbers
 from fairgauge.render.words.diagnostic_sentences import describe_diagnostic
 from fairgauge.render.words.display_names import called, capitalised, printable, shorten
@@ -47,7 +36,6 @@ from fairgauge.render.words.metric_words import (
     shown_ends,
     shown_range,
     signed,
-    significant,
     unit,
     unit_name,
 )
@@ -61,6 +49,7 @@ from fairgauge.results.disparities import distance, is_significant, singled_out
 from fairgauge.results.estimates import Estimate, Group, GroupPair
 from fairgauge.results.finding import Finding
 from fairgauge.results.report import Report
+from fairgauge.results.scopes import Reference
 from fairgauge.results.sections import (
     FeatureResults,
     gravest_groups,
@@ -87,7 +76,7 @@ BY_ITSELF = (
 )
 
 
-def finding_chart(finding: Finding, section: FeatureResults, counted: str) -> Chart:
+def finding_chart(finding: Finding, section: FeatureResults, counted: str) -> tree.Chart:
     """Return the differences of all groups in the rate of a finding, its own group first.
 
     ``counted`` is what the rate is a share of: rows, or people.
@@ -100,7 +89,7 @@ def finding_chart(finding: Finding, section: FeatureResults, counted: str) -> Ch
         key=lambda e: (
             e.group != finding.group,
             e.status is Status.TOO_FEW,
-            -size_of(e),
+            -distance(e),
         ),
     )
     rows = [
@@ -111,7 +100,7 @@ def finding_chart(finding: Finding, section: FeatureResults, counted: str) -> Ch
         )
         for each in ranked[:_MOST_FINDING_ROWS]
     ]
-    return Chart(
+    return tree.Chart(
         f"{capitalised(metric_words(definition))}, groups of {called(section.name)}",
         tuple(rows),
         unit(definition),
@@ -166,17 +155,17 @@ def _group_and_class(each: Estimate) -> str:
     return f"{called(each.group)} (class {called(each.class_)})" if worst else called(each.group)
 
 
-def metric_chart(section: FeatureResults, metric: str) -> Chart:
+def metric_chart(section: FeatureResults, metric: str) -> tree.Chart:
     """Return a metric of every group of a section, on one axis."""
     found = [each for each in section.estimates if each.metric == metric]
     kept = found
     if len(found) > _MOST_CHART_ROWS:
-        far = {id(e) for e in sorted(found, key=size_of, reverse=True)[:_MOST_CHART_ROWS]}
+        far = {id(e) for e in sorted(found, key=distance, reverse=True)[:_MOST_CHART_ROWS]}
         kept = [each for each in found if id(each) in far]
     kept = [singled_out(each) if each.simultaneous else each for each in kept]
     more = len(found) - len(kept)
     definition = section.metric_row(metric)
-    return Chart(
+    return tree.Chart(
         capitalised(metric_words(definition)),
         tuple(chart_row(each, _group_and_class(each)) for each in kept),
         unit(definition),
@@ -191,7 +180,7 @@ def metric_chart(section: FeatureResults, metric: str) -> Chart:
     )  # fmt: skip
 
 
-def chart_row(each: Estimate, label: str, *, emphasis: bool = False) -> ChartRow:
+def chart_row(each: Estimate, label: str, *, emphasis: bool = False) -> tree.ChartRow:
     """Return an estimate as a row of a chart."""
     below = [_probability(each)]
     if each.status is Status.TOO_FEW:
@@ -200,46 +189,43 @@ def chart_row(each: Estimate, label: str, *, emphasis: bool = False) -> ChartRow
     ends = shown_range(each.low, each.high, kind_of, sign=sign)
     pp = unit_name(kind_of)
     text = estimate_value(each) + pp
-    return ChartRow(
+    return tree.ChartRow(
         label,
-        Mark(
-            drawn_value(each.value, each.interval),
-            each.low,
-            each.high,
-            sparse=each.status is Status.TOO_FEW,
-        ),
+        _mark(each),
         f"{text} ({ends})" if ends else text,
         below=", ".join(filter(None, below)),
         emphasis=emphasis,
     )
 
 
+def _mark(each: Estimate) -> tree.Mark:
+    drawn = drawn_value(each.value, each.interval)
+    return tree.mark_of(drawn, each.interval, sparse=each.status is Status.TOO_FEW)
+
+
 def adjusted_table(
     section: FeatureResults, pairs: Mapping[str, tuple[Estimate, Estimate]], column: str
-) -> Table:
+) -> tree.Table:
     """Return the largest difference of each rate over all rows and adjusted for the strata."""
-    rows = [
+
+    def with_range(each: Estimate) -> tree.Cell:
+        each = singled_out(each)
+        return tree.Cell(marked(estimate_value(each), each), below=_range_of(each))
+
+    table = table_of_rows(
+        "Largest difference in each rate",
+        pairs.items(),
+        (tree.Column("rate", numeric=False), lambda of: section.rate_row(of[0]).title),
         (
-            Cell(section.rate_row(rate).title),
-            Cell(called(overall.group), name=True),
-            *(
-                Cell(marked(estimate_value(each), each), below=_range_of(each))
-                for each in map(singled_out, (overall, adjusted))
-            ),
-        )
-        for rate, (overall, adjusted) in pairs.items()
-    ]
-    columns = (
-        Column("rate", numeric=False), Column(called(section.name), numeric=False),
-        Column("overall"), Column(f"adjusted for {column}"),
-    )  # fmt: skip
-    cells = [cell.text for row in rows for cell in row]
-    return Table(
-        "Largest difference in each rate", columns, tuple(rows),
-        notes=(
-            "   ".join(legend(cells, [e for pair in pairs.values() for e in pair], shares=True)),
+            tree.Column(called(section.name), numeric=False),
+            lambda of: tree.Cell(called(of[1][0].group), name=True),
         ),
-    )  # fmt: skip
+        ("overall", lambda of: with_range(of[1][0])),
+        (f"adjusted for {column}", lambda of: with_range(of[1][1])),
+    )
+    cells = [cell.text for row in table.rows for cell in row]
+    marks = legend(cells, [each for pair in pairs.values() for each in pair], shares=True)
+    return replace(table, notes=("   ".join(marks),))
 
 
 def _probability(each: Estimate) -> str:
@@ -254,11 +240,6 @@ def _range_of(each: Estimate) -> str:
     return f"({ends})" if ends else ""
 
 
-def size_of(each: Estimate) -> float:
-    """Return how far a point estimate is from "no difference"."""
-    return distance(each)
-
-
 def group_table(
     section: FeatureResults,
     most: int,
@@ -267,14 +248,14 @@ def group_table(
     ratios: bool,
     terms: Mapping[str, str],
     again: bool = False,
-) -> Table:
+) -> tree.Table:
     """Return the rates of the groups of a section, each with its difference from the reference.
 
     ``ratios`` is whether ratios stand beside differences; those that a preset has a term for always
     do. ``again`` is whether a table of other rates stands before.
     """
     groups = _shown_groups(section, most)
-    columns = [_feature_column(section), Column("n")]
+    columns = [_feature_column(section), tree.Column("n")]
     against = _heading_of_reference(section) if ratios else DIFFERENCE
     compared: list[tuple[str, bool, bool]] = []
     for rate in rates:
@@ -286,14 +267,14 @@ def group_table(
         has[1] = has[1] and (ratios or not has[0] or ratio in terms)
         compared.append((rate, has[0], has[1]))
         columns.append(
-            Column(
+            tree.Column(
                 terms.get(rate) or rate_heading(section.rate_row(rate)), link=anchor("rate", rate)
             )
         )
-        columns += [Column(against, joined=True)] if has[0] else []
+        columns += [tree.Column(against, joined=True)] if has[0] else []
         if has[1]:
             heading = terms.get(ratio) or ratio_heading(section.metric_row(ratio))
-            columns.append(Column(heading, joined=True))
+            columns.append(tree.Column(heading, joined=True))
     rows = [_group_cells(section, group, compared, terms) for group in groups]
     totals = [_group_cells(section, section.total, compared, terms)] if section.total else []
     cells = [cell.text for row in rows for cell in row]
@@ -309,7 +290,7 @@ def group_table(
         more = len(section.groups) - len(groups)
         where = "the JSON report" if ratios else "the whole report (--full, HTML, JSON)"
         notes.append(f"{_which_groups(section, most)}, {more:,} more in {where}")
-    return Table(
+    return tree.Table(
         f"Groups of {called(section.name)}{', further rates' if again else ''}",
         tuple(columns),
         tuple(rows),
@@ -318,10 +299,10 @@ def group_table(
     )
 
 
-def _feature_column(section: FeatureResults) -> Column:
+def _feature_column(section: FeatureResults) -> tree.Column:
     """Return the heading of a column of groups; "≈" marks those that only probabilities state."""
     estimated = any(assumption(each.interval) for each in section.estimates)
-    return Column(called(section.name) + (" ≈" if estimated else ""), numeric=False)
+    return tree.Column(called(section.name) + (" ≈" if estimated else ""), numeric=False)
 
 
 def mirror_notes(sections: Iterable[FeatureResults]) -> tuple[str, ...]:
@@ -363,19 +344,21 @@ def legend(
         yield "rates in %, differences in pp" if differences else "rates in %"
 
 
+def _only_reference(section: FeatureResults) -> Reference | None:
+    """Return what the groups of a section are compared with, where that is one reference."""
+    references = {each.reference for each in section.estimates if each.reference}
+    return references.pop() if len(references) == 1 else None
+
+
 def _heading_of_reference(section: FeatureResults) -> str:
-    kinds = {each.reference for each in section.estimates if each.reference}
-    if len(kinds) == 1:
-        return f"vs {shorten(called(reference_name(next(iter(kinds)))), 20)}"
-    return "vs reference"
+    only = _only_reference(section)
+    return f"vs {shorten(called(reference_name(only)), 20)}" if only else "vs reference"
 
 
 def reference_of(section: FeatureResults) -> str:
     """Return what the groups of a section are compared with, in words."""
-    kinds = {each.reference for each in section.estimates if each.reference}
-    if len(kinds) != 1:
+    if (only := _only_reference(section)) is None:
         return "the reference"
-    only = next(iter(kinds))
     named = {ReferenceKind.OTHERS: OTHERS, ReferenceKind.OVERALL: "all rows"}
     return named.get(only.kind) or called(reference_name(only))
 
@@ -385,20 +368,22 @@ def _group_cells(
     group: Group,
     compared: Sequence[tuple[str, bool, bool]],
     terms: Container[str],
-) -> tuple[Cell, ...]:
+) -> tuple[tree.Cell, ...]:
     total = group.reference_kind is ReferenceKind.OVERALL
     reference = "reference" if len(compared) == 1 else "ref."  # a wide table has no room for it
-    cells = [Cell(_OVERALL if total else called(group.group), name=not total)]
-    cells.append(Cell(numbers.count(size_beside_rates(group, section.catalogue))))
+    cells = [tree.Cell(_OVERALL if total else called(group.group), name=not total)]
+    cells.append(tree.Cell(numbers.count(size_beside_rates(group, section.catalogue))))
     for rate, difference, ratio in compared:
-        cells.append(Cell(rate_value(section.rate_row(rate), group.rates.get(rate))))
+        cells.append(tree.Cell(rate_value(section.rate_row(rate), group.rates.get(rate))))
         for by, has in (("difference", difference), ("ratio", ratio)):
             if has:
                 metric = f"{rate}.{by}"
                 each = None if total else section.find(metric, group.group)
                 own = not total and group.group == reference_group(section, metric)
                 write = published_value if metric in terms else estimate_value
-                cells.append(Cell(marked(write(each), each) if each else reference if own else ""))
+                cells.append(
+                    tree.Cell(marked(write(each), each) if each else reference if own else "")
+                )
     return tuple(cells)
 
 
@@ -417,7 +402,7 @@ def _value_in_column(each: Estimate, decimals: int) -> str:
         value is None
         or math.isinf(value)
         or abs(value) >= 1_000
-        or unit(each.definition) is not (Unit.NUMBER)
+        or unit(each.definition) is not (tree.Unit.NUMBER)
     ):
         return marked(estimate_value(each), each)
     sign = "+" if signed(each.definition) and round(abs(value), decimals) else ""
@@ -444,7 +429,7 @@ def metric_table(
     terms: Mapping[str, str],
     *,
     marks: bool,
-) -> Table:
+) -> tree.Table:
     """Return the values of metrics for every group, with a vendor's names and signs.
 
     ``marks`` is whether the table explains its own marks.
@@ -456,11 +441,13 @@ def metric_table(
     rows = []
     for group in groups:
         found = ((section.find(metric, group), decimals[metric]) for metric in metrics)
-        values = [Cell(_value_in_column(each, digits) if each else "-") for each, digits in found]
-        rows.append((Cell(called(group), name=True), *values))
+        values = [
+            tree.Cell(_value_in_column(each, digits) if each else "-") for each, digits in found
+        ]
+        rows.append((tree.Cell(called(group), name=True), *values))
     columns = [_feature_column(section)]
     columns += [
-        Column(
+        tree.Column(
             terms.get(metric) or _code(section.metric_row(metric)), link=anchor("metric", metric)
         )
         for metric in metrics
@@ -470,7 +457,7 @@ def metric_table(
     caption = f"{' and '.join(vendors)} metrics" if vendors else "Other metrics"
     cells = [cell.text for row in rows for cell in row] if marks else []
     notes = "   ".join(legend(cells, section.estimates, shares=False))
-    return Table(
+    return tree.Table(
         f"{caption} of {called(section.name)}",
         tuple(columns),
         tuple(rows),
@@ -494,44 +481,43 @@ def metric_sentence(each: Estimate) -> str:
 
 def overview_row(
     section: FeatureResults, group: Group, rates: Sequence[str], at: int
-) -> tuple[Cell, ...]:
+) -> tuple[tree.Cell, ...]:
     """Return a group as a row of the overview: each rate with its difference, drawn."""
     link = f"feature-{at}" if at < _MOST_LINKED else ""
     cells = [
-        Cell(called(section.name), name=True, link=link),
-        Cell(called(group.group), name=True),
-        Cell(numbers.count(size_beside_rates(group, section.catalogue))),
+        tree.Cell(called(section.name), name=True, link=link),
+        tree.Cell(called(group.group), name=True),
+        tree.Cell(numbers.count(size_beside_rates(group, section.catalogue))),
     ]
     for rate in rates:
         found = next((e for e in section.differences(rate) if e.group == group.group), None)
         value = rate_value(section.rate_row(rate), group.rates.get(rate))
         if found is None:
-            cells.append(Cell(value))
+            cells.append(tree.Cell(value))
             continue
         found = singled_out(found)
-        tone = Tone.SOFT if not significant(found) else Tone.PLAIN
-        mark = Mark(
-            drawn_value(found.value, found.interval),
-            found.low,
-            found.high,
-            sparse=found.status is Status.TOO_FEW,
-        )
-        cells.append(Cell(value, below=marked(estimate_value(found), found), tone=tone, mark=mark))
+        tone = tree.Tone.SOFT if not is_significant(found) else tree.Tone.PLAIN
+        below = marked(estimate_value(found), found)
+        cells.append(tree.Cell(value, below=below, tone=tone, mark=_mark(found)))
     return tuple(cells)
 
 
-def confusion_table(section: FeatureResults) -> Table:
+def confusion_table(section: FeatureResults) -> tree.Table:
     """Return the confusion matrices of the groups of a section."""
     having = [group for group in section.groups if group.counts][:_MOST_GROUPS]
     names = ("tp", "fp", "fn", "tn")
-    return Table(
+    return tree.Table(
         f"Confusion matrices of {called(section.name)}",
-        (Column("group", numeric=False), *(Column(name.upper()) for name in names), Column("n")),
+        (
+            tree.Column("group", numeric=False),
+            *(tree.Column(name.upper()) for name in names),
+            tree.Column("n"),
+        ),
         tuple(
             (
-                Cell(called(group.group), name=True),
-                *(Cell(numbers.count((group.counts or {}).get(name))) for name in names),
-                Cell(numbers.count(sum((group.counts or {}).values()))),
+                tree.Cell(called(group.group), name=True),
+                *(tree.Cell(numbers.count((group.counts or {}).get(name))) for name in names),
+                tree.Cell(numbers.count(sum((group.counts or {}).values()))),
             )
             for group in having
         ),
@@ -539,12 +525,12 @@ def confusion_table(section: FeatureResults) -> Table:
     )
 
 
-def pairs_section(section: FeatureResults, i: int, most: int, report: Report) -> Section:
+def pairs_section(section: FeatureResults, i: int, most: int, report: Report) -> tree.Section:
     """Return every pair of groups in the central rates, folded."""
     by_rate: dict[str, list[GroupPair]] = {}
     for pair in section.pairs:
         by_rate.setdefault(pair.rate, []).append(pair)
-    blocks: list[Block] = []
+    blocks: list[tree.Block] = []
     level = 100 * section.pairs[0].difference_interval.level
     notes = [
         capitalised(describe_diagnostic(each)) + "."
@@ -552,9 +538,9 @@ def pairs_section(section: FeatureResults, i: int, most: int, report: Report) ->
         if each.code is DiagnosticCode.HOMOGENEITY and each.feature == section.feature
     ]
     if notes:
-        blocks.append(Items(tuple(notes)))
+        blocks.append(tree.Items(tuple(notes)))
     blocks.append(
-        Paragraph(
+        tree.Paragraph(
             "The group with the lower rate is listed first. The confidence intervals of a rate are "
             f"simultaneous at {level:.4g}%, and the p-values are adjusted for all pairs and all "
             "other comparisons of the report."
@@ -564,16 +550,16 @@ def pairs_section(section: FeatureResults, i: int, most: int, report: Report) ->
         shown_pairs = pairs[: min(most, _MOST_PAIRS)]
         more = pairs[0].pairs - len(shown_pairs)
         blocks.append(
-            Chart(
+            tree.Chart(
                 f"{capitalised(pairs[0].definition.title)}: {pairs_words(pairs)}",
                 tuple(map(_pair_row, shown_pairs)),
-                Unit.POINTS,
+                tree.Unit.POINTS,
                 0.0,
                 link=anchor("rate", rate),
                 notes=(f"{more:,} more pairs with smaller differences.",) if more > 0 else (),
             )
         )
-    return Section(f"pairs-{i}", "Every pair of groups", tuple(blocks), folded=True)
+    return tree.Section(f"pairs-{i}", "Every pair of groups", tuple(blocks), folded=True)
 
 
 def pairs_words(pairs: Sequence[GroupPair]) -> str:
@@ -584,20 +570,21 @@ def pairs_words(pairs: Sequence[GroupPair]) -> str:
     return f"{many} of {of:,} pairs {verb} statistically significantly"
 
 
-def _pair_row(pair: GroupPair) -> ChartRow:
-    low, high = pair.difference_interval
+def _pair_row(pair: GroupPair) -> tree.ChartRow:
     below = numbers.probability(pair.p_adjusted, "adjusted p")
+    interval = pair.difference_interval
+    ends = shown_range(interval.low, interval.high, tree.Unit.POINTS, sign=True)
     sparse = pair.status is not Status.OK
-    return ChartRow(
+    return tree.ChartRow(
         f"{called(pair.group)} vs {called(pair.other)}",
-        Mark(pair.difference, low, high, sparse=sparse),
-        f"{numbers.points(pair.difference)} pp ({shown_range(low, high, Unit.POINTS, sign=True)})",
+        tree.mark_of(pair.difference, interval, sparse=sparse),
+        f"{numbers.points(pair.difference)} pp ({ends})",
         below=f"{below}, {insufficiency([pair.reason])}" if sparse else below,
         emphasis=pair.significant,
     )
 
 
-def listed_row(each: Estimate, *, strata: bool) -> tuple[Cell, ...]:
+def listed_row(each: Estimate, *, strata: bool) -> tuple[tree.Cell, ...]:
     """Return an estimate as a row of the table of all numbers."""
     p_value = each.p_adjusted if each.p_adjusted is not None else each.p_value
     sizes = [numbers.count(n) for n in (each.n_group, each.n_reference) if n is not None]
@@ -614,17 +601,17 @@ def listed_row(each: Estimate, *, strata: bool) -> tuple[Cell, ...]:
     low, high = shown_ends(each.low, each.high, kind, sign=signed(each.definition)) or ("", "")
     few = each.status is Status.TOO_FEW
     cells = [
-        Cell(each.metric, link=metric_link(each.definition)),
-        Cell(f"{called(each.feature)}{of}{at}" if each.feature else "all rows", name=True),
-        Cell(called(each.group) if each.group is not None else "", name=True),
-        Cell(called(reference_name(each.reference)) if each.reference else ""),
-        *([Cell(where, name=True)] if strata else []),
-        Cell("-" if each.value is None else estimate_value(each) + unit_name(kind)),
-        Cell(low),
-        Cell(high),
-        Cell(numbers.probability(p_value, "")),
-        Cell(" / ".join(sizes)),
-        Cell(insufficiency([each.reason]) if few else status_words(each.status)),
+        tree.Cell(each.metric, link=metric_link(each.definition)),
+        tree.Cell(f"{called(each.feature)}{of}{at}" if each.feature else "all rows", name=True),
+        tree.Cell(called(each.group) if each.group is not None else "", name=True),
+        tree.Cell(called(reference_name(each.reference)) if each.reference else ""),
+        *([tree.Cell(where, name=True)] if strata else []),
+        tree.Cell("-" if each.value is None else estimate_value(each) + unit_name(kind)),
+        tree.Cell(low),
+        tree.Cell(high),
+        tree.Cell(numbers.probability(p_value, "")),
+        tree.Cell(" / ".join(sizes)),
+        tree.Cell(insufficiency([each.reason]) if few else status_words(each.status)),
     ]
     return tuple(cells)
 

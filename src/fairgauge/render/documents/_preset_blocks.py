@@ -13,17 +13,7 @@ from fairgauge.enums import DiagnosticCode, ReferenceRule, Status
 from fairgauge.question.category_words import is_unknown
 from fairgauge.question.features import strata_named
 from fairgauge.question.presets import Preset, preset, preset_names
-from fairgauge.render._document_tree import (
-    Block,
-    Cell,
-    Column,
-    Facts,
-    Heading,
-    Items,
-    Paragraph,
-    Table,
-    Unit,
-)
+from fairgauge.render import _document_tree as tree
 from fairgauge.render.documents._gap_tables import gaps_by_category, overall_gaps
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.metric_words import (
@@ -77,29 +67,31 @@ def terms_of(report: Report) -> Mapping[str, str]:
     return terms
 
 
-def preset_blocks(name: str, report: Report, sections: Sequence[FeatureResults]) -> Iterator[Block]:
+def preset_blocks(
+    name: str, report: Report, sections: Sequence[FeatureResults]
+) -> Iterator[tree.Block]:
     """Yield what a report states of the preset that it was made with."""
     found = preset(name)
     yield preset_facts(found)
     if preset_reference_replaced(report.spec):
-        yield Paragraph(
+        yield tree.Paragraph(
             f"The reference of the preset ({reference_words(found.options['reference'])}) is "
             f"replaced: this audit compares with {only_reference(report.spec)}. What is stated "
             "below of the reference does not describe its numbers."
         )
-    yield Items(found.statements)
-    yield Heading("A published report holds")
-    yield Items(found.publishes)
+    yield tree.Items(found.statements)
+    yield tree.Heading("A published report holds")
+    yield tree.Items(found.publishes)
     yield from not_stated(report)
     if tables := tables_to_publish(report, sections):
-        yield Heading("Tables to publish")
+        yield tree.Heading("Tables to publish")
         yield from tables
-    yield Paragraph(QUOTED)
+    yield tree.Paragraph(QUOTED)
 
 
-def preset_facts(found: Preset) -> Facts:
+def preset_facts(found: Preset) -> tree.Facts:
     """Return where a preset holds, whether it does, and its sources."""
-    return Facts(
+    return tree.Facts(
         (
             ("preset", f"{found.name}: {found.title}"),
             ("jurisdiction", found.jurisdiction),
@@ -110,16 +102,16 @@ def preset_facts(found: Preset) -> Facts:
     )
 
 
-def not_stated(report: Report) -> Iterator[Block]:
+def not_stated(report: Report) -> Iterator[tree.Block]:
     """Yield what a published report states and this one does not; nothing without a preset."""
     if lacking := unstated(report):
-        yield Paragraph(
+        yield tree.Paragraph(
             f"This report does not state the {lacking[0]}, which the sources of the preset ask of "
             f"a published one ({lacking[1]}, or [document] in a specification file)."
         )
 
 
-def tables_to_publish(report: Report, sections: Sequence[FeatureResults]) -> list[Table]:
+def tables_to_publish(report: Report, sections: Sequence[FeatureResults]) -> list[tree.Table]:
     """Return the tables that the preset of a report calls for; none without a preset."""
     name = report.spec.get("preset")
     if name not in preset_names():
@@ -146,7 +138,7 @@ def _table(
     report: Report,
     weight: str | None,
     column: str,
-) -> Table | None:
+) -> tree.Table | None:
     """Return people, selections and the preset's metrics for every group of a feature.
 
     What is adjusted for the strata, where there are any, stands beside what is not. Of weighted
@@ -183,13 +175,13 @@ def _table(
     which = _which_intervals(heads[-len(compared) :], together)
     unknown = [] if estimated or weight else _unknown_row(section, report, rejected + len(compared))
 
-    def row(group: Group) -> tuple[Cell, ...]:
+    def row(group: Group) -> tuple[tree.Cell, ...]:
         shown = {"estimated": estimated, "rejected": rejected}
         return _row(group, section, metrics, adjusted, together, **shown)
 
-    return Table(
+    return tree.Table(
         caption=f"Groups of {called(section.name)}",
-        columns=(Column("group", numeric=False), *map(Column, heads)),
+        columns=(tree.Column("group", numeric=False), *map(tree.Column, heads)),
         rows=(
             *(row(each) for each in groups),
             *unknown,
@@ -236,14 +228,14 @@ def _which_intervals(heads: Sequence[str], together: Sequence[bool | None]) -> s
 
 def _unknown_row(
     section: FeatureResults, report: Report, compared: int
-) -> Iterator[tuple[Cell, ...]]:
+) -> Iterator[tuple[tree.Cell, ...]]:
     """Yield the row of who is of unknown category, unless a group has such a name."""
     if any(is_unknown(str(each.group)) for each in section.groups):
         return
     for each in report.diagnostics:
         if each.code is DiagnosticCode.MISSING_GROUPS and each.feature == section.feature:
-            number = Cell(count(each.get("cases") or each["rows"]))
-            yield Cell(_UNKNOWN, name=True), number, *[Cell("-")] * (2 + compared)
+            number = tree.Cell(count(each.get("cases") or each["rows"]))
+            yield tree.Cell(_UNKNOWN, name=True), number, *[tree.Cell("-")] * (2 + compared)
 
 
 def _together(
@@ -276,7 +268,7 @@ def _together(
 
 def _heading(metric: Metric, terms: Mapping[str, str], adjusted: str = "") -> str:
     words = terms.get(metric.name) or metric_words(metric)
-    return f"{words}{adjusted}{', pp' if unit(metric) is Unit.POINTS else ''}"
+    return f"{words}{adjusted}{', pp' if unit(metric) is tree.Unit.POINTS else ''}"
 
 
 def _row(
@@ -288,38 +280,42 @@ def _row(
     *,
     estimated: bool,
     rejected: bool,
-) -> tuple[Cell, ...]:
+) -> tuple[tree.Cell, ...]:
     rate = group.rates[_RATE]
     value = percent(rate.value)
     if estimated:
-        numbers: tuple[Cell, ...] = (_estimated(rate),)
+        numbers: tuple[tree.Cell, ...] = (_estimated(rate),)
     elif rate.weighted_denominator is None:
-        numbers = (Cell(count(rate.denominator)), Cell(count(rate.numerator)), Cell(value))
+        numbers = (
+            tree.Cell(count(rate.denominator)),
+            tree.Cell(count(rate.numerator)),
+            tree.Cell(value),
+        )
     else:
         numbers = (
-            Cell(count(rate.denominator)),
-            Cell(f"{rate.weighted_denominator:,.1f}"),
-            Cell(value),
+            tree.Cell(count(rate.denominator)),
+            tree.Cell(f"{rate.weighted_denominator:,.1f}"),
+            tree.Cell(value),
         )
     if rejected:
         share = group.rates[_REJECTED]
-        numbers += (_estimated(share) if estimated else Cell(percent(share.value)),)
+        numbers += (_estimated(share) if estimated else tree.Cell(percent(share.value)),)
     compared = [(metric, section.any_of(metric, group.group)) for metric in metrics]
     compared += [(each, _adjusted(section, each).get(group.group)) for each in adjusted]
     cells = (
-        Cell("reference")
+        tree.Cell("reference")
         if group.group == reference_group(section, metric)
         else _compared(each, together=bool(held))
         for (metric, each), held in zip(compared, together, strict=True)
     )
-    return (Cell(called(group.group), name=True), *numbers, *cells)
+    return (tree.Cell(called(group.group), name=True), *numbers, *cells)
 
 
-def _estimated(rate: RateValue) -> Cell:
+def _estimated(rate: RateValue) -> tree.Cell:
     """Return a rate of a group that is known by probabilities, with its interval."""
     ends = rate.interval and " to ".join(map(percent, rate.interval))
     reason = rate.reason and describe_reason(rate.reason)
-    return Cell(percent(rate.value), below=f"({reason or ends})" if reason or ends else "")
+    return tree.Cell(percent(rate.value), below=f"({reason or ends})" if reason or ends else "")
 
 
 def _adjusted(section: FeatureResults, metric: str) -> dict[str | None, Estimate]:
@@ -327,21 +323,21 @@ def _adjusted(section: FeatureResults, metric: str) -> dict[str | None, Estimate
     return {each.group: each for each in section.adjusted if each.metric == metric}
 
 
-def _compared(estimate: Estimate | None, *, together: bool) -> Cell:
+def _compared(estimate: Estimate | None, *, together: bool) -> tree.Cell:
     """Return the value of a comparison, with its interval or what stands against relying on it.
 
     ``together`` is whether the interval is the one that holds for all comparisons of the report.
     """
     if estimate is None or estimate.value is None:
         reason = estimate.reason if estimate is not None else None
-        return Cell("-", below=f"({describe_reason(reason)})" if reason else "")
+        return tree.Cell("-", below=f"({describe_reason(reason)})" if reason else "")
     kind, sign = unit(estimate.definition), signed(estimate.definition)
     below = ""
     if estimate.status is Status.TOO_FEW and estimate.reason is not None:
         below = f"({describe_reason(estimate.reason)})"
     elif interval := estimate.simultaneous if together else estimate.interval:
         low, high = interval
-        ratio = kind is Unit.RATIO
+        ratio = kind is tree.Unit.RATIO
         ends = published_range(low, high) if ratio else shown_range(low, high, kind, sign=sign)
         below = f"({ends})"
-    return Cell(published_value(estimate), below=below)
+    return tree.Cell(published_value(estimate), below=below)

@@ -8,7 +8,7 @@ from fairgauge.catalogue.comparisons import is_of_all_groups
 from fairgauge.enums import ClassKind, Outcome
 from fairgauge.question.rules import Rule
 from fairgauge.reasons import ReasonCode
-from fairgauge.render._document_tree import Chart, ChartRow, Mark
+from fairgauge.render._document_tree import Chart, ChartRow, mark_of
 from fairgauge.render.documents._document_parts import TONES
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import (
@@ -68,7 +68,7 @@ def outcome_words(
             return f"PASS for {numbers.listing([called(each.feature) for each in deciding])}"
         if len(deciding) == 1 and not deciding[0].alternatives:
             return f"PASS for {_compared_groups(deciding[0], report)}"
-        return f"PASS for {_groups(len(deciding))}"
+        return f"PASS for {numbers.numbered(len(deciding), 'groups')}"
     most = len(deciding) if len(deciding) <= _MOST_DECIDING else 1
     named = [_verdict_group(each, report, names) for each in deciding[:most]]
     undecided = [each.reason for each in deciding if _insufficient(each)]
@@ -122,10 +122,6 @@ _ABSENT = {ReasonCode.NO_ESTIMATE, ReasonCode.FEWER_THAN_TWO_GROUPS}
 def _insufficient(verdict: Verdict) -> bool:
     """Return whether a verdict has a value and decides nothing, for want of data."""
     return before_counting(verdict) is Outcome.NOT_EVALUATED and verdict.value is not None
-
-
-def _groups(count: int) -> str:
-    return f"{count:,} {numbers.plural(count, 'group', 'groups')}"
 
 
 def _verdict_group(
@@ -230,10 +226,9 @@ def rule_chart(rule: Rule | None, text: str, verdicts: Sequence[Verdict], report
     rows = [
         ChartRow(
             _verdict_name(each, report),
-            Mark(
+            mark_of(
                 drawn_value(each.value, each.interval),
-                each.interval.low if each.interval else None,
-                each.interval.high if each.interval else None,
+                each.interval,
                 sparse=before_counting(each) is Outcome.NOT_EVALUATED,
             ),
             " or ".join(map(_held, each.alternatives or (each,))),

@@ -6,38 +6,12 @@ from collections.abc import Iterator, Mapping
 
 from fairgauge.enums import Outcome, RateTest
 from fairgauge.reasons import ReasonCode
-from fairgauge.render._document_tree import (
-    Block,
-    Cell,
-    Chart,
-    ChartRow,
-    Column,
-    DocumentTree,
-    Facts,
-    Items,
-    Mark,
-    Paragraph,
-    Section,
-    ShareBar,
-    ShareChart,
-    SharePart,
-    Table,
-    Tone,
-    Unit,
-)
-from fairgauge.render.documents._document_parts import TONES, document_of, listed
-from fairgauge.render.words.check_sentences import (
-    decided_ratios,
-    describe_fault_in_place,
-    describe_kind,
-    shown_interval,
-    sources_of,
-    table_title,
-    what_holds_together,
-)
+from fairgauge.render import _document_tree as tree
+from fairgauge.render.documents._document_parts import TONES, document_of, listed, table_of_rows
+from fairgauge.render.words import check_sentences as words
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import published_range
-from fairgauge.render.words.numbers import listing, plural
+from fairgauge.render.words.numbers import listing, numbered
 from fairgauge.render.words.reason_sentences import INSUFFICIENT
 from fairgauge.render.words.verdict_sentences import outcome_word
 from fairgauge.results.check import (
@@ -91,7 +65,7 @@ _TESTS = {
 }
 
 
-def check_document(check: Check, *, full: bool = True) -> DocumentTree:
+def check_document(check: Check, *, full: bool = True) -> tree.DocumentTree:
     """Build the document of a check of published tables.
 
     Of more than a few tables, one that is not ``full`` has the summary and the errors.
@@ -101,27 +75,30 @@ def check_document(check: Check, *, full: bool = True) -> DocumentTree:
     sections = [listed("ratios", "Ratios", *_summary(check))]
     if whole:
         sections += [
-            listed(f"table-{i}", table_title(table, check), *_table(table, check))
+            listed(f"table-{i}", words.table_title(table, check), *_table(table, check))
             for i, table in enumerate(check.tables)
         ]
     else:
         errors = tuple(
-            f"{table_title(table, check)}. {describe_fault_in_place(fault)}"
+            f"{words.table_title(table, check)}. {words.describe_fault_in_place(fault)}"
             for table in check.tables
             for fault in table.errors
         )
         if errors:
-            sections.append(Section("errors", "Errors", (Items(errors),)))
+            sections.append(tree.Section("errors", "Errors", (tree.Items(errors),)))
     if check.unread:
-        sections.append(listed("not-read", "Not read", *_not_read(check)))
-    sections.append(listed("method", "Method", Paragraph(METHOD.format(test=_TESTS[check.test]))))
+        unread = (f"{called(each.source)}: {each.reason}." for each in check.unread)
+        sections.append(listed("not-read", "Not read", tree.Items(tuple(unread))))
+    sections.append(
+        listed("method", "Method", tree.Paragraph(METHOD.format(test=_TESTS[check.test])))
+    )
     return document_of(
         check,
         title="Check of published tables",
-        beside="; ".join((f"{tables:,} {plural(tables, 'table', 'tables')}", *_unread(check))),
-        cover=(("source", sources_of(check)),),
+        beside="; ".join((numbered(tables, "tables"), *_unread(check))),
+        cover=(("source", words.sources_of(check)),),
         verdict=_verdict(check),
-        tone=Tone.BAD if check.errors else TONES.get(check.verdict, Tone.UNSURE),
+        tone=tree.Tone.BAD if check.errors else TONES.get(check.verdict, tree.Tone.UNSURE),
         sections=sections,
         not_shown=() if whole else ("the categories and notes of every table",),
         file_name="check",
@@ -131,7 +108,7 @@ def check_document(check: Check, *, full: bool = True) -> DocumentTree:
 def _verdict(check: Check) -> str:
     """Return the errors, what the limit comes to, and how much was not read."""
     errors = check.errors
-    parts = [f"{errors:,} {plural(errors, 'error', 'errors')}"] if errors else []
+    parts = [numbered(errors, "errors")] if errors else []
     if check.limit is not None and not check.verdicts:
         parts.append("no verdict without counts")
     elif check.verdict is not Outcome.NONE:
@@ -139,30 +116,22 @@ def _verdict(check: Check) -> str:
     return "; ".join((*parts, *_unread(check))).upper()
 
 
-def _summary(check: Check) -> Iterator[Block]:
+def _summary(check: Check) -> Iterator[tree.Block]:
     """Yield what many tables come to, and how many of all ratios are decided by the limit."""
     several = len(check.tables) > 1
-    if several and decided_ratios(check):
+    if several and words.decided_ratios(check):
         yield _share_chart(check)
     if several:
         yield _tables(check)
     if several and check.fault_kinds:
-        rows = tuple(
-            (
-                Cell(describe_kind(kind.code)),
-                Cell(str(kind.level)),
-                Cell(f"{kind.faults:,}"),
-                Cell(f"{kind.tables:,}"),
-            )
-            for kind in check.fault_kinds
+        yield table_of_rows(
+            "Faults by kind",
+            check.fault_kinds,
+            (tree.Column("Kind", numeric=False), lambda kind: words.describe_kind(kind.code)),
+            (tree.Column("Level", numeric=False), lambda kind: str(kind.level)),
+            ("Times", lambda kind: f"{kind.faults:,}"),
+            ("Tables", lambda kind: f"{kind.tables:,}"),
         )
-        heads = ("Kind", "Level", "Times", "Tables")
-        columns = tuple(Column(each, numeric=i > 1) for i, each in enumerate(heads))
-        yield Table("Faults by kind", columns, rows)
-
-
-def _not_read(check: Check) -> Iterator[Block]:
-    yield Items(tuple(f"{called(each.source)}: {each.reason}." for each in check.unread))
 
 
 def _unread(check: Check) -> tuple[str, ...]:
@@ -171,15 +140,15 @@ def _unread(check: Check) -> tuple[str, ...]:
     return (f"{unread:,} not read",) if unread else ()
 
 
-def _parts(smallest: SmallestReference) -> dict[SharePart, tuple[Decision, ...]]:
+def _parts(smallest: SmallestReference) -> dict[tree.SharePart, tuple[Decision, ...]]:
     """Return the parts of the chart of decisions."""
     share = f"below {100 * smallest.share:g}% of the people"
     return {
-        SharePart("pass", Tone.GOOD, "P"): (Decision.PASS,),
-        SharePart("fail", Tone.BAD, "F"): (Decision.FAIL,),
-        SharePart("inconclusive", Tone.UNSURE, "?"): (Decision.INCONCLUSIVE,),
-        SharePart(share, Tone.SOFT, "-"): (Decision.BELOW_SHARE,),
-        SharePart(f"{INSUFFICIENT} or no counts", Tone.PLAIN, "."): (
+        tree.SharePart("pass", tree.Tone.GOOD, "P"): (Decision.PASS,),
+        tree.SharePart("fail", tree.Tone.BAD, "F"): (Decision.FAIL,),
+        tree.SharePart("inconclusive", tree.Tone.UNSURE, "?"): (Decision.INCONCLUSIVE,),
+        tree.SharePart(share, tree.Tone.SOFT, "-"): (Decision.BELOW_SHARE,),
+        tree.SharePart(f"{INSUFFICIENT} or no counts", tree.Tone.PLAIN, "."): (
             Decision.FEW_PEOPLE,
             Decision.SMALL_REFERENCE,
             Decision.NOT_COMPUTED,
@@ -187,25 +156,29 @@ def _parts(smallest: SmallestReference) -> dict[SharePart, tuple[Decision, ...]]
     }
 
 
-def _share_chart(check: Check) -> ShareChart:
+def _share_chart(check: Check) -> tree.ShareChart:
     """Return how many ratios are decided, in all and by table where these are not too many."""
     every = _parts(check.smallest_reference)
     parts = {part: of for part, of in every.items() if any(check.decisions[each] for each in of)}
 
-    def bar(label: str, counted: Mapping[Decision, int], *, emphasis: bool = False) -> ShareBar:
+    def bar(
+        label: str, counted: Mapping[Decision, int], *, emphasis: bool = False
+    ) -> tree.ShareBar:
         counts = tuple(sum(counted[each] for each in several) for several in parts.values())
-        return ShareBar(label, counts, emphasis)
+        return tree.ShareBar(label, counts, emphasis)
 
     shown = check.tables if len(check.tables) <= _MOST_BARS else ()
-    bars = [bar(table_title(table, check), table.decisions) for table in shown if table.ratios]
-    return ShareChart(
+    bars = [
+        bar(words.table_title(table, check), table.decisions) for table in shown if table.ratios
+    ]
+    return tree.ShareChart(
         f"Ratios decided by the limit {check.limit:g}",
         tuple(parts),
         (bar("All tables", check.decisions, emphasis=True), *bars),
     )
 
 
-def _tables(check: Check) -> Table:
+def _tables(check: Check) -> tree.Table:
     """Return a row for every table, and one for all."""
     decided = check.limit is not None
     heads = [decision for decision, count in check.decisions.items() if decided and count]
@@ -219,45 +192,45 @@ def _tables(check: Check) -> Table:
         Decision.NOT_COMPUTED: "No counts",
     }
 
-    def row(label: str, tables: tuple[CheckedTable, ...]) -> tuple[Cell, ...]:
+    def row(label: str, tables: tuple[CheckedTable, ...]) -> tuple[tree.Cell, ...]:
         numbers = [
             sum(table.ratios for table in tables),
             *(sum(table.decisions[each] for table in tables) for each in heads),
             sum(len(table.errors) for table in tables),
             sum(len(table.faults) - len(table.errors) for table in tables),
         ]
-        return (Cell(label), *(Cell(f"{number:,}") for number in numbers))
+        return (tree.Cell(label), *(tree.Cell(f"{number:,}") for number in numbers))
 
     columns = ("Table", "Ratios", *(names[each] for each in heads), "Errors", "Notes")
-    return Table(
+    return tree.Table(
         "Ratios by table" if decided else "Tables",
-        tuple(Column(each, numeric=i > 0) for i, each in enumerate(columns)),
-        tuple(row(table_title(table, check), (table,)) for table in check.tables),
+        tuple(tree.Column(each, numeric=i > 0) for i, each in enumerate(columns)),
+        tuple(row(words.table_title(table, check), (table,)) for table in check.tables),
         totals=(row("All tables", check.tables),),
         stacked=True,
     )
 
 
-def _table(table: CheckedTable, check: Check) -> Iterator[Block]:
+def _table(table: CheckedTable, check: Check) -> Iterator[tree.Block]:
     errors = [fault for fault in table.faults if fault.level is FaultLevel.ERROR]
     notes = [fault for fault in table.faults if fault.level is FaultLevel.NOTE]
     if errors:
-        yield Paragraph("Errors", Tone.BAD)
-        yield Items(tuple(map(describe_fault_in_place, errors)))
-    yield Facts(tuple(_facts(table, check)))
+        yield tree.Paragraph("Errors", tree.Tone.BAD)
+        yield tree.Items(tuple(map(words.describe_fault_in_place, errors)))
+    yield tree.Facts(tuple(_facts(table, check)))
     rated = [group for group in table.groups if group.interval is not None]
     if rated:
         shown = [group for group in table.groups if group.is_reference or group in rated]
-        yield Chart(
+        yield tree.Chart(
             "Impact ratio: rate divided by that of the reference",
             tuple(_chart_row(group) for group in shown),
-            Unit.RATIO,
+            tree.Unit.RATIO,
             neutral=1.0,
             allowed=None if check.limit is None else (check.limit, float("inf")),
         )
     yield _groups(table, f"{100 * check.level:.4g}% CI", f"p ({str(check.test).capitalize()})")
     if notes:
-        yield Items(tuple(map(describe_fault_in_place, notes)))
+        yield tree.Items(tuple(map(words.describe_fault_in_place, notes)))
 
 
 def _facts(table: CheckedTable, check: Check) -> Iterator[tuple[str, str]]:
@@ -267,8 +240,8 @@ def _facts(table: CheckedTable, check: Check) -> Iterator[tuple[str, str]]:
     )
     if table.reference is not None:
         named = table.reference in check.references
-        words = "as named" if named else _chosen(table, check.smallest_reference)
-        yield "reference", f"{called(table.reference)}: {words}{_open_reference(table)}"
+        how = "as named" if named else _chosen(table, check.smallest_reference)
+        yield "reference", f"{called(table.reference)}: {how}{_open_reference(table)}"
     if table.printed_reference is not None and table.printed_reference != table.reference:
         yield "printed reference", called(table.printed_reference)
     if table.other_reference is not None:
@@ -277,7 +250,9 @@ def _facts(table: CheckedTable, check: Check) -> Iterator[tuple[str, str]]:
         yield "selected", _RATES_ALONE
     if all(group.n is None for group in table.groups):
         yield "intervals", _NO_PEOPLE
-    held = {what_holds_together(each) for each in map(shown_interval, table.groups) if each}
+    held = {
+        words.what_holds_together(each) for each in map(words.shown_interval, table.groups) if each
+    }
     if held:
         yield "intervals", f"{' or '.join(sorted(held))}; {_PRINTED_INTERVALS}"
     if table.unknown is not None:
@@ -321,37 +296,38 @@ def _open_reference(table: CheckedTable) -> str:
     )
 
 
-def _chart_row(group: CheckedGroup) -> ChartRow:
-    low, high = tuple(shown_interval(group) or (None, None))
+def _chart_row(group: CheckedGroup) -> tree.ChartRow:
+    low, high = tuple(words.shown_interval(group) or (None, None))
     verdict = group.verdict
     sparse = verdict is not None and verdict.outcome is Outcome.NOT_EVALUATED
     unknown = verdict is not None and verdict.reason.code is ReasonCode.MISSING_GROUPS
     text = "reference" if group.is_reference else f"{group.ratio:.3f}"
     if low is not None and high is not None:
         text += f" ({published_range(low, high)})"
-    return ChartRow(
+    return tree.ChartRow(
         called(group.name),
-        Mark(group.ratio, low, high, sparse=sparse),
+        tree.Mark(group.ratio, low, high, sparse=sparse),
         text,
         below=verdict.says if verdict is not None and (sparse or unknown) else "",
         badge="" if verdict is None else outcome_word(verdict.outcome),
-        tone=Tone.PLAIN if verdict is None else TONES[verdict.outcome],
+        tone=tree.Tone.PLAIN if verdict is None else TONES[verdict.outcome],
     )
 
 
-def _groups(table: CheckedTable, level: str, test: str) -> Table:
+def _groups(table: CheckedTable, level: str, test: str) -> tree.Table:
     possible = any(group.possible for group in table.groups)
     heads = ["Category", "n", "Selected", "Rate", "Printed ratio", "Ratio", level, test, "Flips"]
     heads += ["Possible"] if possible else []
-    columns = tuple(Column(each, numeric=i > 0) for i, each in enumerate(heads))
+    columns = tuple(tree.Column(each, numeric=i > 0) for i, each in enumerate(heads))
     rows = tuple(
-        tuple(Cell(text) for text in _cells(group, possible=possible)) for group in table.groups
+        tuple(tree.Cell(text) for text in _cells(group, possible=possible))
+        for group in table.groups
     )
-    return Table("Categories", columns, rows, stacked=True)
+    return tree.Table("Categories", columns, rows, stacked=True)
 
 
 def _cells(group: CheckedGroup, *, possible: bool) -> list[str]:
-    interval = shown_interval(group)
+    interval = words.shown_interval(group)
     cells = [
         called(group.name),
         "" if group.n is None else f"{group.n:,}",

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.comparisons import Metric, is_of_all_groups
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import ClassKind, Direction, Outcome, Turn
+from fairgauge.enums import ClassKind, Direction, Outcome, Status, Turn
+from fairgauge.question.options import BY_NAME
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import ReasonCode
 from fairgauge.render._document_tree import (
@@ -22,14 +21,19 @@ from fairgauge.render._document_tree import (
     DocumentTree,
     Facts,
     Items,
-    Mark,
     Paragraph,
     Section,
     Table,
     Tone,
+    mark_of,
 )
 from fairgauge.render.brief.comparison_brief import origin_name
-from fairgauge.render.documents._document_parts import document_of, listed, more_in_json
+from fairgauge.render.documents._document_parts import (
+    document_of,
+    listed,
+    more_in_json,
+    table_of_rows,
+)
 from fairgauge.render.words import numbers
 from fairgauge.render.words.change_words import (
     ARROW,
@@ -41,21 +45,19 @@ from fairgauge.render.words.change_words import (
 from fairgauge.render.words.display_names import called, capitalised, printable, shorten
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import (
-    ci_words,
     compared_rate,
+    metric_ci,
+    metric_value,
     metric_words,
     neutral,
     rate_text,
-    signed,
     unit,
-    with_unit,
 )
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.rule_words import written_rule_words
 from fairgauge.render.words.verdict_sentences import describe_evidence, outcome_word
 from fairgauge.results.comparison import Alone, Change, Comparison, VerdictChange
 from fairgauge.results.estimates import Estimate
-from fairgauge.results.verdicts import Verdict
 
 _LONGEST = 500
 _MOST_NAMED = 5
@@ -154,7 +156,7 @@ def _differences(comparison: Comparison) -> Iterator[Block]:
         pairs = (
             (
                 called(each.key),
-                f"{_setting(each.old)} {ARROW} {_setting(each.new)}"
+                f"{_setting(each.key, each.old)} {ARROW} {_setting(each.key, each.new)}"
                 + (f" ({each.says})" if each.says else ""),
             )
             for each in comparison.differences
@@ -202,23 +204,19 @@ def _flip_charts(comparison: Comparison) -> Iterator[Block]:
 
 def _flip(each: VerdictChange) -> ChartRow:
     old, new = each.old, each.new
-    shift = f"{_value(new.definition, old)} {ARROW} {_value(new.definition, new)}"
-    ends = ci_words(new.interval, unit(new.definition), sign=signed(new.definition))
+    before, after = (metric_value(new.definition, side.value) for side in (old, new))
+    shift = f"{before} {ARROW} {after}"
+    ends = metric_ci(new.definition, new.interval)
     values = ", ".join(filter(None, [shift, ends]))
     return ChartRow(
         _of_group(new.definition, new.feature, new.group),
-        _verdict_mark(new),
+        mark_of(new.value, new.interval, sparse=new.outcome is Outcome.NOT_EVALUATED),
         f"{outcome_word(old.outcome)} {ARROW} {outcome_word(new.outcome)}",
         below=shorten(printable(f"{values}; {describe_evidence(new)}"), _LONGEST),
         badge=str(each.turn),
         tone=_TONES[each.turn],
-        before=_verdict_mark(old),
+        before=mark_of(old.value, old.interval, sparse=old.outcome is Outcome.NOT_EVALUATED),
     )
-
-
-def _verdict_mark(side: Verdict) -> Mark:
-    low, high = side.interval or (None, None)
-    return Mark(side.value, low, high, sparse=side.outcome is Outcome.NOT_EVALUATED)
 
 
 def _disparities(comparison: Comparison) -> Iterator[Block]:
@@ -265,15 +263,15 @@ def _charts(changes: Sequence[Change]) -> Iterator[Block]:
 
 
 def _change_row(each: Change) -> ChartRow:
-    old, new = (_value(each.definition, side) for side in (each.old, each.new))
+    old, new = (metric_value(each.definition, side.value) for side in (each.old, each.new))
     return ChartRow(
         _group(each),
-        _mark(each.new),
+        mark_of(each.new.value, each.new.interval, sparse=each.new.status is not Status.OK),
         f"{old} {ARROW} {new}",
         below="; ".join(
             filter(None, [shift_words(each), _direction(each), _evidence(each), *_untested(each)])
         ),
-        before=_mark(each.old),
+        before=mark_of(each.old.value, each.old.interval, sparse=each.old.status is not Status.OK),
     )
 
 
@@ -285,14 +283,6 @@ def _untested(each: Change) -> Iterator[str]:
     """Yield why a change was not tested, where that is of this change alone."""
     if each.untested and each.reason and each.reason.code not in _OF_ALL_CHANGES:
         yield f"not tested: {_because(each)}"
-
-
-def _mark(side: Estimate) -> Mark:
-    return Mark(side.value, side.low, side.high, sparse=side.status != "ok")
-
-
-def _value(metric: Metric | Statistic, side: Estimate | Verdict) -> str:
-    return with_unit(side.value, unit(metric), sign=signed(metric))
 
 
 def _direction(each: Change) -> str:
@@ -391,8 +381,8 @@ def _alone(comparison: Comparison) -> Iterator[Block]:
 
 def _lacking(each: Alone) -> str:
     of = f" of {called(each.feature)}" if each.feature is not None and each.what == "group" else ""
-    unit_of = ("verdict", "verdicts") if each.what == "rule" else ("estimate", "estimates")
-    return f"{each.what} {called(each.name)}{of} ({_many(each.count, *unit_of)})"
+    counted = "verdicts" if each.what == "rule" else "estimates"
+    return f"{each.what} {called(each.name)}{of} ({numbers.numbered(each.count, counted)})"
 
 
 def _data(comparison: Comparison) -> Iterator[Block]:
@@ -411,53 +401,24 @@ def _data(comparison: Comparison) -> Iterator[Block]:
         tuple((Cell(w), Cell(numbers.count(a)), Cell(numbers.count(b))) for w, a, b in sizes),
     )
     if comparison.groups:
-        yield Table(
+        yield table_of_rows(
             "Groups",
+            comparison.groups[:_MOST_ROWS],
             (
-                Column("group", numeric=False), Column("old n"), Column("new n"),
-                Column("old share"), Column("new share"),
+                Column("group", numeric=False),
+                lambda each: Cell(f"{called(each.group)} ({called(each.feature)})", name=True),
             ),
-            tuple(
-                (
-                    Cell(f"{called(each.group)} ({called(each.feature)})", name=True),
-                    Cell(numbers.count(each.old_n)), Cell(numbers.count(each.new_n)),
-                    Cell(numbers.percent(each.old_share)), Cell(numbers.percent(each.new_share)),
-                )
-                for each in comparison.groups[:_MOST_ROWS]
-            ),
-        )  # fmt: skip
+            ("old n", lambda each: numbers.count(each.old_n)),
+            ("new n", lambda each: numbers.count(each.new_n)),
+            ("old share", lambda each: numbers.percent(each.old_share)),
+            ("new share", lambda each: numbers.percent(each.new_share)),
+        )
 
 
-def _many(count: int, one: str, many: str) -> str:
-    return f"{count:,} {numbers.plural(count, one, many)}"
-
-
-def _setting(value: object) -> str:
-    """Return a setting of a specification on one line."""
+def _setting(key: str, value: object) -> str:
+    """Return a setting of a specification as the command line has it."""
     if value is None or value == [] or value == {}:
         return "none"
-    if isinstance(value, str):
+    if isinstance(value, str) or key not in BY_NAME:
         return called(value)
-    if isinstance(value, list):
-        return called(", ".join(map(_item, value)))
-    return called(json.dumps(value, ensure_ascii=False))
-
-
-def _limit(value: Mapping[str, Any]) -> str:
-    low, high = value.get("at_least"), value.get("at_most")
-    ends = [
-        f">= {low:g}" if low is not None else "",
-        f"<= {high:g}" if high is not None else "",
-    ]
-    return f"{value['metric']} {' and '.join(filter(None, ends))}"
-
-
-def _item(value: object) -> str:
-    """Return one of several settings: a rule, a feature, the columns of an intersection, a name."""
-    if isinstance(value, Mapping) and "metric" in value:
-        return " or ".join(map(_limit, [value, *value.get("alternatives", ())]))
-    if isinstance(value, Mapping) and "column" in value:
-        parts = [each for key, each in value.items() if key != "column" and each]
-        more = f" {json.dumps(parts[0], ensure_ascii=False)}" if parts else ""
-        return f"{value['column']}{more}"
-    return "*".join(map(str, value)) if isinstance(value, list) else str(value)
+    return called(", ".join(BY_NAME[key].type.write(value)))

@@ -9,58 +9,28 @@ from typing import Any, TypeVar
 from fairgauge.catalogue.moments import Mean, RegressionTerm
 from fairgauge.enums import ColumnEffects, GapPartKind, GapVerdict, StratumWeights, WhyInconclusive
 from fairgauge.question.presets import preset, preset_names
-from fairgauge.render._document_tree import (
-    Block,
-    Cell,
-    Chart,
-    ChartRow,
-    Column,
-    DocumentTree,
-    Facts,
-    Heading,
-    Items,
-    Mark,
-    Paragraph,
-    Section,
-    Table,
-    Tone,
-    Unit,
+from fairgauge.render import _document_tree as tree
+from fairgauge.render.documents._document_parts import (
+    Field,
+    document_of,
+    listed,
+    repeat_blocks,
+    table_of_rows,
 )
-from fairgauge.render.documents._document_parts import document_of, listed, repeat_blocks
 from fairgauge.render.documents._preset_blocks import QUOTED, preset_facts
 from fairgauge.render.documents.report_notes import opening_warnings
+from fairgauge.render.words import decomposition_sentences as words
 from fairgauge.render.words import numbers
-from fairgauge.render.words.decomposition_sentences import (
-    CAVEAT,
-    adjusted_for,
-    describe_adjusted,
-    describe_detectable,
-    describe_gap_verdict,
-    describe_heterogeneity,
-    describe_intervals,
-    describe_overall,
-    describe_trend,
-    each_of,
-    outlying_words,
-    part_words,
-    rows_words,
-    share_words,
-    strata_words,
-    stratum_name,
-    stratum_unit,
-    value_words,
-    verdict_and_controls,
-)
 from fairgauge.render.words.display_names import called, capitalised, group_called
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import (
-    ci_words,
     compared_rate,
+    metric_ci,
+    metric_value,
     metric_words,
     neutral,
     shown,
     shown_range,
-    signed,
     unit,
     value_text,
     with_unit,
@@ -87,7 +57,7 @@ _MOST_ROWS, _MOST_NAMED = 5, 4
 _NOT_SHOWN = ("what remains with other weights", "regressions", "tests of variation", "method")
 _MOST_OPEN, _MOST_DRAWN = 12, 8
 _COLUMN_OF = {RegressionTerm.LABEL: "label", RegressionTerm.PREDICTION: "prediction"}
-_TONES = {GapVerdict.REMAINS: Tone.BAD, GapVerdict.INCONCLUSIVE: Tone.UNSURE}
+_TONES = {GapVerdict.REMAINS: tree.Tone.BAD, GapVerdict.INCONCLUSIVE: tree.Tone.UNSURE}
 """That a gap is accounted for is no good news by itself."""
 _CONTRIBUTIONS = (
     "Contributions of the strata add up to composition and to within; composition is measured from "
@@ -112,7 +82,7 @@ METHOD = (
 )
 
 
-def decomposition_document(found: Decomposition, *, full: bool = True) -> DocumentTree:
+def decomposition_document(found: Decomposition, *, full: bool = True) -> tree.DocumentTree:
     """Build the document of a decomposition: of a summary, what one screen has room for."""
     columns = numbers.listing([called(column) for column in found.gaps[0].columns])
     several = len(found.gaps) > 1
@@ -130,11 +100,11 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> Docume
     return document_of(
         found,
         title=f"Decomposition of the {'gaps' if several else 'gap'} by {columns}",
-        beside=rows_words(found),
+        beside=words.rows_words(found),
         lead=(lead,),
         verdict=_verdict(found),
         subject="; ".join(gap.estimate.says for gap in found.gaps),
-        tone=_TONES.get(found.verdict, Tone.PLAIN),
+        tone=_TONES.get(found.verdict, tree.Tone.PLAIN),
         sections=_sections(found) if full else [_on_a_screen(found)],
         not_shown=() if full else _NOT_SHOWN,
         folded=not full,
@@ -153,13 +123,13 @@ def _verdict(found: Decomposition) -> str:
     several = len(found.gaps) > 1
     by_verdict: dict[str, list[str]] = {}
     for _, gap in found.gravest():
-        words = verdict_and_controls(found.with_regression(gap)).upper()
-        by_verdict.setdefault(words, []).append(_short(gap, found))
+        verdict = words.verdict_and_controls(found.with_regression(gap)).upper()
+        by_verdict.setdefault(verdict, []).append(_short(gap, found))
     texts = [
-        f"{words}: {numbers.listing(names, most=_MOST_NAMED)}" if several else words
-        for words, names in by_verdict.items()
+        f"{verdict}: {numbers.listing(names, most=_MOST_NAMED)}" if several else verdict
+        for verdict, names in by_verdict.items()
     ]
-    outlying = next(filter(None, (outlying_words(gap) for _, gap in found.gravest())), "")
+    outlying = next(filter(None, (words.outlying_words(gap) for _, gap in found.gravest())), "")
     if outlying and found.verdict is GapVerdict.INCONCLUSIVE:
         texts = [f"OUTLYING: {outlying}", f"OVER ALL STRATA {texts[0]}", *texts[1:]]
     elif outlying:
@@ -167,7 +137,7 @@ def _verdict(found: Decomposition) -> str:
     return "; ".join(texts)
 
 
-def _sections(found: Decomposition) -> Iterator[Section]:
+def _sections(found: Decomposition) -> Iterator[tree.Section]:
     several = len(found.gaps) > 1
     differences = {test_of(gap) for gap in found.gaps if gap.scale == "difference"}
     for i, gap in found.gravest():
@@ -180,39 +150,39 @@ def _sections(found: Decomposition) -> Iterator[Section]:
         )
     if (name := found.spec.get("preset")) in preset_names():
         of_preset = preset(name)
-        blocks = (preset_facts(of_preset), Items(of_preset.statements), Paragraph(QUOTED))
+        blocks = (preset_facts(of_preset), tree.Items(of_preset.statements), tree.Paragraph(QUOTED))
         yield listed("preset", "Preset", *blocks)
-    yield Section("notes", "Method and excluded rows", tuple(_notes(found)))
+    yield tree.Section("notes", "Method and excluded rows", tuple(_notes(found)))
     yield listed("provenance", "Provenance", *_repeat(found))
 
 
-def _notes(found: Decomposition) -> Iterator[Block]:
+def _notes(found: Decomposition) -> Iterator[tree.Block]:
     several = len(found.gaps[0].columns) > 1
-    yield Paragraph(f"{METHOD}{_SEVERAL_COLUMNS * several}", Tone.SOFT)
+    yield tree.Paragraph(f"{METHOD}{_SEVERAL_COLUMNS * several}", tree.Tone.SOFT)
     if found.excluded:
         pairs = ((reason, numbers.numbered(rows)) for reason, rows in found.excluded.items())
-        yield Facts(tuple(pairs))
+        yield tree.Facts(tuple(pairs))
 
 
-def _repeat(found: Decomposition) -> Iterator[Block]:
+def _repeat(found: Decomposition) -> Iterator[tree.Block]:
     """Yield where the numbers come from, how to make them again, and room for signatures."""
     if any(gap.other_intervals for gap in found.gaps):
-        yield Paragraph(_CUT_POINTS, Tone.SOFT)
+        yield tree.Paragraph(_CUT_POINTS, tree.Tone.SOFT)
     yield from repeat_blocks(found, found.fingerprint, "why", of="decomposition")
 
 
-def _filed(found: Decomposition) -> Iterator[Block]:
+def _filed(found: Decomposition) -> Iterator[tree.Block]:
     """Yield what is filed with the first page: the parts, the method, and how to repeat it."""
     tables = _on_a_screen(found, parts=False)
-    yield Heading(tables.title)
+    yield tree.Heading(tables.title)
     # of several gaps those of the other ones have the room of the strata
     yield from (each for i, each in enumerate(tables.blocks) if i != 1 or len(found.gaps) == 1)
-    yield Heading("Method and excluded rows")
+    yield tree.Heading("Method and excluded rows")
     yield from _notes(found)
     yield from _repeat(found)
 
 
-def _on_a_screen(found: Decomposition, *, parts: bool = True) -> Section:
+def _on_a_screen(found: Decomposition, *, parts: bool = True) -> tree.Section:
     """Return the parts of the gravest gap, where it is largest, and a line of each other gap.
 
     Without ``parts`` the strata stand without what each contributes to these.
@@ -223,32 +193,32 @@ def _on_a_screen(found: Decomposition, *, parts: bool = True) -> Section:
         each for each in others if each[1].scale == "difference" or test_of(each[1]) not in alike
     ]
     most = _MOST_ROWS - (2 if others else 0)
-    blocks: list[Block] = [_parts(found.with_regression(first), whole=False)]
+    blocks: list[tree.Block] = [_parts(found.with_regression(first), whole=False)]
     by_column = _furthest_column(first)
     if by_column is not None:
         blocks.append(_levels(first, by_column, _first(by_column.levels, most), screen=True))
     else:
         blocks.append(_strata(first, _first(first.strata, most), screen=True, parts=parts))
-    if trend := describe_trend(first):
-        blocks.append(Paragraph(trend))
+    if trend := words.describe_trend(first):
+        blocks.append(tree.Paragraph(trend))
     if others:
         columns = (
-            Column("other gaps", numeric=False), Column("gap"), Column("within"),
-            Column("CI of within", numeric=False), Column("verdict", numeric=False),
+            tree.Column("other gaps", numeric=False), tree.Column("gap"), tree.Column("within"),
+            tree.Column("CI of within", numeric=False), tree.Column("verdict", numeric=False),
         )  # fmt: skip
         more = len(others) - most
         notes = (f"{more:,} more in the .html or .json.",) if more > 0 else ()
         rows = tuple(
             (
-                Cell(_short(gap, found), name=True),
-                Cell(value_text(gap.estimate, interval=False)),
-                *map(Cell, value_words(gap, gap.part(GapPartKind.WITHIN))),
-                Cell(str(gap.verdict)),
+                tree.Cell(_short(gap, found), name=True),
+                tree.Cell(value_text(gap.estimate, interval=False)),
+                *map(tree.Cell, words.value_words(gap, gap.part(GapPartKind.WITHIN))),
+                tree.Cell(str(gap.verdict)),
             )
             for _, gap in others[:most]
         )
-        blocks.append(Table("Other gaps", columns, rows, notes=notes))
-    return Section("gap", _title(first, found), tuple(blocks))
+        blocks.append(tree.Table("Other gaps", columns, rows, notes=notes))
+    return tree.Section("gap", _title(first, found), tuple(blocks))
 
 
 def _first(rows: Sequence[_Row], most: int) -> Sequence[_Row]:
@@ -276,12 +246,10 @@ def _title(gap: Gap, found: Decomposition) -> str:
 
 def _metric(gap: Gap, found: Decomposition) -> str:
     """Return what the metric of a gap is called, a mean by its column."""
-    row, words = compared_rate(gap.estimate.definition), metric_words(gap.estimate.definition)
-    return (
-        words.replace(row.title, f"mean {called(column)}", 1)
-        if (row and (column := _averaged(gap, found)))
-        else words
-    )
+    row, title = compared_rate(gap.estimate.definition), metric_words(gap.estimate.definition)
+    if row and (column := _averaged(gap, found)):
+        return title.replace(row.title, f"mean {called(column)}", 1)
+    return title
 
 
 def _averaged(gap: Gap, found: Decomposition) -> str | None:
@@ -290,25 +258,29 @@ def _averaged(gap: Gap, found: Decomposition) -> str | None:
     return found.spec.get(_COLUMN_OF.get(row.of, "")) if isinstance(row, Mean) else None
 
 
-def _about(gap: Gap, found: Decomposition) -> Iterator[Block]:
+def _about(gap: Gap, found: Decomposition) -> Iterator[tree.Block]:
     """Yield the gap over all strata, and of which column a mean is."""
     row, column = compared_rate(gap.estimate.definition), _averaged(gap, found)
     of = f" {capitalised(row.title)}: the mean of {called(column)}." if row and column else ""
-    yield Paragraph(f"{describe_overall(gap)} {gap.estimate.says}.{of}".strip())
+    yield tree.Paragraph(f"{words.describe_overall(gap)} {gap.estimate.says}.{of}".strip())
 
 
-def _gap(gap: Gap, at: int, *, parts: bool) -> Iterator[Block]:
+def _gap(gap: Gap, at: int, *, parts: bool) -> Iterator[tree.Block]:
     """Yield what becomes of a gap: of a ratio beside the difference of its rate, the parts."""
-    yield Paragraph(describe_gap_verdict(gap), _TONES.get(gap.verdict, Tone.PLAIN))
+    yield tree.Paragraph(words.describe_gap_verdict(gap), _TONES.get(gap.verdict, tree.Tone.PLAIN))
     yield _parts(gap)
-    of_difference = (describe_adjusted(gap), describe_heterogeneity(gap), describe_trend(gap))
+    of_difference = (
+        words.describe_adjusted(gap),
+        words.describe_heterogeneity(gap),
+        words.describe_trend(gap),
+    )
     texts = (
-        describe_detectable(gap),
-        describe_intervals(gap),
+        words.describe_detectable(gap),
+        words.describe_intervals(gap),
         *((_WITH_DIFFERENCE,) if parts else of_difference),
     )
     for text in filter(None, texts):
-        yield Paragraph(text)
+        yield tree.Paragraph(text)
     yield _waterfall(gap, gap.adjusted)
     if parts:
         return
@@ -320,16 +292,16 @@ def _gap(gap: Gap, at: int, *, parts: bool) -> Iterator[Block]:
 
 
 def _folded(
-    id_: str, what: str, rows: Sequence[_Row], table: Callable[[Sequence[_Row]], Table]
-) -> Iterator[Block]:
+    id_: str, what: str, rows: Sequence[_Row], table: Callable[[Sequence[_Row]], tree.Table]
+) -> Iterator[tree.Block]:
     """Yield a table of the first rows, and one of the others that opens on demand."""
     first, others = _first(rows, _MOST_OPEN), rows[_MOST_OPEN:]
     yield table(first)
     if len(first) < len(rows):
-        yield Section(id_, f"{len(others):,} more {what}", (table(others),), folded=True)
+        yield tree.Section(id_, f"{len(others):,} more {what}", (table(others),), folded=True)
 
 
-def _parts(gap: Gap, *, whole: bool = True) -> Table:
+def _parts(gap: Gap, *, whole: bool = True) -> tree.Table:
     """Return the parts that add up (multiply) to the gap, then within strata by other weights.
 
     Of no ``whole`` table, what adds up alone, beside what remains by regression.
@@ -338,55 +310,55 @@ def _parts(gap: Gap, *, whole: bool = True) -> Table:
     shares = any(part.share is not None for part in gap.parts)
     rows = [
         (
-            Cell(part_words(gap, part)),
-            *map(Cell, value_words(gap, part)),
-            *([Cell(share_words(part))] if shares else []),
+            tree.Cell(words.part_words(gap, part)),
+            *map(tree.Cell, words.value_words(gap, part)),
+            *([tree.Cell(words.share_words(part))] if shares else []),
         )
         for part in _shown_parts(gap)
         if whole or _is_added(gap, part)
     ]
-    kind, sign = unit(gap.estimate.definition), signed(gap.estimate.definition)
+    metric = gap.estimate.definition
     totals = list(_totals(gap, () if whole else gap.adjusted[:1]))
     columns = (
-        Column("part", numeric=False), Column("size"), Column("CI", numeric=False),
-        *([Column("share of the gap", numeric=False)] if shares else []),
+        tree.Column("part", numeric=False), tree.Column("size"), tree.Column("CI", numeric=False),
+        *([tree.Column("share of the gap", numeric=False)] if shares else []),
     )  # fmt: skip
     how = "multiply" if ratio else "add up"
     alone = "Strata of one side alone, composition" if _alone(gap) else "Composition"
-    own = f"“{part_words(gap, gap.part(GapPartKind.WITHIN))}”"
+    own = f"“{words.part_words(gap, gap.part(GapPartKind.WITHIN))}”"
     quoted = f"{own} is the {gap.scale} to quote"
     if gap.reason is WhyInconclusive.VARIES:
         quoted = f"{own} is an average of what varies, and not one to quote"
     if gap.reason in UNADJUSTED:
         quoted = f"{own} is no {gap.scale} to quote"
     if gap.controls:
-        main = f"; the one adjusted for {adjusted_for(gap)} is the {gap.scale} to quote"
-        quoted = f"{own} is by {strata_words(gap)} alone{main if gap.adjusted else ''}"
+        main = f"; the one adjusted for {words.adjusted_for(gap)} is the {gap.scale} to quote"
+        quoted = f"{own} is by {words.strata_words(gap)} alone{main if gap.adjusted else ''}"
     notes = [f"{alone} and within {how} to the gap: {quoted}."]
     if whole:
         notes.append(
             "Rows with other weights are other averages of the same differences: that of Mantel "
-            f"and Haenszel is what an audit states as adjusted for {strata_words(gap)}."
+            f"and Haenszel is what an audit states as adjusted for {words.strata_words(gap)}."
         )
     if gap.support.strata_used == 0:
         notes = ["No stratum has rows of both sides: the parts of the gap are undefined."]
     if shares and whole:
         of = " (of its logarithm)" if ratio else ""
         notes.append(f"Shares are of the gap{of}; one may be above 100%, beside others below 0%.")
-    return Table(
+    return tree.Table(
         "Parts of the gap",
         columns,
         tuple(rows),
         tuple(
             (
-                Cell(name),
-                Cell(with_unit(value, kind, sign=sign)),
-                Cell(ci_words(ends, kind, sign=sign)),
-                *([Cell("")] if shares else []),
+                tree.Cell(name),
+                tree.Cell(metric_value(metric, value)),
+                tree.Cell(metric_ci(metric, ends)),
+                *([tree.Cell("")] if shares else []),
             )
             for name, value, ends in totals
         ),
-        notes=(*notes, CAVEAT) if whole else (f"{notes[0]} {CAVEAT}",),
+        notes=(*notes, words.CAVEAT) if whole else (f"{notes[0]} {words.CAVEAT}",),
     )
 
 
@@ -403,7 +375,10 @@ def _totals(
     """Yield the gap, and what remains of it by regressions."""
     yield "the gap", gap.estimate.value, gap.estimate.interval
     for each in adjusted:
-        yield f"adjusted for {adjusted_for(gap)} {_EFFECTS[each.effects]}", *each.at(gap.scale)
+        yield (
+            f"adjusted for {words.adjusted_for(gap)} {_EFFECTS[each.effects]}",
+            *each.at(gap.scale),
+        )
 
 
 def _alone(gap: Gap) -> bool:
@@ -424,7 +399,7 @@ def _is_added(gap: Gap, part: GapPart) -> bool:
     return part.weights is StratumWeights.AVERAGE and not divided
 
 
-def _pictures(gap: Gap) -> Iterator[Chart]:
+def _pictures(gap: Gap) -> Iterator[tree.Chart]:
     """Yield what is drawn on the first page: the parts, and the strata that are furthest out."""
     yield _waterfall(gap, gap.adjusted[:1] if gap.controls else ())
     charts = list(_dots(gap, _MOST_DRAWN))
@@ -432,7 +407,7 @@ def _pictures(gap: Gap) -> Iterator[Chart]:
     yield from (named or charts)[:1]
 
 
-def _waterfall(gap: Gap, adjusted: Sequence[AdjustedGap]) -> Chart:
+def _waterfall(gap: Gap, adjusted: Sequence[AdjustedGap]) -> tree.Chart:
     """Return the parts that add up (multiply) to the gap, each from where those before it end.
 
     Below the gap is what remains of it by regression.
@@ -448,32 +423,32 @@ def _waterfall(gap: Gap, adjusted: Sequence[AdjustedGap]) -> Chart:
         end, low, high = (
             start * each if ratio else start + each for each in (part.value, low, high)
         )
-        words = value_words(gap, part)
-        rows.append(ChartRow(part_words(gap, part), Mark(end, low, high), words[0], start=start))
-    kind, sign = unit(metric), signed(metric)
-    for name, value, ends in _totals(gap, adjusted):
-        mark, text = Mark(value, *(ends or (None, None))), with_unit(value, kind, sign=sign)
-        rows.append(ChartRow(name, mark, text, emphasis=True, start=neutral_value))
+        name, (value, _) = words.part_words(gap, part), words.value_words(gap, part)
+        rows.append(tree.ChartRow(name, tree.Mark(end, low, high), value, start=start))
+    for name, total, ends in _totals(gap, adjusted):
+        text = metric_value(metric, total)
+        rows.append(
+            tree.ChartRow(name, tree.mark_of(total, ends), text, emphasis=True, start=neutral_value)
+        )
     size = "multiplies where the one above it ends" if ratio else "is the length of its bar"
     legend = (
         f"The number of a part {size}; the bar begins where the one above it ends. Lines are "
         "confidence intervals, from the same place."
     )
-    points = ("pp: percentage points, of 100.",) if kind is Unit.POINTS else ()
+    kind = unit(metric)
+    points = ("pp: percentage points, of 100.",) if kind is tree.Unit.POINTS else ()
     title = "The gap and its parts"
-    return Chart(title, tuple(rows), kind, neutral(metric), notes=points, legend=legend)
+    return tree.Chart(title, tuple(rows), kind, neutral(metric), notes=points, legend=legend)
 
 
-def _dots(gap: Gap, most: int = _MOST_OPEN) -> Iterator[Chart]:
+def _dots(gap: Gap, most: int = _MOST_OPEN) -> Iterator[tree.Chart]:
     """Yield the difference in every stratum, of several columns at every level of each."""
-    kind = stratum_unit(gap)
-    charts: list[tuple[str, list[tuple[str, StratumGap | LevelGap]]]] = [
-        (_adjusted_title(gap, column), [(called(each.level), each) for each in column.levels])
-        for column in gap.by_column
-    ] or [
-        (f"Difference in each {each_of(gap)}", [(stratum_name(each), each) for each in gap.strata])
-    ]
-    for caption, found in charts:
+    kind = words.stratum_unit(gap)
+    strata, *levels = words.places_of(gap)
+    captions = [_adjusted_title(gap, column) for column in gap.by_column]
+    for caption, (_, _, found) in zip(
+        captions or [f"Difference in each {words.each_of(gap)}"], levels or [strata], strict=True
+    ):
         known = [(name, each) for name, each in found if each.difference is not None]
         known.sort(key=lambda one: one[1].difference or 0.0)
         ends = known if len(known) <= most else _furthest(known, most)
@@ -481,29 +456,29 @@ def _dots(gap: Gap, most: int = _MOST_OPEN) -> Iterator[Chart]:
         notes = [f"Of {len(known):,}, the {len(ends)} furthest from the others."] if more else []
         if ends:
             rows = tuple(
-                ChartRow(
+                tree.ChartRow(
                     name,
-                    Mark(each.difference, *(each.interval or (None, None))),
+                    tree.mark_of(each.difference, each.interval),
                     with_unit(each.difference, kind, sign=True),
                     badge="outlying" if each.outlying else "",
-                    tone=Tone.UNSURE if each.outlying else Tone.PLAIN,
+                    tone=tree.Tone.UNSURE if each.outlying else tree.Tone.PLAIN,
                 )
                 for name, each in ends
             )
-            yield Chart(caption, (*_average(gap), *rows), kind, 0.0, notes=tuple(notes))
+            yield tree.Chart(caption, (*_average(gap), *rows), kind, 0.0, notes=tuple(notes))
 
 
-def _average(gap: Gap) -> Iterator[ChartRow]:
+def _average(gap: Gap) -> Iterator[tree.ChartRow]:
     """Yield the average difference within strata, beside which those of strata stand."""
     average = gap.part(GapPartKind.WITHIN)
     if gap.scale == "difference" and average.value is not None:
-        mark = Mark(average.value, *(average.interval or (None, None)))
-        yield ChartRow(part_words(gap, average), mark, value_words(gap, average)[0], emphasis=True)
+        mark = tree.mark_of(average.value, average.interval)
+        yield tree.ChartRow(
+            words.part_words(gap, average), mark, words.value_words(gap, average)[0], emphasis=True
+        )
 
 
-def _furthest(
-    found: Sequence[tuple[str, StratumGap | LevelGap]], most: int
-) -> list[tuple[str, StratumGap | LevelGap]]:
+def _furthest(found: Sequence[words.Place], most: int) -> list[words.Place]:
     """Return those that are furthest from the others, in the order in which they stand."""
 
     def distance(i: int) -> tuple[bool, float]:
@@ -514,80 +489,86 @@ def _furthest(
 
 
 def _adjusted_title(gap: Gap, column: ColumnGap) -> str:
-    names = numbers.listing([called(name) for name in gap.columns if name != column.column])
-    return f"{called(column.column)}, adjusted for {names}"
+    return f"{called(column.column)}, adjusted for {words.others_of(gap, column)}"
 
 
 def _strata(
     gap: Gap, strata: Sequence[StratumGap], *, screen: bool = False, parts: bool = True
-) -> Table:
+) -> tree.Table:
     """Return strata; of a screen without the note on columns that may find no room there."""
     group, reference = called(gap.estimate.group), called(reference_name(gap.estimate.reference))
     of_difference = parts and gap.scale == "difference"
-    rate = compared_rate(gap.estimate.definition)
+    kind, rate = words.stratum_unit(gap), compared_rate(gap.estimate.definition)
     share = rate is None or rate.is_share
-    of, of_rate = ("rate", Unit.PERCENT) if share else ("mean", Unit.NUMBER)
-    of_gap = stratum_unit(gap)
-    columns = [
-        Column(", ".join(map(called, gap.columns)), numeric=False),
-        Column(f"n, {group}"),
-        Column(f"n, {reference}"),
-        *(Column(f"{of}, {side}") for side in (group, reference)),
-        Column("difference"),
-        Column("CI", numeric=False),
+    of, of_rate = ("rate", tree.Unit.PERCENT) if share else ("mean", tree.Unit.NUMBER)
+    by = tree.Column(", ".join(map(called, gap.columns)), numeric=False)
+    fields: list[Field[StratumGap]] = [
+        (by, lambda each: tree.Cell(words.stratum_name(each), name=True)),
+        *_sizes(gap),
+        (f"{of}, {group}", lambda each: shown(each.rate_group, of_rate)),
+        (f"{of}, {reference}", lambda each: shown(each.rate_reference, of_rate)),
+        *_differences(gap),
     ]
-    columns += [Column("composition"), Column("within", joined=True)] if of_difference else []
-
-    def row(each: StratumGap) -> tuple[Cell, ...]:
-        cells = [Cell(stratum_name(each), name=True)]
-        cells += [Cell(count(each.n_group)), Cell(count(each.n_reference))]
-        cells += [Cell(shown(rate, of_rate)) for rate in (each.rate_group, each.rate_reference)]
-        difference = with_unit(each.difference, of_gap, sign=True)
-        low, high = each.interval or (None, None)
-        interval = shown_range(low, high, of_gap, sign=True)
-        star = "*" if each.outlying else ""
-        cells += [Cell(f"{difference}{star}"), Cell(interval)]
-        own = (each.composition, each.within) if of_difference else ()
-        return (*cells, *(Cell(with_unit(part, of_gap, sign=True)) for part in own))
-
+    if of_difference:
+        fields += [
+            ("composition", lambda each: with_unit(each.composition, kind, sign=True)),
+            (
+                tree.Column("within", joined=True),
+                lambda each: with_unit(each.within, kind, sign=True),
+            ),
+        ]
     more = screen * (len(gap.strata) - len(strata))
     notes = [_CONTRIBUTIONS] if of_difference and gap.support.strata_used and not screen else []
     notes += [_OUTLYING] if any(each.outlying for each in strata) else []
     notes += [f"{more:,} more strata in the .html or .json."] if more else []
-    return Table("Strata", tuple(columns), tuple(map(row, strata)), notes=tuple(notes), titled=True)
+    return table_of_rows("Strata", strata, *fields, notes=notes, titled=True)
 
 
 def _levels(
     gap: Gap, column: ColumnGap, levels: Sequence[LevelGap], *, screen: bool = False
-) -> Table:
+) -> tree.Table:
     """Return the difference at the levels of one of several columns."""
-    group, reference = called(gap.estimate.group), called(reference_name(gap.estimate.reference))
-    kind = stratum_unit(gap)
-    columns = (
-        Column(called(column.column), numeric=False),
-        Column(f"n, {group}"),
-        Column(f"n, {reference}"),
-        Column("difference"),
-        Column("CI", numeric=False),
-        Column("others"),
-    )
-    rows = tuple(
-        (
-            Cell(called(each.level), name=True),
-            Cell(count(each.n_group)),
-            Cell(count(each.n_reference)),
-            Cell(with_unit(each.difference, kind, sign=True) + ("*" if each.outlying else "")),
-            Cell(shown_range(each.interval.low, each.interval.high, kind, sign=True)),
-            Cell(with_unit(each.others, kind, sign=True)),
-        )
-        for each in levels
-    )
-    names = numbers.listing([called(name) for name in gap.columns if name != column.column])
+    kind, within = words.stratum_unit(gap), words.others_of(gap, column)
     more = screen * (len(column.levels) - len(levels))
-    notes = [f"Differences within {names}, averaged with the weights of Mantel and Haenszel."]
+    notes = [f"Differences within {within}, averaged with the weights of Mantel and Haenszel."]
     notes += [_OUTLYING] if any(each.outlying for each in levels) else []
     notes += [f"{more:,} more in the .html or .json."] if more else []
-    return Table(_adjusted_title(gap, column), columns, rows, notes=tuple(notes), titled=True)
+    return table_of_rows(
+        _adjusted_title(gap, column),
+        levels,
+        (
+            tree.Column(called(column.column), numeric=False),
+            lambda each: tree.Cell(called(each.level), name=True),
+        ),
+        *_sizes(gap),
+        *_differences(gap),
+        ("others", lambda each: with_unit(each.others, kind, sign=True)),
+        notes=notes,
+        titled=True,
+    )
+
+
+def _sizes(gap: Gap) -> list[Field[StratumGap | LevelGap]]:
+    """Return the columns of how many rows of both sides a stratum or level has."""
+    group, reference = called(gap.estimate.group), called(reference_name(gap.estimate.reference))
+    return [
+        (f"n, {group}", lambda each: count(each.n_group)),
+        (f"n, {reference}", lambda each: count(each.n_reference)),
+    ]
+
+
+def _differences(gap: Gap) -> list[Field[StratumGap | LevelGap]]:
+    """Return the columns of the difference in a stratum or level; outlying ones have a star."""
+    kind = words.stratum_unit(gap)
+
+    def difference(each: StratumGap | LevelGap) -> str:
+        return with_unit(each.difference, kind, sign=True) + "*" * each.outlying
+
+    def interval(each: StratumGap | LevelGap) -> str:
+        low, high = each.interval or (None, None)
+        return shown_range(low, high, kind, sign=True)
+
+    return [("difference", difference), (tree.Column("CI", numeric=False), interval)]
 
 
 _OF_GAP = ("metric", "feature", "group", "reference", "verdict")

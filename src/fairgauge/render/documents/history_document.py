@@ -11,10 +11,8 @@ from fairgauge.results.monitor_results import HistoryHealth
 def history_document(health: HistoryHealth, *, full: bool = True) -> DocumentTree:
     """Build the document of the health of a history."""
     del full  # it has no summary
-    count = len(health.findings)
-    found = f"{count:,} {numbers.plural(count, 'finding', 'findings')}"
-    size = len(health.periods)
-    span = f"{size:,} {numbers.plural(size, 'period', 'periods')}"
+    count, size = len(health.findings), len(health.periods)
+    span = numbers.numbered(size, "periods")
     if health.periods:
         span += f", {health.periods[0]} to {health.periods[-1]}"
     sentences = Items(tuple(each.says for each in health.findings))
@@ -22,7 +20,11 @@ def history_document(health: HistoryHealth, *, full: bool = True) -> DocumentTre
         health,
         title=f"History of {health.model}",
         beside=span,
-        verdict=found.upper() if count else "NOTHING FOUND" if size else "NO PERIODS",
+        verdict=numbers.numbered(count, "findings").upper()
+        if count
+        else "NOTHING FOUND"
+        if size
+        else "NO PERIODS",
         tone=Tone.BAD if count else Tone.GOOD if size else Tone.UNSURE,
         sections=[listed("feed", "Rows that may be wrong", sentences)] if count else [],
         file_name="history",

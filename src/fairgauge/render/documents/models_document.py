@@ -9,22 +9,7 @@ from typing import TypeVar
 
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.enums import CandidateVerdict, ClassKind, Direction, Performance, ScopeKind, Status
-from fairgauge.render._document_tree import (
-    Block,
-    Cell,
-    Chart,
-    ChartRow,
-    Column,
-    DocumentTree,
-    Heading,
-    Items,
-    Mark,
-    Paragraph,
-    Section,
-    Table,
-    Tone,
-    Unit,
-)
+from fairgauge.render import _document_tree as tree
 from fairgauge.render.brief.models_brief import models_exhibits, vocabulary_of
 from fairgauge.render.documents._document_parts import (
     document_of,
@@ -32,19 +17,8 @@ from fairgauge.render.documents._document_parts import (
     more_in_json,
     repeat_blocks,
 )
-from fairgauge.render.words import numbers
-from fairgauge.render.words.change_words import (
-    ARROW,
-    DIRECTIONS,
-    before_after,
-    change_ci_words,
-    change_words,
-    describe_disparity_shift,
-    describe_rate_shift,
-    rate_unit,
-    scope_words,
-    sides_words,
-)
+from fairgauge.render.words import change_words, numbers
+from fairgauge.render.words import model_sentences as words
 from fairgauge.render.words.display_names import called, capitalised, printable
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import (
@@ -58,16 +32,6 @@ from fairgauge.render.words.metric_words import (
     unit,
     unit_name,
     with_unit,
-)
-from fairgauge.render.words.model_sentences import (
-    TERMS,
-    VERDICTS,
-    at_one_threshold,
-    beyond_margins,
-    describe_candidate,
-    margin_sentence,
-    margins_kept,
-    needed_sentences,
 )
 from fairgauge.render.words.question_sentences import caveat
 from fairgauge.render.words.reason_sentences import (
@@ -92,12 +56,12 @@ _MOST_UNTESTED = 8
 _MOST_ROWS = 200
 _MOST_FILED = 4
 _TONES = {
-    CandidateVerdict.DOMINATES: Tone.GOOD,
-    CandidateVerdict.BETTER_WHERE_TESTED: Tone.PLAIN,
-    CandidateVerdict.TRADE_OFF: Tone.UNSURE,
-    CandidateVerdict.WORSE: Tone.BAD,
-    CandidateVerdict.CANNOT_TELL: Tone.UNSURE,
-    CandidateVerdict.NONE: Tone.PLAIN,
+    CandidateVerdict.DOMINATES: tree.Tone.GOOD,
+    CandidateVerdict.BETTER_WHERE_TESTED: tree.Tone.PLAIN,
+    CandidateVerdict.TRADE_OFF: tree.Tone.UNSURE,
+    CandidateVerdict.WORSE: tree.Tone.BAD,
+    CandidateVerdict.CANNOT_TELL: tree.Tone.UNSURE,
+    CandidateVerdict.NONE: tree.Tone.PLAIN,
 }
 METHOD = (
     "Both models decide the same rows, so every change has a paired confidence interval: Tango's "
@@ -123,15 +87,15 @@ _SHORT_METHOD = (
 )
 
 
-def models_document(comparison: ModelComparison, *, full: bool = True) -> DocumentTree:
+def models_document(comparison: ModelComparison, *, full: bool = True) -> tree.DocumentTree:
     """Build the document of candidates against the model in use."""
-    comparison = at_one_threshold(comparison)
+    comparison = words.at_one_threshold(comparison)
     current = called(comparison.current)
     names = numbers.listing([called(each.name) for each in comparison.candidates])
     shown = _in_words(comparison)
     sections = [_candidate(each, shown) for each in shown.candidates]
     details = tuple(_details(i, each) for i, each in enumerate(shown.candidates))
-    method = Section("method", "Method", (Paragraph(METHOD),))
+    method = tree.Section("method", "Method", (tree.Paragraph(METHOD),))
     sections.append(listed("all", "All changes", *details, method))
     repeat = tuple(
         repeat_blocks(
@@ -141,8 +105,8 @@ def models_document(comparison: ModelComparison, *, full: bool = True) -> Docume
     if full:
         sections.append(listed("provenance", "Provenance", *repeat))
     best = next(i for i, e in enumerate(comparison.candidates) if e.verdict is comparison.verdict)
-    changes = [Heading(sections[best].title), *sections[best].blocks]
-    if isinstance(last := changes[-1], Table) and len(last.rows) > _MOST_FILED:
+    changes = [tree.Heading(sections[best].title), *sections[best].blocks]
+    if isinstance(last := changes[-1], tree.Table) and len(last.rows) > _MOST_FILED:
         changes.pop()  # who changes: of the groups with the most the first page has it
     rows = max((each.rows for each in comparison.candidates), default=0)
     return document_of(
@@ -151,7 +115,7 @@ def models_document(comparison: ModelComparison, *, full: bool = True) -> Docume
         beside=f"{numbers.count(rows)} rows",
         lead=caveat(comparison.spec),
         verdict=", ".join(
-            f"{called(each.name)}: {VERDICTS.get(each.verdict, str(each.verdict)).upper()}"
+            f"{called(each.name)}: {words.VERDICTS.get(each.verdict, str(each.verdict)).upper()}"
             for each in comparison.candidates
             if each.verdict is not CandidateVerdict.NONE
         ),
@@ -159,62 +123,56 @@ def models_document(comparison: ModelComparison, *, full: bool = True) -> Docume
         sections=sections,
         exhibits=models_exhibits(comparison),
         file_name="comparison",
-        filed=(*changes, Paragraph(_SHORT_METHOD, Tone.SOFT), *repeat) if full else (),
+        filed=(*changes, tree.Paragraph(_SHORT_METHOD, tree.Tone.SOFT), *repeat) if full else (),
     )
 
 
 def _in_words(comparison: ModelComparison) -> ModelComparison:
     """Return a comparison whose groups have the user's words, beside the values: "sex: Female"."""
-    words = vocabulary_of(comparison)
+    vocabulary = vocabulary_of(comparison)
 
     def disparity(one: DisparityChange) -> DisparityChange:
         reference = one.reference
         if one.feature is None or _is_of_all_groups(one):
             return one
-        if reference is not None and (other := words.word_of(one.feature, reference.group)):
+        if reference is not None and (other := vocabulary.word_of(one.feature, reference.group)):
             one = replace(one, reference=replace(reference, group=other))
         return named(one)
 
     def named(one: _OfGroup) -> _OfGroup:
-        word = None if one.feature is None else words.word_of(one.feature, one.group)
+        word = None if one.feature is None else vocabulary.word_of(one.feature, one.group)
         return replace(one, group=word, feature=f"{one.feature}: {one.group}") if word else one
 
-    def candidate(each: Candidate) -> Candidate:
-        return replace(
-            each,
-            disparities=tuple(map(disparity, each.disparities)),
-            rates=tuple(map(named, each.rates)),
-            groups=tuple(replace(test, change=named(test.change)) for test in each.groups),
-            reclassified=tuple(map(named, each.reclassified)),
-        )
-
-    return replace(comparison, candidates=tuple(map(candidate, comparison.candidates)))
+    return words.with_changes(comparison, disparity, named)
 
 
-def _tone(comparison: ModelComparison) -> Tone:
+def _tone(comparison: ModelComparison) -> tree.Tone:
     """Return the tone of all verdicts together: that of each, none where they differ."""
     tones = {_TONES[each.verdict] for each in comparison.candidates}
-    return tones.pop() if len(tones) == 1 else Tone.PLAIN
+    return tones.pop() if len(tones) == 1 else tree.Tone.PLAIN
 
 
-def _candidate(each: Candidate, comparison: ModelComparison) -> Section:
+def _candidate(each: Candidate, comparison: ModelComparison) -> tree.Section:
     current = called(comparison.current)
     candidates = len(comparison.candidates)
-    blocks: list[Block] = []
+    blocks: list[tree.Block] = []
     sentences: list[str] = []
     if candidates > 1:  # of one alone the summary states them
-        blocks.append(Paragraph(describe_candidate(each, current), _TONES[each.verdict]))
-        sentences += [*beyond_margins(each, [Performance.INFERIOR]), *needed_sentences(each)]
-    sentences += [margin_sentence(test, candidates) for test in each.margins]
-    sentences += [*_disparity_sentences(each), *margins_kept(each), *_margins_of_groups(each)]
+        blocks.append(tree.Paragraph(words.describe_candidate(each, current), _TONES[each.verdict]))
+        sentences += [
+            *words.beyond_margins(each, [Performance.INFERIOR]),
+            *words.needed_sentences(each),
+        ]
+    sentences += [words.margin_sentence(test, candidates) for test in each.margins]
+    sentences += [*_disparity_sentences(each), *words.margins_kept(each), *_margins_of_groups(each)]
     if sentences:
-        blocks.append(Items(tuple(sentences)))
+        blocks.append(tree.Items(tuple(sentences)))
     blocks += _disparity_tables(each)
     blocks += _reclassified_table(each, weighted=bool(comparison.spec.get("weight")))
     place, alone = comparison.candidates.index(each), candidates == 1
     title = "Changes" if alone else f"{called(each.name)} against {current}"
     short = title if alone else called(each.name)
-    return Section(f"candidate-{place}", title, tuple(blocks), short=short)
+    return tree.Section(f"candidate-{place}", title, tuple(blocks), short=short)
 
 
 def _disparity_sentences(each: Candidate) -> Iterator[str]:
@@ -231,13 +189,13 @@ def _disparity_sentences(each: Candidate) -> Iterator[str]:
         )
     )
     for one in found[:_MOST_ITEMS]:
-        yield f"{_subject(one)}: {describe_disparity_shift(one)}, {_became(one)}."
+        yield f"{_subject(one)}: {change_words.describe_disparity_shift(one)}, {_became(one)}."
     if len(found) > _MOST_ITEMS:
         yield f"{len(found) - _MOST_ITEMS:,} more below."
 
 
 def _subject(one: DisparityChange) -> str:
-    of = scope_words(one.scope, one.class_scope, one.threshold)
+    of = change_words.scope_words(one.scope, one.class_scope, one.threshold)
     reference = "" if one.reference is None else f" vs {called(reference_name(one.reference))}"
     who = f"overall{of}"
     if one.feature is not None:
@@ -247,7 +205,7 @@ def _subject(one: DisparityChange) -> str:
 
 def _became(one: DisparityChange) -> str:
     """Return what a change that is statistically significant comes to: sides, and distance."""
-    sides = sides_words(one, one.group, one.reference, one.new)
+    sides = change_words.sides_words(one, one.group, one.reference, one.new)
     if one.significant:
         return ", ".join(filter(None, [sides, _went(one)]))
     p_value = numbers.probability(one.change_p_adjusted, "adjusted p")
@@ -261,8 +219,8 @@ def _margins_of_groups(each: Candidate) -> Iterator[str]:
         return
     worse = [test for test in each.groups if test.outcome is Performance.INFERIOR]
     for test in worse[:_MOST_ITEMS]:
-        shift = describe_rate_shift(test.change)
-        yield f"{_of_test(test)}: {shift}: worse by more than {TERMS.margin(test)}."
+        shift = change_words.describe_rate_shift(test.change)
+        yield f"{_of_test(test)}: {shift}: worse by more than {words.TERMS.margin(test)}."
     if each.verdict is CandidateVerdict.BETTER_WHERE_TESTED:
         yield from _untested(each)
 
@@ -285,12 +243,12 @@ def _untested(each: Candidate) -> Iterator[str]:
             who, status = _who(one.change), one.change.status
             what = one.change.definition.title
             if status is Status.OK:
-                what = f"{what} {describe_rate_shift(one.change)}"
+                what = f"{what} {change_words.describe_rate_shift(one.change)}"
         else:
             who, status, what = _of_whom(one), one.status, metric_words(one.definition)
         why = INSUFFICIENT
         if status is Status.OK:
-            why = f"not shown to be within the margin of {TERMS.margin(one)}"
+            why = f"not shown to be within the margin of {words.TERMS.margin(one)}"
         whose.setdefault((who, why), []).append(what)
     for (who, why), parts in list(whose.items())[:_MOST_UNTESTED]:
         yield f"{who}, {why}: {'; '.join(dict.fromkeys(parts))}."
@@ -299,14 +257,16 @@ def _untested(each: Candidate) -> Iterator[str]:
 
 
 def _of_test(test: MarginTest) -> str:
-    of = scope_words(test.change.scope, test.change.class_scope, test.change.threshold)
+    of = change_words.scope_words(test.change.scope, test.change.class_scope, test.change.threshold)
     return f"{capitalised(test.change.definition.title)}, {_who(test.change)}{of}"
 
 
 def _went(one: DisparityChange) -> str:
     """Return where a disparity went, and by how much with the interval that decides it."""
     p_value = numbers.probability(one.p_adjusted, "adjusted p")
-    return ", ".join(filter(None, [f"{DIRECTIONS[one.direction]}{_by_how_much(one)}", p_value]))
+    return ", ".join(
+        filter(None, [f"{change_words.DIRECTIONS[one.direction]}{_by_how_much(one)}", p_value])
+    )
 
 
 def _tested(one: DisparityChange) -> str:
@@ -330,7 +290,7 @@ def _by_how_much(one: DisparityChange) -> str:
     by_ratio = one.by == "ratio"
     if by_ratio:
         far, low, high = math.exp(far), math.exp(low), math.exp(high)
-    kind = Unit.RATIO if by_ratio else unit(one.definition)
+    kind = tree.Unit.RATIO if by_ratio else unit(one.definition)
     ends = shown_range(low, high, kind)
     level = f"{100 * one.distance_adjusted.level:.4g}%"
     if one.direction is Direction.AS_FAR:
@@ -339,7 +299,7 @@ def _by_how_much(one: DisparityChange) -> str:
     return f" by {size} (adjusted {level} CI {ends})"
 
 
-def _disparity_tables(each: Candidate) -> list[Block]:
+def _disparity_tables(each: Candidate) -> list[tree.Block]:
     """Return the disparities of all rows, before and after: of each group, and of all groups."""
     shown_here = [one for one in each.disparities if one.scope.kind is not ScopeKind.STRATUM
                   and one.class_scope.kind is not ClassKind.AVERAGE]  # fmt: skip
@@ -350,7 +310,7 @@ def _disparity_tables(each: Candidate) -> list[Block]:
     unadjusted = _unadjusted(each)
     if blocks and unadjusted:
         named = numbers.listing([metric_words(metric) for metric in unadjusted])
-        blocks.append(Paragraph(f"Not adjusted for the strata: {named}.", Tone.SOFT))
+        blocks.append(tree.Paragraph(f"Not adjusted for the strata: {named}.", tree.Tone.SOFT))
     return blocks
 
 
@@ -367,23 +327,26 @@ def _unadjusted(each: Candidate) -> list[Metric]:
     return [row for name, row in rows.items() if name not in pooled] if stratified else []
 
 
-def _disparity_table(title: str, head: str, found: list[DisparityChange]) -> list[Block]:
+def _disparity_table(title: str, head: str, found: list[DisparityChange]) -> list[tree.Block]:
     """Return disparities before and after: a row for each group or feature."""
     metrics = {one.metric: one.definition for one in found}
     if not metrics:
         return []
     by_row: dict[str, dict[str, DisparityChange]] = {}
     for one in found:
-        of = scope_words(one.scope, one.class_scope, one.threshold)
+        of = change_words.scope_words(one.scope, one.class_scope, one.threshold)
         by_row.setdefault(f"{_of_whom(one)}{of}", {})[one.metric] = one
-    columns = (Column(head, numeric=False), *(Column(_heading(m)) for m in metrics.values()))
+    columns = (
+        tree.Column(head, numeric=False),
+        *(tree.Column(_heading(m)) for m in metrics.values()),
+    )
     rows = [
-        (Cell(name, name=True), *(_disparity_cell(changes.get(metric)) for metric in metrics))
+        (tree.Cell(name, name=True), *(_disparity_cell(changes.get(metric)) for metric in metrics))
         for name, changes in by_row.items()
     ]
     notes = "   ".join(_table_notes(found))
     return [
-        Table(title, columns, tuple(rows[:_MOST_ROWS]), notes=(notes,)),
+        tree.Table(title, columns, tuple(rows[:_MOST_ROWS]), notes=(notes,)),
         *more_in_json(rows, _MOST_ROWS),
     ]
 
@@ -393,12 +356,12 @@ def _table_notes(found: list[DisparityChange]) -> Iterator[str]:
     units = {unit(one.definition) for one in found}
     references = {one.reference for one in found if one.reference is not None}
     reference = called(reference_name(*references)) if len(references) == 1 else ""
-    if units == {Unit.POINTS}:
+    if units == {tree.Unit.POINTS}:
         of = {getattr(one.definition, "order", "") for one in found} == {"group - reference"}
         above = ": above 0 it happens more often to the group" if of else ""
         yield f"Differences{reference and f' from {reference}'} in percentage points{above}"
     else:
-        if Unit.POINTS in units:
+        if tree.Unit.POINTS in units:
             yield "Differences of rates in percentage points, all others without a unit"
         if reference:
             yield f"Compared with {reference}"
@@ -433,23 +396,25 @@ def _heading(metric: Metric) -> str:
     rate = compared_rate(metric)
     if rate is None or metric.set != "native":
         return metric_words(metric)
-    return rate_heading(rate) if unit(metric) is not Unit.RATIO else f"{rate_heading(rate)} ratio"
+    return (
+        rate_heading(rate) if unit(metric) is not tree.Unit.RATIO else f"{rate_heading(rate)} ratio"
+    )
 
 
-def _disparity_cell(one: DisparityChange | None) -> Cell:
+def _disparity_cell(one: DisparityChange | None) -> tree.Cell:
     if one is None:
-        return Cell("")
+        return tree.Cell("")
     if one.old is None or one.new is None:
-        return Cell("-")
+        return tree.Cell("-")
     mark = "?" if one.status is Status.TOO_FEW else "*" if one.significant else ""
     mark = _OUTSIDE if _is_outside(one) else mark
-    tone = Tone.PLAIN
+    tone = tree.Tone.PLAIN
     if one.significant:
-        tone = Tone.GOOD if one.direction is Direction.CLOSER else Tone.BAD
-    return Cell(f"{before_after(one)}{mark}", tone=tone)
+        tone = tree.Tone.GOOD if one.direction is Direction.CLOSER else tree.Tone.BAD
+    return tree.Cell(f"{change_words.before_after(one)}{mark}", tone=tone)
 
 
-def _reclassified_table(each: Candidate, *, weighted: bool) -> list[Block]:
+def _reclassified_table(each: Candidate, *, weighted: bool) -> list[tree.Block]:
     """Return who is decided differently: of all rows of a group, and of those of each label."""
     found = each.reclassified
     if not found:
@@ -458,23 +423,26 @@ def _reclassified_table(each: Candidate, *, weighted: bool) -> list[Block]:
     for one in found:
         groups.setdefault((one.feature, one.group, one.threshold), {})[one.among] = one
     among = [label for label in ("all", "positive") if any(one.among == label for one in found)]
-    words = {"all": "", "positive": "positives "}
-    columns = [Column("who changes", numeric=False), Column("weighted n" if weighted else "n")]
+    among_whom = {"all": "", "positive": "positives "}
+    columns = [
+        tree.Column("who changes", numeric=False),
+        tree.Column("weighted n" if weighted else "n"),
+    ]
     for label in among:
-        columns.append(Column(f"{words[label]}newly accepted"))
-        columns.append(Column(f"{words[label]}newly rejected", joined=True))
-    rows: list[tuple[Cell, ...]] = []
-    totals: list[tuple[Cell, ...]] = []
+        columns.append(tree.Column(f"{among_whom[label]}newly accepted"))
+        columns.append(tree.Column(f"{among_whom[label]}newly rejected", joined=True))
+    rows: list[tuple[tree.Cell, ...]] = []
+    totals: list[tuple[tree.Cell, ...]] = []
     for (feature, _, threshold), by_label in groups.items():
         at = "" if threshold is None else f", threshold {threshold:g}"
         everyone = by_label["all"]
         n, _, _ = _people(everyone)
-        cells = [Cell(f"{_who(everyone)}{at}", name=True), Cell(numbers.count(n))]
+        cells = [tree.Cell(f"{_who(everyone)}{at}", name=True), tree.Cell(numbers.count(n))]
         for label in among:
             n, gained, lost = _people(by_label[label])
-            cells += [Cell(_part(gained, n)), Cell(_part(lost, n))]
+            cells += [tree.Cell(_part(gained, n)), tree.Cell(_part(lost, n))]
         (totals if feature is None else rows).append(tuple(cells))
-    return [Table("Who changes", tuple(columns), tuple(rows[:_MOST_ROWS]), tuple(totals))]
+    return [tree.Table("Who changes", tuple(columns), tuple(rows[:_MOST_ROWS]), tuple(totals))]
 
 
 def _people(one: Reclassified) -> tuple[float, float, float]:
@@ -491,19 +459,19 @@ def _part(some: float, of: float) -> str:
     return f"{numbers.count(some)} ({some / of:.1%})" if of else numbers.count(some)
 
 
-def _details(place: int, each: Candidate) -> Section:
+def _details(place: int, each: Candidate) -> tree.Section:
     """Return the charts of all disparities and rates of a candidate."""
-    blocks: list[Block] = []
+    blocks: list[tree.Block] = []
     by_metric: dict[str, list[DisparityChange]] = {}
     for one in each.disparities:
         if one.change is not None:
             by_metric.setdefault(one.metric, []).append(one)
     for changes in by_metric.values():
         metric = changes[0].definition
-        kind = Unit.RATIO if changes[0].by == "ratio" else unit(metric)
+        kind = tree.Unit.RATIO if changes[0].by == "ratio" else unit(metric)
         rows = tuple(_change_row(one) for one in changes[:_MOST_ROWS])
         title = f"Change of {metric_words(metric)}"
-        blocks.append(Chart(title, rows, kind, 1.0 if changes[0].by == "ratio" else 0.0))
+        blocks.append(tree.Chart(title, rows, kind, 1.0 if changes[0].by == "ratio" else 0.0))
     by_rate: dict[str, list[RateChange]] = {}
     for rate in each.rates:
         if rate.change is not None:
@@ -511,41 +479,45 @@ def _details(place: int, each: Candidate) -> Section:
     for rates in by_rate.values():
         name = rates[0].definition
         rows = tuple(_rate_row(one) for one in rates[:_MOST_ROWS])
-        blocks.append(Chart(f"Change of {name.title}", rows, rate_unit(name), 0.0))
+        blocks.append(
+            tree.Chart(f"Change of {name.title}", rows, change_words.rate_unit(name), 0.0)
+        )
     missing = dict.fromkeys(
         f"{capitalised(metric_words(one.definition))}: {describe_reason(one.reason)}."
         for one in each.disparities
         if one.change is None and one.reason is not None
     )
     if missing:
-        blocks.append(Items(tuple(map(printable, missing))))
-    return Section(f"details-{place}", called(each.name), tuple(blocks), folded=True)
+        blocks.append(tree.Items(tuple(map(printable, missing))))
+    return tree.Section(f"details-{place}", called(each.name), tuple(blocks), folded=True)
 
 
-def _change_row(one: DisparityChange) -> ChartRow:
-    low, high = one.interval or (None, None)
-    of = scope_words(one.scope, one.class_scope, one.threshold)
-    ends = change_ci_words(one)
-    return ChartRow(
+def _change_row(one: DisparityChange) -> tree.ChartRow:
+    of = change_words.scope_words(one.scope, one.class_scope, one.threshold)
+    ends = change_words.change_ci_words(one)
+    return tree.ChartRow(
         f"{_of_whom(one)}{of}",
-        Mark(one.change, low, high, sparse=one.status is Status.TOO_FEW),
-        change_words(one),
-        below="; ".join(filter(None, [before_after(one), ends, _tested(one), _few(one)])),
+        tree.mark_of(one.change, one.interval, sparse=one.status is Status.TOO_FEW),
+        change_words.change_words(one),
+        below="; ".join(
+            filter(None, [change_words.before_after(one), ends, _tested(one), _few(one)])
+        ),
     )
 
 
-def _rate_row(one: RateChange) -> ChartRow:
-    low, high = one.interval or (None, None)
-    of = scope_words(one.scope, one.class_scope, one.threshold)
-    kind = rate_unit(one.definition)
+def _rate_row(one: RateChange) -> tree.ChartRow:
+    of = change_words.scope_words(one.scope, one.class_scope, one.threshold)
+    kind = change_words.rate_unit(one.definition)
     old, new = (rate_text(one.definition, value) for value in (one.old, one.new))
     ends = ci_words(one.interval, kind, sign=True)
     p_value = numbers.probability(one.p_value)
-    return ChartRow(
+    return tree.ChartRow(
         f"{_who(one)}{of}",
-        Mark(one.change, low, high, sparse=one.status is Status.TOO_FEW),
+        tree.mark_of(one.change, one.interval, sparse=one.status is Status.TOO_FEW),
         with_unit(one.change, kind, sign=True),
-        below="; ".join(filter(None, [f"{old} {ARROW} {new}", ends, p_value, _few(one)])),
+        below="; ".join(
+            filter(None, [f"{old} {change_words.ARROW} {new}", ends, p_value, _few(one)])
+        ),
         emphasis=one.feature is None,
     )
 

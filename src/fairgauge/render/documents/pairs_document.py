@@ -4,22 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fairgauge.render._document_tree import (
-    Block,
-    Cell,
-    Chart,
-    ChartRow,
-    Column,
-    DocumentTree,
-    Facts,
-    Items,
-    Mark,
-    Paragraph,
-    Section,
-    Table,
-    Tone,
-    Unit,
-)
+from fairgauge.render import _document_tree as tree
 from fairgauge.render.documents._document_parts import document_of, listed
 from fairgauge.render.words import numbers
 from fairgauge.render.words import swap_sentences as words
@@ -36,9 +21,9 @@ from fairgauge.results.name_swaps import (
 )
 
 _TONES = {
-    SwapVerdict.DIFFERS: Tone.BAD,
-    SwapVerdict.EQUIVALENT: Tone.GOOD,
-    SwapVerdict.CANNOT_TELL: Tone.UNSURE,
+    SwapVerdict.DIFFERS: tree.Tone.BAD,
+    SwapVerdict.EQUIVALENT: tree.Tone.GOOD,
+    SwapVerdict.CANNOT_TELL: tree.Tone.UNSURE,
 }
 _NESTED = ("variance", "needed")
 METHOD = (
@@ -60,30 +45,31 @@ OF_CHANGES = (
 )
 
 
-def pairs_document(audit: PairsAudit, *, full: bool = True) -> DocumentTree:
+def pairs_document(audit: PairsAudit, *, full: bool = True) -> tree.DocumentTree:
     """Build the document of an audit by swapped names."""
-    sentences = Items(tuple(each.says for each in audit.distinct))
+    sentences = tree.Items(tuple(each.says for each in audit.distinct))
     charts = _difference_charts(audit, audit.distinct) if full else ()
     sections = [listed("differences", "Differences", sentences, *charts, short="Differences")]
     if audit.releases:
         shown_changes = _difference_charts(audit, audit.distinct_changes) if full else ()
-        changes = Items(tuple(each.says for each in audit.distinct_changes))
+        changes = tree.Items(tuple(each.says for each in audit.distinct_changes))
         title = "Changes between releases"
         sections.append(listed("changes", title, changes, *shown_changes, short="Changes"))
     if full:
         sections += [*_dot_plots(audit), *_variation(audit), _answered_section(audit)]
-    notes: list[Block] = [Items(tuple(each.message for each in audit.notes))] if audit.notes else []
+    notes: list[tree.Block] = (
+        [tree.Items(tuple(each.message for each in audit.notes))] if audit.notes else []
+    )
     if full:
-        notes.append(Paragraph(METHOD, Tone.SOFT))
+        notes.append(tree.Paragraph(METHOD, tree.Tone.SOFT))
         if audit.releases:
-            notes.append(Paragraph(OF_CHANGES, Tone.SOFT))
-    sections.append(Section("notes", "Notes", tuple(notes)))
+            notes.append(tree.Paragraph(OF_CHANGES, tree.Tone.SOFT))
+    sections.append(tree.Section("notes", "Notes", tuple(notes)))
     counts = audit.data
     return document_of(
         audit,
         title="Audit by swapped names",
-        beside=f"{numbers.count(counts.answers)} "
-        f"{numbers.plural(counts.answers, 'answer', 'answers')}",
+        beside=numbers.numbered(counts.answers, "answers"),
         lead=(_lead(audit),),
         verdict=words.verdict_words(audit),
         tone=_TONES[audit.verdict],
@@ -95,28 +81,32 @@ def pairs_document(audit: PairsAudit, *, full: bool = True) -> DocumentTree:
 
 def _lead(audit: PairsAudit) -> str:
     counts = audit.data
-    numbered = [
-        f"{numbers.count(n)} {numbers.plural(n, one, f'{one}s')}"
-        for n, one in ((counts.items, "item"), (counts.variants, "variant"))
-    ]
     models = f", {numbers.count(counts.models)} models" if counts.models > 1 else ""
     if audit.releases:
         models = f", the releases {numbers.listing([*map(called, audit.releases)])} (in this order)"
     feature = called(audit.differences[0].feature)
     return (
         f"Answers to the same items under names of groups of {feature}: "
-        f"{', '.join(numbered)}{models}, up to {numbers.count(counts.runs)} "
-        f"{numbers.plural(counts.runs, 'answer', 'answers')} to an item under a variant."
+        f"{numbers.numbered(counts.items, 'items')}, "
+        f"{numbers.numbered(counts.variants, 'variants')}{models}, up to "
+        f"{numbers.numbered(counts.runs, 'answers')} to an item under a variant."
     )
 
 
-def _difference_charts(audit: PairsAudit, differences: Sequence[SwapDifference]) -> Iterator[Block]:
+def _difference_charts(
+    audit: PairsAudit, differences: Sequence[SwapDifference]
+) -> Iterator[tree.Block]:
     shown_rows = [each for each in differences if each.value is not None]
     margin = shown_rows[0].margin if shown_rows else None
     rows = tuple(
-        ChartRow(
+        tree.ChartRow(
             _compared(each),
-            Mark(each.value, each.low, each.high, sparse=_too_few(each)),
+            tree.Mark(
+                each.value,
+                each.low,
+                each.high,
+                sparse=each.reason not in (None, SwapReason.IMPRECISE),
+            ),
             words.change_text(each, each.value or 0.0),
             below=_p(each),
             badge=words.badge(each),
@@ -127,17 +117,13 @@ def _difference_charts(audit: PairsAudit, differences: Sequence[SwapDifference])
     if rows:
         change = "" if shown_rows[0].since is None else "Change of "
         what = f"{change}group less reference".capitalize()
-        yield Chart(
+        yield tree.Chart(
             f"{what}{', and the margin of equivalence' if margin else ''}",
             rows,
             _unit(audit),
             0.0,
             allowed=(-margin, margin) if margin else None,
         )
-
-
-def _too_few(each: SwapDifference) -> bool:
-    return each.reason not in (None, SwapReason.IMPRECISE)
 
 
 def _p(each: SwapDifference) -> str:
@@ -158,12 +144,12 @@ def _model(each: SwapDifference | SwapVariant | PlaceboSpread) -> str:
     return "all models" if each.pooled else called(each.model)
 
 
-def _unit(audit: PairsAudit) -> Unit:
+def _unit(audit: PairsAudit) -> tree.Unit:
     points = audit.differences[0].of_decisions
-    return Unit.POINTS if points else Unit.NUMBER
+    return tree.Unit.POINTS if points else tree.Unit.NUMBER
 
 
-def _dot_plots(audit: PairsAudit) -> Iterator[Section]:
+def _dot_plots(audit: PairsAudit) -> Iterator[tree.Section]:
     """Yield the dot plot of every model: names by group, then irrelevant edits."""
     keys = list(dict.fromkeys((each.model, each.pooled) for each in audit.variants))
     charts = [_dot_plot(audit, *key) for key in keys]
@@ -171,14 +157,14 @@ def _dot_plots(audit: PairsAudit) -> Iterator[Section]:
     yield listed("variants", title, *charts, short="Variants")
 
 
-def _dot_plot(audit: PairsAudit, model: str | None, pooled: bool) -> Chart:
+def _dot_plot(audit: PairsAudit, model: str | None, pooled: bool) -> tree.Chart:
     own = [each for each in audit.variants if (each.model, each.pooled) == (model, pooled)]
     own.sort(key=lambda each: (each.placebo, each.group))
     unit = _unit(audit)
     rows = [
-        ChartRow(
-            f"{called(each.group)}: mean of {words.numbered_names(each.variants)}",
-            Mark(each.centred),
+        tree.ChartRow(
+            f"{called(each.group)}: mean of {numbers.numbered(each.variants, 'names')}",
+            tree.Mark(each.centred),
             shown(each.centred, unit, sign=True),
             emphasis=True,
         )
@@ -189,12 +175,12 @@ def _dot_plot(audit: PairsAudit, model: str | None, pooled: bool) -> Chart:
         edit = "irrelevant edit" if each.placebo else called(each.group)
         text = shown(each.centred, unit, sign=True)
         rows.append(
-            ChartRow(
+            tree.ChartRow(
                 f"{called(each.variant)} ({edit})",
-                Mark(each.centred, each.low, each.high),
+                tree.Mark(each.centred, each.low, each.high),
                 text,
                 below=shown_range(each.low, each.high, unit, sign=True),
-                tone=Tone.SOFT if each.placebo else Tone.PLAIN,
+                tone=tree.Tone.SOFT if each.placebo else tree.Tone.PLAIN,
             )
         )
     band = next((p for p in audit.placebo if (p.model, p.pooled) == (model, pooled)), None)
@@ -207,23 +193,23 @@ def _dot_plot(audit: PairsAudit, model: str | None, pooled: bool) -> Chart:
         notes.append("The band is the range of the irrelevant edits.")
     where = "" if model is None and not pooled else f", {_model(own[0])}"
     caption = f"Answers by variant{where}"
-    return Chart(caption, tuple(rows), unit, 0.0, allowed=allowed, notes=tuple(notes))
+    return tree.Chart(caption, tuple(rows), unit, 0.0, allowed=allowed, notes=tuple(notes))
 
 
-def _variation(audit: PairsAudit) -> Iterator[Section]:
+def _variation(audit: PairsAudit) -> Iterator[tree.Section]:
     """Yield what the answers vary by."""
     several = any(each.model is not None for each in audit.components)
     heads = ["names", "items", "interaction", "runs"]
-    columns = tuple(Column(head) for head in heads)
+    columns = tuple(tree.Column(head) for head in heads)
     if several:
-        columns = (Column("model", numeric=False), *columns)
+        columns = (tree.Column("model", numeric=False), *columns)
     rows = []
     for each in audit.components:
         cells = [
-            Cell("-" if sd is None else numbers.amount(sd, 2))
+            tree.Cell("-" if sd is None else numbers.amount(sd, 2))
             for sd in (each.names, each.items, each.interaction, each.runs)
         ]
-        rows.append((Cell(called(each.model), name=True), *cells) if several else tuple(cells))
+        rows.append((tree.Cell(called(each.model), name=True), *cells) if several else tuple(cells))
     note = (
         "Standard deviations, by the method of moments; 0 where none is seen: of names within a "
         "group, of the items' differences between groups, of items by names within a group "
@@ -231,12 +217,12 @@ def _variation(audit: PairsAudit) -> Iterator[Section]:
     )
     if all(each.runs is None for each in audit.components):
         note += " With single answers, the interaction holds what varies between runs."
-    table = Table("What the answers vary by", columns, tuple(rows), notes=(note,))
-    edits = [Items(tuple(map(words.describe_spread, audit.placebo)))] if audit.placebo else []
+    table = tree.Table("What the answers vary by", columns, tuple(rows), notes=(note,))
+    edits = [tree.Items(tuple(map(words.describe_spread, audit.placebo)))] if audit.placebo else []
     yield listed("variation", "What the answers vary by", table, *edits, short="Variation")
 
 
-def _answered_section(audit: PairsAudit) -> Section:
+def _answered_section(audit: PairsAudit) -> tree.Section:
     several = len({each.model for each in audit.answered}) > 1
     pairs = tuple(
         (
@@ -245,26 +231,18 @@ def _answered_section(audit: PairsAudit) -> Section:
         )
         for each in audit.answered
     )
-    blocks: list[Block] = [Facts(pairs)]
+    blocks: list[tree.Block] = [tree.Facts(pairs)]
     if audit.data.excluded:
         reasons = (f"{numbers.count(n)} {why}" for why, n in audit.data.excluded.items())
-        blocks.append(Paragraph(f"Excluded rows: {', '.join(reasons)}."))
+        blocks.append(tree.Paragraph(f"Excluded rows: {', '.join(reasons)}."))
     return listed("answered", "Answers given", *blocks)
 
 
 def differences_of(audit: PairsAudit) -> FlatTable:
     """Return a row for every difference."""
-    return _flat(audit.differences)
+    return table_of_records(SwapDifference, audit.differences, without=_NESTED)
 
 
 def changes_of(audit: PairsAudit) -> FlatTable:
     """Return a row for every change of a difference between releases."""
-    return _flat(audit.changes)
-
-
-def _flat(differences: Sequence[SwapDifference]) -> FlatTable:
-    table = table_of_records(SwapDifference, differences)
-    kept = [i for i, name in enumerate(table.columns) if name not in _NESTED]
-    return FlatTable(
-        tuple(table.columns[i] for i in kept), tuple(tuple(r[i] for i in kept) for r in table.rows)
-    )
+    return table_of_records(SwapDifference, audit.changes, without=_NESTED)

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator
 
 from fairgauge.render._document_tree import Block, Cell, Column, DocumentTree, Paragraph, Table
-from fairgauge.render.documents._document_parts import document_of, listed
+from fairgauge.render.documents._document_parts import document_of, listed, table_of_rows
 from fairgauge.render.words.display_names import group_called
-from fairgauge.render.words.metric_words import compared_rate, signed, unit, with_unit
+from fairgauge.render.words.metric_words import compared_rate, metric_value
 from fairgauge.render.words.rule_words import written_rule_words
 from fairgauge.render.writers.flat_rows import FlatTable, table_of_records
 from fairgauge.results.planned import Needed, Planned, PlannedPairs, SelfReports, Smallest
@@ -68,72 +68,60 @@ def _answers_needed(answers: PlannedPairs, power: float) -> Iterator[Block]:
 
 
 def _rows_needed(planned: Planned) -> Table:
-    columns = (Column("goal", numeric=False), Column("group"), Column("others"), Column("total"))
-    rows = tuple(
-        (Cell(needed.goal), *map(_count, (needed.group, needed.reference, needed.total)))
-        for needed in planned.needed
+    return table_of_rows(
+        "Rows needed",
+        planned.needed,
+        (Column("goal", numeric=False), lambda each: each.goal),
+        ("group", lambda each: _count(each.group, "no number of rows")),
+        ("others", lambda each: _count(each.reference, "no number of rows")),
+        ("total", lambda each: _count(each.total, "no number of rows")),
     )
-    return Table("Rows needed", columns, rows)
 
 
-def _count(rows: float) -> Cell:
-    return Cell("no number of rows" if math.isinf(rows) else f"{rows:,.0f}")
+def _count(number: float, too_many: str) -> str:
+    return too_many if math.isinf(number) else f"{number:,.0f}"
 
 
 def _smallest_disparities(planned: Planned) -> Table:
-    columns = (
-        Column("group", numeric=False),
-        Column("rate", numeric=False),
-        Column("difference"),
-        Column("ratio"),
-        Column("n"),
-        Column("n of reference"),
-        Column("rate of reference"),
+    return table_of_rows(
+        "The smallest disparity that this table shows",
+        planned.smallest,
+        (Column("group", numeric=False), _name),
+        (Column("rate", numeric=False), _rate_title),
+        ("difference", lambda each: f"{100 * each.difference:.1f} pp"),
+        ("ratio", lambda each: "" if each.ratio is None else f"{each.ratio:.2f}"),
+        ("n", lambda each: f"{each.n_group:,.10g}"),
+        ("n of reference", lambda each: f"{each.n_reference:,.10g}"),
+        ("rate of reference", lambda each: f"{each.rate:.1%}"),
     )
-    return Table("The smallest disparity that this table shows", columns,
-                 tuple(map(_disparity, planned.smallest)))  # fmt: skip
 
 
-def _disparity(smallest: Smallest) -> tuple[Cell, ...]:
-    rate = compared_rate(smallest.definition)
-    return (
-        Cell(group_called(smallest.group, smallest.feature), name=True),
-        Cell((rate or smallest.definition).title),
-        Cell(f"{100 * smallest.difference:.1f} pp"),
-        Cell("" if smallest.ratio is None else f"{smallest.ratio:.2f}"),
-        Cell(f"{smallest.n_group:,.10g}"),
-        Cell(f"{smallest.n_reference:,.10g}"),
-        Cell(f"{smallest.rate:.1%}"),
-    )
+def _name(each: Smallest | SelfReports) -> Cell:
+    return Cell(group_called(each.group, each.feature), name=True)
+
+
+def _rate_title(each: Smallest) -> str:
+    return (compared_rate(each.definition) or each.definition).title
 
 
 def _people_to_ask(planned: Planned) -> Table:
-    columns = (
-        Column("group", numeric=False),
-        Column("rule", numeric=False),
-        Column("if right", numeric=False),
-        Column("expected"),
-        Column("people"),
-        Column("at most"),
-    )
-    rows = tuple(map(_asked, planned.self_reports))
     answered = max(each.answered for each in planned.self_reports)
     of_these = f", {answered:,} included who were asked already" if answered else ""
-    return Table(f"People to ask for their group, drawn at random{of_these}", columns, rows)
+    return table_of_rows(
+        f"People to ask for their group, drawn at random{of_these}",
+        planned.self_reports,
+        (Column("group", numeric=False), _name),
+        (Column("rule", numeric=False), _rule),
+        (Column("if right", numeric=False), lambda each: str(each.expects)),
+        ("expected", lambda each: metric_value(each.definition, each.expected)),
+        ("people", lambda each: _count(each.self_reports, "more than all")),
+        ("at most", lambda each: _count(each.at_most, "more than all")),
+    )
 
 
-def _asked(each: SelfReports) -> tuple[Cell, ...]:
-    kind, sign = unit(each.definition), signed(each.definition)
-    of = group_called(each.group, each.feature)
+def _rule(each: SelfReports) -> str:
     at = "" if each.threshold is None else f", threshold {each.threshold:g}"
-    return (
-        Cell(of, name=True),
-        Cell(f"{written_rule_words(each.rule, each.definition)}{at}"),
-        Cell(str(each.expects)),
-        Cell(with_unit(each.expected, kind, sign=sign)),
-        *(Cell("more than all" if math.isinf(n) else f"{n:,.0f}")
-          for n in (each.self_reports, each.at_most)),
-    )  # fmt: skip
+    return f"{written_rule_words(each.rule, each.definition)}{at}"
 
 
 def goals_of(planned: Planned) -> FlatTable:

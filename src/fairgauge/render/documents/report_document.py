@@ -16,18 +16,7 @@ from fairgauge.enums import (
 )
 from fairgauge.question.features import strata_named
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.render._document_tree import (
-    Block,
-    DocumentTree,
-    Facts,
-    Heading,
-    Items,
-    Paragraph,
-    ScoreCharts,
-    Section,
-    Table,
-    Tone,
-)
+from fairgauge.render import _document_tree as tree
 from fairgauge.render.brief.audit_exhibits import (
     OF_STATED,
     audit_exhibits,
@@ -36,6 +25,7 @@ from fairgauge.render.brief.audit_exhibits import (
     reversed_features,
     rules_as_stated,
 )
+from fairgauge.render.documents import _metric_blocks as metric_blocks
 from fairgauge.render.documents._appendix_sections import (
     data_blocks,
     glossary_sections,
@@ -57,15 +47,6 @@ from fairgauge.render.documents._feature_sections import (
     overview_sections,
 )
 from fairgauge.render.documents._gap_tables import gaps_by_category
-from fairgauge.render.documents._metric_blocks import (
-    DIFFERENCE,
-    OTHERS,
-    finding_chart,
-    legend,
-    metric_sentence,
-    mirror_notes,
-    reference_of,
-)
 from fairgauge.render.documents._preset_blocks import (
     not_stated,
     preset_blocks,
@@ -143,7 +124,7 @@ _NONE_TESTED = (
 )
 
 
-def report_document(report: Report, *, full: bool = False) -> DocumentTree:
+def report_document(report: Report, *, full: bool = False) -> tree.DocumentTree:
     """Build the document of a report.
 
     Parameters
@@ -178,7 +159,7 @@ def report_document(report: Report, *, full: bool = False) -> DocumentTree:
             if key in fields
         ],
         verdict=f"{_verdict(report)}{counting_words(report.verdicts)}",
-        tone=TONES.get(report.verdict, Tone.SOFT),
+        tone=TONES.get(report.verdict, tree.Tone.SOFT),
         sections=builder.sections(),
         not_shown=() if full else builder.not_shown(),
         warnings=opening_warnings(warnings := _warnings(report)),
@@ -268,15 +249,15 @@ class _Summary:
         self.tables_to_publish = tables_to_publish(report, results)
         self.gaps = tuple(gaps_by_category(report, results))
 
-    def sections(self) -> Iterator[Section]:
+    def sections(self) -> Iterator[tree.Section]:
         """Yield the rules, the findings, a table for each feature, and the notes."""
         if self.report.verdicts:
             rules = rules_as_stated(self.report)
             together = rules != list(self.report.by_rule)
             stated = f"{deciding_interval(self.report)}{OF_STATED}."
-            blocks: tuple[Block, ...] = (
-                Facts(tuple(self._rule_lines(rules))),
-                *([Paragraph(stated, Tone.SOFT, spare=1)] if together else []),
+            blocks: tuple[tree.Block, ...] = (
+                tree.Facts(tuple(self._rule_lines(rules))),
+                *([tree.Paragraph(stated, tree.Tone.SOFT, spare=1)] if together else []),
                 *self._small_groups(),
                 *self._remaining(),
             )
@@ -287,16 +268,24 @@ class _Summary:
             blocks = tuple(
                 feature_tables(each, _MOST_GROUPS, _MOST_RATES, full=False, terms=self.terms)
             )
-            cells += [c.text for b in blocks if isinstance(b, Table) for r in b.rows for c in r]
-            yield Section(f"feature-{i}", called(each.name), blocks)
+            cells += [
+                c.text for b in blocks if isinstance(b, tree.Table) for r in b.rows for c in r
+            ]
+            yield tree.Section(f"feature-{i}", called(each.name), blocks)
         if gaps := [each for each in self.gaps if len(each.rows) <= _MOST_GROUPS]:
-            yield Section("gaps", "Gaps", tuple(gaps))
+            yield tree.Section("gaps", "Gaps", tuple(gaps))
+        yield from self._whole()
+        yield tree.Section("notes", "Notes", tuple(self._closing(cells, shown)))
+
+    def _whole(self) -> Iterator[tree.Section]:
+        """Yield the metrics of all rows, which are of no feature."""
         whole = [each for each in self.report.estimates if each.feature is None]
         if whole:
-            yield Section("whole", "All rows", (Items(tuple(map(metric_sentence, whole))),))
-        yield Section("notes", "Notes", tuple(self._closing(cells, shown)))
+            yield tree.Section(
+                "whole", "All rows", (tree.Items(tuple(map(metric_blocks.metric_sentence, whole))),)
+            )
 
-    def published(self) -> list[Table]:
+    def published(self) -> list[tree.Table]:
         """Return the tables to publish that the first page has room for, in their order."""
         room, found = _MOST_PUBLISHED, []
         for each in self.tables_to_publish:
@@ -306,33 +295,33 @@ class _Summary:
             found.append(each)
         return found
 
-    def first_tables(self) -> Iterator[Block]:
+    def first_tables(self) -> Iterator[tree.Block]:
         """Yield the tables to publish on the first page, and which others follow it."""
         shown = self.published()
         yield from shown
         if others := [each.caption for each in self.tables_to_publish[len(shown) :]]:
             more = "More tables" if shown else "Tables"
-            yield Paragraph(
-                f"{more} to publish {self.others_are}: {numbers.listing(others)}.", Tone.SOFT
+            yield tree.Paragraph(
+                f"{more} to publish {self.others_are}: {numbers.listing(others)}.", tree.Tone.SOFT
             )
 
-    def filed(self) -> Iterator[Block]:
+    def filed(self) -> Iterator[tree.Block]:
         """Yield what an auditor files: tables to publish, rules, methods, command, signatures."""
         yield from self.tables_to_publish[len(self.published()) :]
         yield from not_stated(self.report)
         if self.report.verdicts:
-            yield Heading("Rules")
-            yield Facts(tuple(self._rule_lines(self.report.by_rule, group_names(self.report))))
+            yield tree.Heading("Rules")
+            yield tree.Facts(tuple(self._rule_lines(self.report.by_rule, group_names(self.report))))
             if any(each.simultaneous for each in self.report.estimates):
-                yield Paragraph(
+                yield tree.Paragraph(
                     f"{deciding_interval(self.report)}; those under “How certain this is” are for "
                     "all comparisons together."
                 )
             yield from self._remaining()
         if found := described_methods(self.report):
             used = ((each.name, numbers.listing(each.used_for)) for each in found)
-            yield Heading("Methods of the confidence intervals")
-            yield Facts(tuple(used)[:_MOST_FILED_METHODS])
+            yield tree.Heading("Methods of the confidence intervals")
+            yield tree.Facts(tuple(used)[:_MOST_FILED_METHODS])
         yield from repeat_blocks(self.report, self.report.data.fingerprint, "audit")
 
     def not_shown(self) -> Iterator[str]:
@@ -360,41 +349,41 @@ class _Summary:
             words = rule_words(self.rules.get(each.rule), each.rule, each.worst.definition)
             yield words, outcome_words(each.verdicts, self.report, names or {})
 
-    def _remaining(self) -> Iterator[Block]:
+    def _remaining(self) -> Iterator[tree.Block]:
         """Yield which fails remain when all comparisons are judged together."""
         for each in self.report.diagnostics:
             if each.code is DiagnosticCode.FAILS_TOGETHER and (text := remaining_sentence(each)):
-                yield Paragraph(text, spare=1, about="which fails remain")
+                yield tree.Paragraph(text, spare=1, about="which fails remain")
 
-    def _small_groups(self) -> Iterator[Block]:
+    def _small_groups(self) -> Iterator[tree.Block]:
         """Yield why the result is inconclusive where small groups alone make it so."""
         if names := _only_small_groups(self.report):
             are = numbers.plural(len(names), "is", "are")
             them = numbers.plural(len(names), "it", "them")
-            yield Paragraph(
+            yield tree.Paragraph(
                 f"Inconclusive only because {numbers.listing(names, most=_MOST_NAMED)} {are} below "
                 f"the minimum size: a rule never passes for a group that is not evaluated. To "
                 f"decide the other groups alone, exclude {them} (--exclude-groups)."
             )
 
-    def _besides_findings(self) -> Iterator[Block]:
+    def _besides_findings(self) -> Iterator[tree.Block]:
         """Yield what the findings do not state: what is not significant, or not known."""
         one_outcome = (ClassKind.NONE, ClassKind.SELECTION)
         by_class = {s.feature for s in self.results if s.class_scope.kind not in one_outcome}
         equal = insignificant(self.results)
-        rest: list[Paragraph] = []
+        rest: list[tree.Paragraph] = []
         if equal:
             sentence = no_finding_sentence(equal, by_class)
-            rest.append(Paragraph(sentence, spare=2, about=_NOT_SIGNIFICANT))
-        rest += map(Paragraph, self._adjustment_sentences())
+            rest.append(tree.Paragraph(sentence, spare=2, about=_NOT_SIGNIFICANT))
+        rest += map(tree.Paragraph, self._adjustment_sentences())
         small = list(self._insufficient())
         if not self.findings and not rest:
-            rest = [*map(Paragraph, other_results_sentences(self.results, self.column))]
+            rest = [*map(tree.Paragraph, other_results_sentences(self.results, self.column))]
         if not self.findings and not rest and not small:
             valued = any(each.value is not None for each in self.report.estimates)
-            rest = [Paragraph(_NONE_TESTED if valued else "No difference could be computed.")]
+            rest = [tree.Paragraph(_NONE_TESTED if valued else "No difference could be computed.")]
         yield from rest[: _MOST_NAMED - len(small)]
-        yield from map(Paragraph, small)
+        yield from map(tree.Paragraph, small)
 
     def _adjustment_sentences(self) -> Iterator[str]:
         """Yield reversals that no finding states."""
@@ -456,7 +445,7 @@ class _Summary:
 
     def _closing(
         self, cells: list[str], shown_sections: Sequence[FeatureResults]
-    ) -> Iterator[Block]:
+    ) -> Iterator[tree.Block]:
         report = self.report
         yield from self._besides_findings()
         rates = (section.rate_row(rate) for section in self.results for rate in section.rates)
@@ -469,19 +458,23 @@ class _Summary:
         ]
         differences = not all(map(is_ratio, compared))
         shown = [e for section in shown_sections for e in section.estimates]
-        marks = [*legend(cells, shown, shares=False)]
+        marks = [*metric_blocks.legend(cells, shown, shares=False)]
         if compared:
-            of = {reference_of(section) for section in self.results if section.estimates}
+            of = {
+                metric_blocks.reference_of(section) for section in self.results if section.estimates
+            }
             words = next(iter(of)) if len(of) == 1 else "the reference"
-            words = "others" if words == OTHERS else words
-            against = f"{DIFFERENCE} vs {words}" if differences else f"ratio to {words}"
+            words = "others" if words == metric_blocks.OTHERS else words
+            against = (
+                f"{metric_blocks.DIFFERENCE} vs {words}" if differences else f"ratio to {words}"
+            )
             in_pp = " in pp" if shares and differences else ""
             marks += [f"{'rates in %, ' if shares else ''}{against}{in_pp}"]
         elif shares:
             marks += ["rates in %"]
-        marks += mirror_notes(shown_sections)
+        marks += metric_blocks.mirror_notes(shown_sections)
         if self.findings:
-            yield Paragraph(CAVEAT, Tone.SOFT)
+            yield tree.Paragraph(CAVEAT, tree.Tone.SOFT)
         catalogue = report.catalogue
         names = dict.fromkeys(rate for section in shown_sections for rate in section.rates)
         short = abbreviations(map(catalogue.rate_row, names))
@@ -490,16 +483,16 @@ class _Summary:
         of_classes = f"{numbers.listing(headings)} are macro averages over classes"
         for words in ("; ".join(marks), short, of_classes if averaged else ""):
             if words:
-                yield Paragraph(f"{words}.", Tone.SOFT)
+                yield tree.Paragraph(f"{words}.", tree.Tone.SOFT)
         excluded = question.excluded(report)
         if excluded:
             unit = question.unit(report)
             every = report.data.cases if unit == "people" else report.data.rows
             incomplete = every - report.data.used
             text = exclusions(excluded, question.missing_groups(report), incomplete, unit)
-            yield Paragraph(text, Tone.SOFT)
+            yield tree.Paragraph(text, tree.Tone.SOFT)
         if note := partial_rows(report):
-            yield Paragraph(note, Tone.SOFT)
+            yield tree.Paragraph(note, tree.Tone.SOFT)
         valued = {each.metric for each in report.estimates if each.value is not None}
         absent = [
             each
@@ -507,11 +500,13 @@ class _Summary:
             for each in section.missing
             if each.metric not in valued
         ]
-        yield from (Paragraph(text, Tone.SOFT) for text in missing_values(absent)[:_MOST_NAMED])
+        yield from (
+            tree.Paragraph(text, tree.Tone.SOFT) for text in missing_values(absent)[:_MOST_NAMED]
+        )
         if note := question.subgroups_not_examined(report):
-            yield Paragraph(note, Tone.SOFT, spare=3, about="what was not examined")
+            yield tree.Paragraph(note, tree.Tone.SOFT, spare=3, about="what was not examined")
         if note := question.gap_over_strata(report):
-            yield Paragraph(note, Tone.SOFT, spare=4, about="where a gap lies")
+            yield tree.Paragraph(note, tree.Tone.SOFT, spare=4, about="where a gap lies")
 
 
 class _Full(_Summary):
@@ -520,7 +515,7 @@ class _Full(_Summary):
     most_findings = 5
     others_are = "follow"
 
-    def sections(self) -> Iterator[Section]:
+    def sections(self) -> Iterator[tree.Section]:
         """Yield the rules, findings, overview, features, scores, data, methods and every number."""
         report = self.report
         if report.verdicts:
@@ -535,30 +530,25 @@ class _Full(_Summary):
             for i, each in enumerate(shown)
         ]
         left = more_in_json(self.results, _MOST_SECTIONS_FULL)
-        whole = [each for each in report.estimates if each.feature is None]
-        if whole:
-            details.append(
-                Section("whole", "All rows", (Items(tuple(map(metric_sentence, whole))),))
-            )
-        yield listed("details", "Details", *details, *left)
+        yield listed("details", "Details", *details, *self._whole(), *left)
         if report.estimators:
             yield listed("estimators", "Groups from probabilities", *estimator_blocks(report))
         if report.scores:
-            yield listed("scores", "Scores and thresholds", ScoreCharts(), short="Scores")
+            yield listed("scores", "Scores and thresholds", tree.ScoreCharts(), short="Scores")
         if (name := self.report.spec.get("preset")) is not None:
             yield listed("preset", "Preset", *preset_blocks(name, self.report, self.results))
         yield listed("data", "Data", *data_blocks(report))
         yield listed("methods", "Methods", *method_blocks(report))
-        yield listed("limits", "What this report does not show", Items(LIMITS), short="Limits")
+        yield listed("limits", "What this report does not show", tree.Items(LIMITS), short="Limits")
         yield listed("all", "All numbers", *number_blocks(report))
         yield listed("glossary", "Glossary", *glossary_sections(report))
         yield listed("provenance", "Provenance", *provenance_blocks(report))
 
-    def _rule_charts(self) -> Iterator[Block]:
+    def _rule_charts(self) -> Iterator[tree.Block]:
         for each in self.report.by_rule:
             yield rule_chart(self.rules.get(each.rule), each.rule, each.verdicts, self.report)
         if self._other_intervals():
-            yield Paragraph(
+            yield tree.Paragraph(
                 "Rules are decided by the confidence intervals shown here. Findings show "
                 "simultaneous ones, which can be wider."
             )
@@ -573,14 +563,14 @@ class _Full(_Summary):
             each.metric in ruled and singled_out(each).interval != each.interval for each in shown
         )
 
-    def _finding_charts(self) -> Iterator[Block]:
+    def _finding_charts(self) -> Iterator[tree.Block]:
         for i, finding in enumerate(self.findings):
-            yield Paragraph(f"{i + 1}. {describe_finding(finding)}")
+            yield tree.Paragraph(f"{i + 1}. {describe_finding(finding)}")
             section = section_of(self.results, finding.estimate)
-            yield finding_chart(finding, section, question.unit(self.report))
+            yield metric_blocks.finding_chart(finding, section, question.unit(self.report))
         if self.more_findings > 0:
             noun = numbers.plural(self.more_findings, "disparity", "disparities")
-            yield Paragraph(
+            yield tree.Paragraph(
                 f"{self.more_findings:,} more statistically significant {noun} in the tables."
             )
         yield from self._besides_findings()

@@ -5,47 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fairgauge.enums import Level, SearchControl, SearchedValues, SubgroupStatus, Worse
-from fairgauge.render._document_tree import (
-    Block,
-    Cell,
-    Code,
-    Column,
-    DocumentTree,
-    FunnelChart,
-    FunnelDot,
-    Items,
-    Paragraph,
-    Section,
-    Table,
-    Tone,
+from fairgauge.render import _document_tree as tree
+from fairgauge.render.documents._document_parts import (
+    Field,
+    document_of,
+    listed,
+    more_in_json,
+    table_of_rows,
 )
-from fairgauge.render.documents._document_parts import document_of, listed, more_in_json
 from fairgauge.render.documents.report_notes import opening_warnings
 from fairgauge.render.words import numbers
+from fairgauge.render.words import search_sentences as words
 from fairgauge.render.words.command_line import NO_FILE, command_against, command_inside
 from fairgauge.render.words.display_names import called, capitalised
-from fairgauge.render.words.search_sentences import (
-    HIGH_OR_LOW,
-    audited_by,
-    bad_words,
-    claim,
-    counted,
-    decided,
-    detectable,
-    examined,
-    guaranteed,
-    heading,
-    in_points,
-    is_constant,
-    of_scores,
-    of_whom,
-    sized,
-)
 from fairgauge.render.writers.flat_rows import FlatTable
 from fairgauge.results.codec import to_dict
 from fairgauge.results.subgroup_search import (
     FEW,
-    SearchedFeature,
     SearchQuestion,
     Subgroup,
     SubgroupSearch,
@@ -85,23 +61,23 @@ METHOD_OF_CALIBRATION = (
 )
 
 
-def search_document(found: SubgroupSearch, *, full: bool = True) -> DocumentTree:
+def search_document(found: SubgroupSearch, *, full: bool = True) -> tree.DocumentTree:
     """Build the document of a search for subgroups."""
     question, overall = found.question, found.overall
-    beside = f"{numbers.count(overall.n)} {counted(found)}"
+    beside = f"{numbers.count(overall.n)} {words.counted(found)}"
     if overall.n != overall.rows:
-        beside += f" of {numbers.numbered(overall.rows, of_whom(found))}"
+        beside += f" of {numbers.numbered(overall.rows, words.of_whom(found))}"
     beside += f", {numbers.percent(overall.rate)} overall" if overall.rate is not None else ""
     return document_of(
         found,
         title=_title(question),
         beside=beside,
-        lead=(examined(found),),
+        lead=(words.examined(found),),
         warnings=opening_warnings([d for d in found.diagnostics if d.level is Level.WARNING]),
         verdict=_verdict(found),
-        tone=Tone.BAD if found.worse else Tone.PLAIN,
+        tone=tree.Tone.BAD if found.worse else tree.Tone.PLAIN,
         sections=[
-            *([listed("worse", heading(question), *_summary(found))] if found.worse else []),
+            *([listed("worse", words.heading(question), *_summary(found))] if found.worse else []),
             listed("bounds", "What else is shown", *_bounds(found)),
             *(_record(found) if full else ()),
             listed("notes", "Notes", *_notes(found, full=full)),
@@ -111,71 +87,71 @@ def search_document(found: SubgroupSearch, *, full: bool = True) -> DocumentTree
 
 
 def _title(question: SearchQuestion) -> str:
-    if not of_scores(question):
+    if not words.of_scores(question):
         return f"Where is the {called(question.definition.title)} {question.worse}?"
     if question.worse is Worse.EITHER:
         return "Where are the scores not calibrated?"
-    return f"Where are the scores too {HIGH_OR_LOW[question.worse]}?"
+    return f"Where are the scores too {words.HIGH_OR_LOW[question.worse]}?"
 
 
 def _verdict(found: SubgroupSearch) -> str:
     if not found.examined:
         return "No subgroup could be examined"
-    if is_constant(found):
+    if words.is_constant(found):
         return f"The rate is {numbers.percent(found.overall.rate)} in all subgroups"
-    number, bad = len(found.worse), bad_words(found.question)
+    number, bad = len(found.worse), words.bad_words(found.question)
     if not number:
         return f"No subgroup is shown to be {bad}"
     return f"{number:,} {numbers.plural(number, 'subgroup is', 'subgroups are')} {bad}"
 
 
-def _summary(found: SubgroupSearch) -> Iterator[Block]:
-    yield Paragraph(claim(found))
+def _summary(found: SubgroupSearch) -> Iterator[tree.Block]:
+    yield tree.Paragraph(words.claim(found))
     members = [each for each in found.worse if each.explained_by is None]
     yield _table(found, "What accounts for all", members)
     first = called(members[0].name)
     if (against := command_against(found, members[0])) is not None:
-        yield Paragraph(f"To compare {first} with all others in a report:")
-        yield Code(against)
+        yield tree.Paragraph(f"To compare {first} with all others in a report:")
+        yield tree.Code(against)
     inside = command_inside(found, members[0])
     if inside is not None:
-        yield Paragraph(
-            f"To audit the {numbers.numbered(members[0].rows, of_whom(found))} of {first} "
-            f"{audited_by(found, members[0])}, which compares groups inside it, and not it with "
-            "other rows:"
+        yield tree.Paragraph(
+            f"To audit the {numbers.numbered(members[0].rows, words.of_whom(found))} of {first} "
+            f"{words.audited_by(found, members[0])}, which compares groups inside it, and not it "
+            "with other rows:"
         )
-        yield Code(inside)
+        yield tree.Code(inside)
         if f" {NO_FILE} " in inside:
             where = f"where=found.where(found.worse[{found.worse.index(members[0])}])"
-            yield Paragraph(f"In Python: the same data and columns with {where}.")
+            yield tree.Paragraph(f"In Python: the same data and columns with {where}.")
     worst = next((e for e in found.worse if e.name == found.largest.guaranteed), members[0])
     if worst.explained_by is not None:
-        yield Paragraph(
-            f"Worst guaranteed: {called(worst.name)} ({sized(found, worst)}): "
+        yield tree.Paragraph(
+            f"Worst guaranteed: {called(worst.name)} ({words.sized(found, worst)}): "
             f"{numbers.points(worst.difference)} pp, at least "
-            f"{numbers.points(guaranteed(found, worst))} pp."
+            f"{numbers.points(words.guaranteed(found, worst))} pp."
         )
 
 
-def _bounds(found: SubgroupSearch) -> Iterator[Block]:
-    if not found.examined or is_constant(found):
+def _bounds(found: SubgroupSearch) -> Iterator[tree.Block]:
+    if not found.examined or words.is_constant(found):
         return
-    yield Paragraph(decided(found))
+    yield tree.Paragraph(words.decided(found))
     largest = found.largest
     if largest.by_at_most is not None:
-        off = "off" if found.question.worse is Worse.EITHER else bad_words(found.question)
+        off = "off" if found.question.worse is Worse.EITHER else words.bad_words(found.question)
         text = (
             f"With {_level(found.question)} confidence no subgroup examined is {off} by more than "
-            f"{in_points(largest.by_at_most)}"
+            f"{words.in_points(largest.by_at_most)}"
         )
         if largest.by_at_most_of_large is not None:
-            large = in_points(largest.by_at_most_of_large)
-            text += f"; of those with 10% of the {counted(found)}, by more than {large}"
-        yield Paragraph(f"{text}.")
-    yield Paragraph(detectable(found))
+            large = words.in_points(largest.by_at_most_of_large)
+            text += f"; of those with 10% of the {words.counted(found)}, by more than {large}"
+        yield tree.Paragraph(f"{text}.")
+    yield tree.Paragraph(words.detectable(found))
 
 
-def _record(found: SubgroupSearch) -> Iterator[Section]:
+def _record(found: SubgroupSearch) -> Iterator[tree.Section]:
     """Yield what only the whole record shows."""
     if found.examined:
         yield listed("funnel", "All subgroups", _funnel(found))
@@ -185,42 +161,48 @@ def _record(found: SubgroupSearch) -> Iterator[Section]:
         yield listed(
             "undecided",
             "What is inconclusive",
-            Paragraph("The largest differences among them, and how many rows would be needed."),
+            tree.Paragraph(
+                "The largest differences among them, and how many rows would be needed."
+            ),
             _table(found, "Undecided", undecided, needed=True),
             *more_in_json(found.undecided, _MOST_UNDECIDED),
         )
 
 
-def _explained(found: SubgroupSearch) -> Iterator[Section]:
+def _explained(found: SubgroupSearch) -> Iterator[tree.Section]:
     """Yield the other subgroups that are worse, by what accounts for most of each."""
     explained = [each for each in found.worse if each.explained_by is not None][:_MOST_CLAIMS]
     for i, name in enumerate(found.summary):
         claims = [each for each in explained if each.explained_by == name]
         if claims:
             title = f"{called(name)} ({len(claims):,})"
-            yield Section(f"claims-{i}", title, (_table(found, title, claims),), folded=True)
+            yield tree.Section(f"claims-{i}", title, (_table(found, title, claims),), folded=True)
 
 
-def _funnel(found: SubgroupSearch) -> FunnelChart:
+def _funnel(found: SubgroupSearch) -> tree.FunnelChart:
     """Draw every subgroup by its size and its difference, and the edge of what counts."""
-    tones = {SubgroupStatus.WORSE: Tone.BAD, SubgroupStatus.NOT_WORSE: Tone.GOOD}
+    tones = {SubgroupStatus.WORSE: tree.Tone.BAD, SubgroupStatus.NOT_WORSE: tree.Tone.GOOD}
     dots = [
-        FunnelDot(each.n, each.difference, each.subgroups, tones.get(each.status, Tone.PLAIN))
+        tree.FunnelDot(
+            each.n, each.difference, each.subgroups, tones.get(each.status, tree.Tone.PLAIN)
+        )
         for each in found.funnel.marks
     ]
     members = [each for each in found.worse if each.explained_by is None][:_MOST_LABELS]
     dots += [
-        FunnelDot(each.n, each.difference, 1, Tone.BAD, guaranteed(found, each), f"{i}")
+        tree.FunnelDot(
+            each.n, each.difference, 1, tree.Tone.BAD, words.guaranteed(found, each), f"{i}"
+        )
         for i, each in enumerate(members, 1)
     ]
-    bad = bad_words(found.question)
-    where = ", where scores have the mean of all" if of_scores(found.question) else ""
+    bad = words.bad_words(found.question)
+    where = ", where scores have the mean of all" if words.of_scores(found.question) else ""
     edge = f" Dashed: the smallest difference that is shown to be {bad}{where}."
     edge = edge if found.funnel.edge else ""
     named = "; ".join(f"{i} {called(each.name)}" for i, each in enumerate(members, 1))
-    return FunnelChart(
+    return tree.FunnelChart(
         _charted(found.question),
-        f"{counted(found)} in the subgroup".capitalize(),
+        f"{words.counted(found)} in the subgroup".capitalize(),
         tuple(dots),
         tuple((point.n, point.difference) for point in found.funnel.edge),
         (
@@ -234,40 +216,37 @@ def _funnel(found: SubgroupSearch) -> FunnelChart:
 
 
 def _charted(question: SearchQuestion) -> str:
-    if of_scores(question):
+    if words.of_scores(question):
         return "Mean score less share of positive labels of each subgroup, in pp"
     return f"Difference in {called(question.definition.title)} of each subgroup, in pp"
 
 
 def _table(
     found: SubgroupSearch, caption: str, subgroups: Sequence[Subgroup], *, needed: bool = False
-) -> Table:
+) -> tree.Table:
     question = found.question
-    columns = [
-        Column("subgroup", numeric=False),
-        Column(counted(found)),
-        Column("score" if of_scores(question) else "rate"),
-        Column(str(question.reference)),
-        Column("difference, pp"),
-        Column("rows needed" if needed else "at least, pp"),
-    ]
-    rows = tuple(
-        (
-            Cell(called(each.name), name=True),
-            Cell(numbers.count(each.n)),
-            Cell(numbers.percent(each.rate)),
-            Cell(numbers.percent(each.reference_rate)),
-            Cell(numbers.points(each.difference)),
-            Cell(_needed(each) if needed else numbers.points(guaranteed(found, each))),
-        )
-        for each in subgroups
-    )
     if question.multiplicity is SearchControl.FDR:
         at_least = "at least: one end of intervals at the level of the last claim"
     else:
         at_least = f"at least: one end of simultaneous intervals, {_level(question)}"
-    notes = () if needed else (at_least,)
-    return Table(caption, tuple(columns), rows, notes=notes, stacked=True)
+    last: Field[Subgroup] = ("rows needed", _needed)
+    if not needed:
+        last = ("at least, pp", lambda each: numbers.points(words.guaranteed(found, each)))
+    return table_of_rows(
+        caption,
+        subgroups,
+        (
+            tree.Column("subgroup", numeric=False),
+            lambda each: tree.Cell(called(each.name), name=True),
+        ),
+        (words.counted(found), lambda each: numbers.count(each.n)),
+        ("score" if words.of_scores(question) else "rate", lambda each: numbers.percent(each.rate)),
+        (str(question.reference), lambda each: numbers.percent(each.reference_rate)),
+        ("difference, pp", lambda each: numbers.points(each.difference)),
+        last,
+        notes=() if needed else (at_least,),
+        stacked=True,
+    )
 
 
 def _level(question: SearchQuestion) -> str:
@@ -280,7 +259,7 @@ def _needed(each: Subgroup) -> str:
     return "more than is practical" if each.rows_needed > _MOST_ROWS else f"{each.rows_needed:,}"
 
 
-def _notes(found: SubgroupSearch, *, full: bool) -> Iterator[Block]:
+def _notes(found: SubgroupSearch, *, full: bool) -> Iterator[tree.Block]:
     notes = [*_values_made(found.question)]
     if found.too_few:
         are = numbers.plural(found.too_few, "subgroup was", "subgroups were")
@@ -301,9 +280,9 @@ def _notes(found: SubgroupSearch, *, full: bool) -> Iterator[Block]:
         if each.level is not Level.WARNING
     ]
     if notes:
-        yield Items(tuple(notes))
+        yield tree.Items(tuple(notes))
     if full:
-        yield Paragraph(_method(found.question), Tone.SOFT)
+        yield tree.Paragraph(_method(found.question), tree.Tone.SOFT)
 
 
 def _disclosed(found: SubgroupSearch) -> Iterator[str]:
@@ -313,7 +292,7 @@ def _disclosed(found: SubgroupSearch) -> Iterator[str]:
     if found.close:
         close = (
             f"{found.close:,} {are} from a listed one, or from all, by fewer than {base or FEW} "
-            f"{of_whom(found)}"
+            f"{words.of_whom(found)}"
         )
         if base is None:
             both = "both counts together disclose these few"
@@ -325,7 +304,7 @@ def _disclosed(found: SubgroupSearch) -> Iterator[str]:
 
 
 def _method(question: SearchQuestion) -> str:
-    if of_scores(question):
+    if words.of_scores(question):
         return METHOD_OF_CALIBRATION
     return METHOD_OF_DISCOVERIES if question.multiplicity is SearchControl.FDR else METHOD
 
@@ -333,7 +312,7 @@ def _method(question: SearchQuestion) -> str:
 def _values_made(question: SearchQuestion) -> Iterator[str]:
     """Yield how the values of features were made, where they are not the values of the column."""
     fifths = [
-        f"{called(each.name)} at {_cuts(each)}"
+        f"{called(each.name)} at {numbers.listing([f'{cut:g}' for cut in each.cuts])}"
         for each in question.features
         if each.made is SearchedValues.QUINTILES
     ]
@@ -353,10 +332,6 @@ def _values_made(question: SearchQuestion) -> Iterator[str]:
         elif feature.made is SearchedValues.ONE_HOT:
             columns = numbers.listing([*map(called, feature.columns)], most=_MOST_LABELS)
             yield f"The one-hot columns {columns} were searched as {called(feature.name)}."
-
-
-def _cuts(feature: SearchedFeature) -> str:
-    return numbers.listing([f"{cut:g}" for cut in feature.cuts])
 
 
 def subgroups_of(found: SubgroupSearch) -> FlatTable:

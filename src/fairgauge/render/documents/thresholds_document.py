@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Outcome
@@ -16,24 +16,25 @@ from fairgauge.render._document_tree import (
     Column,
     DocumentTree,
     Items,
-    Mark,
     Paragraph,
     Section,
     Table,
     Tone,
     Unit,
+    mark_of,
 )
 from fairgauge.render.brief.thresholds_brief import thresholds_exhibits
-from fairgauge.render.documents._document_parts import TONES, document_of, listed
+from fairgauge.render.documents._document_parts import TONES, document_of, listed, table_of_rows
 from fairgauge.render.documents.report_notes import opening_warnings
 from fairgauge.render.words import numbers
+from fairgauge.render.words import threshold_sentences as words
 from fairgauge.render.words.change_words import (
-    describe_disparity,
     describe_disparity_shift,
     describe_rate_shift,
 )
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import (
+    metric_value,
     metric_words,
     neutral,
     rate_text,
@@ -43,16 +44,6 @@ from fairgauge.render.words.metric_words import (
     unit,
 )
 from fairgauge.render.words.rule_words import written_rule_words
-from fairgauge.render.words.threshold_sentences import (
-    HOW,
-    WARNING,
-    changes_decisions,
-    costly_sentence,
-    cut_of,
-    decided,
-    grown_error,
-    kept_words,
-)
 from fairgauge.render.words.verdict_sentences import outcome_word
 from fairgauge.results.scopes import Interval
 from fairgauge.results.threshold_choice import (
@@ -122,9 +113,9 @@ def _verdict(choice: ThresholdChoice, of: FeatureThresholds) -> tuple[str, Tone]
         return f"NO COMMON THRESHOLD MEETS THE GOAL AND KEEPS {kept}", Tone.BAD
     outcome = of.common.outcome
     tone = TONES[outcome]
-    if tone is Tone.GOOD and grown_error(choice, of.common) is not None:
+    if tone is Tone.GOOD and words.grown_error(choice, of.common) is not None:
         tone = Tone.UNSURE
-    return f"{outcome_word(outcome).upper()} AT {cut_of(of.common):g}", tone
+    return f"{outcome_word(outcome).upper()} AT {words.cut_of(of.common):g}", tone
 
 
 def _of_feature(choice: ThresholdChoice, of: FeatureThresholds, place: int) -> Iterator[Section]:
@@ -145,7 +136,7 @@ def _of_feature(choice: ThresholdChoice, of: FeatureThresholds, place: int) -> I
 
 def _common(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:
     if of.common is None and of.costly is not None:
-        yield Paragraph(costly_sentence(choice, of.costly))
+        yield Paragraph(words.costly_sentence(choice, of.costly))
     if (effect := of.common or of.costly) is not None:
         yield from _effect(choice, effect)
 
@@ -154,19 +145,19 @@ def _by_group(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]
     effect = of.by_group
     if effect is None:
         return
-    yield Paragraph(WARNING, Tone.BAD)
+    yield Paragraph(words.WARNING, Tone.BAD)
     cuts = (f"{called(name)} {cut:g}" for name, cut in effect.thresholds.items())
     yield Paragraph(
-        f"The most accurate thresholds that meet the goal and keep {kept_words(choice)} "
-        f"{HOW[effect.chosen_by]} in the half of the rows that chooses: {', '.join(cuts)}. "
-        f"{decided(choice, effect, 'these thresholds')}"
+        f"The most accurate thresholds that meet the goal and keep {words.kept_words(choice)} "
+        f"{words.HOW[effect.chosen_by]} in the half of the rows that chooses: {', '.join(cuts)}. "
+        f"{words.decided(choice, effect, 'these thresholds')}"
     )
     yield from _effect(choice, effect)
 
 
 def _effect(choice: ThresholdChoice, effect: ThresholdEffect) -> Iterator[Block]:
     """Yield what a choice changes, and its price; the values alone where no decision changes."""
-    changes = changes_decisions(choice, effect)
+    changes = words.changes_decisions(choice, effect)
     kept = _share(choice.kept_rate, effect.performance.new, None)
     shift = describe_rate_shift(effect.performance) if changes else kept
     sentences = [f"{capitalised(choice.kept_rate.title)}: {shift}."]
@@ -178,7 +169,7 @@ def _effect(choice: ThresholdChoice, effect: ThresholdEffect) -> Iterator[Block]
     ]
     alike: dict[tuple[str, str], list[str]] = {}  # of two groups the worst odds are the same
     for each in effect.disparities:
-        value = describe_disparity(each.definition, each.new)
+        value = metric_value(each.definition, each.new)
         shift = describe_disparity_shift(each) if changes else value
         alike.setdefault((metric_words(each.definition), shift), []).append(called(each.group))
     sentences += [
@@ -196,7 +187,7 @@ def _frontier(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]
         f"whole confidence interval; of several, the furthest from the goal.{none}"
     )
     caption = "From today's threshold to the chosen one"
-    if of.common is None or not changes_decisions(choice, of.common):
+    if of.common is None or not words.changes_decisions(choice, of.common):
         caption = "Today's threshold, and beside it"
     yield _by_threshold(choice, of, caption, _near(choice, of))
 
@@ -215,27 +206,20 @@ def _by_threshold(
 ) -> Table:
     """Return a table of thresholds, each with the group that decides it."""
     goal = parse_rule(choice.goal)
-    marked = _marked(choice, of)
-    rows = []
-    for each in points:
-        name = f"{each.threshold:g} {marked.get(each.threshold, '')}".strip()
-        rows.append(
-            (
-                Cell(name),
-                Cell(_share(choice.kept_rate, each.performance, each.performance_interval)),
-                Cell(_disparity(goal, each)),
-                Cell(_deciding(each), name=True),
-                Cell(_ANSWERS[each.outcome], tone=TONES[each.outcome]),
-            )
-        )
-    columns = (
-        Column("threshold", numeric=False),
-        Column(choice.kept_rate.title),
-        Column(metric_words(goal.row)),
-        Column("deciding group", numeric=False),
-        Column("meets the goal", numeric=False),
+    kept, name = choice.kept_rate, _named(choice, of)
+    return table_of_rows(
+        caption,
+        points,
+        (Column("threshold", numeric=False), name),
+        (kept.title, lambda each: _share(kept, each.performance, each.performance_interval)),
+        (metric_words(goal.row), lambda each: _disparity(goal, each)),
+        (Column("deciding group", numeric=False), lambda each: Cell(_deciding(each), name=True)),
+        (
+            Column("meets the goal", numeric=False),
+            lambda each: Cell(_ANSWERS[each.outcome], tone=TONES[each.outcome]),
+        ),
+        titled=True,
     )
-    return Table(caption, columns, tuple(rows), titled=True)
 
 
 def _deciding(point: OperatingPoint) -> str:
@@ -249,12 +233,12 @@ def _deciding(point: OperatingPoint) -> str:
 def _chart(choice: ThresholdChoice, of: FeatureThresholds) -> Chart:
     """Return the disparity at each threshold, on the axis of the goal."""
     goal = parse_rule(choice.goal)
-    metric, marked = goal.row, _marked(choice, of)
+    metric, marked, name = goal.row, _marked(choice, of), _named(choice, of)
     kind = unit(metric)
     rows = tuple(
         ChartRow(
-            f"{each.threshold:g} {marked.get(each.threshold, '')}".strip(),
-            Mark(each.disparity, *(each.disparity_interval or (None, None))),
+            name(each),
+            mark_of(each.disparity, each.disparity_interval),
             _disparity(goal, each),
             emphasis=each.threshold in marked,
         )
@@ -267,8 +251,14 @@ def _chart(choice: ThresholdChoice, of: FeatureThresholds) -> Chart:
 def _marked(choice: ThresholdChoice, of: FeatureThresholds) -> dict[float, str]:
     marked = {choice.today: "today"}
     if of.common is not None:
-        marked.setdefault(cut_of(of.common), "chosen")
+        marked.setdefault(words.cut_of(of.common), "chosen")
     return marked
+
+
+def _named(choice: ThresholdChoice, of: FeatureThresholds) -> Callable[[OperatingPoint], str]:
+    """Return what names a threshold: its number, and whether it is today's or the chosen one."""
+    marked = _marked(choice, of)
+    return lambda each: f"{each.threshold:g} {marked.get(each.threshold, '')}".strip()
 
 
 def _some(choice: ThresholdChoice, of: FeatureThresholds) -> list[OperatingPoint]:
@@ -293,7 +283,7 @@ def _near(choice: ThresholdChoice, of: FeatureThresholds) -> list[OperatingPoint
 
 def _places(choice: ThresholdChoice, of: FeatureThresholds) -> list[int]:
     """Return where today's threshold is in the frontier, and the chosen one."""
-    cuts = [choice.today, *([] if of.common is None else [cut_of(of.common)])]
+    cuts = [choice.today, *([] if of.common is None else [words.cut_of(of.common)])]
     of_all = range(len(of.frontier))
     return [min(of_all, key=lambda i: abs(of.frontier[i].threshold - cut)) for cut in cuts]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate
@@ -13,8 +14,9 @@ from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import (
     ci_words,
     compared_rate,
+    metric_ci,
+    metric_value,
     shown,
-    signed,
     unit,
     unit_name,
     with_unit,
@@ -25,6 +27,7 @@ from fairgauge.render.words.reason_sentences import ONE_OUTCOME
 from fairgauge.results.gap_decomposition import (
     UNADJUSTED,
     AdjustedGap,
+    ColumnGap,
     Decomposition,
     Gap,
     GapPart,
@@ -33,7 +36,11 @@ from fairgauge.results.gap_decomposition import (
     OtherIntervals,
     StratumGap,
 )
+from fairgauge.results.scopes import Interval
 from fairgauge.values import are_years
+
+Place: TypeAlias = tuple[str, StratumGap | LevelGap]
+"""A stratum, or a level of one of several columns, with its name."""
 
 _MOST_NAMED, _MOST_IN_VERDICT = 5, 2
 _RATIO = "ratio "
@@ -267,10 +274,10 @@ def describe_intervals(gap: Gap) -> str:
     """Return what remains where numbers are cut into more or fewer intervals."""
     if not gap.other_intervals:
         return ""
-    kind, sign = unit(gap.estimate.definition), signed(gap.estimate.definition)
+    metric = gap.estimate.definition
     sizes = " and ".join(
-        f"{with_unit(each.within, kind, sign=sign)} into {each.intervals} "
-        f"({ci_words(each.interval, kind, sign=sign)})"
+        f"{metric_value(metric, each.within)} into {each.intervals} "
+        f"({metric_ci(metric, each.interval)})"
         for each in gap.other_intervals
     )
     verdicts = {each.verdict for each in gap.other_intervals} - {gap.verdict}
@@ -283,7 +290,7 @@ def describe_intervals(gap: Gap) -> str:
             if each.verdict != gap.verdict
         )
     )
-    own = with_unit(gap.part(GapPartKind.WITHIN).value, kind, sign=sign)
+    own = metric_value(metric, gap.part(GapPartKind.WITHIN).value)
     return (
         f"Numbers are cut into 10 intervals of about equally many rows; within {strata_words(gap)} "
         f"the {gap.scale} is then {own} on average. Cut otherwise it would be {sizes}: {same}."
@@ -300,7 +307,7 @@ def describe_heterogeneity(gap: Gap, *, brief: bool = False) -> str:
         return ""
     alpha = 1 - (gap.estimate.confidence or 0.95)
     kind = stratum_unit(gap)
-    strata = [(stratum_name(each), each) for each in gap.strata]
+    (_, _, strata), *levels = places_of(gap)
     power = not (brief and gap.by_column)
     by_column = [each.heterogeneity for each in gap.by_column if each.heterogeneity is not None]
     but = gap.heterogeneity.p_adjusted >= alpha and any(
@@ -309,18 +316,10 @@ def describe_heterogeneity(gap: Gap, *, brief: bool = False) -> str:
     what = "stratum" * power
     texts = [_variation("over strata", gap.heterogeneity, strata, kind, alpha, what, but=but)]
     texts += [_BY_COLUMN] if but else []
-    for each in gap.by_column:
-        if each.heterogeneity is not None:
-            others = listing([called(name) for name in gap.columns if name != each.column])
-            text = _variation(
-                f"over {called(each.column)}",
-                each.heterogeneity,
-                [(called(level.level), level) for level in each.levels],
-                kind,
-                alpha,
-                "level" * power,
-            )
-            texts.append(f"Adjusted for {others}: {text[0].lower()}{text[1:]}")
+    for each, (column, test, places) in zip(gap.by_column, levels, strict=True):
+        if test is not None:
+            text = _variation(f"over {column}", test, places, kind, alpha, "level" * power)
+            texts.append(f"Adjusted for {others_of(gap, each)}: {text[0].lower()}{text[1:]}")
     return " ".join(texts)
 
 
@@ -347,8 +346,7 @@ def describe_trend(gap: Gap) -> str:
     return (
         f"{f'Adjusted for {listing(others)}, from' if others else 'From'} {found.first} to "
         f"{found.last} ({called(found.column)}) the difference ({sides}) changes by "
-        f"{with_unit(found.value, kind, sign=True)} a year "
-        f"({ci_words(found.interval, kind, sign=True)}), "
+        f"{_sized(found.value, kind)} a year ({ci_words(found.interval, kind, sign=True)}), "
         f"{'' if shown_to_change else 'not '}statistically significantly ({p}). Years are not "
         "tested one by one."
     )
@@ -366,7 +364,7 @@ def years_of(gap: Gap) -> str | None:
 def _variation(
     over: str,
     found: Heterogeneity,
-    each: Sequence[tuple[str, StratumGap | LevelGap]],
+    each: Sequence[Place],
     kind: Unit,
     alpha: float,
     what: str,
@@ -445,10 +443,8 @@ def describe_adjusted(gap: Gap, *, brief: bool = False) -> str:
     own = adjusted.get(ColumnEffects.BY_SIDE)
     if own is None:
         return text
-    text += (
-        f" With effects of {adjusted_for(gap)} by side it is "
-        f"{with_unit(own.value, kind, sign=True)} ({ci_words(own.interval, kind, sign=True)})"
-    )
+    size = _sized(own.value, kind, own.interval)
+    text += f" With effects of {adjusted_for(gap)} by side it is {size}"
     if own.interaction_p is None:
         return f"{text}."
     p = probability(own.interaction_p)
@@ -522,7 +518,7 @@ def stratum_name(stratum: StratumGap) -> str:
     return ", ".join(called(value) for value in stratum.stratum.values())
 
 
-def outlying_places(gap: Gap) -> list[tuple[str, StratumGap | LevelGap]]:
+def outlying_places(gap: Gap) -> list[Place]:
     """Return what is unlike all others: levels of a column, and strata of no such level."""
     levels = {
         (column.column, level.level): level
@@ -602,7 +598,7 @@ def direction(gap: Gap, each: StratumGap | LevelGap) -> str:
 
 
 def _outlying(name: str, each: StratumGap | LevelGap, kind: Unit) -> str:
-    own, others = (with_unit(value, kind, sign=True) for value in (each.difference, each.others))
+    own, others = (_sized(value, kind) for value in (each.difference, each.others))
     p = probability(each.p_adjusted, "adjusted p")
     return f"{name}, {own} ({others} in the others, {p})"
 
@@ -681,21 +677,12 @@ def _on_average(gap: Gap, ends: str) -> str:
 def _where(gap: Gap) -> str:
     """Return the strata and levels that are outlying, or else by how much differences vary."""
     kind, alpha = stratum_unit(gap), 1 - (gap.estimate.confidence or 0.95)
-    tested: list[tuple[str, Heterogeneity | None, list[tuple[str, StratumGap | LevelGap]]]] = [
-        (strata_words(gap), gap.heterogeneity, [(stratum_name(each), each) for each in gap.strata])
-    ]
-    tested += [
-        (called(c.column), c.heterogeneity, [(called(level.level), level) for level in c.levels])
-        for c in gap.by_column
-    ]
-    named = [
-        (by, [(name, each) for name, each in places if each.outlying]) for by, _, places in tested
-    ]
-    found = [
-        f"{by}: " + "; ".join(_sized(name, each, kind) for name, each in places[:_MOST_NAMED])
-        for by, places in named
-        if places
-    ]
+    tested, found = places_of(gap), []
+    for by, _, places in tested:
+        outlying = [
+            f"{name}, {_sized(each.difference, kind)}" for name, each in places if each.outlying
+        ]
+        found += [f"{by}: {'; '.join(outlying[:_MOST_NAMED])}"] if outlying else []
     for by, test, places in () if found else tested:
         if test is not None and test.p_adjusted < alpha:
             alone = any(each.p_value is not None for _, each in places)
@@ -703,13 +690,32 @@ def _where(gap: Gap) -> str:
             spread = with_unit(test.spread, kind)
             found.append(f"{by} (standard deviation {spread}; no single one {single})")
     if gap.trend is not None and gap.trend.p_adjusted < alpha:
-        slope = with_unit(gap.trend.value, kind, sign=True)
-        found.append(f"{called(gap.trend.column)}: {slope} a year")
+        found.append(f"{called(gap.trend.column)}: {_sized(gap.trend.value, kind)} a year")
     return "; by ".join(found)
 
 
-def _sized(name: str, each: StratumGap | LevelGap, kind: Unit) -> str:
-    return f"{name}, {with_unit(each.difference, kind, sign=True)}"
+def places_of(gap: Gap) -> list[tuple[str, Heterogeneity | None, list[Place]]]:
+    """Return over what a difference is tested: strata, and the levels of each of several columns.
+
+    Each has its name, its test, and its strata or levels by their names.
+    """
+    strata: list[Place] = [(stratum_name(each), each) for each in gap.strata]
+    found = [(strata_words(gap), gap.heterogeneity, strata)]
+    for each in gap.by_column:
+        levels: list[Place] = [(called(level.level), level) for level in each.levels]
+        found.append((called(each.column), each.heterogeneity, levels))
+    return found
+
+
+def others_of(gap: Gap, column: ColumnGap) -> str:
+    """Return the other columns, for which the levels of one are adjusted."""
+    return listing([called(name) for name in gap.columns if name != column.column])
+
+
+def _sized(value: float | None, kind: Unit, interval: Interval | None = None) -> str:
+    """Return a difference with its sign, and its interval in brackets if it is given."""
+    ends = f" ({ci_words(interval, kind, sign=True)})" if interval else ""
+    return f"{with_unit(value, kind, sign=True)}{ends}"
 
 
 def stratum_unit(gap: Gap) -> Unit:
@@ -775,8 +781,7 @@ def part_words(gap: Gap, part: GapPart) -> str:
 def value_words(gap: Gap, part: GapPart) -> tuple[str, str]:
     """Return the value of a part, and its confidence interval."""
     metric = gap.estimate.definition
-    kind, sign = unit(metric), signed(metric)
-    return with_unit(part.value, kind, sign=sign), ci_words(part.interval, kind, sign=sign)
+    return metric_value(metric, part.value), metric_ci(metric, part.interval)
 
 
 def share_words(part: GapPart) -> str:

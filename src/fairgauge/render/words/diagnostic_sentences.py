@@ -53,9 +53,7 @@ def _task(d: Diagnostic) -> str:
 
 
 def _excluded(d: Diagnostic) -> str:
-    rows = d["rows"]
-    unit = d.get("unit") or "rows"
-    text = f"{numbered(rows, unit)} {plural(rows, 'has', 'have')} a {d['reason']}"
+    text = f"{_numbered(d, d['rows'])} {plural(d['rows'], 'has', 'have')} a {d['reason']}"
     if d["reason"] == "missing cluster":
         text += "; values include them, confidence intervals do not"
     return text
@@ -78,7 +76,7 @@ def _repeated_id(d: Diagnostic) -> str:
 
 
 def _missing_groups(d: Diagnostic) -> str:
-    noun, number, total = d.get("unit") or "rows", d["rows"], d["total"]
+    noun, number, total = _unit(d), d["rows"], d["total"]
     if d.get("cases") is not None:
         noun, number, total = "cases", d["cases"], d["total_cases"]
     if d.get("known") is not None:
@@ -95,22 +93,22 @@ def _missing_groups(d: Diagnostic) -> str:
     return f"{number / total:.1%} of the {noun} ({number:,} of {total:,}) {lack}{rules}"
 
 
-def _by_outcome(d: Diagnostic, noun: str, of: str = "") -> str:
+def _by_outcome(d: Diagnostic, of: str = "") -> str:
     """Return of how many of 100 with each outcome, or of each group, something is missing."""
     ends = [f"{of}most", f"{of}least"]
     most, least = (f"{round(100 * d[f'{end}_share'], 1):g} of 100" for end in ends)
     p = d.get(f"{of}p")
     test = f" (chi-square test of equal shares: {numbers.probability(p)})"
     return (
-        f"{most} {noun} with {called(d[f'{of}outcome'])} = {called(d[ends[0]])}, and {least} with "
-        f"{called(d[ends[1]])}{test * (p is not None)}"
+        f"{most} {_unit(d)} with {called(d[f'{of}outcome'])} = {called(d[ends[0]])}, and {least} "
+        f"with {called(d[ends[1]])}{test * (p is not None)}"
     )
 
 
 def _missing_strata(d: Diagnostic) -> str:
-    noun = d.get("unit") or "rows"
+    noun = _unit(d)
     of = [each for each in ("", "group_") if d.get(f"{each}outcome") is not None]
-    shares = ["; in ".join(_by_outcome(d, noun, each) for each in of)] if of else []
+    shares = ["; in ".join(_by_outcome(d, each) for each in of)] if of else []
     if d.get("rows") is not None:  # else of a report saved before these were counted
         rows, total = d["rows"], d["total"]
         shares.insert(0, f"{rows / total:.1%} of the {noun} ({rows:,} of {total:,})")
@@ -121,16 +119,7 @@ def _missing_strata(d: Diagnostic) -> str:
     )
 
 
-def _unequally_missing(d: Diagnostic) -> str:
-    noun = d.get("unit") or "rows"
-    return (
-        f"{d.feature} is missing in {_by_outcome(d, noun)}: gaps between the {noun} whose group is "
-        "recorded may differ from those of all; record it where it is missing"
-    )
-
-
 def _missing_outcomes(d: Diagnostic) -> str:
-    noun = d.get("unit") or "rows"
     ends = [f"{d[f'{end}_share']:.1%} of {d[end]}" for end in ("most", "least")]
     between = f"{ends[0]}, {ends[1]}" if d["groups"] == len(ends) else f"from {' to '.join(ends)}"
     large = ", of the groups that are large enough" * bool(d.get("of_groups"))
@@ -143,7 +132,7 @@ def _missing_outcomes(d: Diagnostic) -> str:
         "whatever is missing" * bool(d["ruled"])
     )
     return (
-        f"{d['rows'] / d['total']:.1%} of the {noun} in its groups ({d['rows']:,} of "
+        f"{d['rows'] / d['total']:.1%} of the {_unit(d)} in its groups ({d['rows']:,} of "
         f"{d['total']:,}) have no {d['what']}{shares}; rates that need it are of the others{rules}"
     )
 
@@ -255,14 +244,6 @@ def _adjusted_p(d: Diagnostic) -> str:
     return f", {p}" if p else ""
 
 
-def _counted_as(d: Diagnostic) -> str:
-    verdicts, outcome = d["verdicts"], d["outcome"]
-    noun = plural(
-        verdicts, "verdict that decides nothing counts", "verdicts that decide nothing count"
-    )
-    return f"{verdicts:,} {noun} as {outcome} (--inconclusive {outcome})"
-
-
 def _assumed_positive(d: Diagnostic) -> str:
     column, value = d["column"], d["value"]
     against = f", against {listing(d['others'])}" if d["others"] else ""
@@ -291,15 +272,6 @@ def _undecided_outcomes(d: Diagnostic) -> str:
         f"{_have_outcome(d)}, {suggests}; they count as not "
         "favourable. To count decided rows "
         f'alone: --where {quote(d["condition"])} (where="...")'
-    )
-
-
-def _approved_as_refused(d: Diagnostic) -> str:
-    listed = ",".join(d["positive"])
-    return (
-        f"{_have_outcome(d)}, which in HMDA data were approved, though the applicant did not "
-        "accept; they count as not favourable. To count them as approved: --positive "
-        f"{listed} (positive=[{', '.join(d['positive'])}])"
     )
 
 
@@ -366,7 +338,8 @@ def _people(d: Diagnostic) -> str:
     if unnamed := d.get("unnamed"):
         counts = plural(unnamed, "counts as a person", "count as a person each")
         counted += f"; {numbered(unnamed)} without an identifier {counts}"
-    return f"{numbered(d['rows'])} of {_persons(d['people'])} in {quote(d['column'])}: {counted}"
+    of = f"{numbered(d['rows'])} of {numbered(d['people'], 'people')}"
+    return f"{of} in {quote(d['column'])}: {counted}"
 
 
 def _few_published(d: Diagnostic) -> str:
@@ -377,31 +350,30 @@ def _few_published(d: Diagnostic) -> str:
         f"{called(feature)}: {numbers.listing(groups, most=3)}"
         for feature, groups in places.items()
     )
-    unit = d.get("unit") or "rows"
     return (
-        f"the tables to publish have groups of fewer than {d['fewer']} {unit} ({named}): their "
+        f"the tables to publish have groups of fewer than {d['fewer']} {_unit(d)} ({named}): their "
         "rates can show what was decided about single people; look at them before you publish"
     )
 
 
 def _numbered(d: Diagnostic, number: int) -> str:
     """Return a number of what was counted: rows, or people."""
-    return numbered(number, d.get("unit") or "rows")
+    return numbered(number, _unit(d))
 
 
-def _persons(number: int) -> str:
-    return numbered(number, "people")
+def _unit(d: Diagnostic) -> str:
+    return str(d.get("unit") or "rows")
 
 
 def _people_unclear(d: Diagnostic) -> str:
-    verb = plural(d["people"], "has", "have")
+    who = f"{numbered(d['people'], 'people')} {plural(d['people'], 'has', 'have')}"
     if d.get("order"):
         return (
-            f"{_persons(d['people'])} {verb} several rows with the last {called(d['order'])}, "
+            f"{who} several rows with the last {called(d['order'])}, "
             f"which differ in {called(d['column'])}: it is unknown of them"
         )
     return (
-        f"{_persons(d['people'])} {verb} rows with different values of {d['column']}, which is "
+        f"{who} rows with different values of {d['column']}, which is "
         "therefore unknown of them; if some of the values are spellings of one category, recode "
         "them (recode, --recode)"
     )
@@ -475,12 +447,6 @@ def _same_names(d: Diagnostic) -> str:
         "write them alike, recode them (recode, --recode), or state all of them that are "
         "favourable: positive (--positive)"
     )
-
-
-def _one_decision(d: Diagnostic) -> str:
-    if d.get("constant") is not None:
-        return f"every score is {d['constant']:g}: one threshold accepts all or none of them"
-    return f"{d['share']:.1%} of the rows have the favourable decision at {d['threshold']:g}"
 
 
 def _unmatched(d: Diagnostic) -> str:
@@ -562,8 +528,9 @@ def _group_not_recorded(d: Diagnostic) -> str:
         )
     elif d.get("effective") is not None:
         condition = "" if d["random"] else ", if the probabilities are right"
+        fewest = f"{d['effective']:,}" if d["effective"] else "fewer than 1"
         parts.append(
-            f"This is as precise as knowing the group of {_at_least_one(d['effective'])} people "
+            f"This is as precise as knowing the group of {fewest} people "
             f"({d['group']}) to {d['most_effective']:,} ({d['best_known']}){condition}"
         )
     if not d["random"]:
@@ -586,10 +553,6 @@ def _answered(d: Diagnostic) -> str:
     return f"its groups are known of {asked}: rates are {made}{unused}"
 
 
-def _at_least_one(people: int) -> str:
-    return f"{people:,}" if people else "fewer than 1"
-
-
 def _calibration(d: Diagnostic) -> str:
     known, p = numbered(d["known"], "people"), numbers.probability(d["p"])
     if d["rejected"]:
@@ -605,24 +568,6 @@ def _calibration(d: Diagnostic) -> str:
     )
 
 
-def _known_rates(d: Diagnostic) -> str:
-    low, high = percent(d["low"]), percent(d["high"])
-    return (
-        f"the {numbered(d['known'], 'people')} who reported {d['group']} have a "
-        f"{_rate(d).title} of {percent(d['share'])}, and the estimate for all is {low} to {high} "
-        f"({numbers.probability(d['p'])}, adjusted for all groups): what is assumed does not hold, "
-        "or those who report differ from others"
-    )
-
-
-def _rounded_probabilities(d: Diagnostic) -> str:
-    rows = d["rows"]
-    return (
-        f"the probabilities of {d.feature} do not sum to 1 exactly in {numbered(rows, 'rows')}; "
-        "they are divided by their sum"
-    )
-
-
 _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.TASK: _task,
     DiagnosticCode.EXCLUDED: _excluded,
@@ -633,13 +578,21 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     ),
     DiagnosticCode.GROUP_NOT_RECORDED: _group_not_recorded,
     DiagnosticCode.CALIBRATION: _calibration,
-    DiagnosticCode.KNOWN_RATES: _known_rates,
+    DiagnosticCode.KNOWN_RATES: lambda d: (
+        f"the {numbered(d['known'], 'people')} who reported {d['group']} have a "
+        f"{_rate(d).title} of {percent(d['share'])}, and the estimate for all is "
+        f"{percent(d['low'])} to {percent(d['high'])} ({numbers.probability(d['p'])}, adjusted for "
+        "all groups): what is assumed does not hold, or those who report differ from others"
+    ),
     DiagnosticCode.LACK_OF_FIT: lambda d: (
         f"{d['rate']} does not follow the probabilities of {d.feature} as it would if it did not "
         f"depend on them within a group ({numbers.probability(d['p'])}): the assumption "
         "given_group does not hold, and bounds without any assumption decide"
     ),
-    DiagnosticCode.ROUNDED_PROBABILITIES: _rounded_probabilities,
+    DiagnosticCode.ROUNDED_PROBABILITIES: lambda d: (
+        f"the probabilities of {d.feature} do not sum to 1 exactly in {numbered(d['rows'])}; they "
+        "are divided by their sum"
+    ),
     DiagnosticCode.COARSER_GRID: lambda d: (
         f"the probabilities of {d.feature} are counted in wider cells for "
         f"{numbered(d['people'], 'people')}, so that counts can be shared (min_cell): estimates "
@@ -662,7 +615,10 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         "--recode)"
     ),
     DiagnosticCode.MISSING_STRATA: _missing_strata,
-    DiagnosticCode.UNEQUALLY_MISSING: _unequally_missing,
+    DiagnosticCode.UNEQUALLY_MISSING: lambda d: (
+        f"{d.feature} is missing in {_by_outcome(d)}: gaps between the {_unit(d)} whose group is "
+        "recorded may differ from those of all; record it where it is missing"
+    ),
     DiagnosticCode.MISSING_GROUPS: _missing_groups,
     DiagnosticCode.MISSING_OUTCOMES: _missing_outcomes,
     DiagnosticCode.CLUSTERS_SPAN_GROUPS: lambda d: (
@@ -681,7 +637,11 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         "are the probabilities of another value than the positive one, name it: score_of=VALUE, "
         "--score-of VALUE"
     ),
-    DiagnosticCode.ONE_DECISION: _one_decision,
+    DiagnosticCode.ONE_DECISION: lambda d: (
+        f"{d['share']:.1%} of the rows have the favourable decision at {d['threshold']:g}"
+        if d.get("constant") is None
+        else f"every score is {d['constant']:g}: one threshold accepts all or none of them"
+    ),
     DiagnosticCode.SIMPSON: lambda d: (
         f"{d['group']}: the difference reverses when adjusted for the strata (Simpson's paradox): "
         f"{_before_and_after(d)}"
@@ -710,7 +670,11 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.OVERRIDES: lambda d: (
         f"options given here replace those that the counts carry: {', '.join(d['options'])}"
     ),
-    DiagnosticCode.COUNTED_AS: _counted_as,
+    DiagnosticCode.COUNTED_AS: lambda d: (
+        f"{d['verdicts']:,} {plural(d['verdicts'], 'verdict', 'verdicts')} that "
+        f"{plural(d['verdicts'], 'decides nothing counts', 'decide nothing count')} as "
+        f"{d['outcome']} (--inconclusive {d['outcome']})"
+    ),
     DiagnosticCode.ASSUMED_POSITIVE: _assumed_positive,
     DiagnosticCode.UNFAVOURABLE_POSITIVE: lambda d: (
         f"what is stated as favourable, {quote(d['column'])} = {alternatives(d['values'])}, has "
@@ -730,7 +694,11 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         "write them alike and count the rows again"
     ),
     DiagnosticCode.UNDECIDED_OUTCOMES: _undecided_outcomes,
-    DiagnosticCode.APPROVED_AS_REFUSED: _approved_as_refused,
+    DiagnosticCode.APPROVED_AS_REFUSED: lambda d: (
+        f"{_have_outcome(d)}, which in HMDA data were approved, though the applicant did not "
+        "accept; they count as not favourable. To count them as approved: --positive "
+        f"{','.join(d['positive'])} (positive=[{', '.join(d['positive'])}])"
+    ),
     DiagnosticCode.PREDICTION_IS_LABEL: _prediction_is_label,
     DiagnosticCode.SENSITIVE_IS_OUTCOME: _sensitive_is_outcome,
     DiagnosticCode.PREDICTION_NOT_A_LABEL: _prediction_not_a_label,

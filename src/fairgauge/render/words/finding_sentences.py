@@ -18,12 +18,17 @@ from fairgauge.render.words.metric_words import (
     rate_text,
     shown,
     shown_range,
-    significant,
     unit,
     unit_name,
 )
 from fairgauge.render.words.numbers import listing, plural, probability
-from fairgauge.results.disparities import after_adjusting, is_ratio, is_reference_first, singled_out
+from fairgauge.results.disparities import (
+    after_adjusting,
+    is_ratio,
+    is_reference_first,
+    is_significant,
+    singled_out,
+)
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.finding import Finding
 from fairgauge.results.sections import FeatureResults, is_across
@@ -218,7 +223,7 @@ def adjusted_sentence(overall: Estimate, adjusted: Estimate, column: str = "the 
         )
     if change is AfterAdjusting.REMAINS:
         return f"After adjusting for {column} the difference remains: {result}."
-    if significant(adjusted):
+    if is_significant(adjusted):
         return f"Adjusted for {column} the difference is statistically significant: {result}."
     words = _significant_among_all(adjusted)
     if change is AfterAdjusting.DISAPPEARS:
@@ -258,7 +263,7 @@ def other_results_sentences(sections: Sequence[FeatureResults], column: str) -> 
             words = metric_words(each.definition)
             if each.scope.kind is ScopeKind.POOLED:
                 words += f" adjusted for {column}"
-            if significant(each):
+            if is_significant(each):
                 groups = significant_ones.setdefault(words, {}).setdefault(section.name, [])
                 groups += [] if is_across(each) else [called(each.group)]
             else:

@@ -336,6 +336,16 @@ def with_unit(value: float | None, kind: Unit, *, sign: bool = False) -> str:
     return shown(value, kind, sign=sign) + ("" if value is None else unit_name(kind))
 
 
+def metric_value(metric: Metric | Statistic, value: float | None) -> str:
+    """Write a value of a metric with its unit, and its sign where it has one: ``−17.2 pp``."""
+    return with_unit(value, unit(metric), sign=signed(metric))
+
+
+def metric_ci(metric: Metric | Statistic, interval: Interval | None) -> str:
+    """Write a confidence interval of a metric with its level, as `ci_words` does."""
+    return ci_words(interval, unit(metric), sign=signed(metric))
+
+
 def ci_words(interval: Interval | None, kind: Unit, *, sign: bool = False) -> str:
     """Write an interval with its level: ``95% CI −19.6 to −14.3``; nothing where there is none."""
     if interval is None:
@@ -352,10 +362,8 @@ def drawn_value(value: float | None, interval: Interval | None) -> float | None:
 
 def value_text(each: Estimate, *, interval: bool = True) -> str:
     """Write an estimate: ``−17.0 pp (95% CI −19.6 to −14.3)``."""
-    kind, sign = unit(each.definition), signed(each.definition)
-    text = estimate_value(each) + unit_name(kind)
-    interval = interval and each.value is not None
-    ends = ci_words(each.interval, kind, sign=sign) if interval else ""
+    text = estimate_value(each) + unit_name(unit(each.definition))
+    ends = metric_ci(each.definition, each.interval) if interval and each.value is not None else ""
     return f"{text} ({ends})" if ends else text
 
 
@@ -387,12 +395,7 @@ def marked(text: str, each: Estimate | None) -> str:
         return text
     if each.status is Status.TOO_FEW:
         return f"{text}?"
-    return f"{text}*" if significant(each) else text
-
-
-def significant(each: Estimate) -> bool:
-    """Return whether an estimate on enough data differs significantly from "no difference"."""
-    return disparities.is_significant(each)
+    return f"{text}*" if disparities.is_significant(each) else text
 
 
 def holds_with_others(each: Estimate) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import CandidateVerdict, Direction, Fairness, Performance
@@ -67,22 +68,35 @@ def at_one_threshold(comparison: ModelComparison) -> ModelComparison:
     thresholds = comparison.spec.get("threshold")
     if isinstance(thresholds, list) and len(thresholds) > 1:
         return comparison
-    candidates = tuple(
+
+    def without(one: Any) -> Any:
+        return replace(one, threshold=None)
+
+    return with_changes(comparison, without, without)
+
+
+def with_changes(
+    comparison: ModelComparison,
+    disparity: Callable[[DisparityChange], DisparityChange],
+    of_group: Callable[[Any], Any],
+) -> ModelComparison:
+    """Return a comparison with other disparities, and other rates and reclassified groups."""
+
+    def tested(test: MarginTest) -> MarginTest:
+        return replace(test, change=of_group(test.change))
+
+    candidates = (
         replace(
             each,
-            disparities=tuple(replace(one, threshold=None) for one in each.disparities),
-            rates=tuple(replace(one, threshold=None) for one in each.rates),
-            margins=tuple(
-                replace(test, change=replace(test.change, threshold=None)) for test in each.margins
-            ),
-            groups=tuple(
-                replace(test, change=replace(test.change, threshold=None)) for test in each.groups
-            ),
-            reclassified=tuple(replace(one, threshold=None) for one in each.reclassified),
+            disparities=tuple(map(disparity, each.disparities)),
+            rates=tuple(map(of_group, each.rates)),
+            margins=tuple(map(tested, each.margins)),
+            groups=tuple(map(tested, each.groups)),
+            reclassified=tuple(map(of_group, each.reclassified)),
         )
         for each in comparison.candidates
     )
-    return replace(comparison, candidates=candidates)
+    return replace(comparison, candidates=tuple(candidates))
 
 
 def describe_candidate(each: Candidate, current: str, terms: Terms = TERMS) -> str:

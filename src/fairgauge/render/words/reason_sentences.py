@@ -207,28 +207,11 @@ def _no_rows(reason: Reason) -> str:
     return f"the {reason.side} has {what}" if reason.side else f"there are {what}"
 
 
-def _empty_denominator(reason: Reason) -> str:
-    weighted = " of a weight above 0" * bool(reason.get("weighted"))
-    what = f"no {reason['counts']}{weighted} ({reason['formula']} = 0)"
-    return f"the {reason.side} has {what}" if reason.side else what
-
-
 def _lacking_values(reason: Reason) -> str:
     lacking, rows = reason["lacking"], reason["rows"]
     of = "the rows" if reason.side is None else f"the rows of the {reason.side}"
     text = f"{lacking:,} of {of} ({rows:,}) have no value in {called(reason['column'])}"
     return text if lacking == rows else f"{text}, and the others hold no {reason['counts']}"
-
-
-def _no_class(reason: Reason) -> str:
-    inner = " and ".join(map(describe_reason, reason["reasons"]))
-    return f"{_of_side(reason)}it is defined in no class ({inner})"
-
-
-def _few_rows(reason: Reason) -> str:
-    where = f" in the {reason.side}" if reason.side else ""
-    equals = "may be as small as" if reason.get("at_least") else "="
-    return f"n {equals} {amount(reason['n'])}{where}, below {reason['minimum']:g}"
 
 
 def _few_expected(reason: Reason) -> str:
@@ -240,12 +223,6 @@ def _few_expected(reason: Reason) -> str:
     )
 
 
-def _few_effective_rows(reason: Reason) -> str:
-    where = f" in the {reason.side}" if reason.side else ""
-    rows = _below(reason["rows"], reason["minimum"])
-    return f"the weights leave {rows} effective rows{where}, below {reason['minimum']:g}"
-
-
 def _below(value: float, minimum: float) -> str:
     """Write a number that is below a minimum with the digits that show it.
 
@@ -254,32 +231,6 @@ def _below(value: float, minimum: float) -> str:
     """
     digits = next(d for d in range(2, 17) if float(f"{value:.{d}g}") < minimum or d == 16)
     return amount(value, digits)
-
-
-def _few_clusters(reason: Reason) -> str:
-    clusters = reason["clusters"]
-    noun = "cluster" if clusters == 1 else "clusters"
-    where = f" in the {reason.side}" if reason.side else ""
-    return f"{clusters:,} effective {noun}{where}, below {reason['minimum']:g}"
-
-
-def _few_effective_people(reason: Reason) -> str:
-    where = f" in the {reason.side}" if reason.side else ""
-    people = _below(reason["people"], reason["minimum"])
-    return f"as precise as {people} people of known group{where}, below {reason['minimum']:g}"
-
-
-def _few_known_people(reason: Reason) -> str:
-    where = f" in the {reason.side}" if reason.side else ""
-    number = numbered(reason["people"], "people")
-    return f"{number} of known group{where}, below {reason['minimum']:g}"
-
-
-def _not_identified(reason: Reason) -> str:
-    groups = listing(reason["groups"])
-    return (
-        f"the probabilities do not distinguish {groups}: they are in a fixed proportion in all rows"
-    )
 
 
 def _small_group(reason: Reason) -> str:
@@ -300,29 +251,28 @@ def _no_estimate(reason: Reason) -> str:
     return f"there is no estimate of the {reason['what']} '{reason['name']}'{hint}"
 
 
-def _is_reference(reason: Reason) -> str:
-    if reason.get("report"):
-        return f"it is the reference in the {reason['report']} report"
-    return f"the group '{reason['name']}' is the reference"
-
-
 def _of_side(reason: Reason) -> str:
     return f"the {reason.side}: " if reason.side else ""
 
 
-def _undefined(reason: Reason) -> str:
-    inner = " and ".join(map(describe_reason, reason.get("reasons") or ()))
-    return f"the {reason['report']} report has no value{f': {inner}' if inner else ''}"
+def _every(reason: Reason) -> str:
+    return " and ".join(map(describe_reason, reason["reasons"]))
+
+
+def _below_minimum(reason: Reason) -> str:
+    where = f" in the {reason.side}" if reason.side else ""
+    return f"{where}, below {reason['minimum']:g}"
 
 
 _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
-    ReasonCode.ALL_OF: lambda reason: (
-        f"{_of_side(reason)}{' and '.join(map(describe_reason, reason['reasons']))}"
-    ),
+    ReasonCode.ALL_OF: lambda reason: f"{_of_side(reason)}{_every(reason)}",
     ReasonCode.NO_ROWS: _no_rows,
     ReasonCode.NO_POSITIVES: lambda reason: f"there are no rows with a positive {reason['of']}",
     ReasonCode.NO_NEGATIVES: lambda reason: f"there are no rows with a negative {reason['of']}",
-    ReasonCode.EMPTY_DENOMINATOR: _empty_denominator,
+    ReasonCode.EMPTY_DENOMINATOR: lambda reason: (
+        f"{f'the {reason.side} has ' if reason.side else ''}no {reason['counts']}"
+        f"{' of a weight above 0' * bool(reason.get('weighted'))} ({reason['formula']} = 0)"
+    ),
     ReasonCode.LACKING_VALUES: _lacking_values,
     ReasonCode.BOTH_SIDES_EQUAL_RATE: lambda reason: (
         f"{reason['rate']} is {reason['value']:g} on both sides"
@@ -331,18 +281,43 @@ _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
         f"{reason['rate']} is 0 or below in a group that is compared, so that ratios of it are "
         "undefined"
     ),
-    ReasonCode.NO_CLASS_DEFINED: _no_class,
-    ReasonCode.FEW_ROWS: _few_rows,
+    ReasonCode.NO_CLASS_DEFINED: lambda reason: (
+        f"{_of_side(reason)}it is defined in no class ({_every(reason)})"
+    ),
+    ReasonCode.FEW_ROWS: lambda reason: (
+        f"n {'may be as small as' if reason.get('at_least') else '='} {amount(reason['n'])}"
+        f"{_below_minimum(reason)}"
+    ),
     ReasonCode.FEW_EXPECTED: _few_expected,
-    ReasonCode.FEW_CLUSTERS: _few_clusters,
-    ReasonCode.FEW_EFFECTIVE_ROWS: _few_effective_rows,
-    ReasonCode.FEW_EFFECTIVE_PEOPLE: _few_effective_people,
-    ReasonCode.FEW_KNOWN_PEOPLE: _few_known_people,
-    ReasonCode.NOT_IDENTIFIED: _not_identified,
+    ReasonCode.FEW_CLUSTERS: lambda reason: (
+        f"{numbered(reason['clusters'], 'effective clusters')}{_below_minimum(reason)}"
+    ),
+    ReasonCode.FEW_EFFECTIVE_ROWS: lambda reason: (
+        f"the weights leave {_below(reason['rows'], reason['minimum'])} effective rows"
+        f"{_below_minimum(reason)}"
+    ),
+    ReasonCode.FEW_EFFECTIVE_PEOPLE: lambda reason: (
+        f"as precise as {_below(reason['people'], reason['minimum'])} people of known group"
+        f"{_below_minimum(reason)}"
+    ),
+    ReasonCode.FEW_KNOWN_PEOPLE: lambda reason: (
+        f"{numbered(reason['people'], 'people')} of known group{_below_minimum(reason)}"
+    ),
+    ReasonCode.NOT_IDENTIFIED: lambda reason: (
+        f"the probabilities do not distinguish {listing(reason['groups'])}: they are in a fixed "
+        "proportion in all rows"
+    ),
     ReasonCode.SMALL_GROUP: _small_group,
     ReasonCode.NO_ESTIMATE: _no_estimate,
-    ReasonCode.IS_REFERENCE: _is_reference,
-    ReasonCode.OLD_OR_NEW_UNDEFINED: _undefined,
+    ReasonCode.IS_REFERENCE: lambda reason: (
+        f"it is the reference in the {reason['report']} report"
+        if reason.get("report")
+        else f"the group '{reason['name']}' is the reference"
+    ),
+    ReasonCode.OLD_OR_NEW_UNDEFINED: lambda reason: (
+        f"the {reason['report']} report has no value"
+        f"{f': {_every(reason)}' if reason.get('reasons') else ''}"
+    ),
     ReasonCode.SAME_ROWS: lambda reason: (
         f"{_SAME_ROWS[reason['evidence']]}, and reports do not hold how their estimates depend on "
         "each other; compare both models on the rows to get confidence intervals of changes "

@@ -63,7 +63,7 @@ def monitored_rules(report: MonitorReport) -> dict[str, str]:
         if source := keys.get("source"):
             near = keys["within"]
             words |= {
-                text: f"{metric_words(row)} within {_limit(near, row)} of {called(source)}"
+                text: f"{metric_words(row)} within {limit_text(near, row)} of {called(source)}"
                 for text, row in metrics.items()
                 if text == f"{row.name} within {near:g} of {source}"
             }
@@ -86,7 +86,7 @@ def rule_words(rule: Rule | None, text: str, metric: Metric | Statistic) -> str:
 def limit_words(rule: Rule, metric: Metric | Statistic) -> str:
     """Return one limit of a rule in words: ``|selection rate difference| <= 10 pp``."""
     words = metric_words(metric)
-    low, high = (_limit(end, metric) for end in (rule.low, rule.high))
+    low, high = (limit_text(end, metric) for end in (rule.low, rule.high))
     if rule.low == -rule.high and math.isfinite(rule.high):
         return f"|{words}| <= {high}"
     if math.isinf(rule.high):
@@ -94,7 +94,8 @@ def limit_words(rule: Rule, metric: Metric | Statistic) -> str:
     return f"{words} <= {high}" if math.isinf(rule.low) else f"{low} <= {words} <= {high}"
 
 
-def _limit(value: float, metric: Metric | Statistic) -> str:
+def limit_text(value: float, metric: Metric | Statistic) -> str:
+    """Return a limit of a rule as it was written, in the unit of the metric: ``10 pp``."""
     if unit(metric) is Unit.POINTS:
         return numbers.minus(f"{100 * value:g} pp")
     if unit(metric) is Unit.PERCENT:

@@ -76,12 +76,7 @@ def describe_difference(difference: SwapDifference) -> str:
 def names_of(count: int, group: str, feature: str) -> str:
     """Return how many names of which group, as a subject: ``6 names of Black (race)``."""
     who = "other groups" if group == "others" else group_called(group, feature)
-    return f"{numbered_names(count)} of {who}"
-
-
-def numbered_names(count: int) -> str:
-    """Return a number of names."""
-    return f"{numbers.count(count)} {numbers.plural(count, 'name', 'names')}"
+    return f"{numbers.numbered(count, 'names')} of {who}"
 
 
 def value_sentence(d: SwapDifference) -> str:
@@ -94,7 +89,7 @@ def value_sentence(d: SwapDifference) -> str:
     if d.value is None or d.mean_group is None or d.mean_reference is None:
         other = "other groups" if d.reference == "others" else called(d.reference)
         return f"{where}No item was answered under names of both {called(d.group)} and {other}."
-    items = f"{numbers.count(d.items)} {numbers.plural(d.items, 'item', 'items')}"
+    items = numbers.numbered(d.items, "items")
     selected = d.of_decisions
     many = d.variants_group != 1
     if d.value == 0:
@@ -119,7 +114,7 @@ def _change_sentence(d: SwapDifference, group: str, reference: str) -> str:
             f"{now}: no item was answered under the same names of both {called(d.group)} and "
             f"{called(d.reference)} as in {then}."
         )
-    items = f"{numbers.count(d.items)} {numbers.plural(d.items, 'item', 'items')}"
+    items = numbers.numbered(d.items, "items")
     adjusted = "" if d.complete else "adjusted for items: "
     sizes = (
         f"difference {change_text(d, d.before)} in {then}, "
@@ -191,13 +186,6 @@ def _side_of_fewest(d: SwapDifference) -> str:
     return f"{numbers.listing(sides)} {verb}"
 
 
-def _one_variant(d: SwapDifference) -> str:
-    return (
-        f"{_side_of_fewest(d)} one name, so that group and name cannot be separated; the "
-        "confidence interval is of these names alone"
-    )
-
-
 def _imprecise(d: SwapDifference) -> str:
     text = (
         f"the {'difference' if d.since is None else 'change'} is not statistically significant "
@@ -219,7 +207,10 @@ def _imprecise(d: SwapDifference) -> str:
 
 
 _REASONS: dict[SwapReason, Callable[[SwapDifference], str]] = {
-    SwapReason.ONE_VARIANT: _one_variant,
+    SwapReason.ONE_VARIANT: lambda d: (
+        f"{_side_of_fewest(d)} one name, so that group and name cannot be separated; the "
+        "confidence interval is of these names alone"
+    ),
     SwapReason.FEW_VARIANTS: lambda d: (
         f"{_side_of_fewest(d)} two names; a verdict needs at least 3 names of each side"
     ),
@@ -240,7 +231,7 @@ _REASONS: dict[SwapReason, Callable[[SwapDifference], str]] = {
 def describe_spread(spread: PlaceboSpread) -> str:
     """Return how far irrelevant edits and names move the answers."""
     where = _ALL_MODELS.capitalize() if spread.pooled else called(spread.model)
-    edits = f"{spread.variants} irrelevant {numbers.plural(spread.variants, 'edit', 'edits')}"
+    edits = numbers.numbered(spread.variants, "irrelevant edits")
     text = "" if spread.model is None and not spread.pooled else f"{where}: "
     if spread.spread is None:
         return f"{text}{edits}, whose variation cannot be estimated."

@@ -10,7 +10,6 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import ClassKind, Decide, Outcome
 from fairgauge.question import rules
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
-from fairgauge.render._document_tree import Unit
 from fairgauge.render.words.display_names import called, printable, shorten
 from fairgauge.render.words.estimate_sentences import assumption
 from fairgauge.render.words.metric_words import (
@@ -21,8 +20,9 @@ from fairgauge.render.words.metric_words import (
     unit,
     unit_name,
 )
-from fairgauge.render.words.numbers import count, minus, numbered, percent, probability
+from fairgauge.render.words.numbers import count, numbered, percent, probability
 from fairgauge.render.words.reason_sentences import describe_reason
+from fairgauge.render.words.rule_words import limit_text
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import NO_CLASS
 from fairgauge.results.verdicts import Verdict
@@ -79,12 +79,7 @@ def describe_evidence(verdict: Verdict) -> str:
     """Return what decides a verdict, for a place where the value and its interval are shown."""
     code = verdict.reason.code
     if code in (ReasonCode.INSIDE, ReasonCode.BELOW, ReasonCode.ABOVE):
-        where = {
-            ReasonCode.INSIDE: "inside the limits",
-            ReasonCode.BELOW: f"below {_limit(verdict)}",
-            ReasonCode.ABOVE: f"above {_limit(verdict)}",
-        }[code]
-        text = f"the whole confidence interval is {where}"
+        text = f"the whole confidence interval is {_where(verdict)}"
     elif code is ReasonCode.CROSSES:
         text = f"the confidence interval includes {_crossed(verdict)}"
         text = "; ".join([text, *_needed(verdict.reason), *_detectable(verdict.reason)])
@@ -138,13 +133,13 @@ def limits_of(verdict: Verdict) -> tuple[float, ...]:
 def _limit(verdict: Verdict) -> str:
     """Return the limit of the rule as it was written, in the unit of the metric."""
     limit = verdict.reason.get("limit")
-    return "the limit" if limit is None else _limit_text(verdict, limit)
+    return "the limit" if limit is None else limit_text(limit, verdict.definition)
 
 
 def _crossed(verdict: Verdict) -> str:
     """Return the limit that an interval includes, or both."""
     second = verdict.reason.get("second")
-    both = "" if second is None else f" and {_limit_text(verdict, second)}"
+    both = "" if second is None else f" and {limit_text(second, verdict.definition)}"
     return f"{_limit(verdict)}{both}"
 
 
@@ -156,21 +151,13 @@ def describe_place(verdict: Verdict) -> str:
     if verdict.value is None and verdict.interval is None:
         return ""
     low, high = rules.limits_of(verdict.rule)
-    least, most = (_limit_text(verdict, each) for each in (low, high))
+    least, most = (limit_text(each, verdict.definition) for each in (low, high))
     allowed = f"{least} to {most}"
     if math.isinf(low) or math.isinf(high):
         allowed = f"at least {least}" if math.isinf(high) else f"at most {most}"
     value = "" if verdict.value is None else _shown(verdict, verdict.value)
     ends = _ends(verdict) if verdict.interval else ""
     return f"{', '.join(filter(None, [value, ends]))}; allowed: {allowed}"
-
-
-def _limit_text(verdict: Verdict, limit: float) -> str:
-    if unit(verdict.definition) is Unit.POINTS:
-        return minus(f"{100 * limit:g} pp")
-    if unit(verdict.definition) is Unit.PERCENT:
-        return f"{100 * limit:g}%"
-    return minus(f"{limit:g}")
 
 
 def _ends(verdict: Verdict) -> str:
@@ -189,17 +176,20 @@ def _ends(verdict: Verdict) -> str:
 
 
 def _clear(verdict: Verdict) -> str:
-    where = {
-        ReasonCode.INSIDE: "inside the limits",
-        ReasonCode.BELOW: f"below {_limit(verdict)}",
-        ReasonCode.ABOVE: f"above {_limit(verdict)}",
-    }[verdict.reason.code]
     interval = f"whole {_ends(verdict)}" if verdict.interval else "confidence interval"
     of = " of the groups with sufficient data" if verdict.reason.get("sufficient") else ""
     return (
-        f"{_measured(verdict)}{of}: the {interval} is {where}{_without_missing(verdict)}"
+        f"{_measured(verdict)}{of}: the {interval} is {_where(verdict)}{_without_missing(verdict)}"
         f"{_by_volunteers(verdict)}"
     )
+
+
+def _where(verdict: Verdict) -> str:
+    """Return on which side of its limits a whole interval is."""
+    if verdict.reason.code is ReasonCode.INSIDE:
+        return "inside the limits"
+    below = verdict.reason.code is ReasonCode.BELOW
+    return f"{'below' if below else 'above'} {_limit(verdict)}"
 
 
 def _by_volunteers(verdict: Verdict) -> str:

@@ -12,7 +12,6 @@ import json
 import math
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from fairgauge.enums import ClassKind, ReferenceKind, Status, Task
 from fairgauge.render.words import numbers
@@ -22,62 +21,51 @@ from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.finding_sentences import describe_finding
 from fairgauge.render.words.method_descriptions import LIMITS
 from fairgauge.render.words.metric_words import metric_words
-from fairgauge.results.estimates import Group
+from fairgauge.results.estimates import Estimate, Group, RateValue
 from fairgauge.results.report import Report
 from fairgauge.results.sections import sections_of
 
 
-@dataclass(frozen=True, slots=True)
-class Measurement:
-    """A number of a model, with its confidence interval.
-
-    Attributes
-    ----------
-    metric : the catalogue name of a rate or a comparison.
-    slice : the rows that it is of, or the groups that it compares; empty for all rows.
-    value, low, high : the number and its interval; infinite ends are None.
-    """
-
-    metric: str
-    slice: str
-    value: float
-    low: float | None
-    high: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Disparity:
-    """A statistically significant disparity: the group that fares worse, and the sentence."""
-
-    group: str
-    sentence: str
-
-
-def model_name(report: Report) -> str:
+def _model_name(report: Report) -> str:
     """Return what the audited model is called: reports know its data, not its name."""
     title = question.document(report).get("title")
     return str(title or f"model behind {file_of(report.data.source)}")
 
 
-def data_words(report: Report) -> str:
+def _data_words(report: Report) -> str:
     """Return how many rows the model was audited on; their folder is nobody else's business."""
-    rows = report.data.rows
-    noun = numbers.plural(rows, "row", "rows")
-    return f"audited on {numbers.count(rows)} {noun}, {question.used_words(report)}"
+    return f"audited on {numbers.numbered(report.data.rows)}, {question.used_words(report)}"
 
 
-def measurements(report: Report) -> Iterator[Measurement]:
+def _measurements(
+    report: Report, low: str, high: str, interval: str
+) -> Iterator[dict[str, object]]:
     """Yield the rates of all rows, those of every group, and the comparisons of groups.
 
     Single strata and what is undefined, infinite or on insufficient data are not listed.
+
+    Parameters
+    ----------
+    low, high, interval : what a format calls the ends of a confidence interval, and the interval.
     """
+
+    def measurement(
+        metric: str, name: str, of: Estimate | RateValue
+    ) -> Iterator[dict[str, object]]:
+        if of.value is not None and math.isfinite(of.value):
+            ends = {low: of.low, high: of.high}
+            known = {key: repr(e) for key, e in ends.items() if e is not None and math.isfinite(e)}
+            named = {"slice": name} if name else {}
+            of_interval = {interval: known} if known else {}
+            yield {"type": metric, "value": repr(of.value), **named, **of_interval}
+
     seen = set()
     for group in (*report.totals, *report.groups):
         name = _slice(group)
         for rate, value in group.rates.items():
             if (rate, name) not in seen and value.status is Status.OK:
                 seen.add((rate, name))
-                yield from _measurement(rate, name, value.value, value.low, value.high)
+                yield from measurement(rate, name, value)
     for each in report.estimates:
         if each.status is Status.OK and each.stratum is None:
             name = f"{called(each.feature)}: {called(each.group)}" if each.feature else ""
@@ -85,18 +73,7 @@ def measurements(report: Report) -> Iterator[Measurement]:
                 name += f" vs {called(reference_name(each.reference))}"
             name += f", {each.scope.kind}" if each.scope.kind != "overall" else ""
             name += _class(each.class_, each.threshold)
-            yield from _measurement(each.metric, name, each.value, each.low, each.high)
-
-
-def _measurement(
-    metric: str, name: str, value: float | None, low: float | None, high: float | None
-) -> Iterator[Measurement]:
-    if value is not None and math.isfinite(value):
-        yield Measurement(metric, name, value, _finite(low), _finite(high))
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None
+            yield from measurement(each.metric, name, each)
 
 
 def _slice(group: Group) -> str:
@@ -113,14 +90,6 @@ def _slice(group: Group) -> str:
 def _class(class_: str | None, threshold: float | None) -> str:
     words = f", class {called(class_)}" if class_ is not None else ""
     return words + (f", threshold {threshold:g}" if threshold is not None else "")
-
-
-def disparities(report: Report) -> list[Disparity]:
-    """Return the findings of a report."""
-    return [
-        Disparity(f"{called(each.feature)}: {called(each.group)}", describe_finding(each))
-        for each in report.findings
-    ]
 
 
 _LONGEST = 200
@@ -193,7 +162,7 @@ def _bom(report: Report) -> dict[str, object]:
             {
                 "type": "machine-learning-model",
                 "bom-ref": "model",
-                "name": model_name(report),
+                "name": _model_name(report),
                 "modelCard": _model_card(report),
             }
         ],
@@ -206,13 +175,17 @@ def _model_card(report: Report) -> dict[str, object]:
     data = {
         "type": "dataset",
         "name": file_of(report.data.source),
-        "description": data_words(report),
+        "description": _data_words(report),
         "sensitiveData": [called(each["column"]) for each in report.spec.get("sensitive", ())],
     }
     considerations: dict[str, object] = {
         "technicalLimitations": list(LIMITS),
         "fairnessAssessments": [
-            {"groupAtRisk": each.group, "harms": each.sentence} for each in disparities(report)
+            {
+                "groupAtRisk": f"{called(each.feature)}: {called(each.group)}",
+                "harms": describe_finding(each),
+            }
+            for each in report.findings
         ],
     }
     if purpose:
@@ -223,27 +196,12 @@ def _model_card(report: Report) -> dict[str, object]:
             "datasets": [data],
         },
         "quantitativeAnalysis": {
-            "performanceMetrics": _measured(
-                report, "lowerBound", "upperBound", "confidenceInterval"
-            )
+            "performanceMetrics": [
+                *_measurements(report, "lowerBound", "upperBound", "confidenceInterval")
+            ]
         },
         "considerations": considerations,
     }
-
-
-def _measured(report: Report, low: str, high: str, interval: str) -> list[dict[str, object]]:
-    """Write the measurements of a card, whose format names the ends of an interval."""
-    return [
-        _metric(each, {low: each.low, high: each.high}, interval) for each in measurements(report)
-    ]
-
-
-def _metric(each: Measurement, ends: dict[str, float | None], interval: str) -> dict[str, object]:
-    fields: dict[str, object] = {"type": each.metric, "value": repr(each.value)}
-    if each.slice:
-        fields["slice"] = each.slice
-    known = {key: repr(end) for key, end in ends.items() if end is not None}
-    return fields | ({interval: known} if known else {})
 
 
 TOOLKIT_VERSION = "0.0.2"
@@ -258,7 +216,7 @@ def _toolkit_card(report: Report) -> dict[str, object]:
     fields = question.document(report)
     owners = [fields[key] for key in ("organisation", "author") if key in fields]
     details: dict[str, object] = {
-        "name": model_name(report),
+        "name": _model_name(report),
         "overview": " ".join(question.lead(report)),
         "version": {"date": report.created[:10]},
     }
@@ -266,7 +224,7 @@ def _toolkit_card(report: Report) -> dict[str, object]:
         details["owners"] = [{"name": ", ".join(owners)}]
     considerations: dict[str, object] = {
         "limitations": [{"description": each} for each in LIMITS],
-        "ethical_considerations": [{"name": each.sentence} for each in disparities(report)],
+        "ethical_considerations": [{"name": describe_finding(each)} for each in report.findings],
     }
     if "purpose" in fields:
         considerations["use_cases"] = [{"description": fields["purpose"]}]
@@ -278,15 +236,15 @@ def _toolkit_card(report: Report) -> dict[str, object]:
             "data": [
                 {
                     "name": file_of(report.data.source),
-                    "description": data_words(report),
+                    "description": _data_words(report),
                     "sensitive": {"sensitive_data": columns},
                 }
             ]
         },
         "quantitative_analysis": {
-            "performance_metrics": _measured(
-                report, "lower_bound", "upper_bound", "confidence_interval"
-            )
+            "performance_metrics": [
+                *_measurements(report, "lower_bound", "upper_bound", "confidence_interval")
+            ]
         },
         "considerations": considerations,
     }

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from fairgauge.render.brief.explore_words import in_words
 from fairgauge.render.charts.threshold_slider import escaped
 from fairgauge.render.words.display_names import printable
+from fairgauge.render.words.numbers import listing
 from fairgauge.render.writers.html import css, environment, policy, scripts
 from fairgauge.version import __version__
 
@@ -19,11 +20,12 @@ _SCRIPTS = ("kernels.js", "counts.js", "intervals.js", "explore.js")
 def explore_page(data: Mapping[str, Any]) -> str:
     """Return the page that computes every view of the counts, in the words of its question."""
     data = in_words(data)
+    names = [printable(each["name"]) for each in data["columns"]]
     style = css("explore.css")
     script = scripts(*_SCRIPTS)
     return environment().get_template("explore.html.j2").render(
         title=printable(_title(data)),
-        lead=f"{data['rows']:,} rows, counted by {_listed(data)}.",
+        lead=f"{data['rows']:,} rows, counted by {listing(names, most=len(names))}.",
         exact=data["exact"],
         protected=data["protected"],
         audited=list(_audited(data)),
@@ -40,11 +42,6 @@ def _title(data: Mapping[str, Any]) -> str:
     decided = data["decision"] or data["label"]
     against = f" and {data['label']}" if data["decision"] and data["label"] else ""
     return f"Explore {decided}{against}"
-
-
-def _listed(data: Mapping[str, Any]) -> str:
-    names = [printable(each["name"]) for each in data["columns"]]
-    return ", ".join(names[:-1]) + (" and " if names[1:] else "") + names[-1]
 
 
 def _audited(data: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:

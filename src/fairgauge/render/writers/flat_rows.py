@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -77,9 +77,9 @@ def table_of(shown: ShownResult, name: str | None = None) -> FlatTable:
     return table
 
 
-def table_of_records(kind: type, records: Sequence[Any]) -> FlatTable:
-    """Return a row for every record of a class, with its saved fields as columns."""
-    names = tuple(each.name for each in saved_fields(kind))
+def table_of_records(kind: type, records: Sequence[Any], without: Container[str] = ()) -> FlatTable:
+    """Return a row for every record of a class, with its saved fields as columns, but for some."""
+    names = tuple(each.name for each in saved_fields(kind) if each.name not in without)
     return _table(names, map(_flat, map(to_dict, records)))
 
 
@@ -167,12 +167,10 @@ def changes_of(comparison: Comparison) -> FlatTable:
     rows = []
     for fields in comparison.to_dict()["changes"]:
         old, new = _flat(fields["old"]), _flat(fields["new"])
-        row = {name: new.get(name) for name in CHANGES} | _flat(fields)
-        row |= {f"old_{name}": old[name] for name in ("group", "reference")}
-        for key, side in (("old", old), ("new", new)):
-            row |= {f"{key}_{name}": side[name] for name in ("value", "low", "high")}
-        rows.append(tuple(row.get(name) for name in CHANGES))
-    return FlatTable(CHANGES, tuple(rows))
+        sides = {f"old_{name}": value for name, value in old.items()}
+        sides |= {f"new_{name}": value for name, value in new.items()}
+        rows.append(new | sides | _flat(fields))
+    return _table(CHANGES, rows)
 
 
 MODEL_CHANGES = ("candidate", "metric", "feature", "group", "reference", "scope", "stratum",
@@ -193,8 +191,8 @@ def model_changes_of(comparison: ModelComparison) -> FlatTable:
             row |= _flat(fields["interval"] or {})
             adjusted = fields.get("distance_adjusted") or {}
             row |= {f"distance_{end}": adjusted.get(end) for end in ("low", "high")}
-            rows.append(tuple(row.get(name) for name in MODEL_CHANGES))
-    return FlatTable(MODEL_CHANGES, tuple(rows))
+            rows.append(row)
+    return _table(MODEL_CHANGES, rows)
 
 
 FRONTIER = ("feature", "threshold", "performance", "performance_low", "performance_high", "group",
@@ -217,8 +215,8 @@ def frontier_of(choice: ThresholdChoice) -> FlatTable:
         ):
             low, high = interval or (None, None)
             row |= {name: value, f"{name}_low": low, f"{name}_high": high}
-        rows.append(tuple(row[name] for name in FRONTIER))
-    return FlatTable(FRONTIER, tuple(rows))
+        rows.append(row)
+    return _table(FRONTIER, rows)
 
 
 CHECKED_TABLES = ("source", "table", "reference", "printed_reference", "unknown", "ratios",
@@ -236,19 +234,18 @@ def tables_of(check: Check) -> FlatTable:
     for table in check.to_dict()["tables"]:
         levels = [fault["level"] for fault in table["faults"]]
         row = {**table, **(table["decisions"] or {}), "table": table["name"]}
-        row |= {"errors": levels.count("error"), "notes": levels.count("note")}
-        rows.append(tuple(row.get(name) for name in CHECKED_TABLES))
-    return FlatTable(CHECKED_TABLES, tuple(rows))
+        rows.append(row | {"errors": levels.count("error"), "notes": levels.count("note")})
+    return _table(CHECKED_TABLES, rows)
 
 
 def faults_of(check: Check) -> FlatTable:
     """Return one row for every fault of every published table."""
-    rows = [
-        tuple({**fault, "source": table["source"], "table": table["name"]}[name] for name in FAULTS)
+    rows = (
+        {**fault, "source": table["source"], "table": table["name"]}
         for table in check.to_dict()["tables"]
         for fault in table["faults"]
-    ]
-    return FlatTable(FAULTS, tuple(rows))
+    )
+    return _table(FAULTS, rows)
 
 
 def ratios_of(check: Check) -> FlatTable:
@@ -264,9 +261,8 @@ def ratios_of(check: Check) -> FlatTable:
                 row |= {"verdict": verdict["outcome"], "verdict_reason": reason}
                 row |= {"deciding_low": verdict["low"], "deciding_high": verdict["high"]}
             fewest, most = group["selected_range"] or (None, None)
-            row |= {"fewest_selected": fewest, "most_selected": most}
-            rows.append(tuple(row.get(name) for name in RATIOS))
-    return FlatTable(RATIOS, tuple(rows))
+            rows.append(row | {"fewest_selected": fewest, "most_selected": most})
+    return _table(RATIOS, rows)
 
 
 _OF_PERIODS: dict[type[str | float | int | bool], tuple[str, ...]] = {

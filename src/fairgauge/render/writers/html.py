@@ -14,16 +14,7 @@ from itertools import count, groupby
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from fairgauge.render._document_tree import (
-    Block,
-    Cell,
-    Chart,
-    DocumentTree,
-    DotArrays,
-    FirstPage,
-    Table,
-    TimeChart,
-)
+from fairgauge.render import _document_tree as tree
 from fairgauge.render.charts import charts
 from fairgauge.render.charts.charts import placed_funnel, placed_times
 from fairgauge.render.charts.score_sections import scored
@@ -36,7 +27,7 @@ from fairgauge.render.words.verdict_sentences import outcome_word
 from fairgauge.results.report import Report
 
 
-def write(document: DocumentTree, shown: object = None, *, tight: str = "") -> str:
+def write(document: tree.DocumentTree, shown: object = None, *, tight: str = "") -> str:
     """Write a document as one self-contained HTML page.
 
     ``tight`` is a class of the style sheet with smaller print, where a page has no room.
@@ -79,7 +70,7 @@ def environment() -> Environment:
         "called": _isolated,
         "capital": capitalised,
         "count": numbers.count,
-        "g": _place,
+        "g": "{:.4g}".format,  # a place on a chart in as few digits as it needs
         "heading": _heading,
         "kind": _kind,
         "name": called,
@@ -111,19 +102,14 @@ def _isolated(name: object) -> Markup:
     return Markup("<bdi>{}</bdi>").format(called(name))
 
 
-_OPTION = re.compile(r"(?<![\w-])--\w[\w-]*")
+_OPTION = re.compile(r"(?<![\w-])(--\w[\w-]*)")
 
 
 def _whole_options(text: object) -> Markup:
     """Return a text as HTML in which the name of an option (``--column``) is never broken."""
-    shown = printable(text)
-    parts: list[str] = []
-    at = 0
-    for found in _OPTION.finditer(shown):
-        name = Markup('<span class="option">{}</span>').format(found[0])
-        parts += [escape(shown[at : found.start()]), name]
-        at = found.end()
-    return Markup("").join([*parts, escape(shown[at:])])
+    whole = Markup('<span class="option">{}</span>')
+    parts = enumerate(_OPTION.split(printable(text)))
+    return Markup("").join(whole.format(part) if i % 2 else escape(part) for i, part in parts)
 
 
 def _heading(text: str) -> str:
@@ -139,17 +125,17 @@ class _Answer:
     sentences: tuple[str, ...]
     listed: bool
     tag: str
-    drawn: tuple[DotArrays, ...]
-    exhibits: tuple[Block, ...]
+    drawn: tuple[tree.DotArrays, ...]
+    exhibits: tuple[tree.Block, ...]
 
 
-def _answered(first: FirstPage) -> list[_Answer]:
+def _answered(document: tree.DocumentTree) -> list[_Answer]:
     """Return the questions that a first page answers; drawings stand with the findings."""
-    brief, found = first.brief, []
+    brief, found = document.brief, []
     for question_asked, sentences in brief.answers:
-        here = first.exhibits if sentences is brief.found else ()
-        drawn = tuple(each for each in here if isinstance(each, DotArrays))
-        others = tuple(each for each in here if not isinstance(each, DotArrays))
+        here = document.exhibits if sentences is brief.found else ()
+        drawn = tuple(each for each in here if isinstance(each, tree.DotArrays))
+        others = tuple(each for each in here if not isinstance(each, tree.DotArrays))
         stated = {each.sentence for each in drawn}
         rest = tuple(text for text in map(str, sentences) if text not in stated)
         listed = sentences is not brief.looked_at and sentences is not brief.found
@@ -177,17 +163,12 @@ def _dotted(start: int, end: int) -> str:
     return "".join(parts)
 
 
-def _place(number: float) -> str:
-    """Return a place on a chart in as few digits as it needs."""
-    return f"{number:.4g}"
-
-
 def _kind(block: object) -> str:
     """Return the name of the macro that writes a block."""
     return type(block).__name__.casefold()
 
 
-def _runs(blocks: Iterable[Block]) -> list[tuple[str, list[Block]]]:
+def _runs(blocks: Iterable[tree.Block]) -> list[tuple[str, list[tree.Block]]]:
     """Return blocks in runs of one kind: charts beside each other share a grid."""
     return [(kind, list(run)) for kind, run in groupby(blocks, key=_kind)]
 
@@ -198,7 +179,7 @@ def anchors() -> Callable[[str], str]:
     return lambda kind: f"{kind}-{next(numbered)}"
 
 
-def _short_rows(table: Table) -> Markup:
+def _short_rows(table: tree.Table) -> Markup:
     """Return the rows of a table that may be long, with as few tags as HTML asks for.
 
     End tags of rows and cells are optional, as is the scope of headings that fill a column; the
@@ -212,7 +193,7 @@ def _short_rows(table: Table) -> Markup:
     )
 
 
-def _short_row(row: Sequence[Cell], link: str) -> Markup:
+def _short_row(row: Sequence[tree.Cell], link: str) -> Markup:
     first, *others = row
     name = escape(printable(first.text))
     head = Markup("<a href=#{}>{}</a>").format(link, name) if link else name
@@ -269,12 +250,13 @@ def _digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def write_notebook(document: DocumentTree, shown: object = None) -> str:
+def write_notebook(document: tree.DocumentTree, shown: object = None) -> str:
     """Write a document as a fragment of HTML."""
     del shown
-    first = document.first_page
-    styled = tuple(each for each in first.exhibits if not isinstance(each, (Chart, TimeChart)))
-    document = replace(document, first_page=replace(first, exhibits=styled))
+    styled = tuple(
+        each for each in document.exhibits if not isinstance(each, (tree.Chart, tree.TimeChart))
+    )
+    document = replace(document, exhibits=styled)
     return (
         environment().get_template("notebook.html.j2").render(document=document, fresh=anchors())
         + "\n"

@@ -72,20 +72,16 @@ def _lines(name: str, created: str, cases: Sequence[_Case], undecided: str) -> I
 
 
 def _case(case: _Case, undecided: str) -> Iterator[str]:
-    opening = (
-        f'    <testcase classname={_attribute(case.where)} name={_attribute(case.name)} time="0"'
-    )
+    names = f"classname={_attribute(case.where)} name={_attribute(case.name)}"
     if case.outcome is Outcome.PASS and not case.counted:
-        yield f"{opening}/>"
+        yield f'    <testcase {names} time="0"/>'
         return
+    yield f'    <testcase {names} time="0">'
     if case.outcome is Outcome.PASS:
-        yield f"{opening}>"
         yield f"      <system-out>{escape(_text(case.message))}</system-out>"
-        yield "    </testcase>"
-        return
-    tag = "failure" if case.outcome is Outcome.FAIL else undecided
-    yield f"{opening}>"
-    yield f"      <{tag} message={_attribute(case.message)}/>"
+    else:
+        tag = "failure" if case.outcome is Outcome.FAIL else undecided
+        yield f"      <{tag} message={_attribute(case.message)}/>"
     yield "    </testcase>"
 
 

@@ -6,30 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import singledispatch
 
-from fairgauge.render._document_tree import (
-    Block,
-    Cell,
-    Chart,
-    Code,
-    DocumentTree,
-    DotArrays,
-    Facts,
-    FirstPage,
-    FunnelChart,
-    Glossary,
-    GridCell,
-    Heading,
-    Items,
-    Paragraph,
-    RuleGrid,
-    ScoreCharts,
-    Section,
-    ShareChart,
-    SignOff,
-    Table,
-    TimeChart,
-    Tone,
-)
+from fairgauge.render import _document_tree as tree
+from fairgauge.render._document_tree import Tone
 from fairgauge.render.words.display_names import capitalised, printable
 from fairgauge.render.words.verdict_sentences import outcome_word
 from fairgauge.render.writers._model_cards import metadata
@@ -50,7 +28,7 @@ def _marked(tone: Tone, text: str) -> str:
 
 
 def write(
-    document: DocumentTree, shown: object = None, *, full: bool = False, card: bool = False
+    document: tree.DocumentTree, shown: object = None, *, full: bool = False, card: bool = False
 ) -> str:
     """Write a document in Markdown; with ``card``, the metadata of a model card in front."""
     del full
@@ -72,12 +50,12 @@ def escape(text: object, *, cell: bool = False) -> str:
     return _BARE.sub(lambda match: f"{match[0]}&#8203;", shown)
 
 
-def _document(document: DocumentTree) -> Iterator[str]:
-    yield from _first_page(document.first_page, document)
+def _document(document: tree.DocumentTree) -> Iterator[str]:
+    yield from _first_page(document)
     yield from ["", f"## {escape(document.title)}", ""]
     yield " ".join([f"{escape(document.beside)}.", *map(escape, document.lead)])
     if document.cover:
-        yield from _block(Facts(document.cover))
+        yield from _block(tree.Facts(document.cover))
     if document.verdict:
         yield ""
         yield _marked(document.tone, escape(document.verdict))
@@ -90,9 +68,9 @@ def _document(document: DocumentTree) -> Iterator[str]:
     yield f"<sub>fairgauge {document.version}, {escape(document.created[:10])}</sub>"
 
 
-def _first_page(first: FirstPage, document: DocumentTree) -> Iterator[str]:
+def _first_page(document: tree.DocumentTree) -> Iterator[str]:
     """Yield the sentences of a first page, with the grid of rules; the headline is the heading."""
-    brief = first.brief
+    brief = document.brief
     yield f"# {escape(brief.headline)}"
     if brief.verdict:
         opening, *others = map(escape, brief.verdict)
@@ -101,14 +79,14 @@ def _first_page(first: FirstPage, document: DocumentTree) -> Iterator[str]:
         beside = document.warnings if sentences is brief.looked_at else ()
         yield from ["", f"**{escape(question)}**", ""]
         yield from (f"- {escape(each)}" for each in (*sentences, *beside))
-    for each in first.exhibits:
+    for each in document.exhibits:
         yield from _block(each)
 
 
-def _section(section: Section, level: int) -> Iterator[str]:
+def _section(section: tree.Section, level: int) -> Iterator[str]:
     lines: list[str] = []
     for block in section.blocks:
-        inner = _section(block, level + 1) if isinstance(block, Section) else _block(block)
+        inner = _section(block, level + 1) if isinstance(block, tree.Section) else _block(block)
         lines += inner
     if any(lines):
         yield ""
@@ -117,54 +95,54 @@ def _section(section: Section, level: int) -> Iterator[str]:
 
 
 @singledispatch
-def _block(block: Block) -> Iterator[str]:
+def _block(block: tree.Block) -> Iterator[str]:
     """Yield the lines of a block, an empty one first."""
     raise TypeError(f"no Markdown for {type(block).__name__}")
 
 
-@_block.register(Heading)
-def _(block: Heading) -> Iterator[str]:
+@_block.register(tree.Heading)
+def _(block: tree.Heading) -> Iterator[str]:
     yield from ["", f"**{escape(block.text)}**"]
 
 
-@_block.register(Paragraph)
-def _(block: Paragraph) -> Iterator[str]:
+@_block.register(tree.Paragraph)
+def _(block: tree.Paragraph) -> Iterator[str]:
     if block.text:
         yield from ["", escape(block.text)]
 
 
-@_block.register(Items)
-def _(block: Items) -> Iterator[str]:
+@_block.register(tree.Items)
+def _(block: tree.Items) -> Iterator[str]:
     yield ""
     for i, text in enumerate(block.items, 1):
         yield f"{f'{i}.' if block.numbered else '-'} {escape(text)}"
 
 
-@_block.register(Facts)
-def _(block: Facts) -> Iterator[str]:
+@_block.register(tree.Facts)
+def _(block: tree.Facts) -> Iterator[str]:
     yield from _rows(
         ["", ""], [[escape(word, cell=True), escape(text, cell=True)] for word, text in block.pairs]
     )
 
 
-@_block.register(Code)
-def _(block: Code) -> Iterator[str]:
+@_block.register(tree.Code)
+def _(block: tree.Code) -> Iterator[str]:
     fence = "`" * max(3, max(map(len, re.findall("`+", block.text)), default=0) + 1)
     yield from ["", fence, block.text, fence]
 
 
-@_block.register(Table)
-def _(block: Table) -> Iterator[str]:
+@_block.register(tree.Table)
+def _(block: tree.Table) -> Iterator[str]:
     if block.titled:
-        yield from _block(Heading(block.caption))
+        yield from _block(tree.Heading(block.caption))
     heads = [escape(column.heading, cell=True) for column in block.columns]
     rows = [[_cell(cell) for cell in row] for row in (*block.rows, *block.totals)]
     yield from _rows(heads, rows, [column.numeric for column in block.columns])
     yield from _notes(block.notes)
 
 
-@_block.register(RuleGrid)
-def _(block: RuleGrid) -> Iterator[str]:
+@_block.register(tree.RuleGrid)
+def _(block: tree.RuleGrid) -> Iterator[str]:
     heads = ["", *(escape(f"{each.words} ({each.text})", cell=True) for each in block.rules)]
     rows = [
         [
@@ -174,20 +152,20 @@ def _(block: RuleGrid) -> Iterator[str]:
         for _, lines in block.parts
         for name, cells in lines
     ]
-    yield from _block(Heading(block.caption))
+    yield from _block(tree.Heading(block.caption))
     yield from _rows(heads, rows)
     yield from _notes(block.notes)
 
 
-def _judged(cell: GridCell | None) -> str:
+def _judged(cell: tree.GridCell | None) -> str:
     if cell is None:
         return "–"
     alone = "".join(f" ({letter})" for letter in cell.notes)
     return escape(f"{outcome_word(cell.outcome)}{alone}, {cell.counts}", cell=True)
 
 
-@_block.register(Chart)
-def _(block: Chart) -> Iterator[str]:
+@_block.register(tree.Chart)
+def _(block: tree.Chart) -> Iterator[str]:
     badges = any(row.badge for row in block.rows)
     rows = [
         [
@@ -203,19 +181,19 @@ def _(block: Chart) -> Iterator[str]:
     yield from _notes(block.notes)
 
 
-@_block.register(DotArrays)  # its sentence states it
-@_block.register(Glossary)
-@_block.register(ScoreCharts)
-@_block.register(ShareChart)
-@_block.register(SignOff)
-@_block.register(TimeChart)
-@_block.register(FunnelChart)
-def _(block: Block) -> Iterator[str]:
+@_block.register(tree.DotArrays)  # its sentence states it
+@_block.register(tree.Glossary)
+@_block.register(tree.ScoreCharts)
+@_block.register(tree.ShareChart)
+@_block.register(tree.SignOff)
+@_block.register(tree.TimeChart)
+@_block.register(tree.FunnelChart)
+def _(block: tree.Block) -> Iterator[str]:
     del block
     yield from ()
 
 
-def _cell(cell: Cell) -> str:
+def _cell(cell: tree.Cell) -> str:
     return escape(f"{cell.text} {cell.below}".strip(), cell=True)
 
 

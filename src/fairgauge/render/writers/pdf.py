@@ -19,15 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from fairgauge.errors import DataError, quote
-from fairgauge.render._document_tree import (
-    Block,
-    Chart,
-    DocumentTree,
-    Paragraph,
-    Section,
-    Table,
-    Tone,
-)
+from fairgauge.render import _document_tree as tree
 from fairgauge.render.words.numbers import listing, plural
 from fairgauge.render.writers import html
 
@@ -90,7 +82,7 @@ _LAUNCHER = re.compile(r"\S+: (?:line )?\d+: ")
 """A complaint of the shell about the script that launches the browser; it is never the reason."""
 
 
-def write(document: DocumentTree, shown: object = None, *, full: bool = False) -> bytes:
+def write(document: tree.DocumentTree, shown: object = None, *, full: bool = False) -> bytes:
     """Write a document as a PDF file: two pages, where it has a first page and one for the record.
 
     Where nothing is meant to be filed, as many of its sections follow as have room. A first page
@@ -118,12 +110,12 @@ def write(document: DocumentTree, shown: object = None, *, full: bool = False) -
     return apart if apart.count(_PAGE) < printed.count(_PAGE) else printed
 
 
-def _shorter(document: DocumentTree) -> Iterator[tuple[DocumentTree, str]]:
+def _shorter(document: tree.DocumentTree) -> Iterator[tuple[tree.DocumentTree, str]]:
     """Yield what of a document may have room on two pages, the most of it first."""
-    first = document.first_page
-    least: tuple[Section, ...] = ()
+    exhibits = document.exhibits
+    least: tuple[tree.Section, ...] = ()
     if document.filed:
-        least = (Section("filed", _FILED, document.filed),)
+        least = (tree.Section("filed", _FILED, document.filed),)
     else:
         long, few = (
             tuple(_shortened(each, most) for each in document.sections) for most in _MOST_ROWS
@@ -131,43 +123,42 @@ def _shorter(document: DocumentTree) -> Iterator[tuple[DocumentTree, str]]:
         half = tuple(replace(s, blocks=s.blocks[: (len(s.blocks) + 1) // 2]) for s in few[:1])
         for sections in (document.sections, long, few[:3], few[:2], few[:1], half):
             yield replace(document, sections=sections), _TIGHTER[0]
-        for dropped in range(1, len(first.exhibits) + 1):  # no second page that is empty
-            fewer = replace(first, exhibits=first.exhibits[dropped:])
-            yield replace(document, sections=half, first_page=fewer), _TIGHTER[0]
+        for dropped in range(1, len(exhibits) + 1):  # no second page that is empty
+            yield replace(document, sections=half, exhibits=exhibits[dropped:]), _TIGHTER[0]
     for tight in _TIGHTER:
         yield replace(document, sections=least), tight
     if least and not document.to_publish:  # tables to publish are never cut
         least = (_shortened(least[0], _MOST_ROWS[-1]),)
         yield replace(document, sections=least), _TIGHTER[-1]
-    kept = next((i for i, e in enumerate(first.exhibits) if e in document.to_publish), None)
-    for dropped in range(1, len(first.exhibits) if kept is None else kept + 1):
-        fewer = replace(first, exhibits=first.exhibits[dropped:])
+    kept = next((i for i, e in enumerate(exhibits) if e in document.to_publish), None)
+    for dropped in range(1, len(exhibits) if kept is None else kept + 1):
         last = document.to_publish and dropped == kept
         for tight in (*_TIGHTER[1:], *([_FLOWING] if last else ())):
-            yield replace(document, sections=least, first_page=fewer), tight
+            yield replace(document, sections=least, exhibits=exhibits[dropped:]), tight
 
 
-def _with_tables_apart(document: DocumentTree) -> DocumentTree:
+def _with_tables_apart(document: tree.DocumentTree) -> tree.DocumentTree:
     """Return a document whose first page names the tables that follow it."""
-    first = document.first_page
-    tables = tuple(each for each in first.exhibits if isinstance(each, Table))
+    tables = tuple(each for each in document.exhibits if isinstance(each, tree.Table))
     filed = (*tables, *document.filed)
     named = listing([each.caption for each in document.to_publish])
-    follow = (Paragraph(f"Tables to publish follow: {named}.", Tone.SOFT),) if named else ()
+    follow = (
+        (tree.Paragraph(f"Tables to publish follow: {named}.", tree.Tone.SOFT),) if named else ()
+    )
     return replace(
         document,
-        sections=(Section("filed", _FILED, filed),) if filed else (),
-        first_page=replace(first, exhibits=follow),
+        sections=(tree.Section("filed", _FILED, filed),) if filed else (),
+        exhibits=follow,
     )
 
 
-def _shortened(section: Section, most: int) -> Section:
+def _shortened(section: tree.Section, most: int) -> tree.Section:
     """Return a section with the first rows alone of its tables and charts, and where others are."""
-    blocks: list[Block] = []
+    blocks: list[tree.Block] = []
     for block in section.blocks:
-        if isinstance(block, Section):
+        if isinstance(block, tree.Section):
             blocks.append(_shortened(block, most))
-        elif isinstance(block, (Table, Chart)) and (more := len(block.rows) - most) > 0:
+        elif isinstance(block, (tree.Table, tree.Chart)) and (more := len(block.rows) - most) > 0:
             note = f"{more:,} more {plural(more, 'row is', 'rows are')} in the whole report."
             rows: Any = block.rows[:most]  # of one or the other, whose rows are of different types
             blocks.append(replace(block, rows=rows, notes=(*block.notes, note)))

@@ -12,29 +12,8 @@ from itertools import zip_longest
 from typing import Any
 
 from fairgauge.enums import Outcome
-from fairgauge.render._document_tree import (
-    Block,
-    Cell,
-    Chart,
-    Code,
-    Column,
-    DocumentTree,
-    DotArrays,
-    Facts,
-    FunnelChart,
-    Glossary,
-    Heading,
-    Items,
-    Paragraph,
-    RuleGrid,
-    ScoreCharts,
-    Section,
-    ShareChart,
-    SignOff,
-    Table,
-    TimeChart,
-    Tone,
-)
+from fairgauge.render import _document_tree as tree
+from fairgauge.render._document_tree import Tone
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import group_called, printable, shorten, width
 from fairgauge.render.words.verdict_sentences import outcome_word
@@ -80,7 +59,7 @@ def wants_colour(stream: Any) -> bool:
 
 
 def write(
-    document: DocumentTree,
+    document: tree.DocumentTree,
     shown: object = None,
     *,
     colour: bool = False,
@@ -146,7 +125,7 @@ def _reasons(shown: object) -> Iterator[str]:
             yield printable(f"  {each.rule}: {outcome}{of}: {worst.says}")
 
 
-def _more(document: DocumentTree, parts: Sequence[str], *, python: bool) -> str:
+def _more(document: tree.DocumentTree, parts: Sequence[str], *, python: bool) -> str:
     """Return what is not shown, and where it is, with charts and data, which no text has."""
     file = document.file_name
     if python:
@@ -156,14 +135,14 @@ def _more(document: DocumentTree, parts: Sequence[str], *, python: bool) -> str:
     return f"{listed} Charts: -o {file}.html. Data: -o {file}.json."
 
 
-def _one_screen(document: DocumentTree, writer: _Text, *, python: bool) -> list[str]:
+def _one_screen(document: tree.DocumentTree, writer: _Text, *, python: bool) -> list[str]:
     """Return the lines of a document that fit one screen, without what can be spared.
 
     The tables of more features than two do not fit whatever is omitted, so that nothing is.
     """
-    spares = {b.spare for s in document.sections for b in s.blocks if isinstance(b, Paragraph)}
+    spares = {b.spare for s in document.sections for b in s.blocks if isinstance(b, tree.Paragraph)}
     spares.add(_ASKED)
-    tables = sum(isinstance(b, Table) for s in document.sections for b in s.blocks)
+    tables = sum(isinstance(b, tree.Table) for s in document.sections for b in s.blocks)
     levels = sorted(spares | {0}, reverse=True)
     lines: list[str] = []
     for most in levels if tables <= _MOST_TABLES else levels[:1]:
@@ -206,10 +185,10 @@ class _Text:
         """Return a text in the style of a tone."""
         return f"\x1b[{_STYLES[tone]}m{text}\x1b[0m" if self.colour and text else text
 
-    def document(self, document: DocumentTree) -> Iterator[str]:
+    def document(self, document: tree.DocumentTree) -> Iterator[str]:
         """Yield the whole document."""
         before, warnings = list(self._title(document)), list(self._warnings(document))
-        brief = document.first_page.brief
+        brief = document.brief
         yield from before
         if self.full:
             yield from self._brief(brief, document)
@@ -218,7 +197,7 @@ class _Text:
             for text in document.lead:
                 yield from self.wrapped(text)
             if document.cover:
-                yield from self.show(Facts(document.cover))
+                yield from self.show(tree.Facts(document.cover))
             if document.verdict:
                 yield ""
                 yield self.paint(document.verdict, document.tone)
@@ -238,7 +217,7 @@ class _Text:
         if not self.full:
             yield from self._below(brief, document)
 
-    def _title(self, document: DocumentTree) -> Iterator[str]:
+    def _title(self, document: tree.DocumentTree) -> Iterator[str]:
         """Yield the title, and how many warnings stand below the summary."""
         title = shorten(printable(document.title), self.width - width(document.beside) - 2)
         space = " " * (self.width - width(title) - width(document.beside))
@@ -248,21 +227,23 @@ class _Text:
             text = f"{document.warned:,} {noun} below the summary may change what it means."
             yield from self.wrapped(text, 0, Tone.UNSURE)
 
-    def _warnings(self, document: DocumentTree) -> Iterator[str]:
+    def _warnings(self, document: tree.DocumentTree) -> Iterator[str]:
         for text in document.warnings:
             yield from self.wrapped(text, 0, Tone.UNSURE)
 
-    def _brief(self, brief: Brief, document: DocumentTree) -> Iterator[str]:
+    def _brief(self, brief: Brief, document: tree.DocumentTree) -> Iterator[str]:
         """Yield a brief whole: its headline, its verdict, and each question with its answer."""
         yield from self.wrapped(str(brief.headline), 0, Tone.PLAIN)
         if brief.verdict:
             yield from self.wrapped(" ".join(map(str, brief.verdict)), 0, document.tone)
         for question, sentences in brief.answers:
-            yield from self.show(Heading(question))
+            yield from self.show(tree.Heading(question))
             for each in sentences:
                 yield from self._hanging(str(each))
 
-    def _shortest(self, brief: Brief, document: DocumentTree, room: Sequence[int]) -> Iterator[str]:
+    def _shortest(
+        self, brief: Brief, document: tree.DocumentTree, room: Sequence[int]
+    ) -> Iterator[str]:
         """Yield a brief in few lines: whole sentences, as many of each answer as have room."""
         self.shown = set()
         yield from self.wrapped(str(brief.headline), 0, Tone.PLAIN)
@@ -288,15 +269,15 @@ class _Text:
                     self.shown.add(str(each))
             yield from lines
 
-    def _below(self, brief: Brief, document: DocumentTree) -> Iterator[str]:
+    def _below(self, brief: Brief, document: tree.DocumentTree) -> Iterator[str]:
         """Yield what was asked and, but of audits, the sentences without room before the tables."""
         asked = " ".join(document.lead)
         if self.of_audit:
-            yield from self.show(Paragraph(asked, Tone.SOFT, _ASKED, "what was asked"))
+            yield from self.show(tree.Paragraph(asked, Tone.SOFT, _ASKED, "what was asked"))
             return
         yield from self.wrapped(asked, 2, Tone.SOFT)
         blocks = [block for section in document.sections for block in section.blocks]
-        shown = [b.text for b in blocks if isinstance(b, Paragraph) and not b.spare]
+        shown = [b.text for b in blocks if isinstance(b, tree.Paragraph) and not b.spare]
         for question, answer in () if document.folded else brief.answers:
             rest = [
                 text
@@ -313,14 +294,14 @@ class _Text:
         yield f"  {first}"
         yield from (f"    {line}" for line in others)
 
-    def section(self, section: Section) -> Iterator[str]:
+    def section(self, section: tree.Section) -> Iterator[str]:
         """Yield a section, without a heading where its first table has the same one."""
         blocks = list(self._spaced(section.blocks))
         if not any(blocks):
             return
         first = section.blocks[0]
         own = (
-            isinstance(first, Table)
+            isinstance(first, tree.Table)
             and first.columns[0].heading.removesuffix(" ≈") == section.title
         )
         implied = own or section.id in ("rules", "notes")
@@ -333,11 +314,11 @@ class _Text:
             yield from self.wrapped(section.title, 0, Tone.PLAIN)
         yield from blocks[1:] if blocks and not blocks[0] else blocks
 
-    def _spaced(self, blocks: Iterable[Block]) -> Iterator[str]:
+    def _spaced(self, blocks: Iterable[tree.Block]) -> Iterator[str]:
         """Yield the lines of blocks, a sentence apart from a chart above it."""
-        before: Block | None = None
+        before: tree.Block | None = None
         for block in blocks:
-            if isinstance(before, Chart) and isinstance(block, (Paragraph, Items)):
+            if isinstance(before, tree.Chart) and isinstance(block, (tree.Paragraph, tree.Items)):
                 yield ""
             yield from self.show(block)
             before = block
@@ -364,37 +345,37 @@ class _Text:
         yield line
 
     @singledispatchmethod
-    def show(self, block: Block) -> Iterator[str]:
+    def show(self, block: tree.Block) -> Iterator[str]:
         """Yield the lines of a block."""
         raise TypeError(f"no text for {type(block).__name__}")
 
-    @show.register(Section)
-    def _(self, block: Section) -> Iterator[str]:
+    @show.register(tree.Section)
+    def _(self, block: tree.Section) -> Iterator[str]:
         yield from self.section(block)
 
-    @show.register(Heading)
-    def _(self, block: Heading) -> Iterator[str]:
+    @show.register(tree.Heading)
+    def _(self, block: tree.Heading) -> Iterator[str]:
         yield ""
         yield from self.wrapped(block.text, 0, Tone.PLAIN)
 
-    @show.register(Paragraph)
-    def _(self, block: Paragraph) -> Iterator[str]:
+    @show.register(tree.Paragraph)
+    def _(self, block: tree.Paragraph) -> Iterator[str]:
         if block.spare > self.most_spare:
             self.omitted[block.about] = None
         elif block.text:
             tone = None if block.tone is Tone.PLAIN else block.tone
             yield from self.wrapped(block.text, 2, tone)
 
-    @show.register(Items)
-    def _(self, block: Items) -> Iterator[str]:
+    @show.register(tree.Items)
+    def _(self, block: tree.Items) -> Iterator[str]:
         for i, text in enumerate(block.items, 1):
             mark = f"{i}. " if block.numbered else "- "
             lines = wrap(printable(text), self.width - 2 - len(mark))
             yield f"  {mark}{lines[0]}"
             yield from (" " * (2 + len(mark)) + line for line in lines[1:])
 
-    @show.register(Facts)
-    def _(self, block: Facts) -> Iterator[str]:
+    @show.register(tree.Facts)
+    def _(self, block: tree.Facts) -> Iterator[str]:
         longest = max((width(printable(word)) for word, _ in block.pairs), default=0)
         if longest > self.width * _WIDEST_WORD:
             for word, text in block.pairs:
@@ -409,8 +390,8 @@ class _Text:
             for name, line in zip_longest(names, lines, fillvalue=""):
                 yield f"  {name}{' ' * (column - width(name))}  {line}".rstrip()
 
-    @show.register(Code)
-    def _(self, block: Code) -> Iterator[str]:
+    @show.register(tree.Code)
+    def _(self, block: tree.Code) -> Iterator[str]:
         for line in block.text.split("\n"):
             if line.startswith("fairgauge "):
                 yield from self._command(line)
@@ -418,11 +399,11 @@ class _Text:
             indent = 4 + len(line) - len(line.lstrip())
             yield from self.wrapped(line.lstrip(), min(indent, self.width // 2))
 
-    @show.register(Table)
-    def _(self, block: Table) -> Iterator[str]:
+    @show.register(tree.Table)
+    def _(self, block: tree.Table) -> Iterator[str]:
         yield ""
         if len(block.columns) == len([c for c in block.columns if not c.numeric]):
-            yield from self.show(Facts(tuple((r[0].text, r[1].text) for r in block.rows)))
+            yield from self.show(tree.Facts(tuple((r[0].text, r[1].text) for r in block.rows)))
             return
         if block.titled:
             yield from self.wrapped(block.caption, 0, Tone.PLAIN)
@@ -432,8 +413,8 @@ class _Text:
         for note in block.notes:
             yield from self.wrapped(note.replace("   ", " · "), 0, Tone.SOFT)
 
-    @show.register(Chart)
-    def _(self, block: Chart) -> Iterator[str]:
+    @show.register(tree.Chart)
+    def _(self, block: tree.Chart) -> Iterator[str]:
         yield ""
         yield from self.wrapped(block.caption, 0, Tone.PLAIN)
         labels = [wrap(printable(row.label), _CHART_NAME) for row in block.rows]
@@ -450,8 +431,8 @@ class _Text:
         for note in block.notes:
             yield from self.wrapped(note, 2, Tone.SOFT)
 
-    @show.register(ShareChart)
-    def _(self, block: ShareChart) -> Iterator[str]:
+    @show.register(tree.ShareChart)
+    def _(self, block: tree.ShareChart) -> Iterator[str]:
         yield ""
         yield from self.wrapped(block.caption, 0, Tone.PLAIN)
         labels = [wrap(printable(bar.label), _CHART_NAME) for bar in block.bars]
@@ -467,18 +448,18 @@ class _Text:
         legend = ", ".join(f"{part.letter} {part.name}" for part in block.parts)
         yield from self.wrapped(legend, 2, Tone.SOFT)
 
-    @show.register(DotArrays)
-    @show.register(Glossary)
-    @show.register(RuleGrid)
-    @show.register(SignOff)
-    @show.register(TimeChart)
-    @show.register(FunnelChart)
-    def _(self, block: Block) -> Iterator[str]:
+    @show.register(tree.DotArrays)
+    @show.register(tree.Glossary)
+    @show.register(tree.RuleGrid)
+    @show.register(tree.SignOff)
+    @show.register(tree.TimeChart)
+    @show.register(tree.FunnelChart)
+    def _(self, block: tree.Block) -> Iterator[str]:
         del block
         yield from ()
 
-    @show.register(ScoreCharts)
-    def _(self, _: ScoreCharts) -> Iterator[str]:
+    @show.register(tree.ScoreCharts)
+    def _(self, _: tree.ScoreCharts) -> Iterator[str]:
         yield "  Curves and the threshold explorer are in the HTML report."
 
 
@@ -496,7 +477,7 @@ def _lengths(counts: Sequence[int]) -> list[int]:
     return lengths
 
 
-def _cell(cell: Cell) -> str:
+def _cell(cell: tree.Cell) -> str:
     return printable(f"{cell.text} {cell.below}".strip())
 
 
@@ -515,7 +496,7 @@ def wrap(text: str, most: int) -> list[str]:
 
 
 def table(
-    columns: Sequence[Column],
+    columns: Sequence[tree.Column],
     rows: Sequence[Sequence[str]],
     totals: Sequence[Sequence[str]],
     text: _Text,
@@ -548,7 +529,7 @@ def table(
 
 
 def _parts(
-    widths: Sequence[int], columns: Sequence[Column], most: int, hidden: Container[str]
+    widths: Sequence[int], columns: Sequence[tree.Column], most: int, hidden: Container[str]
 ) -> Iterator[list[int]]:
     """Yield the columns that fit beside each other, the first among them each time.
 
@@ -574,7 +555,7 @@ def _parts(
 
 
 def _line(
-    cells: Iterable[str], part: Sequence[int], widths: Sequence[int], columns: Sequence[Column]
+    cells: Iterable[str], part: Sequence[int], widths: Sequence[int], columns: Sequence[tree.Column]
 ) -> str:
     padded = []
     for text, i in zip(cells, part, strict=True):

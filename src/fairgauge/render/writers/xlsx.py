@@ -15,15 +15,7 @@ from importlib import import_module
 from typing import Any
 
 from fairgauge.errors import MissingExtra
-from fairgauge.render._document_tree import (
-    Block,
-    Cell,
-    DocumentTree,
-    Facts,
-    Items,
-    Paragraph,
-    Table,
-)
+from fairgauge.render import _document_tree as tree
 from fairgauge.render.words.display_names import printable, shorten, width
 from fairgauge.render.words.method_descriptions import LIMITS
 from fairgauge.render.writers.flat_rows import Cell as Value
@@ -43,7 +35,7 @@ _ROLES = ("Prepared by", "Reviewed by", "Approved by")
 _OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
 
 
-def write(document: DocumentTree, shown: ShownResult) -> bytes:
+def write(document: tree.DocumentTree, shown: ShownResult) -> bytes:
     """Write a workbook: tables to publish, summary, all tables, and the specification."""
     try:
         library = import_module("xlsxwriter")
@@ -79,7 +71,7 @@ class _Workbook:
         self.line = book.add_format({"bottom": 1})
         self.formats: dict[str, Any] = {}
 
-    def summary(self, document: DocumentTree) -> None:
+    def summary(self, document: tree.DocumentTree) -> None:
         """Write the first page, the cover, the rules, the findings, and room for signatures."""
         sheet = self.book.add_worksheet("Summary")
         sheet.hide_gridlines(2)
@@ -99,9 +91,9 @@ class _Workbook:
             sheet.write_blank(i, 1, None, self.line)
 
     @staticmethod
-    def _facts(document: DocumentTree) -> Iterator[tuple[str, str]]:
+    def _facts(document: tree.DocumentTree) -> Iterator[tuple[str, str]]:
         """Yield pairs of a word and a text; a heading has no text."""
-        brief = document.first_page.brief
+        brief = document.brief
         yield "headline", str(brief.headline)
         if brief.verdict:
             yield "verdict", " ".join(map(str, brief.verdict))
@@ -125,9 +117,9 @@ class _Workbook:
                     yield from _pairs(block)
         if document.filed:
             yield "What no report shows", ""
-            yield from _pairs(Items(LIMITS))
+            yield from _pairs(tree.Items(LIMITS))
 
-    def to_publish(self, tables: Sequence[Table], cover: Sequence[tuple[str, str]]) -> None:
+    def to_publish(self, tables: Sequence[tree.Table], cover: Sequence[tuple[str, str]]) -> None:
         """Write the tables that a preset calls for as they are printed, and then the cover."""
         sheet = self.book.add_worksheet(TO_PUBLISH)
         sheet.hide_gridlines(2)
@@ -137,7 +129,7 @@ class _Workbook:
         for table in tables:
             below = [any(cells[i].below for cells in table.rows) for i in range(len(table.columns))]
             sheet.write_string(row, 0, _text(table.caption), self.title)
-            heads = [Cell(column.heading, below=_BELOW) for column in table.columns]
+            heads = [tree.Cell(column.heading, below=_BELOW) for column in table.columns]
             for cells in (heads, *table.rows):
                 row += 1
                 column = 0
@@ -155,7 +147,7 @@ class _Workbook:
         for i, (word, text) in enumerate(cover, row):
             sheet.write_string(i, 0, _text(f"{word}: {text}"))
 
-    def _printed(self, sheet: Any, row: int, column: int, cell: Cell, style: Any) -> None:
+    def _printed(self, sheet: Any, row: int, column: int, cell: tree.Cell, style: Any) -> None:
         """Write what is printed: a number as the number that is printed, with its format."""
         number = None if cell.name or style else _NUMBER.fullmatch(cell.text)
         if number is None:
@@ -190,14 +182,14 @@ class _Workbook:
             sheet.write_string(i, 0, _text(line))
 
 
-def _pairs(block: Block) -> Iterator[tuple[str, str]]:
+def _pairs(block: tree.Block) -> Iterator[tuple[str, str]]:
     """Yield a block of the summary as pairs of a word and a text."""
-    if isinstance(block, Facts):
+    if isinstance(block, tree.Facts):
         yield from block.pairs
-    elif isinstance(block, Items):
+    elif isinstance(block, tree.Items):
         for i, text in enumerate(block.items, 1):
             yield (f"{i}." if block.numbered else "-"), text
-    elif isinstance(block, Paragraph) and block.text:
+    elif isinstance(block, tree.Paragraph) and block.text:
         yield "-", block.text
 
 

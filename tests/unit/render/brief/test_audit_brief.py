@@ -754,7 +754,7 @@ def test_no_group_is_called_as_all_others_are(value: str, names: str | None) -> 
     rule = "-0.05 <= selection_rate.difference <= 0.05"
     report = fg.audit(fg.confusion("race", counts), words=words, rules=[rule])
     text = str(report.brief()).casefold()
-    drawn = str(report_document(report).first_page.exhibits).casefold()
+    drawn = str(report_document(report).exhibits).casefold()
     value = value.casefold()
     assert f"defendants with race “{value}”" in text
     for each in (text, drawn):
@@ -772,7 +772,7 @@ def test_a_decision_without_a_word_of_its_own_is_not_the_other() -> None:
         assert "approved =" not in text
         assert "approved other than" not in text
         assert f"women who repaid {refused}; at the rate of men" in text
-        drawn = [e for e in report_document(report).first_page.exhibits if hasattr(e, "key")]
+        drawn = [e for e in report_document(report).exhibits if hasattr(e, "key")]
         assert refused in drawn[0].key
     assert "were not refused" in text
 
@@ -795,7 +795,7 @@ def test_the_grid_names_the_value_of_a_group_once_where_its_name_does_not_hold_i
         sensitive=["sex", "race"], rules=["selection_rate.ratio >= 0.8"],
         words=WORDS | {"groups": names},
     )  # fmt: skip
-    (grid,) = [e for e in report_document(report).first_page.exhibits if hasattr(e, "rules")]
+    (grid,) = [e for e in report_document(report).exhibits if hasattr(e, "rules")]
     heads = {name.text: name.below for _, rows in grid.parts for name, _ in rows}
     assert heads["women"] == "F"
     assert sum(map(bool, heads.values())) == 1
@@ -805,7 +805,7 @@ def test_the_grid_names_the_value_of_a_group_once_where_its_name_does_not_hold_i
 
 def test_the_grid_states_what_is_allowed_and_an_interval_on_its_side_of_it() -> None:
     report = audit(rules=["selection_rate.ratio >= 0.8"])
-    (grid,) = [e for e in report_document(report).first_page.exhibits if hasattr(e, "rules")]
+    (grid,) = [e for e in report_document(report).exhibits if hasattr(e, "rules")]
     (verdict,) = report.verdicts
     ((_, (cell,)),) = grid.parts[0][1]
     low, high = map(float, re.findall(r"CI \(([\d.]+) to ([\d.]+)\)", cell.interval)[0])

@@ -250,7 +250,7 @@ def test_with_controls_cases_to_read_are_alike_in_them_and_the_chart_shows_what_
     assert steps == ["Read cases of both sides within the same branch and debt: branch N first."]
     (step,) = map(str, accounted.brief().steps)
     assert step.startswith("Ask whether branch and debt may rightly decide")
-    drawn = decomposition_document(remains).first_page.exhibits[0]
+    drawn = decomposition_document(remains).exhibits[0]
     row = drawn.rows[-1]
     assert row.label == "adjusted for branch and debt by regression"
     assert row.mark.value == remains.gaps[0].adjusted[0].value

@@ -216,7 +216,7 @@ def test_two_groups_compared_with_each_other_are_one_gap(
     assert len(now) == 1
     assert re.search("women|men", now[0])
     assert "ALARM: 1 comparison\n" in render(made, "text")
-    (drawn,) = monitor_document(made).first_page.exhibits
+    (drawn,) = monitor_document(made).exhibits
     assert isinstance(drawn, TimeChart)
     assert re.search(rf"often {worse.lower()} .* (than|as) {other}", drawn.caption)
     value = drawn.marks[-1].value

@@ -144,7 +144,7 @@ def test_the_first_table_is_of_todays_threshold_and_the_chosen_one(lowered: floa
     assert effect.thresholds["F"] in cuts
     if effect.thresholds["F"] != 0.5:
         assert (min(cuts), max(cuts)) == tuple(sorted((0.5, effect.thresholds["F"])))
-    (drawn,) = thresholds_document(made).first_page.exhibits
+    (drawn,) = thresholds_document(made).exhibits
     assert isinstance(drawn, Chart)
     assert [row.label for row in drawn.rows] == ["Women", "Men"]
 

@@ -19,8 +19,8 @@ from fairgauge.render._document_tree import Chart, Items, Paragraph, Section, Ta
 from fairgauge.render.documents.report_document import report_document
 from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.finding_sentences import adjusted_sentence, describe_finding
-from fairgauge.render.words.metric_words import equivalents, metric_words, significant
-from fairgauge.results.disparities import after_adjusting, singled_out
+from fairgauge.render.words.metric_words import equivalents, metric_words
+from fairgauge.results.disparities import after_adjusting, is_significant, singled_out
 from fairgauge.results.scopes import Interval
 from fairgauge.results.sections import adjustments, sections_of
 
@@ -223,7 +223,7 @@ def test_marks_follow_one_rule_in_every_table(sample):
     report = getattr(sample_reports, sample)()
     expected = {
         (each.value, each.low, each.high): (
-            "?" if each.status is Status.TOO_FEW else "*" if significant(each) else ""
+            "?" if each.status is Status.TOO_FEW else "*" if is_significant(each) else ""
         )
         for each in map(singled_out, report.estimates)
         if each.value is not None

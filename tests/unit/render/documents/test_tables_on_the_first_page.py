@@ -39,7 +39,7 @@ def audit_of(races):
 @pytest.mark.parametrize("full", [False, True])
 def test_the_first_page_has_or_names_every_table(report, full):
     where = "follow" if full else "are in the whole report"
-    first = report_document(report, full=full).first_page
+    first = report_document(report, full=full)
     texts = [getattr(each, "caption", None) or getattr(each, "text", "") for each in first.exhibits]
     assert list(CAPTIONS[:2]) == [each for each in texts if each in CAPTIONS]
     assert any(
@@ -84,6 +84,6 @@ def test_no_table_to_publish_is_omitted_from_a_pdf(report):
         *(each for each, _ in pdf._shorter(document)),
         pdf._with_tables_apart(document),
     ):
-        held = [*shorter.first_page.exhibits]
+        held = [*shorter.exhibits]
         held += [block for section in shorter.sections for block in section.blocks]
         assert all(table in held for table in document.to_publish)
