@@ -12,13 +12,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 import click
 
 from fairgauge.cli import commands
 from fairgauge.cli._streams import ClosedOutput, print_message, print_no_notes, silence_output
 from fairgauge.errors import FairgaugeError, nearest, quote
+
+Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 BAD_USAGE = 2
 INTERRUPTED = 130
@@ -76,6 +78,17 @@ class Command(click.Command):
 
         parser.parse_args = parse_once  # type: ignore[method-assign]
         return parser
+
+
+def add_options(*options: Decorator) -> Decorator:
+    """Return a decorator that gives a command several options, in the order of its help."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
 
 
 def _refuse_repeated(given: Sequence[click.Parameter], ctx: click.Context) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fairgauge.cli._command_group import Decorator, add_options
 from fairgauge.errors import DataError, FairgaugeError, quote
 from fairgauge.object_stores import SHOWN_STORES, Object, Place, address, find_objects, is_object
 
@@ -28,39 +29,94 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.\-]*://", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
-    """Where the rows of DATA are, if not in files on this machine: the flags that `where` adds."""
+class Data:
+    """DATA of a command, and where their rows are if not in files on this machine."""
 
+    names: tuple[str, ...]
     table: str | None = None
     query: str | None = None
     spark: str | None = None
 
+    def read(self) -> object:
+        """Return what `fairgauge.audit` takes: paths, rows of a database, or a sum of saved cubes.
 
-def where(
+        Raises
+        ------
+        DataError
+            Cubes and other files are mixed, a database is named without a table, or Spark has no
+            such table.
+        CubeError
+            The cubes are damaged, or count different things.
+        """
+        urls = [each for each in self.names if is_url(each)]
+        if not self.names:
+            return _of_spark(self)
+        if urls or self.table or self.query:
+            return _of_database(self, urls)
+        if self.spark is not None:
+            from fairgauge.scan.spark_files import read_files
+
+            return read_files(self.spark, self.names)
+        if self.names == (STANDARD_INPUT,):
+            return _of_standard_input()
+        for each in self.names:
+            _refuse_streams(each)
+        cubes = [str(Object(each)).casefold().endswith(CUBE_SUFFIX) for each in self.names]
+        if not any(cubes):
+            return self.names[0] if len(self.names) == 1 else list(self.names)
+        if not all(cubes):
+            raise DataError(
+                f"counts ({CUBE_SUFFIX}) and rows cannot be audited together; count the rows "
+                "first: fairgauge count DATA -o more.cube.json"
+            )
+        return merged(self.names)
+
+    def open(self) -> Source | Cube:
+        """Open the data as they are scanned: a source of rows, or the sum of saved cubes."""
+        from fairgauge.cube.cube import Cube
+        from fairgauge.scan import open_source
+
+        data = self.read()
+        return data if isinstance(data, Cube) else open_source(data)
+
+
+def takes_data(
     table: str = "Table of a database, whose URL is DATA, or of Spark's catalog (--spark).",
-) -> Callable[[Callable[..., object]], Callable[..., object]]:
-    """Return a decorator that gives a command the flags of `Where`, as the keyword ``at``.
+    *,
+    required: bool = True,
+) -> Decorator:
+    """Return a decorator that gives a command its DATA, as the keyword ``data``.
 
     ``table`` is the help of ``--table``.
     """
 
     def decorate(command: Callable[..., object]) -> Callable[..., object]:
-        @click.option("--table", metavar="NAME", help=table)
-        @click.option(
-            "--query", metavar="SELECT", help="Query of a database, whose URL is DATA, or of Spark."
-        )
-        @click.option(
-            "--spark",
-            metavar="MASTER",
-            help="Spark master that counts the files, or holds the --table (local[*], sc://HOST).",
+        @add_options(
+            click.argument("data", cls=_Data, nargs=-1, required=required),
+            click.option("--table", metavar="NAME", help=table),
+            click.option(
+                "--query",
+                metavar="SELECT",
+                help="Query of a database, whose URL is DATA, or of Spark.",
+            ),
+            click.option(
+                "--spark",
+                metavar="MASTER",
+                help="Spark master that counts the files, or holds the --table (local[*], sc://HOST).",
+            ),
         )
         @wraps(command)
-        def located(
-            *args: object, table: str | None, query: str | None, spark: str | None, **more: object
+        def with_data(
+            *args: object,
+            data: tuple[str, ...],
+            table: str | None,
+            query: str | None,
+            spark: str | None,
+            **more: object,
         ) -> object:
-            return command(*args, at=Where(table, query, spark), **more)
+            return command(*args, data=Data(data, table, query, spark), **more)
 
-        return located
+        return with_data
 
     return decorate
 
@@ -76,48 +132,9 @@ class _Data(click.Argument):
         return super().process_value(ctx, value)
 
 
-data_argument = click.argument("data", cls=_Data, nargs=-1, required=True)
-
-
 def is_url(data: str) -> bool:
     """Return whether DATA is the URL of a database."""
     return _SCHEME.match(data) is not None and not is_object(data)
-
-
-def read_data(asked: Sequence[str], at: Where | None = None) -> object:
-    """Return what `fairgauge.audit` takes: paths, rows of a database, or the sum of saved cubes.
-
-    Raises
-    ------
-    DataError
-        Cubes and other files are mixed, a database is named without a table, or Spark has no such
-        table.
-    CubeError
-        The cubes are damaged, or count different things.
-    """
-    at = at or Where()
-    urls = [each for each in asked if is_url(each)]
-    if not asked:
-        return _of_spark(at)
-    if urls or at.table or at.query:
-        return _of_database(asked, urls, at)
-    if at.spark is not None:
-        from fairgauge.scan.spark_files import read_files
-
-        return read_files(at.spark, asked)
-    if list(asked) == [STANDARD_INPUT]:
-        return _of_standard_input()
-    for each in asked:
-        _refuse_streams(each)
-    cubes = [str(Object(each)).casefold().endswith(CUBE_SUFFIX) for each in asked]
-    if not any(cubes):
-        return asked[0] if len(asked) == 1 else list(asked)
-    if not all(cubes):
-        raise DataError(
-            f"counts ({CUBE_SUFFIX}) and rows cannot be audited together; count the rows first: "
-            "fairgauge count DATA -o more.cube.json"
-        )
-    return merged(asked)
 
 
 def _of_standard_input() -> StandardInput | Cube:
@@ -130,15 +147,6 @@ def _of_standard_input() -> StandardInput | Cube:
     from fairgauge.cube.cube import read_cube
 
     return read_cube(copy.path.read_text(encoding="utf-8"), "standard input")
-
-
-def open_data(asked: Sequence[str], at: Where | None = None) -> Source | Cube:
-    """Open the data as they are scanned: a source of rows, or the sum of saved cubes."""
-    from fairgauge.cube.cube import Cube
-    from fairgauge.scan import open_source
-
-    data = read_data(asked, at)
-    return data if isinstance(data, Cube) else open_source(data)
 
 
 def warn_of_copies(data: object) -> None:
@@ -233,15 +241,15 @@ def _warn(message: str) -> None:
 
 
 def _places(asked: Sequence[str]) -> list[Place]:
-    """Return the files and the objects of stores that are named, as `files` does."""
+    """Return the files and the objects of stores that are named, as `named_files` does."""
     return [
         place
         for each in asked
-        for place in (find_objects(each) if is_object(each) else files([each]))
+        for place in (find_objects(each) if is_object(each) else named_files([each]))
     ]
 
 
-def files(asked: Sequence[str]) -> list[Path]:
+def named_files(asked: Sequence[str]) -> list[Path]:
     """Return the files that paths and globs name; a path that does not exist is kept as it is."""
     found: list[Path] = []
     for each in asked:
@@ -269,33 +277,33 @@ def _refuse_streams(asked: str) -> None:
         )
 
 
-def _of_spark(at: Where) -> object:
+def _of_spark(data: Data) -> object:
     """Return the rows of a table of Spark's catalog, or of a SELECT."""
-    if at.spark is None or (at.table is None) == (at.query is None):
+    if data.spark is None or (data.table is None) == (data.query is None):
         raise DataError(
             "no DATA: give files, the URL of a database with --table or --query, or, of Spark's "
             "catalog (--spark MASTER), either --table CATALOG.SCHEMA.TABLE or --query SELECT"
         )
     from fairgauge.scan.spark import read_table
 
-    return read_table(at.spark, table=at.table, query=at.query)
+    return read_table(data.spark, table=data.table, query=data.query)
 
 
-def _of_database(asked: Sequence[str], urls: Sequence[str], at: Where) -> Query:
+def _of_database(data: Data, urls: Sequence[str]) -> Query:
     """Return the rows of a table or a SELECT of a database."""
     from fairgauge.scan.input_files import refuse_database
     from fairgauge.scan.source import sql
 
-    for each in asked if not urls else ():
+    for each in data.names if not urls else ():
         refuse_database(each)
-    if len(asked) != 1 or not urls:
+    if len(data.names) != 1 or not urls:
         raise FairgaugeError(
             "--table and --query need one DATA, the URL of a database (such as postgresql://HOST/NAME)"
         )
     scheme = urls[0].partition(":")[0]
-    if (at.table is None) == (at.query is None):
+    if (data.table is None) == (data.query is None):
         raise FairgaugeError(
             f"DATA that begin with {scheme}:// are rows of a database: give either --table NAME or "
             f"--query SELECT (files are read from {', '.join(SHOWN_STORES)} and from folders here)"
         )
-    return sql(urls[0], str(at.table or at.query))
+    return sql(urls[0], str(data.table or data.query))

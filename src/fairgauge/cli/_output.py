@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from fairgauge.cli._data_arguments import CUBE_SUFFIX, STANDARD_INPUT, files
+from fairgauge.cli._command_group import Decorator, add_options
+from fairgauge.cli._data_arguments import CUBE_SUFFIX, STANDARD_INPUT, named_files
 from fairgauge.cli._streams import print_message, print_result, terminal_style
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, quote
@@ -24,11 +27,12 @@ if TYPE_CHECKING:
     from fairgauge.results.report import Report
     from fairgauge.results.shown_result import ShownResult
 
-Command = TypeVar("Command", bound="Callable[..., object]")
 
+def shows_result(*of: str) -> Decorator:
+    """Return a decorator with the options of what is printed, and of the files that are written.
 
-def shows_result(*of: str) -> Callable[[Command], Command]:
-    """Return a decorator with the options of what is printed, and of the files that are written."""
+    The command gets them as one `Output`, the keyword ``out``.
+    """
 
     def check(
         context: click.Context, option: click.Parameter, paths: tuple[str, ...]
@@ -38,10 +42,9 @@ def shows_result(*of: str) -> Callable[[Command], Command]:
             format_of(path, *of)
         return paths
 
-    options = (
+    return _as_output(
         click.option(
             "--format",
-            "format_",
             type=click.Choice(names(*of, files=True)),
             default="text",
             help="Format of standard output (default text).",
@@ -49,7 +52,7 @@ def shows_result(*of: str) -> Callable[[Command], Command]:
         click.option(
             "-o",
             "--output",
-            "outputs",
+            "files",
             metavar="FILE",
             multiple=True,
             callback=check,
@@ -59,19 +62,25 @@ def shows_result(*of: str) -> Callable[[Command], Command]:
         *_AMOUNT,
     )
 
-    def decorate(command: Command) -> Command:
-        for option in reversed(options):
-            command = option(command)
-        return command
+
+def prints_report(command: Callable[..., object]) -> Callable[..., object]:
+    """Give a command that prints a report as text the options of how much of it, as ``out``."""
+    return _as_output(*_AMOUNT)(command)
+
+
+def _as_output(*options: Decorator) -> Decorator:
+    named = {each.name for each in fields(Output)}
+
+    def decorate(command: Callable[..., object]) -> Callable[..., object]:
+        @add_options(*options)
+        @wraps(command)
+        def with_output(*args: object, **given: Any) -> object:
+            out = Output(**{name: given.pop(name) for name in named & given.keys()})
+            return command(*args, out=out, **given)
+
+        return with_output
 
     return decorate
-
-
-def prints_report(command: Command) -> Command:
-    """Give a command that prints a report as text the options of how much of it."""
-    for option in reversed(_AMOUNT):
-        command = option(command)
-    return command
 
 
 _AMOUNT = (
@@ -87,56 +96,93 @@ _AMOUNT = (
 )
 
 
-def prints_lines(command: Command) -> Command:
-    """Give a command that prints a few lines the option to print the first alone."""
-    made: Command = click.option(
-        "-q", "--quiet", is_flag=True, help="Print one line, and no notes."
-    )(command)
-    return made
+prints_lines = click.option("-q", "--quiet", is_flag=True, help="Print one line, and no notes.")
+"""Gives a command that prints a few lines the option to print the first alone."""
 
 
-def shown_options(
-    format_: str, *, full: bool, quiet: bool, table: str | None = None
-) -> dict[str, Any]:
-    """Return the format of standard output and its options, as `render` takes them."""
-    if table is not None:
-        others = {
-            f"--format {format_}": format_ not in ("text", "csv"), "--full": full, "--quiet": quiet,
-        }  # fmt: skip
-        for other in (name for name, given in others.items() if given):
-            raise DataError(f"--table {table} prints CSV; remove {other}")
-        return {"format": "csv", "table": table}
-    if quiet and full:
-        raise DataError("--quiet prints one line and --full everything; choose one")
-    if quiet and format_ != "text":
-        raise DataError(f"--quiet is an option of text, not of {format_}")
-    if full and format_ not in ("text", "markdown"):
-        raise DataError(f"--full is an option of text and markdown; {format_} is always whole")
-    amount = {name: True for name, given in (("full", full), ("quiet", quiet)) if given}
-    return {"format": format_, **terminal_style(format_), **amount}
+_SHOWING = ("text", "markdown", "html")
+"""The formats that have the warnings before the verdict."""
 
 
-def show_result(
-    result: ShownResult,
-    shown: Mapping[str, Any],
-    outputs: Sequence[str],
-    others: Mapping[str, str | bytes] | None = None,
-) -> None:
-    """Print a result as `shown_options` has it, and write its files and others with them."""
-    from fairgauge.render.formats import render, save_all
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """What is printed of a result, and the files that it is written to.
 
-    text = render(result, **shown)  # first, so that an error writes no file
-    save_all(result, outputs, others, full=bool(shown.get("full")))
-    print_result(text)
+    Attributes
+    ----------
+    format : the format of standard output.
+    files : the files to write.
+    full, quiet : whether all of it is printed, or one line with the verdict.
+    chosen : the table of the result that is printed as CSV in place of the result.
+    """
+
+    format: str = "text"
+    files: tuple[str, ...] = ()
+    full: bool = False
+    quiet: bool = False
+    chosen: str | None = None
+
+    def check(self, inputs: Sequence[str | None], *more: str | None) -> None:
+        """Refuse, before any work, options that contradict each other, and outputs.
+
+        ``more`` are further files that are written; see `check_outputs`.
+        """
+        _ = self.shown
+        check_outputs([*self.files, *more], inputs)
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """Return the format of standard output and its options, as `render` takes them."""
+        if self.chosen is not None:
+            others = {
+                f"--format {self.format}": self.format not in ("text", "csv"),
+                "--full": self.full,
+                "--quiet": self.quiet,
+            }
+            for other in (name for name, given in others.items() if given):
+                raise DataError(f"--table {self.chosen} prints CSV; remove {other}")
+            return {"format": "csv", "table": self.chosen}
+        if self.quiet and self.full:
+            raise DataError("--quiet prints one line and --full everything; choose one")
+        if self.quiet and self.format != "text":
+            raise DataError(f"--quiet is an option of text, not of {self.format}")
+        if self.full and self.format not in ("text", "markdown"):
+            raise DataError(
+                f"--full is an option of text and markdown; {self.format} is always whole"
+            )
+        amount = {name: True for name in ("full", "quiet") if getattr(self, name)}
+        return {"format": self.format, **terminal_style(self.format), **amount}
+
+    def show(self, result: ShownResult, others: Mapping[str, str | bytes] | None = None) -> None:
+        """Print a result, and write its files and others with them."""
+        from fairgauge.render.formats import render, save_all
+
+        text = render(result, **self.shown)  # first, so that an error writes no file
+        save_all(result, self.files, others, full=self.full)
+        print_result(text)
+
+    def print_warnings(self, report: Report | Decomposition) -> None:
+        """Write the gravest warnings to standard error where the output has none of them."""
+        if not self.quiet and self.chosen is None and self.format in _SHOWING:
+            return
+        from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
+
+        for each in opening_warnings(report_warnings(report)):
+            print_message(each, prefix="")
 
 
-def check_outputs(outputs: Sequence[str], inputs: Sequence[str]) -> None:
-    """Refuse, before any work, outputs that cannot be written or would overwrite an input."""
-    here = [each for each in inputs if each != STANDARD_INPUT and not is_object(each)]
-    read: list[Place] = [_place(path) for path in files(here)]
-    read += [Object(each) for each in inputs if is_object(each)]
+def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str | None]) -> None:
+    """Refuse, before any work, outputs that cannot be written or would overwrite an input.
+
+    None is a file that is not given.
+    """
+    asked = [each for each in inputs if each not in (None, STANDARD_INPUT)]
+    read: list[Place] = [
+        _place(path) for path in named_files([e for e in asked if not is_object(e)])
+    ]
+    read += [Object(each) for each in asked if is_object(each)]
     written: list[Place] = []
-    for each in outputs:
+    for each in (output for output in outputs if output is not None):
         place = _place(Object(each) if is_object(each) else Path(each))
         if place in read:
             raise DataError(f"the output {quote(each)} is also an input; choose another name")
@@ -158,26 +204,22 @@ def _place(path: Place) -> Place:
         raise DataError(f"cannot use the path {quote(path)}: {reason}") from None
 
 
-def check_cube_output(output: str) -> None:
-    """Refuse a file name by which a cube would not be recognised as one."""
-    if not output.casefold().endswith(CUBE_SUFFIX) and not Path(output).is_char_device():
-        raise DataError(f"counts are saved as FILE{CUBE_SUFFIX}; {quote(output)} ends otherwise")
+def check_cube_output(outputs: Sequence[str | None], inputs: Sequence[str | None]) -> None:
+    """Refuse files by whose names a cube would not be recognised, and those of `check_outputs`."""
+    for output in filter(None, outputs):
+        if not output.casefold().endswith(CUBE_SUFFIX) and not Path(output).is_char_device():
+            raise DataError(
+                f"counts are saved as FILE{CUBE_SUFFIX}; {quote(output)} ends otherwise"
+            )
+    check_outputs(outputs, inputs)
 
 
-_SHOWING = ("text", "markdown", "html")
-
-
-def shows_warnings(format_: str) -> bool:
-    """Return whether a format of standard output has the warnings before the verdict."""
-    return format_ in _SHOWING
-
-
-def print_warnings(report: Report | Decomposition) -> None:
-    """Write the gravest warnings to standard error, and count the others."""
-    from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
-
-    for each in opening_warnings(report_warnings(report)):
-        print_message(each, prefix="")
+def print_or_save(cube: Cube, output: str | None) -> None:
+    """Print a cube, or save it where a file is given."""
+    if output is None:
+        print_result(cube.to_json())
+    else:
+        cube.save(output)
 
 
 def note_cases_alone(cube: Cube) -> None:

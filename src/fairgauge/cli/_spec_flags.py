@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import click
 
-from fairgauge.cli._data_arguments import Where, open_data, read_data
+from fairgauge.cli._command_group import Decorator, add_options
 from fairgauge.errors import Problem, SpecError
 from fairgauge.question.options import BY_NAME, OPTIONS, Option, Spec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from fairgauge.cli._data_arguments import Data
     from fairgauge.cube.cube import Cube
     from fairgauge.scan.source import Source
 
 
-Command = TypeVar("Command", bound="Callable[..., object]")
 Texts: TypeAlias = str | tuple[str, ...] | None
 """What follows a flag on the command line: a text, several, or nothing where it is not given."""
 
@@ -53,7 +53,7 @@ class Asked:
         check_types(with_probabilities(data, spec), plan(spec, median=spec.score_range[0]))
         return spec
 
-    def read(self, data: Sequence[str], at: Where | None = None) -> object:
+    def read(self, data: Data) -> object:
         """Return the data as `fairgauge.audit` takes them.
 
         Raises
@@ -62,8 +62,8 @@ class Asked:
             Something could not be parsed; what is wrong with the columns is listed, too.
         """
         if self.problems:
-            self.check(open_data(data, at))
-        return read_data(data, at)
+            self.check(data.open())
+        return data.read()
 
     def _ask(self, columns: Sequence[str] | None = None, base: Spec | None = None) -> Spec:
         from fairgauge.question.specification import ask
@@ -84,7 +84,7 @@ def _same(one: Problem, other: Problem) -> bool:
     return long == short or (long.startswith(short) and long[len(short)] in ".[")
 
 
-def question(*refused: str, **helps: str) -> Callable[[Command], Command]:
+def question(*refused: str, **helps: str) -> Decorator:
     """Return a decorator with the flags of a specification, which are keywords for `asked`.
 
     Parameters
@@ -92,13 +92,7 @@ def question(*refused: str, **helps: str) -> Callable[[Command], Command]:
     refused : options that help does not list, because the command refuses them with what to do.
     **helps : the help of options that mean something of their own to the command.
     """
-
-    def decorate(command: Command) -> Command:
-        for flag in reversed([*_flags(refused=refused, helps=helps)]):
-            command = flag(command)
-        return config_option(command)
-
-    return decorate
+    return add_options(config_option, *_flags(refused=refused, helps=helps))
 
 
 config_option = click.option(
@@ -109,22 +103,16 @@ config_option = click.option(
 )
 
 
-def flags_for(*names: str) -> Callable[[Command], Command]:
+def flags_for(*names: str) -> Decorator:
     """Return a decorator that gives a command the flags of some options."""
-
-    def decorate(command: Command) -> Command:
-        for flag in reversed([*_flags([BY_NAME[name] for name in names])]):
-            command = flag(command)
-        return command
-
-    return decorate
+    return add_options(*_flags([BY_NAME[name] for name in names]))
 
 
 def _flags(
     options: Sequence[Option] = OPTIONS,
     refused: Sequence[str] = (),
     helps: Mapping[str, str] = MappingProxyType({}),
-) -> Iterator[Callable[[Command], Command]]:
+) -> Iterator[Decorator]:
     """Yield every flag once: two options may share one, which then takes several values."""
     flags = [flag for option in options for flag in option.flags]
     for flag in dict.fromkeys(flags):

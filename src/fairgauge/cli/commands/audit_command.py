@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._data_arguments import Where, data_argument, is_url, where
-from fairgauge.cli._output import (
-    check_outputs,
-    print_warnings,
-    show_result,
-    shown_options,
-    shows_result,
-    shows_warnings,
-)
+from fairgauge.cli._data_arguments import Data, is_url, takes_data
+from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._spec_flags import Texts, asked, question
 from fairgauge.errors import DataError, nearest, quote
 
@@ -24,21 +16,16 @@ TABLES = ("estimates", "groups", "verdicts", "pairs", "findings")
 
 
 @click.command("audit", cls=Command, short_help="Audit a table, and write a report.")
-@data_argument
 @question("candidate")
-@where(
+@takes_data(
     "Table of a database, whose URL is DATA; of files, the table of the report to print as CSV: "
     "estimates, groups, verdicts, pairs or findings."
 )
 @shows_result("report")
 def command(
-    data: tuple[str, ...],
-    at: Where,
+    data: Data,
     config: str | None,
-    format_: str,
-    outputs: tuple[str, ...],
-    full: bool,
-    quiet: bool,
+    out: Output,
     **flags: Texts,
 ) -> int:
     """Audit a model, or its training data, for disparities between groups of people.
@@ -56,11 +43,11 @@ def command(
     fairgauge audit loans.csv --label approved --prediction predicted --positive yes
         --sensitive sex --sensitive age:40:left --rule 'DI >= 0.8' -o report.html
     """  # noqa: D301 - the paragraph mark of click
-    check_outputs(outputs, [*data, *([config] if config else [])])
-    at, table = _report_table(data, at)
-    shown = shown_options(format_, full=full, quiet=quiet, table=table)
+    data, table = _report_table(data)
+    out = replace(out, chosen=table)
+    out.check([*data.names, config])
     what = asked(config, flags, judges=True)
-    rows = what.read(data, at)
+    rows = what.read(data)
 
     from fairgauge.api.audit import audited
     from fairgauge.question.spec_file import labels_come_later
@@ -68,26 +55,26 @@ def command(
 
     with progress("Counting rows"):
         report = audited(rows, later=labels_come_later(config), **what.options)
-    if quiet or not shows_warnings(shown["format"]):
-        print_warnings(report)
-    show_result(report, shown, outputs)
+    out.print_warnings(report)
+    out.show(report)
     return report.exit_code
 
 
-def _report_table(data: Sequence[str], at: Where) -> tuple[Where, str | None]:
-    """Return where the rows are, and the table of the report to print.
+def _report_table(data: Data) -> tuple[Data, str | None]:
+    """Return the data, and the table of the report to print.
 
     ``--table groups`` asks for a table of the report where DATA is no database.
     """
-    if at.table is None or not data or any(map(is_url, data)):
-        return at, None
+    if data.table is None or not data.names or any(map(is_url, data.names)):
+        return data, None
     from fairgauge.scan.input_files import refuse_database
 
-    if at.table not in TABLES:
-        for path in data:
+    if data.table not in TABLES:
+        for path in data.names:
             refuse_database(path)
         raise DataError(
-            f"--table {quote(at.table)} is no table of the report.{nearest(at.table, TABLES)} Use "
-            f"{', '.join(TABLES)}; or, for a table of a database, give its URL as DATA"
+            f"--table {quote(data.table)} is no table of the report."
+            f"{nearest(data.table, TABLES)} Use {', '.join(TABLES)}; or, for a table of a "
+            "database, give its URL as DATA"
         )
-    return replace(at, table=None), at.table
+    return replace(data, table=None), data.table

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._output import check_outputs, show_result, shown_options, shows_result
+from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._spec_flags import Texts, config_option, flags_for, given_options
 
 
@@ -49,10 +50,7 @@ from fairgauge.cli._spec_flags import Texts, config_option, flags_for, given_opt
 def command(
     tables: tuple[str, ...],
     config: str | None,
-    format_: str,
-    outputs: tuple[str, ...],
-    full: bool,
-    quiet: bool,
+    out: Output,
     columns: tuple[str, ...],
     csv_table: str | None,
     references: tuple[str, ...],
@@ -76,9 +74,8 @@ def command(
     fairgauge check published/ --rule 'selection_rate.ratio >= 0.8' -o check.html
     fairgauge check table.csv --column n=Screened --column selected=Invited
     """  # noqa: D205, D301 - the paragraph mark of click
-    check_outputs(outputs, [table for table in tables if table != "-"])
-
-    shown = shown_options(format_, full=full, quiet=quiet, table=csv_table)
+    out = replace(out, chosen=csv_table)
+    out.check(tables)
 
     from fairgauge.api.checking import check
 
@@ -90,7 +87,7 @@ def command(
         test=test,
         **given_options(flags),
     )
-    show_result(found, shown, outputs)
+    out.show(found)
     return found.exit_code
 
 

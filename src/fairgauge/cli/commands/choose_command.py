@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
 from fairgauge.choosing.recommendation import QUESTIONS, Question, Recommendation, next_question
-from fairgauge.cli._command_group import Command
+from fairgauge.cli._command_group import Command, add_options
 from fairgauge.cli._spec_flags import Texts, asked, flags_for
 from fairgauge.cli._streams import print_result
 from fairgauge.errors import SpecError
@@ -27,17 +27,11 @@ _EXPECTED = {
 }
 
 
-def _questions(function: Callable[..., None]) -> Callable[..., None]:
-    for name, text in reversed(_EXPECTED.items()):
-        function = click.option(f"--{name}", type=float, help=text)(function)
-    for question in reversed(QUESTIONS):
-        words = click.Choice(list(question.answers))
-        function = click.option(f"--{question.name}", type=words, help=question.text)(function)
-    return function
-
-
 @click.command("choose", cls=Command, short_help="Choose metrics, and write a specification.")
-@_questions
+@add_options(
+    *(click.option(f"--{q.name}", type=click.Choice([*q.answers]), help=q.text) for q in QUESTIONS),
+    *(click.option(f"--{name}", type=float, help=text) for name, text in _EXPECTED.items()),
+)
 @flags_for(*_COLUMNS)
 @click.option("-o", "--output", "path", metavar="FILE", help="File to write (.toml).")
 def command(path: str | None, **flags: Any) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._output import check_outputs, prints_report, shown_options
+from fairgauge.cli._output import Output, check_outputs, prints_report
 from fairgauge.cli._spec_flags import Texts, flags_for, given_options
 from fairgauge.cli._streams import print_message, print_result
 
@@ -63,8 +63,7 @@ def command(
     model: str | None,
     first_row: str,
     check: bool,
-    full: bool,
-    quiet: bool,
+    out: Output,
     **settings: Texts,
 ) -> None:
     """Run the bias part of an analysis_config.json on local files.
@@ -81,7 +80,7 @@ def command(
     from fairgauge.compat.uri_paths import Places, read_maps
     from fairgauge.enums import Profile
 
-    shown = shown_options("text", full=full, quiet=quiet)
+    shown = out.shown
     try:
         asked = load_config(
             Path(config), has_model=model is not None, has_dataset=dataset is not None

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._output import prints_report, shown_options
+from fairgauge.cli._output import Output, prints_report
 from fairgauge.cli._streams import print_message, print_result
 
 
@@ -21,7 +21,7 @@ from fairgauge.cli._streams import print_message, print_result
     help="Folder below which the service mounts the input and reads the output.",
 )
 @prints_report
-def command(root: str, *, full: bool, quiet: bool) -> None:
+def command(root: str, out: Output) -> None:
     """Run the bias part of a processing job, from the folders that the service mounts.
 
     Reads processing/input/config/analysis_config.json and processing/input/data below the root, and
@@ -34,7 +34,7 @@ def command(root: str, *, full: bool, quiet: bool) -> None:
     from fairgauge.errors import FairgaugeError
     from fairgauge.render import render
 
-    shown = shown_options("text", full=full, quiet=quiet)
+    shown = out.shown
     folders = JobFolders(Path(root), os.environ)
     try:
         found, drift = run_job(folders)

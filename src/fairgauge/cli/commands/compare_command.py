@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._output import check_outputs, show_result, shown_options, shows_result
+from fairgauge.cli._output import Output, shows_result
 from fairgauge.errors import DataError
 
 WORSE, INCOMPLETE = 1, 3
@@ -32,10 +32,7 @@ WORSE, INCOMPLETE = 1, 3
 def command(
     reports: tuple[str, ...],
     candidate: tuple[str, ...],
-    format_: str,
-    outputs: tuple[str, ...],
-    full: bool,
-    quiet: bool,
+    out: Output,
     same_rows: bool | None,
     fail_on: str | None,
 ) -> int:
@@ -51,13 +48,12 @@ def command(
         from fairgauge.question.specification import MODELS_INSTEAD
 
         raise DataError(f"compare takes two reports, OLD and NEW; {MODELS_INSTEAD}")
-    shown = shown_options(format_, full=full, quiet=quiet)
-    check_outputs(outputs, reports)
+    out.check(reports)
 
     from fairgauge.api.comparing import compare
 
     comparison = compare(*reports, same_rows=same_rows)
-    show_result(comparison, shown, outputs)
+    out.show(comparison)
     if not fail_on:
         return 0
     return WORSE if comparison.worse else INCOMPLETE if comparison.incomplete else 0

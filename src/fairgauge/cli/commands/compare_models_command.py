@@ -5,26 +5,21 @@ from __future__ import annotations
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._data_arguments import Where, data_argument, warn_of_copies, where
-from fairgauge.cli._output import check_outputs, show_result, shown_options, shows_result
+from fairgauge.cli._data_arguments import Data, takes_data, warn_of_copies
+from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._spec_flags import Texts, asked, question
 
 
 @click.command(
     "compare-models", cls=Command, short_help="Compare candidate models on the same rows."
 )
-@data_argument
 @question()
-@where()
+@takes_data()
 @shows_result("comparison")
 def command(
-    data: tuple[str, ...],
-    at: Where,
+    data: Data,
     config: str | None,
-    format_: str,
-    outputs: tuple[str, ...],
-    full: bool,
-    quiet: bool,
+    out: Output,
     **flags: Texts,
 ) -> int:
     """Compare candidate models with the model in use, which decide the same rows of DATA.
@@ -38,10 +33,9 @@ def command(
     fairgauge compare-models loans.parquet --label repaid --prediction current --candidate new
         --sensitive sex --margin accuracy=0.01 --margin disparity=0.05 -o choice.html
     """  # noqa: D301 - the paragraph mark of click
-    shown = shown_options(format_, full=full, quiet=quiet)
-    check_outputs(outputs, [*data, *([config] if config else [])])
+    out.check([*data.names, config])
     given = asked(config, flags)
-    rows = given.read(data, at)
+    rows = given.read(data)
     warn_of_copies(rows)
 
     from fairgauge.api.comparing import compare_models
@@ -49,5 +43,5 @@ def command(
 
     with progress("Counting rows"):
         models = compare_models(rows, **given.options)
-    show_result(models, shown, outputs)
+    out.show(models)
     return models.exit_code

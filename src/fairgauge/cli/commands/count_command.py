@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._data_arguments import Where, open_data, warn_of_repeated_counts, where
+from fairgauge.cli._data_arguments import Data, takes_data, warn_of_repeated_counts
 from fairgauge.cli._output import (
     check_cube_output,
     check_outputs,
     exact_values,
     note_cases_alone,
     note_identifiers,
+    print_or_save,
 )
 from fairgauge.cli._spec_flags import Asked, Texts, asked, given_options, question
 from fairgauge.cli._streams import print_message, print_result
@@ -23,8 +24,6 @@ from fairgauge.object_stores import is_object
 from fairgauge.question.readers import controls_as_strata
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fairgauge.cube.cube import Cube
     from fairgauge.results.scopes import Diagnostic
     from fairgauge.scan.source import Source
@@ -37,9 +36,8 @@ DIALECTS = (
 
 
 @click.command("count", cls=Command, short_help="Count the rows, and save the counts.")
-@click.argument("data", nargs=-1)
 @question()
-@where()
+@takes_data(required=False)
 @click.option(
     "--control",
     "controls",
@@ -95,8 +93,7 @@ DIALECTS = (
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print no notes on what the counts show.")
 def command(
-    data: tuple[str, ...],
-    at: Where,
+    data: Data,
     config: str | None,
     output: str | None,
     min_cell: int | None,
@@ -128,10 +125,9 @@ def command(
     fairgauge count monday.csv --label approved --prediction predicted --sensitive sex
         -o monday.cube.json
     """  # noqa: D301 - the paragraph mark of click
-    if output is not None and by is None:
-        if not (show_sql or explain):
-            check_cube_output(output)
-        check_outputs([output], [*data, *([config] if config else [])])
+    if by is None:
+        check = check_outputs if show_sql or explain else check_cube_output
+        check([output], [*data.names, config])
     if min_cell is not None:
         from fairgauge.evidence.protection import check_min_cell
 
@@ -145,26 +141,23 @@ def command(
             "compare them: fairgauge pairs COUNTS.cube.json --by COL"
         )
     if by is not None:
-        _count_periods(what.read(data, at), what, by, output, min_cell)
+        _count_periods(what.read(data), what, by, output, min_cell)
         return
-    warehouse = _warehouse(at, dialect, columns, show_sql=show_sql)
-    if (from_result or warehouse) and data:
+    warehouse = _warehouse(data, dialect, columns, show_sql=show_sql)
+    if (from_result or warehouse) and data.names:
         raise FairgaugeError("--dialect and --from-result take no DATA: the rows are not read here")
-    if not (data or from_result or warehouse or at.spark):
+    if not (data.names or from_result or warehouse or data.spark):
         raise click.UsageError("Missing argument 'DATA...'.")
     if show_sql or explain:
-        _show_query(warehouse or open_data(data, at), what, output, explain=explain)
+        _show_query(warehouse or data.open(), what, output, explain=explain)
         return
 
-    cube, warnings = _counted(data, at, what, from_result)
+    cube, warnings = _counted(data, what, from_result)
     if min_cell is not None:
         from fairgauge.evidence.protection import protect
 
         cube = protect(cube, min_cell)
-    if output is None:
-        print_result(cube.to_json())
-    else:
-        cube.save(output)
+    print_or_save(cube, output)
     if not _of_answers(what):
         _print_notes(cube, warnings, quiet=quiet)
 
@@ -216,9 +209,7 @@ def _print_notes(cube: Cube, warnings: tuple[Diagnostic, ...], *, quiet: bool) -
     note_identifiers(cube)
 
 
-def _counted(
-    data: Sequence[str], at: Where, what: Asked, answer: str | None
-) -> tuple[Cube, tuple[Diagnostic, ...]]:
+def _counted(data: Data, what: Asked, answer: str | None) -> tuple[Cube, tuple[Diagnostic, ...]]:
     """Return the counts of the rows, or of what a warehouse answered, and what they warn of."""
     from fairgauge.api.audit import count, count_cells, counted_with_warnings
     from fairgauge.scan.scan_progress import progress
@@ -226,7 +217,7 @@ def _counted(
     if answer is not None:
         what.check()
         return count_cells(answer, **what.options), ()
-    rows = what.read(data, at)
+    rows = what.read(data)
     with progress("Counting rows"):
         if _of_answers(what):
             return count(rows, **what.options), ()
@@ -234,7 +225,7 @@ def _counted(
 
 
 def _warehouse(
-    at: Where, dialect: str | None, columns: str | None, *, show_sql: bool
+    data: Data, dialect: str | None, columns: str | None, *, show_sql: bool
 ) -> Warehouse | None:
     """Return the rows of a warehouse that is not reached from here, where a dialect is given."""
     if (dialect is None) != (columns is None) or (dialect and not show_sql):
@@ -246,7 +237,7 @@ def _warehouse(
         return None
     from fairgauge.scan.warehouse import open_warehouse
 
-    return open_warehouse(dialect, at.query or at.table or "your_table", columns)
+    return open_warehouse(dialect, data.query or data.table or "your_table", columns)
 
 
 def _show_query(data: Source | Cube, what: Asked, output: str | None, *, explain: bool) -> None:

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._output import prints_report, shown_options
+from fairgauge.cli._output import Output, prints_report
 from fairgauge.cli._streams import print_result
-from fairgauge.errors import DataError, quote
 
 if TYPE_CHECKING:
     from fairgauge.cli._demo_data import Example
@@ -29,21 +28,22 @@ _SUFFIXES = (".html", ".json", ".md")
     "-o", "--output", metavar="DIR", default="fairgauge-demo", help="Folder (fairgauge-demo)."
 )
 @prints_report
-def command(output: str, *, full: bool, quiet: bool) -> None:
+def command(output: str, out: Output) -> None:
     """Audit Berkeley's admissions of 1973 and a table of made-up loans.
 
     The tables and the reports (.html .json .md) are written into a folder.
     """
     from fairgauge.cli._demo_data import examples
+    from fairgauge.compat.uri_paths import made_folder
     from fairgauge.render import render
 
-    shown = shown_options("text", full=full, quiet=quiet)
-    folder = _made(output)
+    shown = out.shown
+    folder = made_folder(output)
     found = examples(folder)
     for example in found:
         for suffix in _SUFFIXES:
             example.report.save(folder / f"{example.name}{suffix}")
-    if quiet:
+    if out.quiet:
         print_result("".join(render(example.report, **shown) for example in found))
         return
     parts = [
@@ -52,17 +52,6 @@ def command(output: str, *, full: bool, quiet: bool) -> None:
         for example in found
     ]
     print_result("\n".join([*parts, _next(folder, found)]))
-
-
-def _made(output: str) -> Path:
-    """Make the folder."""
-    try:
-        folder = Path(output)
-        folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise DataError(f"cannot make the folder {quote(output)}: {reason}") from None
-    return folder
 
 
 def _next(folder: Path, examples: tuple[Example, ...]) -> str:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._data_arguments import Where, data_argument, warn_of_copies, where
+from fairgauge.cli._data_arguments import Data, takes_data, warn_of_copies
 from fairgauge.cli._output import check_outputs, prints_lines
 from fairgauge.cli._spec_flags import Texts, asked, question
 from fairgauge.cli._streams import print_message, print_result
 
 
 @click.command("explore", cls=Command, short_help="Write a page that computes every view.")
-@data_argument
 @question()
-@where()
+@takes_data()
 @click.option("-o", "--output", metavar="FILE", required=True, help="The page, an .html file.")
 @click.option(
     "--exact",
@@ -23,8 +22,7 @@ from fairgauge.cli._streams import print_message, print_result
 )
 @prints_lines
 def command(
-    data: tuple[str, ...],
-    at: Where,
+    data: Data,
     config: str | None,
     output: str,
     exact: bool,
@@ -45,9 +43,9 @@ def command(
     \b
     fairgauge explore people.csv -c audit.toml --exact -o explore.html
     """  # noqa: D301 - the paragraph mark of click
-    check_outputs([output], [*data, *([config] if config else [])])
+    check_outputs([output], [*data.names, config])
     what = asked(config, flags, judges=True)
-    rows = what.read(data, at)
+    rows = what.read(data)
     warn_of_copies(rows)
 
     from fairgauge.api.exploring import explore

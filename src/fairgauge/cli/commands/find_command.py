@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import click
 
-from fairgauge.cli._command_group import Command
-from fairgauge.cli._data_arguments import Where, data_argument, read_data, where
-from fairgauge.cli._output import check_outputs, show_result, shown_options, shows_result
+from fairgauge.cli._command_group import Command, add_options
+from fairgauge.cli._data_arguments import Data, takes_data
+from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._spec_flags import asked, config_option, flags_for
 from fairgauge.enums import Missing, SearchControl, SearchedReference, Worse
 from fairgauge.errors import Problem
@@ -73,18 +72,11 @@ _SEARCH: dict[str, dict[str, Any]] = {
 """The flags of the search itself, which are keywords of `fairgauge.find`."""
 
 
-def _search_flags(function: Callable[..., object]) -> Callable[..., object]:
-    for name, flag in reversed(_SEARCH.items()):
-        function = click.option(f"--{name.replace('_', '-')}", **flag)(function)
-    return function
-
-
 @click.command("find", cls=Command, short_help="Find the subgroups in which a rate is worse.")
-@data_argument
-@_search_flags
+@add_options(*(click.option(f"--{n.replace('_', '-')}", **flag) for n, flag in _SEARCH.items()))
 @flags_for(*OF_ROWS)
 @config_option
-@where()
+@takes_data()
 @shows_result("find")
 @click.option(
     "--fail-on",
@@ -92,13 +84,9 @@ def _search_flags(function: Callable[..., object]) -> Callable[..., object]:
     help="Exit with 1 if any subgroup is worse, with 3 if none could be examined.",
 )
 def command(
-    data: tuple[str, ...],
-    at: Where,
+    data: Data,
     config: str | None,
-    format_: str,
-    outputs: tuple[str, ...],
-    full: bool,
-    quiet: bool,
+    out: Output,
     fail_on: str | None,
     **flags: Any,
 ) -> int:
@@ -111,8 +99,7 @@ def command(
     fairgauge find loans.csv --label repaid --prediction approved --rate false_positive_rate
         --features sex,race,age:25,45,60 --tolerance 0.02 --fail-on worse -o find.html
     """  # noqa: D301 - the paragraph mark of click
-    shown = shown_options(format_, full=full, quiet=quiet)
-    check_outputs(outputs, [*data, *([config] if config else [])])
+    out.check([*data.names, config])
     search = {name: flags.pop(name) for name in _SEARCH}
     listed = search.pop("features")
     given = asked(None, flags)
@@ -126,10 +113,10 @@ def command(
     if problems:
         raise SpecError(problems)
     stated = {name: value for name, value in search.items() if value is not None}
-    rows = read_data(data, at)
+    rows = data.read()
     with progress("Counting rows"):
         found = find(rows, features=features, config=config, **stated, **given.options)
-    show_result(found, shown, outputs)
+    out.show(found)
     if fail_on is None:
         return 0
     return WORSE if found.worse else 0 if found.examined else NOTHING_EXAMINED

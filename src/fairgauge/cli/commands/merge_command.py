@@ -6,8 +6,7 @@ import click
 
 from fairgauge.cli._command_group import Command
 from fairgauge.cli._data_arguments import merged
-from fairgauge.cli._output import check_cube_output, check_outputs
-from fairgauge.cli._streams import print_result
+from fairgauge.cli._output import check_cube_output, print_or_save
 
 
 @click.command("merge", cls=Command, short_help="Add the counts of several files.")
@@ -24,11 +23,6 @@ def command(cubes: tuple[str, ...], output: str | None, allow_duplicates: bool) 
     \b
     fairgauge merge monday.cube.json tuesday.cube.json -o week.cube.json
     """  # noqa: D301 - the paragraph mark of click
-    if output is not None:
-        check_cube_output(output)
-        check_outputs([output], cubes)
+    check_cube_output([output], cubes)
     total = merged(cubes, allow_duplicates=allow_duplicates)
-    if output is None:
-        print_result(total.to_json())
-    else:
-        total.save(output)
+    print_or_save(total, output)

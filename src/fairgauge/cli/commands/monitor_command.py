@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from importlib import import_module
 from pathlib import Path
@@ -9,22 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fairgauge.cli._command_group import CommandGroup
+from fairgauge.cli._command_group import CommandGroup, add_options
 from fairgauge.cli._data_arguments import (
-    Where,
-    data_argument,
-    read_data,
+    CUBE_SUFFIX,
+    Data,
+    merged,
+    named_files,
+    takes_data,
     warn_of_copies,
     warn_of_repeated_counts,
-    where,
 )
-from fairgauge.cli._output import check_outputs, show_result, shown_options, shows_result
+from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._spec_flags import Texts, flags_for, given_options
 from fairgauge.cli._streams import print_message, print_result
 from fairgauge.errors import CubeError, DataError, EmptyDataError, FairgaugeError, nearest, quote
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator
 
     from fairgauge.cube.cube import Cube
     from fairgauge.monitoring.history import History
@@ -54,43 +56,40 @@ def command() -> None:
     """
 
 
-def _shown(to: Callable[..., object]) -> Callable[..., object]:
-    """Give a command the options of its output, and those that may override the specification."""
-    mlflow = click.option("--mlflow", is_flag=True, help="Log to MLflow, a step for each period.")
-    explore = click.option(
+_shown = add_options(
+    shows_result("monitor"),
+    flags_for(*_OVERRIDES),
+    click.option(
         "--explore",
         metavar="FILE",
         help="Write the page of explore of all periods together, an .html file.",
-    )
-    exact = click.option(
+    ),
+    click.option(
         "--exact", is_flag=True, help="Allow counts of fewer than ten persons in that page."
-    )
-    return shows_result("monitor")(flags_for(*_OVERRIDES)(explore(exact(mlflow(to)))))
+    ),
+    click.option("--mlflow", is_flag=True, help="Log to MLflow, a step for each period."),
+)
+"""The options of the output of a command, and those that may override the specification."""
 
 
 @command.command("run", short_help="Add a period, and decide.")
 @click.argument("history")
-@data_argument
 @click.option("--period", required=True, metavar="P", help="The period, such as 2026-11-20.")
 @click.option("-c", "--config", metavar="FILE", help="Specification with a table [monitor].")
 @click.option("--replace", is_flag=True, help="Replace other counts of the period (new labels).")
 @click.option(
     "--allow-duplicates", is_flag=True, help="No warning of periods that hold the same counts."
 )
-@where()
+@takes_data()
 @_shown
 def run(
     history: str,
-    data: tuple[str, ...],
+    data: Data,
     period: str,
     config: str | None,
     replace: bool,
     allow_duplicates: bool,
-    at: Where,
-    format_: str,
-    outputs: tuple[str, ...],
-    full: bool,
-    quiet: bool,
+    out: Output,
     explore: str | None,
     exact: bool,
     mlflow: bool,
@@ -103,8 +102,7 @@ def run(
     \b
     fairgauge monitor run history today.parquet --period 2026-11-20 -c monitor.toml
     """  # noqa: D301 - the paragraph mark of click
-    shown = shown_options(format_, full=full, quiet=quiet)
-    check_outputs(_pages(outputs, explore), [*data, *([config] if config else [])])
+    out.check([*data.names, config], explore)
     overrides = given_options(flags)
 
     from fairgauge.monitoring.history import History
@@ -115,7 +113,7 @@ def run(
     named = parse_period(period)
     held = History(history)
     spec = read_monitor_spec(config or _kept(held), options=overrides)
-    counts, times = _counted(data, at, spec, config)
+    counts, times = _counted(data, spec, config)
     draft = held.draft()
     draft.add(named, counts, replace=replace)
     if times is not None:
@@ -131,7 +129,7 @@ def run(
         _keep(held, spec)
     draft.store_decided(held)
     _warn_of_rows(report, str(named), allow_duplicates=allow_duplicates)
-    return _show(report, shown, outputs, explore=explore, exact=exact, mlflow=mlflow)
+    return _show(report, out, explore=explore, exact=exact, mlflow=mlflow)
 
 
 @command.command("status", short_help="Show what a history comes to.")
@@ -146,11 +144,8 @@ def status(
     history: str,
     config: str | None,
     at: str | None,
-    format_: str,
-    outputs: tuple[str, ...],
+    out: Output,
     table: str | None,
-    full: bool,
-    quiet: bool,
     explore: str | None,
     exact: bool,
     mlflow: bool,
@@ -163,14 +158,12 @@ def status(
     """  # noqa: D301 - the paragraph mark of click
     if table is not None and Path(table).suffix.lower() not in (".parquet", ".csv"):
         raise DataError(f"the table {quote(table)} is neither .parquet nor .csv")
-    shown = shown_options(format_, full=full, quiet=quiet)
-    more = [table] if table else []
-    check_outputs([*_pages(outputs, explore), *more], [config] if config else [])
+    out.check([config], explore, table)
 
     from fairgauge.monitoring.monitor import monitor
 
     report = monitor(history, config, at=at, **given_options(flags))
-    return _show(report, shown, outputs, table=table, explore=explore, exact=exact, mlflow=mlflow)
+    return _show(report, out, table=table, explore=explore, exact=exact, mlflow=mlflow)
 
 
 @command.command("doctor", short_help="Check a history for rows that may be wrong.")
@@ -182,10 +175,7 @@ def doctor(
     history: str,
     config: str | None,
     at: str | None,
-    format_: str,
-    outputs: tuple[str, ...],
-    full: bool,
-    quiet: bool,
+    out: Output,
 ) -> int:
     """Check what the counts of HISTORY show of the feed; nothing is changed.
 
@@ -197,13 +187,12 @@ def doctor(
     \b
     fairgauge monitor doctor history
     """  # noqa: D301 - the paragraph mark of click
-    shown = shown_options(format_, full=full, quiet=quiet)
-    check_outputs(outputs, [config] if config else [])
+    out.check([config])
 
     from fairgauge.monitoring.monitor import monitor_doctor
 
     health = monitor_doctor(history, config, at=at)
-    show_result(health, shown, outputs)
+    out.show(health)
     return health.exit_code
 
 
@@ -217,11 +206,9 @@ def import_(history: str, files: tuple[str, ...], period: str | None) -> None:
     Values without counts are shown in charts of their own and raise no alarm. The date is that in
     the path of a file (2026-11-20, 2026/11/20, 2026-W47, 2026-11, 2026-Q4, 2026), or --period.
     """
-    from fairgauge.cli._data_arguments import CUBE_SUFFIX, merged
-    from fairgauge.cli._data_arguments import files as expanded
     from fairgauge.monitoring.history import History
 
-    paths = expanded(files)
+    paths = named_files(files)
     cubes = [path for path in paths if path.name.casefold().endswith(CUBE_SUFFIX)]
     if cubes:
         named: dict[str, Place] = {}
@@ -316,9 +303,7 @@ def _warn_of_rows(report: MonitorReport, period: str, *, allow_duplicates: bool)
             print_message(finding.says, prefix="Warning: ")
 
 
-def _counted(
-    data: tuple[str, ...], at: Where, spec: MonitorSpec, config: str | None
-) -> tuple[Cube, int | None]:
+def _counted(data: Data, spec: MonitorSpec, config: str | None) -> tuple[Cube, int | None]:
     """Count the rows, or take counts as they are; return also how many times every row stands.
 
     That is None of counts. What else the rows show is warned of.
@@ -330,12 +315,12 @@ def _counted(
     from fairgauge.render.documents.report_notes import opening_warnings
     from fairgauge.scan.scan_progress import progress
 
-    rows = read_data(data, at)
+    rows = data.read()
     if isinstance(rows, Cube):
         difference = plan(spec.question).difference(rows.plan)
         if difference:
             raise CubeError(
-                f"the counts in {quote(data[0])} answer another question: {difference} "
+                f"the counts in {quote(data.names[0])} answer another question: {difference} "
                 "(the specification first)"
             )
         return rows, None
@@ -389,8 +374,7 @@ def _options(spec: MonitorSpec, config: str | None) -> dict[str, Any]:
 
 def _show(
     report: MonitorReport,
-    shown: Mapping[str, Any],
-    outputs: tuple[str, ...],
+    out: Output,
     *,
     table: str | None = None,
     explore: str | None,
@@ -399,20 +383,18 @@ def _show(
 ) -> int:
     tables = {}
     if table is not None and Path(table).suffix.lower() == ".csv":
-        outputs = (*outputs, table)  # the CSV of a monitor is this table
+        out = dataclasses.replace(
+            out, files=(*out.files, table)
+        )  # the CSV of a monitor is this table
     elif table is not None:
         tables[table] = _parquet(report)
     if explore is not None:
         report.explore(exact=exact).save(explore)
-    show_result(report, shown, outputs, tables)
+    out.show(report, tables)
     if mlflow:
         # by its name, as a user would: integrations stand above the command line
         import_module("fairgauge.integrations.mlflow").log_monitor(report)
     return report.exit_code
-
-
-def _pages(outputs: tuple[str, ...], explore: str | None) -> list[str]:
-    return [*outputs, *([explore] if explore else [])]
 
 
 def _parquet(report: MonitorReport) -> bytes:

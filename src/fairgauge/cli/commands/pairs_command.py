@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import click
 
-from fairgauge.cli._command_group import Command
-from fairgauge.cli._data_arguments import Where, data_argument, read_data, where
-from fairgauge.cli._output import check_outputs, show_result, shown_options, shows_result
+from fairgauge.cli._command_group import Command, add_options
+from fairgauge.cli._data_arguments import Data, takes_data
+from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._spec_flags import Texts, config_option, flags_for, given_options
 
 COLUMNS = {
@@ -34,19 +32,17 @@ _SHARED = {
 """Flags of audits that hold less here; they are read as there."""
 
 
-def _columns(function: Callable[..., object]) -> Callable[..., object]:
-    for name, text in reversed(COLUMNS.items()):
-        metavar = "RELEASE" if name == "baseline" else "COL"
-        function = click.option(f"--{name}", metavar=metavar, help=text)(function)
-    for name, (metavar, text) in reversed(_SHARED.items()):
-        several = name != "score"
-        function = click.option(f"--{name}", metavar=metavar, multiple=several, help=text)(function)
-    return function
-
-
 @click.command("pairs", cls=Command, short_help="Compare answers under swapped names.")
-@data_argument
-@_columns
+@add_options(
+    *(
+        click.option(f"--{name}", metavar=metavar, multiple=name != "score", help=text)
+        for name, (metavar, text) in _SHARED.items()
+    ),
+    *(
+        click.option(f"--{name}", metavar="RELEASE" if name == "baseline" else "COL", help=text)
+        for name, text in COLUMNS.items()
+    ),
+)
 @click.option(
     "--variant",
     "variants",
@@ -80,16 +76,12 @@ def _columns(function: Callable[..., object]) -> Callable[..., object]:
     "intersections", "prediction", "positive", "exclude_groups", "unknown", "recode", "count",
     "confidence", "seed",
 )  # fmt: skip
-@where()
+@takes_data()
 @shows_result("pairs")
 def command(
-    data: tuple[str, ...],
-    at: Where,
+    data: Data,
     config: str | None,
-    format_: str,
-    outputs: tuple[str, ...],
-    full: bool,
-    quiet: bool,
+    out: Output,
     item: str | None,
     variants: tuple[str, ...],
     model: str | None,
@@ -114,10 +106,9 @@ def command(
     fairgauge pairs answers.csv --item resume --variant name --sensitive race
         --reference race=White --score score --margin score=0.1 --placebo edit -o pairs.html
     """  # noqa: D301 - the paragraph mark of click
-    shown = shown_options(format_, full=full, quiet=quiet)
-    check_outputs(outputs, [*data, *([config] if config else [])])
+    out.check([*data.names, config])
     given = given_options(flags)
-    rows = read_data(data, at)
+    rows = data.read()
 
     from fairgauge.api.pairing import pairs
     from fairgauge.results.name_swaps import exit_code_of
@@ -139,7 +130,7 @@ def command(
         )
     if fail_on and not audit.releases:
         raise click.UsageError("--fail-on changed is of releases: name their column (--by COL)")
-    show_result(audit, shown, outputs)
+    out.show(audit)
     return exit_code_of(audit.change) if fail_on and audit.change else audit.exit_code
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import click
 
-from fairgauge.cli._command_group import Command
-from fairgauge.cli._output import check_outputs, show_result, shown_options, shows_result
+from fairgauge.cli._command_group import Command, add_options
+from fairgauge.cli._data_arguments import Data
+from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._spec_flags import asked, question
 
 _NUMBERS = {
@@ -26,12 +26,6 @@ _NUMBERS = {
 }
 
 
-def _numbers(function: Callable[..., None]) -> Callable[..., None]:
-    for name, text in reversed(_NUMBERS.items()):
-        function = click.option(f"--{name}", type=float, help=text)(function)
-    return function
-
-
 _COUNTS = {
     "names": "Of an audit by swapped names: names a side (the items are then reported).",
     "items": "Of an audit by swapped names: items (the names a side are then reported).",
@@ -39,30 +33,24 @@ _COUNTS = {
 }
 
 
-def _counts(function: Callable[..., None]) -> Callable[..., None]:
-    for name, text in reversed(_COUNTS.items()):
-        function = click.option(f"--{name}", type=int, help=text)(function)
-    return click.option(
+@click.command("plan", cls=Command, short_help="Compute how many rows an audit needs.")
+@click.argument("data", nargs=-1)
+@add_options(
+    *(click.option(f"--{name}", type=float, help=text) for name, text in _NUMBERS.items()),
+    click.option(
         "--pairs",
         metavar="NAME=SD,...",
         help="For an audit by swapped names: standard deviations of names, items, interaction and "
         "runs, as in the components of a pilot (names=0.07,interaction=0.1,runs=0.56).",
-    )(function)
-
-
-@click.command("plan", cls=Command, short_help="Compute how many rows an audit needs.")
-@click.argument("data", nargs=-1)
-@_numbers
-@_counts
+    ),
+    *(click.option(f"--{name}", type=int, help=text) for name, text in _COUNTS.items()),
+)
 @question("candidate")
 @shows_result("plan")
 def command(
     data: tuple[str, ...],
     config: str | None,
-    format_: str,
-    outputs: tuple[str, ...],
-    full: bool,
-    quiet: bool,
+    out: Output,
     **flags: Any,
 ) -> None:
     """Report how many rows an audit needs, or the smallest disparity that DATA can show.
@@ -77,8 +65,7 @@ def command(
     fairgauge plan --pairs names=0.07,interaction=0.1,runs=0.56 --tolerance 0.2 --items 17 --runs 5
     fairgauge plan loans.csv --label approved --prediction predicted --sensitive sex
     """  # noqa: D301 - the paragraph mark of click
-    shown = shown_options(format_, full=full, quiet=quiet)
-    check_outputs(outputs, [*data, *([config] if config else [])])
+    out.check([*data, config])
     names = [name.replace("-", "_") for name in (*_NUMBERS, *_COUNTS)]
     pairs = flags.pop("pairs")
     numbers = {name: flags.pop(name) for name in names}
@@ -86,12 +73,12 @@ def command(
     what = asked(config, flags)
     if what.problems and not data:
         what.check()
-    rows = what.read(data) if data else None
+    rows = what.read(Data(data)) if data else None
 
     from fairgauge.api.planning import plan
 
     planned = plan(rows, **given, **what.options, pairs=_deviations(pairs))
-    show_result(planned, shown, outputs)
+    out.show(planned)
 
 
 def _deviations(text: str | None) -> dict[str, float] | None:

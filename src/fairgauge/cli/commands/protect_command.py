@@ -5,8 +5,7 @@ from __future__ import annotations
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._output import check_cube_output, check_outputs
-from fairgauge.cli._streams import print_result
+from fairgauge.cli._output import check_cube_output, print_or_save
 
 
 @click.command(
@@ -39,14 +38,8 @@ def command(counts: str, min_cell: int, published: tuple[str, ...], output: str 
     \b
     fairgauge protect counts.cube.json --min-cell 10 -o safe.cube.json
     """  # noqa: D301 - the paragraph mark of click
-    if output is not None:
-        check_cube_output(output)
-        check_outputs([output], [counts, *published])
+    check_cube_output([output], [counts, *published])
 
     from fairgauge.evidence.protection import protect
 
-    safe = protect(counts, min_cell, published)
-    if output is None:
-        print_result(safe.to_json())
-    else:
-        safe.save(output)
+    print_or_save(protect(counts, min_cell, published), output)

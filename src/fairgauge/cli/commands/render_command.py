@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._output import check_outputs, shown_options, shows_result
+from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._streams import print_message, print_result
 from fairgauge.errors import DataError, quote
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.command("render", cls=Command, short_help="Write a saved result in another format.")
 @click.argument("saved")
 @shows_result()
-def command(saved: str, format_: str, outputs: tuple[str, ...], full: bool, quiet: bool) -> int:
+def command(saved: str, out: Output) -> int:
     """Render SAVED, the JSON of a report, a comparison, a check, thresholds, a plan or a monitor.
 
     SAVED may be a sealed bundle too: its report is rendered if it follows from its counts.
@@ -31,8 +31,7 @@ def command(saved: str, format_: str, outputs: tuple[str, ...], full: bool, quie
     \b
     fairgauge render report.json -o report.html -o report.md
     """  # noqa: D301 - the paragraph mark of click
-    shown = shown_options(format_, full=full, quiet=quiet)
-    check_outputs(outputs, [saved])
+    out.check([saved])
 
     from fairgauge.api.loading import load
     from fairgauge.cube.cube import Cube
@@ -42,9 +41,9 @@ def command(saved: str, format_: str, outputs: tuple[str, ...], full: bool, quie
     result = _verified_report(saved) if saved.endswith(SUFFIX) else load(saved)
     if isinstance(result, Cube):
         raise DataError(f"{quote(saved)} holds counts, not a report; audit it first")
-    save_all(result, outputs)
-    if not outputs:
-        print_result(render(result, **shown))
+    save_all(result, out.files)
+    if not out.files:
+        print_result(render(result, **out.shown))
     return 0
 
 

@@ -5,26 +5,21 @@ from __future__ import annotations
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._data_arguments import Where, data_argument, where
-from fairgauge.cli._output import check_outputs, show_result, shown_options, shows_result
+from fairgauge.cli._data_arguments import Data, takes_data
+from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._spec_flags import Texts, asked, question
 
 
 @click.command(
     "thresholds", cls=Command, short_help="Find the threshold of a score that meets a rule."
 )
-@data_argument
 @question("candidate")
-@where()
+@takes_data()
 @shows_result("thresholds")
 def command(
-    data: tuple[str, ...],
-    at: Where,
+    data: Data,
     config: str | None,
-    format_: str,
-    outputs: tuple[str, ...],
-    full: bool,
-    quiet: bool,
+    out: Output,
     **flags: Texts,
 ) -> int:
     """Find the threshold of a score, closest to today's, that meets one rule of fairness.
@@ -41,15 +36,14 @@ def command(
     fairgauge thresholds loans.parquet --label repaid --score risk --threshold 0.5 --sensitive sex
         --rule 'selection_rate.ratio >= 0.8' --margin accuracy=0.01 -o thresholds.html
     """  # noqa: D301 - the paragraph mark of click
-    shown = shown_options(format_, full=full, quiet=quiet)
-    check_outputs(outputs, [*data, *([config] if config else [])])
+    out.check([*data.names, config])
     given = asked(config, flags)
-    rows = given.read(data, at)
+    rows = given.read(data)
 
     from fairgauge.api.thresholding import thresholds
     from fairgauge.scan.scan_progress import progress
 
     with progress("Counting rows"):
         choice = thresholds(rows, **given.options)
-    show_result(choice, shown, outputs)
+    out.show(choice)
     return choice.exit_code

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._data_arguments import Where, open_data, where
+from fairgauge.cli._data_arguments import Data, takes_data
 from fairgauge.cli._output import prints_lines
 from fairgauge.cli._spec_flags import Texts, asked, question
 from fairgauge.cli._streams import print_message, print_result, printable
@@ -20,16 +20,14 @@ if TYPE_CHECKING:
 
 
 @click.command("validate", cls=Command, short_help="Check a specification against the data.")
-@click.argument("data", nargs=-1)
 @question()
-@where()
+@takes_data(required=False)
 @click.option(
     "--schema", is_flag=True, help="JSON Schema of specification files, printed instead of a check."
 )
 @prints_lines
 def command(
-    data: tuple[str, ...],
-    at: Where,
+    data: Data,
     config: str | None,
     schema: bool,
     quiet: bool,
@@ -52,15 +50,14 @@ def command(
         print_result(json.dumps(made(), indent=2, ensure_ascii=False))
         return
     what = asked(config, flags)
-    if not data and not what.options and not what.problems:
+    if not data.names and not what.options and not what.problems:
         message = "name a specification (-c FILE), DATA, or both"
         raise click.UsageError(message)
-    opened = open_data(data, at) if data else None
+    opened = data.open() if data.names else None
     spec = what.check(opened)
     monitored = _monitored(config)
-    lines = [
-        f"The specification is valid{f' and fits the columns of {listing(data)}' if data else ''}."
-    ]
+    fits = f" and fits the columns of {listing(data.names)}" if data.names else ""
+    lines = [f"The specification is valid{fits}."]
     lines += _summary(spec)
     lines += [f"  monitored  {printable(str(rule))}" for rule in monitored]
     if opened is not None:

@@ -5,15 +5,8 @@ from __future__ import annotations
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._data_arguments import Where, data_argument, where
-from fairgauge.cli._output import (
-    check_outputs,
-    print_warnings,
-    show_result,
-    shown_options,
-    shows_result,
-    shows_warnings,
-)
+from fairgauge.cli._data_arguments import Data, takes_data
+from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._spec_flags import Texts, asked, given_options, question
 from fairgauge.cli._streams import print_message
 from fairgauge.enums import GapVerdict
@@ -23,7 +16,6 @@ _CODES = {GapVerdict.REMAINS: 1, GapVerdict.REVERSES: 1, GapVerdict.INCONCLUSIVE
 
 
 @click.command("why", cls=Command, short_help="Decompose gaps: composition, and what remains.")
-@data_argument
 @question(
     "candidate", "rules", "inconclusive", "multiplicity", "population",
     "features",
@@ -53,20 +45,16 @@ _CODES = {GapVerdict.REMAINS: 1, GapVerdict.REVERSES: 1, GapVerdict.INCONCLUSIVE
     "comparable people who were accepted.",
 )
 @click.option("--id", "identifier", metavar="COL", help="Column that names persons or files.")
-@where()
+@takes_data()
 @shows_result("why")
 def command(
-    data: tuple[str, ...],
-    at: Where,
+    data: Data,
     config: str | None,
     controls: tuple[str, ...],
     fail_on: str | None,
     files_to: str | None,
     identifier: str | None,
-    format_: str,
-    outputs: tuple[str, ...],
-    full: bool,
-    quiet: bool,
+    out: Output,
     **flags: Texts,
 ) -> int:
     """Decompose the gap between groups into composition and what remains within strata.
@@ -85,14 +73,11 @@ def command(
     fairgauge why loans.parquet --prediction approved --sensitive race --reference race=White
         --strata product --control dti:quantiles --control ltv:80,90 -o why.html
     """  # noqa: D301 - the paragraph mark of click
-    shown = shown_options(format_, full=full, quiet=quiet)
     if files_to is None and identifier is not None:
         raise click.UsageError("--id is of --files FILE.csv: the file, and who is listed in it")
-    check_outputs(
-        [*outputs, *([files_to] if files_to else [])], [*data, *([config] if config else [])]
-    )
+    out.check([*data.names, config], files_to)
     given = asked(config, flags)
-    rows = given.read(data, at)
+    rows = given.read(data)
 
     from fairgauge.api.decomposing import why
     from fairgauge.scan.scan_progress import progress
@@ -115,9 +100,8 @@ def command(
             for note in files.notes:
                 print_message(note, prefix="Note: ")
         write_whole(files_to, table_text(table))
-    if quiet or not shows_warnings(shown["format"]):
-        print_warnings(found)
-    show_result(found, shown, outputs)
+    out.print_warnings(found)
+    out.show(found)
     if not fail_on:
         return 0
     return _CODES.get(found.verdict, 0)
