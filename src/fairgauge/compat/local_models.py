@@ -45,8 +45,6 @@ def open_model(asked: str) -> Model:
         An ONNX file, and onnxruntime is not installed.
     """
     if asked.startswith(("http://", "https://")):
-        from fairgauge.compat.local_models import EndpointModel
-
         return EndpointModel(asked)
     if asked.endswith(".onnx"):
         return OnnxModel(Path(asked))

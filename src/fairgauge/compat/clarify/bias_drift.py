@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 
 from fairgauge.compat._service_texts import spelled
@@ -33,23 +33,13 @@ class DriftCheck(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A metric that drifted away from "no bias"."""
+    """A metric that drifted away from "no bias": the service's keys, in the service's order."""
 
     facet: str
     facet_value: str
     metric_name: str
+    constraint_check_type: str = field(default="bias_drift_check", init=False)
     description: str
-    constraint_check_type: str = "bias_drift_check"
-
-    def to_dict(self) -> dict[str, str]:
-        """Return it with the service's keys, in the service's order."""
-        return {
-            "facet": self.facet,
-            "facet_value": self.facet_value,
-            "metric_name": self.metric_name,
-            "constraint_check_type": self.constraint_check_type,
-            "description": self.description,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +69,7 @@ class Drift:
         """Return the text of ``constraint_violations.json``."""
         found: dict[str, object] = {
             "version": "1.0",
-            "violations": [violation.to_dict() for violation in self.violations],
+            "violations": [asdict(violation) for violation in self.violations],
         }
         return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.compat._column_reading import DataType, looks_misread, mistaken_conversion
 from fairgauge.compat._service_texts import spelled
 from fairgauge.compat.smclarify.bias.metrics import basic_stats as stats
+from fairgauge.compat.smclarify.bias.metrics import call_metric
 from fairgauge.compat.smclarify.bias.metrics.common import divide, metric_description
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import pandas as pd
 
@@ -21,38 +23,33 @@ if TYPE_CHECKING:
     from fairgauge.compat._facet_counts import BinaryOutcome
 
 
+@dataclass(eq=False)
 class Column:
     """A column by its name."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    name: str
 
 
+@dataclass(eq=False)
 class FacetColumn(Column):
     """A facet, and its sensitive values or threshold (every value on its own if none)."""
 
-    def __init__(self, name: str, sensitive_values: Sequence[object] | None = None) -> None:
-        super().__init__(name)
-        self.sensitive_values = sensitive_values
+    sensitive_values: Sequence[object] | None = None
 
 
+@dataclass(eq=False)
 class FacetContinuousColumn(Column):
     """A numeric facet, with its intervals."""
 
-    def __init__(self, name: str, interval_indices: pd.IntervalIndex) -> None:
-        super().__init__(name)
-        self.interval_indices = interval_indices
+    interval_indices: pd.IntervalIndex
 
 
+@dataclass(eq=False)
 class LabelColumn(Column):
     """A label or prediction, with its values and which of them are positive."""
 
-    def __init__(
-        self, name: str, series: pd.Series, positive_label_values: Any | None = None
-    ) -> None:
-        super().__init__(name)
-        self.series = series
-        self.positive_label_values = positive_label_values
+    series: pd.Series
+    positive_label_values: Any | None = None
 
 
 class ProblemType(Enum):
@@ -71,13 +68,13 @@ class StageType(Enum):
     POST_TRAINING = "post_training"
 
 
+@dataclass(eq=False)
 class MetricResult:
     """A metric: its name, description and value."""
 
-    def __init__(self, name: str, description: str, value: object) -> None:
-        self.name = name
-        self.description = description
-        self.value = value
+    name: str
+    description: str
+    value: object
 
     def to_json(self) -> dict[str, object]:
         """Return plain values, infinities as text."""
@@ -164,7 +161,7 @@ def performance(name: str, label: BinaryOutcome, prediction: BinaryOutcome) -> d
         "TN": int((~true & ~shown).sum()),
     }
     rates = [
-        MetricResult(title, metric_description(function), function(**_taken(function, cells)))
+        MetricResult(title, metric_description(function), call_metric(function, **cells))
         for title, function in stats.PERFORMANCE.items()
     ]
     shares = [divide(count, len(true)) for count in cells.values()]
@@ -175,11 +172,6 @@ def performance(name: str, label: BinaryOutcome, prediction: BinaryOutcome) -> d
         except TypeError as error:
             matrix = {"error": {str(error): 0.0}}
     return ModelPerformanceReport(name, rates, shares, matrix).to_json()
-
-
-def _taken(function: Callable[..., object], cells: dict[str, int]) -> dict[str, int]:
-    names = function.__code__.co_varnames[: function.__code__.co_argcount]
-    return {name: cells[name] for name in names}
 
 
 _SHOWN = 3

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from fairgauge.compat._service_texts import MetricEntry
 
 Result = TypeVar("Result")
+Metric = TypeVar("Metric", bound="Callable[..., object]")
 
 __all__ = [
     "CDD",
@@ -164,6 +165,11 @@ def of_labels_and_predictions(
         prediction = flag(positive_predicted_label_index, "positive_predicted_label_index")
         return result(measure([*of], sensitive_facet_index, label, prediction))
 
+    return named(metric, name, title)
+
+
+def named(metric: Metric, name: str, title: str) -> Metric:
+    """Give a function that is made its name, and a docstring."""
     metric.__name__ = metric.__qualname__ = name
     metric.__doc__ = f"{title} ({name})."
     return metric

@@ -19,6 +19,8 @@ from fairgauge.compat.smclarify.bias.metrics.common import facet, flag, measure,
 from fairgauge.enums import Profile
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pandas as pd
 
 
@@ -37,31 +39,6 @@ def DPL(
     return measure(["DPL"], sensitive_facet_index, label)[0]
 
 
-def KL(label: pd.Series, sensitive_facet_index: pd.Series) -> float:
-    """Kullback-Liebler Divergence (KL)."""
-    return _distance("kl", label, sensitive_facet_index)
-
-
-def JS(label: pd.Series, sensitive_facet_index: pd.Series) -> float:
-    """Jensen-Shannon Divergence (JS)."""
-    return _distance("js", label, sensitive_facet_index)
-
-
-def LP(label: pd.Series, sensitive_facet_index: pd.Series) -> float:
-    """L-p Norm (LP)."""
-    return _distance("lp", label, sensitive_facet_index)
-
-
-def TVD(label: pd.Series, sensitive_facet_index: pd.Series) -> float:
-    """Total Variation Distance (TVD)."""
-    return _distance("tvd", label, sensitive_facet_index)
-
-
-def KS(label: pd.Series, sensitive_facet_index: pd.Series) -> float:
-    """Kolmogorov-Smirnov Distance (KS)."""
-    return _distance("ks", label, sensitive_facet_index)
-
-
 def CDDL(
     feature: pd.Series,
     sensitive_facet_index: pd.Series,
@@ -72,15 +49,26 @@ def CDDL(
     return common.CDD(feature, sensitive_facet_index, positive_label_index, group_variable)
 
 
-def _distance(by: Distances, label: pd.Series, sensitive_facet_index: pd.Series) -> float:
-    """Compare the full distributions of the labels: these functions do not collapse them."""
-    column = from_series(label, "label")
-    inside = facet(sensitive_facet_index).codes >= 0
-    known = column.codes >= 0
-    group, reference = (
-        np.bincount(column.codes[known & side], minlength=len(column.levels)).astype(np.float64)
-        for side in (inside, ~inside)
-    )
-    found = DISTANCES[by].between(reference[None], group[None], Profile.CLARIFY)[0]
-    require(bool(found == found), NO_SHARED)
-    return float(found)
+def _distance(name: str, title: str, by: Distances) -> Callable[[pd.Series, pd.Series], float]:
+    """Return the function of a distance of labels, which are not collapsed."""
+
+    def metric(label: pd.Series, sensitive_facet_index: pd.Series) -> float:
+        column = from_series(label, "label")
+        inside = facet(sensitive_facet_index).codes >= 0
+        known = column.codes >= 0
+        group, reference = (
+            np.bincount(column.codes[known & side], minlength=len(column.levels)).astype(float)
+            for side in (inside, ~inside)
+        )
+        found = DISTANCES[by].between(reference[None], group[None], Profile.CLARIFY)[0]
+        require(bool(found == found), NO_SHARED)
+        return float(found)
+
+    return common.named(metric, name, title)
+
+
+KL = _distance("KL", "Kullback-Liebler Divergence", "kl")
+JS = _distance("JS", "Jensen-Shannon Divergence", "js")
+LP = _distance("LP", "L-p Norm", "lp")
+TVD = _distance("TVD", "Total Variation Distance", "tvd")
+KS = _distance("KS", "Kolmogorov-Smirnov Distance", "ks")
