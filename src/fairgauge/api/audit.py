@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Never, Unpack, cast
@@ -62,13 +61,13 @@ from fairgauge.results.definitions import defined_by
 from fairgauge.results.estimates import Measured
 from fairgauge.results.report import Data, Report
 from fairgauge.results.scopes import Diagnostic
+from fairgauge.results.shown_result import made_now
 from fairgauge.results.verdicts import Verdict, counted_as, overall
 from fairgauge.scan import open_rows, open_source
 from fairgauge.scan.chosen_rows import chosen_rows, count_by
 from fairgauge.scan.input_files import copied_files, open_files
 from fairgauge.scan.probability_columns import check_cells, with_probabilities
 from fairgauge.scan.source import Opened, Readable, Source, at_hand, readable
-from fairgauge.version import __version__
 
 _OF_OUTCOMES = (
     "label", "prediction", "score", "candidate", "margins", "score_of", "threshold", "positive",
@@ -166,8 +165,7 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
     excluded, used = excluded_rows(cube, spec, rows_by_level)
     rows = [*(each.definition for each in measured.estimates), *(v.definition for v in verdicts)]
     report = Report(
-        version=__version__,
-        created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        **made_now(),
         profile=spec.profile,
         task=measured.task,
         data=Data(
@@ -324,13 +322,7 @@ def count_cells(path: str, **options: Unpack[Options]) -> Cube:
 
 
 def _plan_of_one_query(spec: Spec) -> Plan:
-    """Return the plan of a question that one query can answer.
-
-    Raises
-    ------
-    DataError
-        It cannot.
-    """
+    """Return the plan of a question, which is refused where one query cannot answer it."""
     if spec.where:
         raise DataError(
             "rows are chosen from what the query counts, which no query states; leave the "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -49,9 +48,9 @@ from fairgauge.results.check import (
     Findings,
     SmallestReference,
 )
+from fairgauge.results.shown_result import made_now
 from fairgauge.stats.significance import chi_square_p, fisher
 from fairgauge.stats.unknown_people import pair_bounds, ratio_bounds
-from fairgauge.version import __version__
 
 
 def check(
@@ -132,8 +131,7 @@ def check(
         for table, between in zip(each.tables, check_margins(each.tables), strict=True)
     )
     return Check(
-        version=__version__,
-        created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        **made_now(),
         limit=asked.limit,
         level=asked.confidence,
         smallest_reference=asked.smallest,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from pathlib import Path
 from typing import Never, Unpack
 
@@ -20,8 +19,8 @@ from fairgauge.resolve.outcomes import decide_task
 from fairgauge.results.comparison import Comparison
 from fairgauge.results.model_comparison import ComparedData, ModelComparison
 from fairgauge.results.report import Report
+from fairgauge.results.shown_result import made_now
 from fairgauge.rowwise.paired_score_rows import read_paired_scores
-from fairgauge.version import __version__
 
 
 def compare(
@@ -135,8 +134,7 @@ def compare_models(
         )
         raise SpecError(Problem("candidate", message))
     return ModelComparison(
-        version=__version__,
-        created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        **made_now(),
         task=decide_task(cube, spec),
         data=ComparedData(
             source=source.name if source else "counts",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -50,12 +49,12 @@ from fairgauge.resolve.data_checks import (
 from fairgauge.resolve.excluded_rows import excluded_rows
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.results.gap_decomposition import Decomposition, Gap
+from fairgauge.results.shown_result import made_now
 from fairgauge.results.threshold_choice import CountedData
 from fairgauge.scan import open_rows
 from fairgauge.scan.chosen_rows import chosen_rows
 from fairgauge.scan.row_codes import Streamed, coded_rows
 from fairgauge.scan.source import Opened, Source
-from fairgauge.version import __version__
 
 
 @with_options
@@ -169,8 +168,7 @@ def why(
     read = cube.cases if spec.count or spec.of_people else cube.rows
     rows_by_level = cube.rows_by_level()
     return Decomposition(
-        version=__version__,
-        created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        **made_now(),
         data=CountedData(source.name if source else "counts", read),
         fingerprint=cube.digest,
         spec={
@@ -391,13 +389,7 @@ def _without_strata(cube: Cube, strata: Sequence[Feature]) -> Cube:
 
 
 def _check(spec: Spec, strata: Sequence[Feature], margins: Mapping[str, float], cube: Cube) -> None:
-    """Refuse what has no decomposition.
-
-    Raises
-    ------
-    SpecError, CubeError
-        What it is, and what to do.
-    """
+    """Refuse what has no decomposition."""
     if cube.min_cell is not None:
         raise CubeError(
             "protected counts are rounded, which moves every stratum; decompose the exact counts"

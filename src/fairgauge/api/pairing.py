@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -25,11 +24,11 @@ from fairgauge.question.swap_question import (
 )
 from fairgauge.resolve.answers import read_answers
 from fairgauge.results.name_swaps import AnswerCounts, PairsAudit
+from fairgauge.results.shown_result import made_now
 from fairgauge.scan import open_rows
 from fairgauge.scan.row_access import read_rows
 from fairgauge.scan.source import Source
 from fairgauge.values import Value
-from fairgauge.version import __version__
 
 _MOST_VALUES = 1_000
 
@@ -154,8 +153,7 @@ def pairs(
     compared = compare_swaps(answers, question)
     there = answers.n > 0
     return PairsAudit(
-        version=__version__,
-        created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        **made_now(),
         data=AnswerCounts(
             source=name,
             fingerprint=cube.digest,
@@ -233,13 +231,7 @@ def _asked_of_counts(cube: Cube, asked: Mapping[str, Any]) -> dict[str, Any]:
 def _made_long(
     source: Source, asked: Mapping[str, Any], groups: Mapping[str, Any]
 ) -> tuple[Source, dict[str, Any]]:
-    """Return a row for each answer of a table with a column of answers for each variant.
-
-    Raises
-    ------
-    SpecError
-        The table lacks a column, or rows stand for several items.
-    """
+    """Return a row for each answer of a table with a column of answers for each variant."""
     kept = [asked[name] for name in ("item", "model", "run") if isinstance(asked.get(name), str)]
     missing = [column for column in (*groups, *kept) if column not in source.columns]
     problems = [

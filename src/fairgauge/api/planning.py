@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -10,7 +9,7 @@ from functools import cache, partial
 from typing import Any, cast
 
 from fairgauge.api.audit import audit
-from fairgauge.catalogue.statistics import Rate, Statistic
+from fairgauge.catalogue.statistics import Rate
 from fairgauge.errors import Problem, SpecError, shown
 from fairgauge.inference.needed_rows import POWER, detectable_disparity
 from fairgauge.measure.needed_self_reports import needed_self_reports
@@ -19,8 +18,9 @@ from fairgauge.question.readers import is_finite
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import Spec, ask
 from fairgauge.reasons import FEWEST_ROWS
-from fairgauge.results.planned import Needed, Planned, PlannedPairs, SelfReports, Smallest
+from fairgauge.results.planned import Needed, Planned, PlannedPairs, Smallest
 from fairgauge.results.report import Report
+from fairgauge.results.shown_result import made_now
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.paired import change_power, score_power
 from fairgauge.stats.rows_to_decide import (
@@ -32,7 +32,6 @@ from fairgauge.stats.rows_to_decide import (
     rows_for_verdict,
     rows_from_which,
 )
-from fairgauge.version import __version__
 
 _LEVEL = 0.95
 _RATIO = 0.8
@@ -147,6 +146,7 @@ def plan(
         "share": share, "icc": icc, "among": among, "rate": rate, "cluster_size": cluster_size,
         "paired": paired, "comparisons": comparisons, "candidates": candidates,
     }  # fmt: skip
+    planned = partial(Planned, confidence=confidence, power=power, **made_now())
     if pairs is not None:
         wrong = _out_of_range({"power": power, "confidence": confidence, "detects": tolerance})
         of_others = {"ratio": _RATIO, "share": 0.5, "icc": 0.0, "among": 1.0, "rate": None,
@@ -156,41 +156,36 @@ def plan(
         wrong += [Problem(name, "is not planned for with pairs; remove it") for name in unused]
         if not comparisons >= 1:
             wrong.append(Problem("comparisons", f"must be 1 or more, not {shown(comparisons)}"))
-        planned = _read_design(pairs, names, items, runs, wrong)
+        design = _read_design(pairs, names, items, runs, wrong)
         level = 1 - (1 - confidence) / comparisons  # the hardest step of Holm
-        answers = _answers_needed(planned, tolerance, power, level, by_items=names is not None)
-        return _planned(confidence, power, answers=answers)
+        answers = _answers_needed(design, tolerance, power, level, by_items=names is not None)
+        return planned(answers=answers)
     margins = options.pop("margins", None) if paired is not None else None
     _check(numbers, data, options)
     if paired is not None:
-        design = float(design_effect(cluster_size, icc))
         pair = _Pair(
-            paired, tolerance, share, among, comparisons, candidates, confidence, power, design
-        )
+            paired, tolerance, share, among, comparisons, candidates, confidence, power,
+            float(design_effect(cluster_size, icc)),
+        )  # fmt: skip
         changes = f"changes by {tolerance:g}{'' if stated else ' (the default tolerance)'}"
         goals = _paired_rows(
             pair, _counted_among(ask(sensitive="-", margins=margins), among), changes
         )
-        return _planned(confidence, power, needed=tuple(goals))
+        return planned(needed=tuple(goals))
     if data is not None:
         report = audit(data, confidence=confidence, **options)
         cube = report.counts
         spec = ask(base=cube.asked, confidence=confidence, **options)
         reports = needed_self_reports(cube, spec, power) if spec.probabilities else ()
-        return _planned(
-            confidence,
-            power,
-            smallest=_smallest(report, power),
-            self_reports=tuple(reports),
-            own=report.own,
-        )
+        smallest = _smallest(report, power)
+        return planned(smallest=smallest, self_reports=tuple(reports), own=report.own)
     assert rate is not None
-    design = float(design_effect(cluster_size, icc))
+    effect = float(design_effect(cluster_size, icc))
 
     def rows(
         goal: str, group: float, lower: float, upper: float, verdict: Goal, by: Comparison
     ) -> Needed:
-        table = design * rows_for_verdict(
+        table = effect * rows_for_verdict(
             group, rate, lower, upper, verdict, by, confidence, power, share=share, among=among
         )
         return _of_both_sides(goal, table, share)
@@ -215,30 +210,7 @@ def plan(
         ),
         rows(f"to find a ratio of {ratio:g}", ratio * rate, 1.0, 1.0, "fail", "ratio"),
     ]  # fmt: skip
-    return _planned(confidence, power, needed=tuple(needed))
-
-
-def _planned(
-    confidence: float,
-    power: float,
-    *,
-    needed: tuple[Needed, ...] = (),
-    smallest: tuple[Smallest, ...] = (),
-    self_reports: tuple[SelfReports, ...] = (),
-    answers: PlannedPairs | None = None,
-    own: tuple[Statistic, ...] = (),
-) -> Planned:
-    return Planned(
-        version=__version__,
-        created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-        confidence=confidence,
-        power=power,
-        needed=needed,
-        smallest=smallest,
-        self_reports=self_reports,
-        answers=answers,
-        own=own,
-    )
+    return planned(needed=tuple(needed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,13 +248,7 @@ class _Pair:
 
 
 def _counted_among(spec: Spec, among: float) -> dict[str, tuple[float, float]]:
-    """Return the margin of every rate, and the share of rows that it is counted among.
-
-    Raises
-    ------
-    SpecError
-        Decisions determine the rows of a rate.
-    """
+    """Return the margin of every rate, and the share of rows that it is counted among."""
     found = {}
     for name, margin in spec.margins:
         rate = spec.catalogue.rate(name)
@@ -363,10 +329,7 @@ def _read_design(
 ) -> CrossedDesign:
     """Return the design of an audit by swapped names, with 3 of what is to be found.
 
-    Raises
-    ------
-    SpecError
-        There are problems already, a number is out of its range, or there is nothing to be found.
+    Its own problems are raised together with those that there are already.
     """
     allowed = ", ".join(_DEVIATIONS)
     for name, value in deviations.items():

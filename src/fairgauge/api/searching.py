@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,6 +34,7 @@ from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.people import by_person, count_people
 from fairgauge.resolve.searched_features import SCORE_BINS, SCORE_SUM, most_cells, searched_rows
 from fairgauge.results.report import Report
+from fairgauge.results.shown_result import made_now
 from fairgauge.results.subgroup_search import SearchQuestion, SubgroupSearch
 from fairgauge.results.threshold_choice import CountedData
 from fairgauge.rowwise.first_rows import median_score, with_task
@@ -42,7 +42,6 @@ from fairgauge.scan import open_rows
 from fairgauge.scan.chosen_rows import chosen_rows
 from fairgauge.scan.row_codes import CodedRows, Streamed, coded_rows
 from fairgauge.scan.source import Source
-from fairgauge.version import __version__
 
 Word = TypeVar("Word", bound=StrEnum)
 _MOST_VALUES = 1_000_000
@@ -178,8 +177,11 @@ def find(
     wrong = [_unknown(name) for name in options if name not in OF_ROWS]
     rows = {name: merged[name] for name in OF_ROWS if name in merged} | options
     features = merged.get("sensitive") if features is None else features
-    numbers = _SearchNumbers(tolerance, depth, min_rows, alpha, split, min_cell)
-    problems = [*wrong, *numbers.problems()]
+    numbers = {
+        "tolerance": tolerance, "alpha": alpha, "depth": depth, "min_rows": min_rows,
+        "split": split, "min_cell": min_cell,
+    }  # fmt: skip
+    problems = [*wrong, *_out_of_range(numbers)]
     compared = _word(SearchedReference, reference, "reference", problems)
     control = _word(SearchControl, multiplicity, "multiplicity", problems)
     row = _searched_rate(rate, problems)
@@ -233,8 +235,7 @@ def find(
         found = find_subgroups(rows_searched, question, rng)
     cases = cube.cases if min_cell is None else rounded_count(cube.cases, min_cell)
     return SubgroupSearch(
-        version=__version__,
-        created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        **made_now(),
         data=CountedData(source.name if source else origin, cases),
         question=question,
         spec=spec.to_dict(),
@@ -261,46 +262,22 @@ _DEPENDENT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _SearchNumbers:
-    """The numbers of a search."""
-
-    tolerance: float
-    depth: int
-    min_rows: int
-    alpha: float
-    split: float | None
-    min_cell: int | None
-
-    def problems(self) -> Iterator[Problem]:
-        """Yield those outside their ranges."""
-        for name, good, allowed in (
-            ("tolerance", _is_number(self.tolerance) and 0 <= self.tolerance < 1, "from 0 to 1"),
-            ("alpha", _is_number(self.alpha) and 0 < self.alpha < _HALF, "between 0 and 0.5"),
-            ("depth", _is_whole(self.depth) and self.depth >= 1, _WHOLE),
-            (
-                "min_rows",
-                _is_whole(self.min_rows) and self.min_rows >= 1,
-                "of at least 1, a whole one",
-            ),
-            (
-                "split",
-                self.split is None or (_is_number(self.split) and 0 < self.split < 1),
-                "between 0 and 1",
-            ),
-            (
-                "min_cell",
-                self.min_cell is None or (_is_whole(self.min_cell) and self.min_cell >= 2),
-                "of at least 2, a whole one",
-            ),
-        ):
-            if not good:
-                value = getattr(self, name)
-                yield Problem(name, f"must be a number {allowed}, not {shown(value)}")
+_WHOLE = "of at least {}, a whole one"
+_RANGES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "tolerance": (lambda x: _is_number(x) and 0 <= x < 1, "from 0 to 1"),
+    "alpha": (lambda x: _is_number(x) and 0 < x < 0.5, "between 0 and 0.5"),
+    "depth": (lambda x: _is_whole(x) and x >= 1, _WHOLE.format(1)),
+    "min_rows": (lambda x: _is_whole(x) and x >= 1, _WHOLE.format(1)),
+    "split": (lambda x: x is None or (_is_number(x) and 0 < x < 1), "between 0 and 1"),
+    "min_cell": (lambda x: x is None or (_is_whole(x) and x >= 2), _WHOLE.format(2)),
+}
+"""Of every number what is in its range, and the range in words."""
 
 
-_HALF = 0.5
-_WHOLE = "of at least 1, a whole one"
+def _out_of_range(numbers: Mapping[str, object]) -> Iterator[Problem]:
+    for name, (fits, allowed) in _RANGES.items():
+        if not fits(numbers[name]):
+            yield Problem(name, f"must be a number {allowed}, not {shown(numbers[name])}")
 
 
 def _is_number(value: object) -> bool:
@@ -588,13 +565,7 @@ def _asked_of_counts(
 
 
 def _check_features(spec: Spec, columns: Sequence[str]) -> None:
-    """Refuse features that are outcomes.
-
-    Raises
-    ------
-    SpecError
-        A feature is the label, the prediction, the score or the count.
-    """
+    """Refuse features that are outcomes."""
     outcomes = {
         name: getattr(spec, name) for name in ("label", "prediction", "score", "count", "person")
     }

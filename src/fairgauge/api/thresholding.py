@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from typing import Unpack
 
 from fairgauge.api.audit import counted, repeated_rows
@@ -14,8 +13,8 @@ from fairgauge.question.options import Options
 from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import Spec, refuse_candidates
+from fairgauge.results.shown_result import made_now
 from fairgauge.results.threshold_choice import CountedData, ThresholdChoice
-from fairgauge.version import __version__
 
 _MARGINS = (("accuracy", 0.01),)
 """What is kept, where no margin is given."""
@@ -81,8 +80,7 @@ def thresholds(
     assert spec.score is not None
     assert isinstance(spec.threshold, tuple)
     return ThresholdChoice(
-        version=__version__,
-        created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        **made_now(),
         data=CountedData(source.name if source else "counts", cube.cases),
         score=spec.score,
         accepts=chosen.accepts,
@@ -99,13 +97,7 @@ def thresholds(
 
 
 def _check(spec: Spec) -> None:
-    """Refuse what leaves nothing to choose by.
-
-    Raises
-    ------
-    SpecError
-        There is not one score, label, rule and margin.
-    """
+    """Refuse a question without one score, label, rule and margin to choose by."""
     problems = []
     if spec.score is None:
         problems.append(Problem("score", "name the column of the score that is decided by"))

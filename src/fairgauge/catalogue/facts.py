@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, ClassVar, Literal, TypeAlias, TypeVar
 
 from fairgauge.catalogue.cells import Array, Need
@@ -64,31 +64,12 @@ Facts: TypeAlias = Mapping[str, RateFacts | MetricFacts]
 class DescribedRate(Statistic):
     """A user's rate as a report describes it; it can be shown, and not computed."""
 
-    written: str
-    at_edges: str
-    limits: tuple[float, float]
-    share: bool
-    needed: frozenset[Need]
-
-    @property
-    def is_share(self) -> bool:  # type: ignore[override]
-        return self.share
-
-    @property
-    def needs(self) -> frozenset[Need]:
-        return self.needed
-
-    @property
-    def formula(self) -> str:
-        return self.written
-
-    @property
-    def edges(self) -> str:
-        return self.at_edges
-
-    @property
-    def range(self) -> tuple[float, float]:
-        return self.limits
+    # `field()` states that there is no default, which otherwise would be the property of the base
+    formula: str = field()
+    edges: str = field()
+    range: tuple[float, float] = field()
+    is_share: bool = field()  # type: ignore[misc]
+    needs: frozenset[Need] = field()
 
     def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         del side, profile
@@ -125,8 +106,8 @@ class UnknownMetric(Metric):
 def unknown_rate(name: str) -> DescribedRate:
     """Return the rate of which a result holds no more than its name."""
     return DescribedRate(
-        name=name, says="", better=Better.NEITHER, cite=(), own=True, written="", at_edges="",
-        limits=(-math.inf, math.inf), share=False, needed=frozenset(),
+        name=name, says="", better=Better.NEITHER, cite=(), own=True, formula="", edges="",
+        range=(-math.inf, math.inf), is_share=False, needs=frozenset(),
     )  # fmt: skip
 
 
@@ -176,9 +157,9 @@ def _described(name: str, facts: RateFacts) -> DescribedRate:
         cite=facts.cite,
         signed=facts.signed,
         own=True,
-        written=facts.formula,
-        at_edges=facts.edges,
-        limits=facts.range,
-        share=facts.share,
-        needed=frozenset(facts.needs),
+        formula=facts.formula,
+        edges=facts.edges,
+        range=facts.range,
+        is_share=facts.share,
+        needs=frozenset(facts.needs),
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, SupportsFloat
 
 import numpy as np
@@ -203,8 +203,8 @@ def statistic(
         name=_checked(named),
         function=function,
         nonzero=sums,
-        limits=(low, high),
-        share=share,
+        range=(low, high),
+        is_share=share,
         signed=low < 0,
         better=_better(better),
         says=says or f"the function {named} of TP, FP, FN and TN",
@@ -274,24 +274,15 @@ class CellFunction(DrawnStatistic):
     """A function of arrays of TP, FP, FN and TN, undefined where a sum in ``nonzero`` is 0."""
 
     function: Callable[[Array, Array, Array, Array], object]
-    limits: tuple[float, float]
+    range: tuple[float, float] = field()  # no default, which would be the property of the base
     nonzero: tuple[Cells, ...] = ()
-    share: bool = False
-
-    @property
-    def is_share(self) -> bool:  # type: ignore[override]
-        return self.share
+    is_share: bool = False  # type: ignore[misc]
 
     sums: ClassVar[tuple[Cells, ...]] = (TP, FP, FN, TN)
-    needs: ClassVar[frozenset[Need]] = _BOTH
 
     @property
     def formula(self) -> str:
         return f"{self.name}(TP, FP, FN, TN)"
-
-    @property
-    def range(self) -> tuple[float, float]:
-        return self.limits
 
     @property
     def edges(self) -> str:
@@ -349,7 +340,7 @@ class CellFunction(DrawnStatistic):
                 f"returned an array of shape {values.shape} for arrays of shape "
                 f"{counts.shape[:1]}; it must return one number for each table"
             )
-        low, high = self.limits
+        low, high = self.range
         wrong = ~np.isfinite(values) | (values < low) | (values > high)
         if wrong.any():
             at = int(np.flatnonzero(wrong)[0])

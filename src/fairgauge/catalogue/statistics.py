@@ -87,9 +87,9 @@ class Statistic(ABC):
         return ()
 
     @property
-    @abstractmethod
     def needs(self) -> frozenset[Need]:
         """Return the columns that a row must have to count."""
+        return frozenset().union(*(cells.needs for cells in self.sums))
 
     @property
     @abstractmethod
@@ -160,10 +160,6 @@ class Rate(Statistic):
         return (self.of, self.among)
 
     @property
-    def needs(self) -> frozenset[Need]:
-        return self.of.needs | self.among.needs
-
-    @property
     def formula(self) -> str:
         return f"{_bracket(self.of)} / {_bracket(self.among)}"
 
@@ -216,10 +212,6 @@ class Quotient(Statistic):
         return (self.over, self.under)
 
     @property
-    def needs(self) -> frozenset[Need]:
-        return self.over.needs | self.under.needs
-
-    @property
     def formula(self) -> str:
         return f"{_bracket(self.over)} / {_bracket(self.under)}"
 
@@ -254,10 +246,6 @@ class Blend(Statistic):
     @property
     def sums(self) -> tuple[Cells, ...]:
         return tuple(cells for rate in self.of for cells in rate.sums)
-
-    @property
-    def needs(self) -> frozenset[Need]:
-        return frozenset().union(*(rate.needs for rate in self.of))
 
     @property
     def formula(self) -> str:
@@ -300,10 +288,6 @@ class RelativeRate(DrawnStatistic):
     @property
     def sums(self) -> tuple[Cells, ...]:
         return (*self.of.sums, *self.to.sums)
-
-    @property
-    def needs(self) -> frozenset[Need]:
-        return self.of.needs | self.to.needs
 
     @property
     def formula(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -99,10 +98,10 @@ from fairgauge.results.monitor_results import (
     is_gone,
     is_passing,
 )
+from fairgauge.results.shown_result import made_now
 from fairgauge.stats.arrays import Array
 from fairgauge.stats.sequential import Tolerated, running_contrast
 from fairgauge.values import name_of
-from fairgauge.version import __version__
 
 MOST_WITHOUT_LABEL = 0.5
 """The share of rows without a label above which a period that enters is as good as unseen."""
@@ -189,8 +188,7 @@ def monitor(
         if fold is not None:
             kept.keep_fold(write_fold(fold, key_of(asked, largest, cubes.texts)))
     return MonitorReport(
-        version=__version__,
-        created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        **made_now(),
         history=held.name,
         model=asked.question.document.title or _last_part(held.name),
         spec=spec,

@@ -7,6 +7,7 @@ Schemas and writes formats finds it here. Files are JSON whose ``schema`` states
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import pkgutil
 import zipfile
@@ -15,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, ClassVar, Self, TypedDict
 
 from fairgauge.catalogue.facts import Facts, own_rates
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
@@ -67,6 +68,19 @@ class ResultKind:
     def schemas(self) -> tuple[str, ...]:
         """Return the schemas of the files that are read, the present one first."""
         return (self.schema, *self.older)
+
+
+class Made(TypedDict):
+    """By which version a result is made, and when."""
+
+    version: str
+    created: str
+
+
+def made_now() -> Made:
+    """Return by which version a result is made that is made now, and when that is."""
+    now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+    return {"version": __version__, "created": now}
 
 
 class ShownResult(ABC):

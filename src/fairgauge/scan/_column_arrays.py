@@ -178,15 +178,7 @@ def _is_array(value: object) -> bool:
 
 
 def _plain_array(value: object, path: str) -> NDArray[Any]:
-    """Return an array of one type: numbers, true and false, or texts, None where missing.
-
-    Raises
-    ------
-    SpecError
-        The array has more than one dimension.
-    DataError
-        Its values are of several types.
-    """
+    """Return an array of one type: numbers, true and false, or texts, None where missing."""
     if _is_array(value) and not isinstance(value, np.ma.MaskedArray):
         array = np.asarray(value)
         if array.dtype.kind in "biuf" and array.ndim == 1:

@@ -74,13 +74,7 @@ def command(
 
 
 def _monitored(config: str | None) -> tuple[MonitorRule, ...]:
-    """Check the table [monitor] of a specification file, if it has one; return its rules.
-
-    Raises
-    ------
-    SpecError
-        A monitor would refuse the file.
-    """
+    """Check the table [monitor] of a specification file, if it has one; return its rules."""
     from fairgauge.question.spec_file import read_options
 
     if config is None or "monitor" not in read_options(config):
