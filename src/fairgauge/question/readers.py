@@ -111,14 +111,11 @@ def read_values(value: object, path: str, problems: Problems) -> tuple[Value, ..
 
 def read_word(words: type[Word]) -> Callable[[object, str, Problems], Word]:
     """Return the reader of a closed vocabulary."""
+    read_name = one_name(tuple(words))
 
     def read(value: object, path: str, problems: Problems) -> Word:
-        if isinstance(value, str) and value in list(words):
-            return words(value)
-        problems.append(
-            Problem(path, f"{shown(value)} is not allowed.{nearest(value, words)} {one_of(words)}")
-        )
-        return next(iter(words))
+        name = read_name(value, path, problems)
+        return next(iter(words)) if name is None else words(name)
 
     return read
 

@@ -135,13 +135,11 @@ def read_swap_question(options: Mapping[str, object]) -> SwapQuestion:
         Problem(name, f"remove it: {why}") for name, why in _REFUSED.items() if name in options
     ]
     own = {name: read_column(options[name], name, problems) for name in COLUMNS if name in options}
-    placebo: tuple[Value, ...] = ()
-    if "placebo" in options:
-        placebo = read_values(options["placebo"], "placebo", problems)
+    placebo, releases = (
+        read_values(options[name], name, problems) if name in options else ()
+        for name in ("placebo", "releases")
+    )
     series = "by" in options
-    releases: tuple[Value, ...] = ()
-    if "releases" in options:
-        releases = read_values(options["releases"], "releases", problems)
     baseline: Value = None
     if "baseline" in options:
         baseline = read_value(options["baseline"], "baseline", problems)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, fields
 from typing import Any, TypeGuard
 
 from fairgauge.enums import Favourable
-from fairgauge.errors import Problem, nearest, shown
-from fairgauge.question.readers import one_of, unknown_keys
+from fairgauge.errors import Problem, shown
+from fairgauge.question.readers import read_word, unknown_keys
 from fairgauge.values import Json
 
 _LONGEST = 60
@@ -89,14 +89,10 @@ def read_words(value: object, path: str, problems: list[Problem]) -> Words:
         return value
     given = _given(value, WORD_KEYS, path, problems)
     groups = _groups(given.pop("groups", {}), f"{path}.groups", problems)
-    favourable = given.pop("favourable", Favourable.POSITIVE)
-    if favourable not in list(Favourable):
-        close = nearest(favourable, Favourable)
-        message = f"{shown(favourable)} is not allowed.{close} {one_of(Favourable)}"
-        problems.append(Problem(f"{path}.favourable", message))
-        favourable = Favourable.POSITIVE
+    word = given.pop("favourable", Favourable.POSITIVE)
+    favourable = read_word(Favourable)(word, f"{path}.favourable", problems)
     texts = {key: _text(text, f"{path}.{key}", problems) for key, text in given.items()}
-    return Words(**texts, favourable=Favourable(favourable), groups=groups)
+    return Words(**texts, favourable=favourable, groups=groups)
 
 
 def _groups(

@@ -97,7 +97,7 @@ class NarwhalsFrame:
             frame = _ready(self.frame, plan.columns)
             kept = [nw.col(_held(plan, axis.column)) for axis in plan.axes if not axis.bins]
             kept = [each.alias(f"fg_k{i}") for i, each in enumerate(kept)]
-            numbers = [_number(_held(plan, c)).alias(f"fg_v{i}")
+            numbers = [as_number(_held(plan, c)).alias(f"fg_v{i}")
                        for i, c in enumerate(plan.numeric_columns)]  # fmt: skip
             for part in _parts(frame.select(*kept, *numbers)):
                 table = _groupable(part.to_arrow())
@@ -216,7 +216,7 @@ def _grouped(plan: Plan, frame: Frame, numbers: tuple[str, ...]) -> list[Frame]:
             _key(axis, _held(plan, axis.column)).alias(key)
             for axis, key in zip(plan.axes, keys, strict=True)
         ),
-        *(_number(_held(plan, column)).alias(f"fg_v{i}") for i, column in enumerate(numbers)),
+        *(as_number(_held(plan, column)).alias(f"fg_v{i}") for i, column in enumerate(numbers)),
     )
     limited = [i for i, c in enumerate(numbers) if c in plan.limited_columns]
     if limited:
@@ -260,15 +260,15 @@ def _held(plan: Plan, column: str) -> str:
 def _key(axis: Axis, column: str) -> nw.Expr:
     if not axis.bins:
         return nw.col(column)
-    number = _number(column)
+    number = as_number(column)
     if axis.grid and axis.bounds:
         low, high = axis.bounds
-        inside = (_flag(number >= low) * _flag(number <= high)) == 1
+        inside = (as_flag(number >= low) * as_flag(number <= high)) == 1
         return _grid_code(nw.when(inside).then(number), axis.grid, low, high)
     code = nw.lit(0)
     for point in axis.cuts:
         over = number >= point if axis.closed == "left" else number > point
-        code = code + _flag(over)
+        code = code + as_flag(over)
     return nw.when(~number.is_null()).then(code)
 
 
@@ -277,7 +277,7 @@ def _grid_code(number: nw.Expr, grid: int, low: float, high: float) -> nw.Expr:
     nearest = ((number - low) / (high - low) * grid).round()
     steps = number * 0 + grid  # a column: polars divides by a plain number as times 1 / number
     edge = nearest * (high - low) / steps + low
-    code = nearest * 2 + _flag(number >= edge) + _flag(number > edge)
+    code = nearest * 2 + as_flag(number >= edge) + as_flag(number > edge)
     return nw.when(~number.is_null()).then(code).cast(nw.Int64)
 
 
@@ -305,13 +305,13 @@ def _within(number: nw.Expr) -> nw.Expr:
     return nw.when(number > most).then(most).otherwise(below)
 
 
-def _number(column: str) -> nw.Expr:
+def as_number(column: str) -> nw.Expr:
     """Return a column as floats, null where missing or NaN."""
     number = nw.col(column).cast(nw.Float64)
     return nw.when(~number.is_nan().fill_null(value=True)).then(number)
 
 
-def _flag(condition: nw.Expr) -> nw.Expr:
+def as_flag(condition: nw.Expr) -> nw.Expr:
     """Return 1 or 0; engines disagree on what a comparison with a missing value is."""
     one, zero = nw.lit(1, nw.Int64), nw.lit(0, nw.Int64)
     return nw.when(condition.fill_null(value=False)).then(one).otherwise(zero)
@@ -324,7 +324,7 @@ def _sums(plan: Plan, numbers: tuple[str, ...]) -> dict[str, nw.Expr]:
         if column is None:
             return None
         value = nw.col(f"fg_v{numbers.index(column)}")
-        return value, _flag((value > float("-inf")) & (value < float("inf")))
+        return value, as_flag((value > float("-inf")) & (value < float("inf")))
 
     cases, weight = finite(plan.count), finite(plan.weight)
     known = [each for each in (cases, weight) if each]
@@ -339,7 +339,7 @@ def _sums(plan: Plan, numbers: tuple[str, ...]) -> dict[str, nw.Expr]:
     if cases:
         found["fg_n"] = counted_only(cases[0])
         found["fg_no_count"] = nw.lit(1, nw.Int64) - cases[1]
-        fractional = _flag((cases[0] != cases[0].floor()) & (cases[0] < float("inf")))
+        fractional = as_flag((cases[0] != cases[0].floor()) & (cases[0] < float("inf")))
         found["fg_fraction"] = nw.when(fractional == 1).then(cases[0])
     if weight:
         times = None if cases is None else cases[0]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -86,6 +86,15 @@ class Columns:
             and 0 < len(values) <= _MOST_LISTED
             and not any("\0" in str(value) for value in values)
         }
+
+    def beside(self, made: Mapping[str, tuple[str, str, str]]) -> Columns:
+        """Return the columns and others that are made: the key, number and wrong text of each."""
+
+        def either(i: int, own: Callable[[str], str]) -> Callable[[str], str]:
+            return lambda column: made[column][i] if column in made else own(column)
+
+        wrong = self.wrong and either(2, self.wrong)
+        return replace(self, key=either(0, self.key), number=either(1, self.number), wrong=wrong)
 
     def constant(self, number: float) -> str:
         """Write a number so that every engine reads the same double."""

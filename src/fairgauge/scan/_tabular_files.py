@@ -23,8 +23,8 @@ from fairgauge.scan._duckdb_relation import (
     typed_columns,
 )
 from fairgauge.scan._frames import open_frame
-from fairgauge.scan._sql import Columns, literal
-from fairgauge.scan.duckdb_files import DuckFiles, check_same_columns, listed
+from fairgauge.scan._sql import Columns
+from fairgauge.scan.duckdb_files import DuckFiles, check_same_columns, csv_rows, listed
 from fairgauge.scan.source import check_unique_names
 
 if TYPE_CHECKING:
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from fairgauge.scan.source import Source
 
 _SNIFFED_LINES = 1_000
-_LONGEST_LINE = 1 << 22
-_BUFFER = 1 << 23
 _DELIMITERS = ",;\t|"
 
 
@@ -70,13 +68,9 @@ def open_csv(paths: list[Place], name: str) -> Source:
 def _read_csv(
     paths: list[Place], delimiter: str, header: tuple[str, ...], columns: tuple[str, ...]
 ) -> str:
-    types = ", ".join(f"'h{i}': 'VARCHAR'" for i in range(len(header)))
     chosen = ", ".join(f"h{header.index(column)} AS c{i}" for i, column in enumerate(columns))
     return (
-        f"SELECT {chosen} FROM read_csv({listed(paths)}, delim={literal(delimiter)}, quote='\"', "
-        "escape='\"', header=true, nullstr='', auto_detect=false, strict_mode=true, "
-        f"null_padding=false, max_line_size={_LONGEST_LINE}, "
-        f"buffer_size={_BUFFER}, columns={{{types}}})"
+        f"SELECT {chosen} FROM {csv_rows(paths, [f'h{i}' for i in range(len(header))], delimiter)}"
     )
 
 

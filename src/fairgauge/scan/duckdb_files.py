@@ -23,6 +23,29 @@ def listed(paths: Iterable[Place]) -> str:
     return f"[{', '.join(literal(glob.escape(address(path))) for path in paths)}]"
 
 
+_LONGEST_LINE = 1 << 22
+_BUFFER = 1 << 23
+
+
+def csv_rows(
+    paths: Iterable[Place],
+    columns: Iterable[str],
+    delimiter: str = ",",
+    *,
+    header: bool = True,
+    quoted_nulls: bool = True,
+) -> str:
+    """Write the rows of CSV files of RFC 4180, every value as text, with names for the columns."""
+    types = ", ".join(f"'{column}': 'VARCHAR'" for column in columns)
+    return (
+        f"read_csv({listed(paths)}, delim={literal(delimiter)}, quote='\"', "
+        f"escape='\"', header={str(header).lower()}, nullstr='', "
+        f"{'' if quoted_nulls else 'allow_quoted_nulls=false, '}auto_detect=false, "
+        f"strict_mode=true, null_padding=false, max_line_size={_LONGEST_LINE}, "
+        f"buffer_size={_BUFFER}, columns={{{types}}})"
+    )
+
+
 @dataclass(frozen=True)
 class DuckFiles:
     """Files that DuckDB reads."""
@@ -70,18 +93,8 @@ class DuckFiles:
 
     def with_missing(self, column: str) -> DuckFiles:
         """Return the files with one more column, in which every value is missing."""
-        own = self.written
-
-        def key(name: str) -> str:
-            return "CAST(NULL AS VARCHAR)" if name == column else own.key(name)
-
-        def number(name: str) -> str:
-            return "CAST(NULL AS DOUBLE)" if name == column else own.number(name)
-
-        def wrong(name: str) -> str:
-            return "CAST(NULL AS VARCHAR)" if name == column or not own.wrong else own.wrong(name)
-
-        written = replace(own, key=key, number=number, wrong=wrong if own.wrong else None)
+        text, number = "CAST(NULL AS VARCHAR)", "CAST(NULL AS DOUBLE)"
+        written = self.written.beside({column: (text, number, text)})
         return replace(self, columns=(*self.columns, column), written=written)
 
     def _run(self, query: str) -> Iterator[Record]:

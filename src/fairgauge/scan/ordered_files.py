@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from fairgauge.errors import DataError, listing, quote
 from fairgauge.scan._duckdb_relation import engine_errors
-from fairgauge.scan._sql import literal
-from fairgauge.scan.duckdb_files import listed
+from fairgauge.scan._sql import identifier, literal
+from fairgauge.scan.duckdb_files import csv_rows, listed
 from fairgauge.scan.input_files import check_readable, standard_input
 from fairgauge.scan.source import Record
 
@@ -36,8 +36,6 @@ MISSING_TEXTS = frozenset(
 """Texts of a CSV cell that mean "no value"."""
 
 _STANDARD_INPUT = "-"
-_LONGEST_LINE = 1 << 22
-_BUFFER = 1 << 23
 _INTEGER_DIGITS = 18
 """Whole numbers of so many digits fit into 64 bits; longer ones are read as Python reads them."""
 _SMALL_TABLE = 1_000_000
@@ -141,14 +139,11 @@ def ordered_csv(files: Sequence[tuple[Path, bool]], width: int, name: str) -> Or
     name : str
         What is read, in messages.
     """
-    types = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(width))
+    columns = [f"c{i}" for i in range(width)]
     # a blank line is no row; in a file of one column it reads as a missing cell
     blank = " WHERE c0 IS NOT NULL" if width == 1 else ""
     parts = [
-        f"(SELECT * FROM read_csv({listed(paths)}, delim=',', quote='\"', escape='\"', "
-        f"header={str(header).lower()}, nullstr='', allow_quoted_nulls=false, auto_detect=false, "
-        f"strict_mode=true, null_padding=false, max_line_size={_LONGEST_LINE}, "
-        f"buffer_size={_BUFFER}, columns={{{types}}}){blank})"
+        f"(SELECT * FROM {csv_rows(paths, columns, header=header, quoted_nulls=False)}{blank})"
         for header, paths in _alike(files)
     ]
     return OrderedFiles(name, f"({' UNION ALL '.join(parts)})", [None] * width)
@@ -170,24 +165,25 @@ def ordered_parquet(paths: Sequence[Path], name: str) -> tuple[OrderedFiles, lis
     schemas = [_schema(path) for path in paths]
     names = list(schemas[0])
     for path, schema in zip(paths[1:], schemas[1:], strict=True):
-        if list(schema) != names:
-            raise DataError(
-                f"the files have different columns: {listing(names)} in {quote(paths[0])} and "
-                f"{listing(schema)} in {quote(path)}"
-            )
-    columns = ", ".join(f"{_identifier(column)} AS c{i}" for i, column in enumerate(names))
+        check_same_names(names, list(schema), paths[0], path)
+    columns = ", ".join(f"{identifier(column)} AS c{i}" for i, column in enumerate(names))
     relation = f"(SELECT {columns} FROM read_parquet({listed(paths)}))"
     return OrderedFiles(name, relation, list(schemas[0].values())), names
+
+
+def check_same_names(names: list[str], found: list[str], first: Path, path: Path) -> None:
+    """Check that a further file has the columns of the first, in the same order."""
+    if found != names:
+        raise DataError(
+            f"the files have different columns: {listing(names)} in {quote(first)} and "
+            f"{listing(found)} in {quote(path)}"
+        )
 
 
 def _schema(path: Path) -> dict[str, str]:
     query = f"DESCRIBE SELECT * FROM read_parquet({listed([path])})"
     with engine_errors(str(path)), duckdb.connect() as connection:
         return {row[0]: row[1] for row in connection.execute(query).fetchall()}
-
-
-def _identifier(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _value(column: str, of: str | None) -> str:

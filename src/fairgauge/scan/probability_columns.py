@@ -8,8 +8,10 @@ cell is what is estimated with, so that the grid costs information and makes no 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -144,32 +146,16 @@ def _first(kind: int, source: Source, feature: Probabilities) -> tuple[int, str]
 
 def _written(own: Columns, feature: Probabilities) -> Columns:
     """Return how columns are written, those of probabilities among them."""
-    made = {name: identifier(name) for name in _names(feature)}
     parts = [] if feature.table else [column for _, column in feature.columns]
-
-    def key(column: str) -> str:
-        return made[column] if column in made else own.key(column)
-
-    def number(column: str) -> str:
-        return f"CAST({made[column]} AS {own.double})" if column in made else own.number(column)
-
-    def wrong(column: str) -> str:
-        assert own.wrong is not None
-        if column not in made:
-            return own.wrong(column)
-        return f"coalesce({', '.join([*map(own.wrong, parts), 'NULL'])})"
+    wrong = f"coalesce({', '.join([*map(own.wrong, parts), 'NULL'])})" if own.wrong else ""
+    names = {name: identifier(name) for name in _names(feature)}
+    made = {name: (key, f"CAST({key} AS {own.double})", wrong) for name, key in names.items()}
 
     def decode(value: object) -> object:
         assert own.decode is not None
         return value if isinstance(value, int) else own.decode(value)
 
-    return replace(
-        own,
-        key=key,
-        number=number,
-        wrong=wrong if own.wrong else None,
-        decode=decode if own.decode else None,
-    )
+    return replace(own.beside(made), decode=decode if own.decode else None)
 
 
 def _stages(columns: Columns, feature: Probabilities) -> list[dict[str, str]]:
@@ -225,7 +211,7 @@ def _derived(frame: Any, feature: Probabilities, table: ProbabilityTable | None)
     """Add the columns of a feature to a frame that narwhals knows, in the same arithmetic."""
     import narwhals.stable.v2 as nw
 
-    from fairgauge.scan._narwhals import check_numeric
+    from fairgauge.scan._narwhals import as_flag, as_number, check_numeric
 
     size = len(feature.columns)
     p = [f"fg p{i}" for i in range(size)]
@@ -236,29 +222,17 @@ def _derived(frame: Any, feature: Probabilities, table: ProbabilityTable | None)
     for column in read:
         check_numeric(column, schema[column])
 
-    def number(column: str) -> Any:
-        value = nw.col(column).cast(nw.Float64)
-        return nw.when(~value.is_nan().fill_null(value=True)).then(value)
-
-    def flag(condition: Any) -> Any:
-        return nw.when(condition.fill_null(value=False)).then(nw.lit(1)).otherwise(nw.lit(0))
-
-    def added(parts: list[Any]) -> Any:
-        whole = parts[0]
-        for part in parts[1:]:
-            whole = whole + part
-        return whole
-
-    made = frame.with_columns(**{name: number(c) for name, c in zip(p, read, strict=True)})
+    added = partial(reduce, operator.add)
+    made = frame.with_columns(**{name: as_number(c) for name, c in zip(p, read, strict=True)})
     made = made.with_columns(
         **{
             "fg total": added([nw.col(name) for name in p]),
-            "fg missing": added([flag(nw.col(name).is_null()) for name in p]),
-            "fg outside": added([flag(nw.col(n) < 0) + flag(nw.col(n) > 1) for n in p]),
+            "fg missing": added([as_flag(nw.col(name).is_null()) for name in p]),
+            "fg outside": added([as_flag(nw.col(n) < 0) + as_flag(nw.col(n) > 1) for n in p]),
         }
     )
     distance = (nw.col("fg total") - 1).abs()
-    made = made.with_columns(**{"fg off": flag(distance > feature.tolerance)})
+    made = made.with_columns(**{"fg off": as_flag(distance > feature.tolerance)})
     right = (nw.col("fg missing") + nw.col("fg outside") + nw.col("fg off")) == 0
     sums = [feature.sum_of(group) for group in feature.groups]
     zero = nw.lit(0.0)

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from fairgauge.compat._coded_column import CodedColumn, ColumnTable, from_values
 from fairgauge.compat.clarify.clarify_config import AnalysisConfig
 from fairgauge.compat.uri_paths import STANDARD_INPUT, json_document, json_lines, search
-from fairgauge.errors import DataError, listing, quote
+from fairgauge.errors import DataError, quote
 from fairgauge.scan.ordered_files import (
     MISSING_TEXTS,
+    check_same_names,
     first_rows,
     local_copy,
     ordered_csv,
@@ -76,12 +77,8 @@ def read_csv(
                 f"headers: {WRONG_HEADERS} {len(found)} names, but {quote(shown)} has "
                 f"{len(rows[0])} columns"
             )
-        if names and found != names:
-            raise DataError(
-                f"the files have different columns: {listing(names)} in {quote(files[0])} and "
-                f"{listing(found)} in {quote(shown)}"
-            )
-        names = found
+        names = names or found
+        check_same_names(names, found, files[0], shown)
         parts.append((path, is_header))
     source = ordered_csv(parts, len(names), ", ".join(map(str, files)))
     return ColumnTable.of_files(source, names), notices

@@ -34,7 +34,13 @@ from fairgauge.enums import Profile
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.results.report import Report
-from fairgauge.scan.ordered_files import first_rows, local_copy, ordered_csv, ordered_parquet
+from fairgauge.scan.ordered_files import (
+    check_same_names,
+    first_rows,
+    local_copy,
+    ordered_csv,
+    ordered_parquet,
+)
 from fairgauge.values import canonical, matches, name_of
 
 INSTANCE, PREDICTION = "instance", "prediction"
@@ -216,11 +222,8 @@ def _table(files: Sequence[Path], columns: Sequence[str]) -> Records:
         if len(names) != len(first):
             message = f"names {len(names)} columns, but {quote(shown)} has {len(first)}"
             raise SpecError(Problem("columns", message))
-        if not columns and first != names:
-            raise DataError(
-                f"the files have different columns: {listing(names)} in {quote(files[0])} and "
-                f"{listing(first)} in {quote(shown)}"
-            )
+        if not columns:
+            check_same_names(names, first, files[0], shown)
         parts.append((path, first == names))
     source = ordered_csv(parts, len(names), ", ".join(map(str, files)))
     return Records(str(files[0]), ColumnTable.of_files(source, names), [])
