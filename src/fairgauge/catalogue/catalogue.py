@@ -7,6 +7,7 @@ metrics in the Google Vertex AI guide.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from fairgauge.catalogue._synonyms import NAMES, plain
@@ -46,7 +47,15 @@ from fairgauge.catalogue.moments import (
     RootMeanSquaredError,
 )
 from fairgauge.catalogue.pooling import ConditionalDisparity
-from fairgauge.catalogue.row_metrics import RowMetric
+from fairgauge.catalogue.row_metrics import (
+    BINARY,
+    BOTH,
+    LABEL,
+    PREDICTION,
+    REGRESSION,
+    SCORE,
+    RowMetric,
+)
 from fairgauge.catalogue.score_statistics import (
     AveragePrecision,
     CalibrationError,
@@ -164,7 +173,7 @@ CLARIFY: tuple[Metric, ...] = (
     Contrast(name="TE", set="clarify", title="Treatment Equality (TE)", of=rate("error_type_ratio"), by="difference", order=D_MINUS_A, says="how many more false negatives per false positive the group has", positive="false negatives make up more of the group's errors", cite=("clarify:TE",)),
     ConditionalDisparity(name="CDDPL", set="clarify", title="Conditional Demographic Disparity in Predicted Labels (CDDPL)", of="prediction", margin=rate("selection_rate"), says="the group's share of predicted negatives minus its share of predicted positives, averaged over strata", positive="the group's share of predicted negatives is larger than its share of predicted positives", aka=("conditional demographic disparity in predicted labels",), cite=("clarify:CDDPL",)),
     Inequality(name="GE", set="clarify", title="Generalized Entropy (GE)", says="how unequally benefit is distributed over all rows", positive="benefit is distributed unequally", cite=("clarify:GE",)),
-    RowMetric(name="FT", set="clarify", title="Flip Test (FT)", kind="flip", says="how much more often rows of the group have nearest neighbours in the reference with a better prediction than with a worse one", positive="rows of the group are predicted negative where similar rows of the reference are predicted positive (profile clarify has the opposite sign, as smclarify computes it)", aka=("flip test", "counterfactual fliptest"), cite=("clarify:FT",)),
+    RowMetric(name="FT", set="clarify", title="Flip Test (FT)", kind="flip", formula="(F+ - F-) / n_d,  F+ predicted negative with a positive neighbourhood, F- the reverse", range=(-1.0, 1.0), needs=PREDICTION, tasks=BINARY, by_features=True, says="how much more often rows of the group have nearest neighbours in the reference with a better prediction than with a worse one", positive="rows of the group are predicted negative where similar rows of the reference are predicted positive (profile clarify has the opposite sign, as smclarify computes it)", aka=("flip test", "counterfactual fliptest"), cite=("clarify:FT",)),
 )
 
 VERTEX: tuple[Metric, ...] = (
@@ -314,17 +323,17 @@ POPULATION: tuple[Metric, ...] = (
 )
 
 ROWWISE: tuple[Metric, ...] = (
-    RowMetric(name="consistency", set="native", title="Consistency", kind="consistency", says="how similar the predictions of similar rows are", positive="similar rows have different predictions", aka=("individual fairness consistency",), cite=("Zemel et al. 2013", "aif360:consistency")),
-    RowMetric(name="prediction_ks", set="native", title="Kolmogorov-Smirnov distance of predictions", kind="prediction_ks", says="the largest difference between the two cumulative distributions of predictions", positive="the distributions differ; the sign carries no direction", cite=("scipy:ks_2samp",)),
-    RowMetric(name="prediction_wasserstein", set="native", title="Wasserstein distance of predictions", kind="prediction_wasserstein", says="how far predictions would have to move, on average, to make the distributions equal", positive="the distributions differ; the sign carries no direction", cite=("scipy:wasserstein_distance",)),
-    RowMetric(name="residual_ks", set="native", title="Kolmogorov-Smirnov distance of residuals", kind="residual_ks", says="the largest difference between the two cumulative distributions of residuals", positive="the distributions differ; the sign carries no direction", cite=("scipy:ks_2samp",)),
-    RowMetric(name="residual_wasserstein", set="native", title="Wasserstein distance of residuals", kind="residual_wasserstein", says="how far residuals would have to move, on average, to make the distributions equal", positive="the distributions differ; the sign carries no direction", cite=("scipy:wasserstein_distance",)),
-    RowMetric(name="median_label.difference", set="native", title="Median label difference", kind="quantile_difference", q=0.5, says="the group's median label less its reference's; as quantile_label(q).difference, of another quantile", positive="the group's median label is higher", aka=("quantile_label.difference",), cite=("Directive (EU) 2023/970, art. 3", "David & Nagaraja 2003")),
-    RowMetric(name="median_label.ratio", set="native", title="Median label ratio", kind="quantile_ratio", q=0.5, says="the group's median label divided by its reference's; as quantile_label(q).ratio, of another quantile", positive="the group's median label is higher", aka=("quantile_label.ratio",), cite=("Directive (EU) 2023/970, art. 3", "David & Nagaraja 2003")),
-    RowMetric(name="top_selection_ratio", set="native", title="Selection ratio at the top of a ranking", kind="top", top=100, says="how many times as often the group is among the 100 highest scores; with (k=N) or (percent=P), among the top N rows or P per cent", positive="the group is more often among the highest scores", cite=("aequitas:rank_abs",)),
-    RowMetric(name="skew", set="native", title="Skew at the top of a ranking", kind="skew", top=100, says="the log of the ratio of the group's share of the 100 highest scores to its share of all rows; with (k=N) or (percent=P), among the top N rows or P per cent", positive="the group is over-represented at the top", aka=("skew@k",), cite=("Geyik et al. 2019",)),
-    RowMetric(name="ndkl", set="native", title="Normalised discounted KL divergence of a ranking (NDKL)", kind="ndkl", says="how far the shares of the groups in every prefix of the ranking are from their shares of all rows", positive="some group is ranked higher than its share of all rows", cite=("Geyik et al. 2019",)),
-    RowMetric(name="exposure_ratio", set="native", title="Exposure ratio of a ranking", kind="exposure", says="the group's mean exposure, 1 / log2(rank + 1), divided by its reference's", positive="the group is ranked higher", cite=("Singh & Joachims 2018",)),
+    RowMetric(name="consistency", set="native", title="Consistency", kind="consistency", formula="1 - mean |prediction - mean prediction of the 5 nearest rows, itself among them|", range=(0.0, 1.0), neutral=1.0, needs=PREDICTION, tasks=BINARY, one_per="table", by_features=True, says="how similar the predictions of similar rows are", positive="similar rows have different predictions", aka=("individual fairness consistency",), cite=("Zemel et al. 2013", "aif360:consistency")),
+    RowMetric(name="prediction_ks", set="native", title="Kolmogorov-Smirnov distance of predictions", kind="prediction_ks", formula="max_p |F_d(p) - F_a(p)|", range=(0.0, 1.0), needs=PREDICTION, tasks=REGRESSION, says="the largest difference between the two cumulative distributions of predictions", positive="the distributions differ; the sign carries no direction", cite=("scipy:ks_2samp",)),
+    RowMetric(name="prediction_wasserstein", set="native", title="Wasserstein distance of predictions", kind="prediction_wasserstein", formula="integral |F_d(p) - F_a(p)| dp", range=(0.0, math.inf), needs=PREDICTION, tasks=REGRESSION, says="how far predictions would have to move, on average, to make the distributions equal", positive="the distributions differ; the sign carries no direction", cite=("scipy:wasserstein_distance",)),
+    RowMetric(name="residual_ks", set="native", title="Kolmogorov-Smirnov distance of residuals", kind="residual_ks", formula="max_e |F_d(e) - F_a(e)|, e = p - y", range=(0.0, 1.0), needs=BOTH, tasks=REGRESSION, says="the largest difference between the two cumulative distributions of residuals", positive="the distributions differ; the sign carries no direction", cite=("scipy:ks_2samp",)),
+    RowMetric(name="residual_wasserstein", set="native", title="Wasserstein distance of residuals", kind="residual_wasserstein", formula="integral |F_d(e) - F_a(e)| de, e = p - y", range=(0.0, math.inf), needs=BOTH, tasks=REGRESSION, says="how far residuals would have to move, on average, to make the distributions equal", positive="the distributions differ; the sign carries no direction", cite=("scipy:wasserstein_distance",)),
+    RowMetric(name="median_label.difference", set="native", title="Median label difference", kind="quantile_difference", formula="Q_d(q) - Q_a(q), Q(q) the number that a share q of labels is at or below", range=(-math.inf, math.inf), needs=LABEL, tasks=REGRESSION, q=0.5, says="the group's median label less its reference's; as quantile_label(q).difference, of another quantile", positive="the group's median label is higher", aka=("quantile_label.difference",), cite=("Directive (EU) 2023/970, art. 3", "David & Nagaraja 2003")),
+    RowMetric(name="median_label.ratio", set="native", title="Median label ratio", kind="quantile_ratio", formula="Q_d(q) / Q_a(q), Q(q) the number that a share q of labels is at or below", range=(0.0, math.inf), neutral=1.0, needs=LABEL, tasks=REGRESSION, q=0.5, says="the group's median label divided by its reference's; as quantile_label(q).ratio, of another quantile", positive="the group's median label is higher", aka=("quantile_label.ratio",), cite=("Directive (EU) 2023/970, art. 3", "David & Nagaraja 2003")),
+    RowMetric(name="top_selection_ratio", set="native", title="Selection ratio at the top of a ranking", kind="top", formula="share of the group's rows among the k highest scores, over the reference's", range=(0.0, math.inf), neutral=1.0, needs=SCORE, tasks=BINARY, top=100, says="how many times as often the group is among the 100 highest scores; with (k=N) or (percent=P), among the top N rows or P per cent", positive="the group is more often among the highest scores", cite=("aequitas:rank_abs",)),
+    RowMetric(name="skew", set="native", title="Skew at the top of a ranking", kind="skew", formula="ln(share of the group among the k highest scores / share of the group in all rows)", range=(-math.inf, math.inf), needs=SCORE, tasks=BINARY, top=100, says="the log of the ratio of the group's share of the 100 highest scores to its share of all rows; with (k=N) or (percent=P), among the top N rows or P per cent", positive="the group is over-represented at the top", aka=("skew@k",), cite=("Geyik et al. 2019",)),
+    RowMetric(name="ndkl", set="native", title="Normalised discounted KL divergence of a ranking (NDKL)", kind="ndkl", formula="sum_i KL(groups in the top i || groups in all) / log2(i + 1) / sum_i 1 / log2(i + 1)", range=(0.0, math.inf), needs=SCORE, tasks=BINARY, one_per="feature", says="how far the shares of the groups in every prefix of the ranking are from their shares of all rows", positive="some group is ranked higher than its share of all rows", cite=("Geyik et al. 2019",)),
+    RowMetric(name="exposure_ratio", set="native", title="Exposure ratio of a ranking", kind="exposure", formula="mean_d(1 / log2(rank + 1)) / mean_a(1 / log2(rank + 1))", range=(0.0, math.inf), neutral=1.0, needs=SCORE, tasks=BINARY, says="the group's mean exposure, 1 / log2(rank + 1), divided by its reference's", positive="the group is ranked higher", cite=("Singh & Joachims 2018",)),
 )
 # fmt: on
 

@@ -6,8 +6,7 @@ here; the rows are compared in `fairgauge.rowwise`.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
 from fairgauge.catalogue.cells import Need
@@ -29,110 +28,12 @@ Kind = Literal[
     "quantile_ratio",
 ]
 
-_BINARY = frozenset({Task.BINARY})
-_REGRESSION = frozenset({Task.REGRESSION})
-
-
-@dataclass(frozen=True, slots=True)
-class KindFacts:
-    """What is true of a kind: formula, range, neutral value, needs, tasks, per group or not."""
-
-    formula: str
-    range: tuple[float, float]
-    neutral: float
-    needs: frozenset[Need]
-    tasks: frozenset[Task]
-    of: Literal["group", "feature", "table"] = "group"
-    by_features: bool = False
-
-
-_PREDICTION: frozenset[Need] = frozenset({"prediction"})
-_SCORE: frozenset[Need] = frozenset({"score"})
-_LABEL: frozenset[Need] = frozenset({"label"})
-_BOTH: frozenset[Need] = frozenset({"label", "prediction"})
-
-FACTS: dict[Kind, KindFacts] = {
-    "flip": KindFacts(
-        "(F+ - F-) / n_d,  F+ predicted negative with a positive neighbourhood, F- the reverse",
-        (-1.0, 1.0),
-        0.0,
-        _PREDICTION,
-        _BINARY,
-        by_features=True,
-    ),
-    "consistency": KindFacts(
-        "1 - mean |prediction - mean prediction of the 5 nearest rows, itself among them|",
-        (0.0, 1.0),
-        1.0,
-        _PREDICTION,
-        _BINARY,
-        of="table",
-        by_features=True,
-    ),
-    "prediction_ks": KindFacts(
-        "max_p |F_d(p) - F_a(p)|",
-        (0.0, 1.0),
-        0.0,
-        _PREDICTION,
-        _REGRESSION,
-    ),
-    "prediction_wasserstein": KindFacts(
-        "integral |F_d(p) - F_a(p)| dp", (0.0, math.inf), 0.0, _PREDICTION, _REGRESSION
-    ),
-    "residual_ks": KindFacts(
-        "max_e |F_d(e) - F_a(e)|, e = p - y",
-        (0.0, 1.0),
-        0.0,
-        _BOTH,
-        _REGRESSION,
-    ),
-    "residual_wasserstein": KindFacts(
-        "integral |F_d(e) - F_a(e)| de, e = p - y", (0.0, math.inf), 0.0, _BOTH, _REGRESSION
-    ),
-    "top": KindFacts(
-        "share of the group's rows among the k highest scores, over the reference's",
-        (0.0, math.inf),
-        1.0,
-        _SCORE,
-        _BINARY,
-    ),
-    "skew": KindFacts(
-        "ln(share of the group among the k highest scores / share of the group in all rows)",
-        (-math.inf, math.inf),
-        0.0,
-        _SCORE,
-        _BINARY,
-    ),
-    "ndkl": KindFacts(
-        "sum_i KL(groups in the top i || groups in all) / log2(i + 1) / sum_i 1 / log2(i + 1)",
-        (0.0, math.inf),
-        0.0,
-        _SCORE,
-        _BINARY,
-        of="feature",
-    ),
-    "exposure": KindFacts(
-        "mean_d(1 / log2(rank + 1)) / mean_a(1 / log2(rank + 1))",
-        (0.0, math.inf),
-        1.0,
-        _SCORE,
-        _BINARY,
-    ),
-    "quantile_difference": KindFacts(
-        "Q_d(q) - Q_a(q), Q(q) the number that a share q of labels is at or below",
-        (-math.inf, math.inf),
-        0.0,
-        _LABEL,
-        _REGRESSION,
-    ),
-    "quantile_ratio": KindFacts(
-        "Q_d(q) / Q_a(q), Q(q) the number that a share q of labels is at or below",
-        (0.0, math.inf),
-        1.0,
-        _LABEL,
-        _REGRESSION,
-    ),
-}
+BINARY = frozenset({Task.BINARY})
+REGRESSION = frozenset({Task.REGRESSION})
+PREDICTION: frozenset[Need] = frozenset({"prediction"})
+SCORE: frozenset[Need] = frozenset({"score"})
+LABEL: frozenset[Need] = frozenset({"label"})
+BOTH: frozenset[Need] = frozenset({"label", "prediction"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,41 +43,26 @@ class RowMetric(Metric):
     Attributes
     ----------
     kind : what it compares.
+    formula, range, neutral, needs, tasks : as of any metric.
+    one_per : whether it is one number of each group, of a feature, or of all rows.
+    by_features : whether it compares rows by their features.
     top, percent : how many of the highest scores count: rows, or per cent.
     q : of a quantile, the share of rows at or below it.
     """
 
     kind: Kind
+    # `field()` states that there is no default, which otherwise would be the property of the base
+    formula: str = field()
+    range: tuple[float, float] = field()
+    neutral: float = field(default=0.0)
+    needs: frozenset[Need] = field()
+    tasks: frozenset[Task] = field()  # type: ignore[misc]
+    one_per: Literal["group", "feature", "table"] = "group"
+    by_features: bool = False
     top: float | None = None
     q: float | None = None
     percent: bool = False
     scope: ClassVar[Scope] = "rows"
-
-    @property
-    def facts(self) -> KindFacts:
-        """Return what is true of the kind."""
-        return FACTS[self.kind]
-
-    @property
-    def tasks(self) -> frozenset[Task]:  # type: ignore[override]
-        return self.facts.tasks
-
-    @property
-    def needs(self) -> frozenset[Need]:
-        return self.facts.needs
-
-    @property
-    def formula(self) -> str:
-        return self.facts.formula
-
-    @property
-    def range(self) -> tuple[float, float]:
-        return self.facts.range
-
-    @property
-    def neutral(self) -> float:
-        return self.facts.neutral
-
     edges: ClassVar[str] = "undefined when a side has no row with all columns that it needs"
 
     @property

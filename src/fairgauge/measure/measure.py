@@ -322,11 +322,11 @@ def _subjects(
 ) -> Iterator[tuple[str | None, str | None]]:
     """Return the features and groups that a metric of rows is one number of."""
     assert isinstance(metric, RowMetric)
-    if metric.facts.of == "table":
+    if metric.one_per == "table":
         yield None, EVERYONE
         return
     for feature in features:
-        for group in (None,) if metric.facts.of == "feature" else feature.groups:
+        for group in (None,) if metric.one_per == "feature" else feature.groups:
             yield feature.feature, group
 
 

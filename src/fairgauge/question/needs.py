@@ -50,7 +50,7 @@ def _obstacles(row: Metric | Statistic, spec: Spec) -> Iterator[Reason]:
     unweighted = isinstance(of, Statistic) and not of.takes_weights
     if spec.weight is not None and (isinstance(row, RowMetric) or unweighted):
         yield Reason.of(ReasonCode.NO_WEIGHTS)
-    if isinstance(row, RowMetric) and row.facts.by_features and not spec.features:
+    if isinstance(row, RowMetric) and row.by_features and not spec.features:
         yield Reason.of(ReasonCode.NEEDS_FEATURES)
     if isinstance(row, ConditionalDisparity) and not spec.strata:
         yield Reason.of(ReasonCode.NEEDS_STRATA)

@@ -393,7 +393,7 @@ def _too_narrow(rule: Rule, path: str) -> Iterator[Problem]:
     metric = rule.definition
     if metric is None:
         return
-    of = metric.facts.of if isinstance(metric, RowMetric) else metric.scope
+    of = metric.one_per if isinstance(metric, RowMetric) else metric.scope
     if of == "table":
         for key in ("features", "groups"):
             if getattr(rule, key):

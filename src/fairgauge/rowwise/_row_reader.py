@@ -193,11 +193,11 @@ class RowReader:
             codes = counts.codes_of_rows(cube, columns)
             part = RowSlice(Slice(counts, outcome, spec), codes, rows)
             for metric in asked:
-                if metric.facts.of != "table":
+                if metric.one_per != "table":
                     estimates += part.estimates(metric)
                     notes += part.notes(metric)
         for metric in asked:
-            if metric.facts.of == "table":
+            if metric.one_per == "table":
                 estimates.append(consistency(metric, rows, spec))
         return estimates, notes
 

@@ -88,7 +88,7 @@ class RowSlice:
 
     def estimates(self, metric: RowMetric) -> Iterator[Estimate]:
         """Return one estimate for every group, or one for the feature."""
-        if metric.facts.of == "feature":
+        if metric.one_per == "feature":
             answer = self._ndkl(metric)
             yield row_estimate(metric, self._feature, None, None, answer, self._part.spec)
             return
