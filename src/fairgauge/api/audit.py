@@ -529,13 +529,7 @@ def _counted_as(
 
 
 def check_same_rows(cube: Cube, spec: Spec) -> None:
-    """Refuse conditions on rows that are counted already.
-
-    Raises
-    ------
-    CubeError
-        The counts are of other rows.
-    """
+    """Refuse conditions on rows that are counted already."""
     if spec.where != cube.asked.where:
         raise CubeError("rows are chosen while they are counted; count them with where")
 

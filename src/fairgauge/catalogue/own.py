@@ -309,13 +309,7 @@ class CellFunction(DrawnStatistic):
         return all_of(map(none_of, empty))
 
     def try_out(self) -> None:
-        """Check that the function works element by element.
-
-        Raises
-        ------
-        SpecError
-            It does not.
-        """
+        """Refuse a function that does not work element by element."""
         together = self._computed(_TRIAL)
         alone = np.concatenate([self._computed(row[None]) for row in _TRIAL])
         if not np.allclose(together, alone, rtol=1e-9):

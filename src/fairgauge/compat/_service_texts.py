@@ -33,17 +33,13 @@ DESCRIPTIONS = {
 }
 """What stands beside a code in results, letter for letter as the service writes it."""
 
-PRE_TRAINING = ("CDDL", "CI", "DPL", "JS", "KL", "KS", "LP", "TVD")
-POST_TRAINING = (
-    "AD", "CDDPL", "DAR", "DCA", "DCR", "DI", "DPPL", "DRR", "FT", "GE", "RD", "SD", "TE",
-)  # fmt: skip
-"""The metrics of each stage, in the order of results."""
-
 REGISTERED_PRE = ("CI", "DPL", "KL", "JS", "LP", "TVD", "KS", "CDDL")
 REGISTERED_POST = (
     "DPPL", "DI", "DCA", "DCR", "RD", "SD", "DAR", "DRR", "AD", "CDDPL", "TE", "FT", "GE",
 )  # fmt: skip
-"""The same metrics in the order in which an error lists them."""
+"""The metrics of each stage, in the order in which an error lists them."""
+PRE_TRAINING, POST_TRAINING = (tuple(sorted(each)) for each in (REGISTERED_PRE, REGISTERED_POST))
+"""The same in the order of results."""
 
 ALIASES = {"DCAcc": "DCA", "CDD": "CDDL", "DPPPL": "DPPL", "DPPTL": "DPL"}
 

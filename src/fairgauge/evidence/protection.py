@@ -502,14 +502,7 @@ class PublishedCounts:
     @classmethod
     def of(cls, cube: Cube, table: CountTable) -> PublishedCounts:
         """Read the columns and values off a table of a cube."""
-        names = [
-            [*map(name_of, cube.levels[axis]), None] for axis in table.axes
-        ]  # the code of a missing value is -1
-        values = tuple(
-            tuple(of[code] for of, code in zip(names, codes, strict=True))
-            for codes in table.codes.tolist()
-        )
-        return cls(tuple(axis.column for axis in table.axes), values)
+        return cls(tuple(axis.column for axis in table.axes), tuple(_keys(table, cube)))
 
     @property
     def levels(self) -> dict[str, frozenset[Name]]:

@@ -180,13 +180,7 @@ def _groupable(table: pa.Table) -> pa.Table:
 
 
 def check_numeric(column: str, dtype: DType) -> None:
-    """Check that a type is one of numbers.
-
-    Raises
-    ------
-    DataError
-        It is not.
-    """
+    """Check that a type is one of numbers."""
     if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Unknown)):
         raise not_numeric(column, dtype)
 

@@ -112,13 +112,7 @@ def check_unique_names(columns: Iterable[str], what: str) -> None:
 
 
 def check_head(plan: Plan, head: Head, texts: Collection[str], limit: int) -> None:
-    """Check the first rows, so that a column of too many values is reported before the scan.
-
-    Raises
-    ------
-    DataError
-        An axis has more than ``limit`` values in the first rows already.
-    """
+    """Check the first rows, so that a column of too many values is reported before the scan."""
     axes = [axis for axis in plan.axes if axis.limited]
     if axes:
         found = head(axes, ROWS_PER_VALUE * limit)
@@ -128,13 +122,7 @@ def check_head(plan: Plan, head: Head, texts: Collection[str], limit: int) -> No
 def check_values(
     found: Mapping[Axis, Sequence[object]], texts: Collection[str], limit: int
 ) -> None:
-    """Check that no axis has too many values; ``found`` may leave out those of few.
-
-    Raises
-    ------
-    DataError
-        An axis has more than ``limit`` values.
-    """
+    """Check that no axis has too many values; ``found`` may leave out those of few."""
     for axis, values in found.items():
         if axis.limited and len(values) > limit:
             check_levels(axis, levels_of(axis, values, text=axis.column in texts), limit)

@@ -68,13 +68,7 @@ class Warehouse:
         return tuple(self.kinds)
 
     def count(self, plan: Plan, limit: int) -> Cube:
-        """Refuse: the rows are elsewhere.
-
-        Raises
-        ------
-        DataError
-            Always.
-        """
+        """Refuse: the rows are elsewhere."""
         del plan, limit
         raise DataError(f"the rows of {quote(self.rows)} are counted by a query that is run there")
 
