@@ -455,7 +455,12 @@ def _counts_of(
     apart = replace(source.count(_apart(joint, one_hot), _MOST_VALUES), question=spec)
     if spec.of_people:
         if apart.rows > _MOST_JOINT_CELLS:
-            raise SpecError(Problem("person", _too_many_of_people(apart.rows)))
+            raise SpecError(Problem(
+                "person",
+                f"{apart.rows:,} rows would be counted by person, and more than "
+                f"{_MOST_JOINT_CELLS:,} would not fit into memory; write a table of one row for "
+                "each person, with the decision that counts, and search that",
+            ))  # fmt: skip
         rows = source.count(by_person(joint, spec), _MOST_VALUES)
         people = replace(count_people(rows, joint, spec), question=spec)
         _check_people(people, columns)
@@ -497,15 +502,6 @@ def _too_many(cells: float, *, together: bool) -> str:
         f"all features together may make {cells:,.0f} cells, and more than {_MOST_JOINT_CELLS:,} "
         "would not fit into memory; search fewer features, or fewer values of them (cut numbers: "
         f"age:25,45,60), or {instead}"
-    )
-
-
-def _too_many_of_people(rows: int) -> str:
-    """Return that rows are too many to be counted by person, and what can be done."""
-    return (
-        f"{rows:,} rows would be counted by person, and more than {_MOST_JOINT_CELLS:,} would not "
-        "fit into memory; write a table of one row for each person, with the decision that "
-        "counts, and search that"
     )
 
 

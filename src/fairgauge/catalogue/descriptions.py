@@ -189,15 +189,11 @@ def _of_rate(row: Statistic) -> MetricDescription:
 
 
 def _description(row: Statistic | Metric, **others: object) -> MetricDescription:
+    tools = tuple(each for each in NAMES if each.ours == row.name)
     return record_of(
-        row, MetricDescription, synonyms=row.aka, tools=_tools(row.name),
+        row, MetricDescription, synonyms=row.aka, tools=tools,
         sources=tuple(map(_source, row.cite)), **others,
     )  # fmt: skip
-
-
-def _tools(name: str) -> tuple[Name, ...]:
-    """Return what other tools call it."""
-    return tuple(each for each in NAMES if each.ours == name)
 
 
 def _needs(needs: frozenset[Need], *, strata: bool = False) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from fairgauge.errors import Problem, SpecError, alternatives, nearest, quote
 from fairgauge.identity import name_of_values
-from fairgauge.question.features import Feature
 from fairgauge.question.options import Spec
 from fairgauge.question.readers import read_column, read_value, read_values
 from fairgauge.question.specification import read_part
@@ -186,7 +185,11 @@ def _contradictions(spec: Spec, wrong: set[str]) -> Iterator[Problem]:
         yield Problem("sensitive", f"{message}, not {features}" if features else message)
     for feature in spec.sensitive:
         if feature.values or feature.cuts:
-            yield Problem("sensitive", _plain_column(feature))
+            message = (
+                f"name the column {quote(feature.column)} alone; recode (--recode) makes groups of "
+                "several values"
+            )
+            yield Problem("sensitive", message)
     if (spec.score is None) == (spec.prediction is None) and not wrong & {"score", "prediction"}:
         what = "both" if spec.score is not None else "neither"
         message = "name the column of answers, either a score or a prediction (a decision)"
@@ -214,13 +217,6 @@ def _wrong_margins(spec: Spec, rate: str) -> Iterator[Problem]:
         elif margin >= 1 and rate == "selection_rate":
             share = "of a share, 0.05 is 5 percentage points"
             yield Problem(path, f"must be below 1, not {margin:g}: {share}")
-
-
-def _plain_column(feature: Feature) -> str:
-    return (
-        f"name the column {quote(feature.column)} alone; recode (--recode) makes groups of several "
-        "values"
-    )
 
 
 def _used_twice(question: SwapQuestion) -> Iterator[Problem]:

@@ -62,10 +62,11 @@ class DuckFiles:
         keys = ", ".join(self.written.key(name) for name in columns)
         limit = "" if most is None else f" LIMIT {most}"
         records = run_in_order(f"SELECT {keys} FROM {self.relation}{limit}", self.name)
-        read = self.written.decode or _as_it_is
         found: list[Sequence[object]] = [
-            [read(record[i]) for record in records] for i in range(len(columns))
+            [record[i] for record in records] for i in range(len(columns))
         ]
+        if self.written.decode is not None:
+            found = [[*map(self.written.decode, values)] for values in found]
         return found, bool(self.written.texts)
 
     def count(self, plan: Plan, limit: int) -> Cube:
@@ -99,10 +100,6 @@ class DuckFiles:
 
     def _run(self, query: str) -> Iterator[Record]:
         return run(query, self.name, self.rows)
-
-
-def _as_it_is(value: object) -> object:
-    return value
 
 
 def check_same_columns(

@@ -47,8 +47,8 @@ def command(path: str | None, **flags: Any) -> None:
     fairgauge choose --model none --probabilities 'race: Black=p_black, White=p_white'
     fairgauge audit loans.csv -c audit.toml
     """  # noqa: D301 - the paragraph mark of click
-    if path is not None:
-        _check_name(path)
+    if path is not None and not path.casefold().endswith(".toml"):
+        raise click.UsageError(f"a specification is written as TOML; name a .toml file, not {path}")
     _options(flags)  # mistakes in flags are named before anything is asked
     given = {q.name: word for q in QUESTIONS if (word := flags.pop(q.name)) is not None}
     numbers = {name: flags.pop(name) for name in ("rate", "share", "base_rate")}
@@ -142,8 +142,3 @@ def _ask_text(text: str, usual: str) -> str:
             raise
         return usual
     return answer
-
-
-def _check_name(path: str) -> None:
-    if not path.casefold().endswith(".toml"):
-        raise click.UsageError(f"a specification is written as TOML; name a .toml file, not {path}")

@@ -18,7 +18,6 @@ from fairgauge.errors import DataError, quote
 if TYPE_CHECKING:
     from fairgauge.compat import IntervalOptions
     from fairgauge.compat.clarify.analysis_files import MetricValue
-    from fairgauge.compat.clarify.bias_drift import Drift
     from fairgauge.compat.uri_paths import Places
     from fairgauge.values import Saved
 
@@ -118,7 +117,7 @@ def command(
     if flags["write_baseline"] and not failed:
         write_whole(place, json.dumps(found, indent=4, ensure_ascii=False) + "\n")
     if metrics != "-":
-        print_result(_summary(drift, first=first))
+        print_result(f"first baseline: {drift.evaluated} metrics" if first else drift.summary)
     for each in drift.not_evaluated:
         print_message(f"not evaluated: {each}", prefix="Note: ")
     if not flags["fail_on_violation"]:
@@ -197,7 +196,3 @@ def _export(values: Values, place: str | None, flags: Flags) -> None:
         print_result(text)
     else:
         write_whole(place, text)
-
-
-def _summary(drift: Drift, *, first: bool) -> str:
-    return f"first baseline: {drift.evaluated} metrics" if first else drift.summary

@@ -256,14 +256,6 @@ def write_results(
     return notices
 
 
-def _page(report: Report) -> str:
-    return render(report, "html")
-
-
-def _printed(report: Report) -> bytes:
-    return print_page(_page(report))
-
-
 def _notebook(report: Report) -> str:
     """Return a Jupyter notebook (nbformat 4.5) that holds the report as text."""
     cell = {
@@ -277,7 +269,7 @@ def _notebook(report: Report) -> str:
 
 
 _WRITERS: dict[str, Callable[[Report], str | bytes]] = {
-    "html": _page,
+    "html": lambda report: render(report, "html"),
     "ipynb": _notebook,
-    "pdf": _printed,
+    "pdf": lambda report: print_page(render(report, "html")),
 }
