@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.compat._coded_column import CodedColumn, Codes, as_float, as_int
+from fairgauge.compat._coded_column import CodedColumn, Codes, Kind, as_float, as_int
 from fairgauge.compat._column_reading import DataType, above, as_type, categories, interval
 from fairgauge.cube.cube import CountTable, Cube
 from fairgauge.cube.plan import Axis, plan
@@ -62,6 +62,12 @@ class BinaryOutcome:
     positive: NDArray[np.bool_]
     of: DataType
     text: str
+
+    @classmethod
+    def of_states(cls, name: str, states: Codes) -> BinaryOutcome:
+        """Return an outcome of 1 for positive rows, 0 for negative ones, -1 for missing ones."""
+        column = CodedColumn(name, Kind.INTEGER, states, (0, 1))
+        return cls(column, np.array([False, True]), DataType.CATEGORICAL, "1")
 
     @property
     def states(self) -> Codes:

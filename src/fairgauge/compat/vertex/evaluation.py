@@ -21,7 +21,6 @@ from fairgauge.compat._coded_column import (
     CodedColumn,
     Codes,
     ColumnTable,
-    Kind,
     as_float,
     from_values,
 )
@@ -385,7 +384,7 @@ class _Evaluation:
         counts = {
             name: {
                 "rows": groups[name].n if name in groups else 0,
-                "positive_rate": _positive(report, name),
+                "positive_rate": groups[name].rates["base_rate"].value if name in groups else None,
             }
             for name in (SLICE_A, SLICE_B)
         }
@@ -403,7 +402,9 @@ class _Evaluation:
         found = []
         for threshold in self._asked.thresholds:
             states = np.array(list(_predicted(scored, self._labels, threshold)))[rows]
-            report = self._audit(slices, label, _outcome("prediction", states), MODEL_METRICS)
+            report = self._audit(
+                slices, label, BinaryOutcome.of_states("prediction", states), MODEL_METRICS
+            )
             groups = {group.group: group.counts for group in report.groups}
             confusion = {name: groups.get(name) for name in (SLICE_A, SLICE_B)}
             described = _described(report, MODEL_METRICS)
@@ -444,7 +445,7 @@ class _Evaluation:
             message = f"no label is {listing(self._labels)}.{hint} The data have {listing(names)}"
             raise SpecError(Problem(f"{self._path}.labels", message))
         states = np.array([*map(int, positive), -1])[column.codes]
-        return _outcome("label", states[rows])
+        return BinaryOutcome.of_states("label", states[rows])
 
     def _check_classes(self, scored: ClassScores) -> None:
         known = {name for row in scored.scores if row for name in row}
@@ -468,11 +469,6 @@ class _Evaluation:
         return audit(cube, metrics=list(metrics), reference=reference, **self._options)
 
 
-def _outcome(name: str, states: Codes) -> BinaryOutcome:
-    column = CodedColumn(name, Kind.INTEGER, states, (0, 1))
-    return BinaryOutcome(column, np.array([False, True]), DataType.CATEGORICAL, "1")
-
-
 def _classes(target: CodedColumn) -> list[str]:
     return sorted(name_of(canonical(level)) for level in target.levels)
 
@@ -485,14 +481,6 @@ def _predicted(scored: ClassScores, labels: list[str], threshold: float | str) -
         return
     for score in scored.of(labels):
         yield -1 if score is None else int(score >= float(threshold))
-
-
-def _positive(report: Report, name: str) -> float | None:
-    """Return the share of positive labels of a slice."""
-    for group in report.groups:
-        if group.group == name:
-            return group.rates["base_rate"].value
-    return None
 
 
 def _described(report: Report, metrics: Sequence[str]) -> dict[str, object]:

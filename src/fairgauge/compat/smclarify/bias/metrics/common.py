@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from fairgauge.compat._coded_column import CodedColumn, Kind, from_series
+from fairgauge.compat._coded_column import CodedColumn, from_series
 from fairgauge.compat._column_reading import DataType, as_type, converted, data_type
 from fairgauge.compat._facet_counts import (
     REST,
@@ -191,9 +191,7 @@ def flag(series: pd.Series, name: str) -> BinaryOutcome:
     """
     if series.dtype != bool:
         raise ValueError(f"{name} must be of type bool")
-    codes = series.to_numpy().astype(np.int64)
-    column = CodedColumn(name, Kind.INTEGER, codes, (0, 1))
-    return BinaryOutcome(column, np.array([False, True]), DataType.CATEGORICAL, "1")
+    return BinaryOutcome.of_states(name, series.to_numpy().astype(np.int64))
 
 
 def facet(series: pd.Series) -> Blocks:
