@@ -29,7 +29,7 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.\-]*://", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Data:
+class DataArguments:
     """DATA of a command, and where their rows are if not in files on this machine."""
 
     names: tuple[str, ...]
@@ -114,7 +114,7 @@ def takes_data(
             spark: str | None,
             **more: object,
         ) -> object:
-            return command(*args, data=Data(data, table, query, spark), **more)
+            return command(*args, data=DataArguments(data, table, query, spark), **more)
 
         return with_data
 
@@ -277,7 +277,7 @@ def _refuse_streams(asked: str) -> None:
         )
 
 
-def _of_spark(data: Data) -> object:
+def _of_spark(data: DataArguments) -> object:
     """Return the rows of a table of Spark's catalog, or of a SELECT."""
     if data.spark is None or (data.table is None) == (data.query is None):
         raise DataError(
@@ -289,7 +289,7 @@ def _of_spark(data: Data) -> object:
     return read_table(data.spark, table=data.table, query=data.query)
 
 
-def _of_database(data: Data, urls: Sequence[str]) -> Query:
+def _of_database(data: DataArguments, urls: Sequence[str]) -> Query:
     """Return the rows of a table or a SELECT of a database."""
     from fairgauge.scan.input_files import refuse_database
     from fairgauge.scan.source import sql

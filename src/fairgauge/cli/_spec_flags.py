@@ -15,7 +15,7 @@ from fairgauge.question.options import BY_NAME, OPTIONS, Option, Spec
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from fairgauge.cli._data_arguments import Data
+    from fairgauge.cli._data_arguments import DataArguments
     from fairgauge.cube.cube import Cube
     from fairgauge.scan.source import Source
 
@@ -53,7 +53,7 @@ class Asked:
         check_types(with_probabilities(data, spec), plan(spec, median=spec.score_range[0]))
         return spec
 
-    def read(self, data: Data) -> object:
+    def read(self, data: DataArguments) -> object:
         """Return the data as `fairgauge.audit` takes them.
 
         Raises

@@ -70,14 +70,14 @@ class ResultKind:
         return (self.schema, *self.older)
 
 
-class Made(TypedDict):
+class Stamp(TypedDict):
     """By which version a result is made, and when."""
 
     version: str
     created: str
 
 
-def made_now() -> Made:
+def made_now() -> Stamp:
     """Return by which version a result is made that is made now, and when that is."""
     now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
     return {"version": __version__, "created": now}

@@ -7,7 +7,7 @@ from dataclasses import replace
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._data_arguments import Data, is_url, takes_data
+from fairgauge.cli._data_arguments import DataArguments, is_url, takes_data
 from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._spec_flags import Texts, asked, question
 from fairgauge.errors import DataError, nearest, quote
@@ -23,7 +23,7 @@ TABLES = ("estimates", "groups", "verdicts", "pairs", "findings")
 )
 @shows_result("report")
 def command(
-    data: Data,
+    data: DataArguments,
     config: str | None,
     out: Output,
     **flags: Texts,
@@ -60,7 +60,7 @@ def command(
     return report.exit_code
 
 
-def _report_table(data: Data) -> tuple[Data, str | None]:
+def _report_table(data: DataArguments) -> tuple[DataArguments, str | None]:
     """Return the data, and the table of the report to print.
 
     ``--table groups`` asks for a table of the report where DATA is no database.

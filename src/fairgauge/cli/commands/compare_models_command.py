@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._data_arguments import Data, takes_data, warn_of_copies
+from fairgauge.cli._data_arguments import DataArguments, takes_data, warn_of_copies
 from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._spec_flags import Texts, asked, question
 
@@ -17,7 +17,7 @@ from fairgauge.cli._spec_flags import Texts, asked, question
 @takes_data()
 @shows_result("comparison")
 def command(
-    data: Data,
+    data: DataArguments,
     config: str | None,
     out: Output,
     **flags: Texts,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._data_arguments import Data, takes_data, warn_of_repeated_counts
+from fairgauge.cli._data_arguments import DataArguments, takes_data, warn_of_repeated_counts
 from fairgauge.cli._output import (
     check_cube_output,
     check_outputs,
@@ -93,7 +93,7 @@ DIALECTS = (
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print no notes on what the counts show.")
 def command(
-    data: Data,
+    data: DataArguments,
     config: str | None,
     output: str | None,
     min_cell: int | None,
@@ -209,7 +209,9 @@ def _print_notes(cube: Cube, warnings: tuple[Diagnostic, ...], *, quiet: bool) -
     note_identifiers(cube)
 
 
-def _counted(data: Data, what: Asked, answer: str | None) -> tuple[Cube, tuple[Diagnostic, ...]]:
+def _counted(
+    data: DataArguments, what: Asked, answer: str | None
+) -> tuple[Cube, tuple[Diagnostic, ...]]:
     """Return the counts of the rows, or of what a warehouse answered, and what they warn of."""
     from fairgauge.api.audit import count, count_cells, counted_with_warnings
     from fairgauge.scan.scan_progress import progress
@@ -225,7 +227,7 @@ def _counted(data: Data, what: Asked, answer: str | None) -> tuple[Cube, tuple[D
 
 
 def _warehouse(
-    data: Data, dialect: str | None, columns: str | None, *, show_sql: bool
+    data: DataArguments, dialect: str | None, columns: str | None, *, show_sql: bool
 ) -> Warehouse | None:
     """Return the rows of a warehouse that is not reached from here, where a dialect is given."""
     if (dialect is None) != (columns is None) or (dialect and not show_sql):

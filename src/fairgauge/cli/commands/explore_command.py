@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._data_arguments import Data, takes_data, warn_of_copies
+from fairgauge.cli._data_arguments import DataArguments, takes_data, warn_of_copies
 from fairgauge.cli._output import check_outputs, prints_lines
 from fairgauge.cli._spec_flags import Texts, asked, question
 from fairgauge.cli._streams import print_message, print_result
@@ -22,7 +22,7 @@ from fairgauge.cli._streams import print_message, print_result
 )
 @prints_lines
 def command(
-    data: Data,
+    data: DataArguments,
     config: str | None,
     output: str,
     exact: bool,

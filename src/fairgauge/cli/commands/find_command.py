@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from fairgauge.cli._command_group import Command, add_options
-from fairgauge.cli._data_arguments import Data, takes_data
+from fairgauge.cli._data_arguments import DataArguments, takes_data
 from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._spec_flags import asked, config_option, flags_for
 from fairgauge.enums import Missing, SearchControl, SearchedReference, Worse
@@ -84,7 +84,7 @@ _SEARCH: dict[str, dict[str, Any]] = {
     help="Exit with 1 if any subgroup is worse, with 3 if none could be examined.",
 )
 def command(
-    data: Data,
+    data: DataArguments,
     config: str | None,
     out: Output,
     fail_on: str | None,

@@ -13,7 +13,7 @@ import click
 from fairgauge.cli._command_group import CommandGroup, add_options
 from fairgauge.cli._data_arguments import (
     CUBE_SUFFIX,
-    Data,
+    DataArguments,
     merged,
     named_files,
     takes_data,
@@ -84,7 +84,7 @@ _shown = add_options(
 @_shown
 def run(
     history: str,
-    data: Data,
+    data: DataArguments,
     period: str,
     config: str | None,
     replace: bool,
@@ -303,7 +303,7 @@ def _warn_of_rows(report: MonitorReport, period: str, *, allow_duplicates: bool)
             print_message(finding.says, prefix="Warning: ")
 
 
-def _counted(data: Data, spec: MonitorSpec, config: str | None) -> tuple[Cube, int | None]:
+def _counted(data: DataArguments, spec: MonitorSpec, config: str | None) -> tuple[Cube, int | None]:
     """Count the rows, or take counts as they are; return also how many times every row stands.
 
     That is None of counts. What else the rows show is warned of.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from fairgauge.cli._command_group import Command, add_options
-from fairgauge.cli._data_arguments import Data, takes_data
+from fairgauge.cli._data_arguments import DataArguments, takes_data
 from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._spec_flags import Texts, config_option, flags_for, given_options
 
@@ -79,7 +79,7 @@ _SHARED = {
 @takes_data()
 @shows_result("pairs")
 def command(
-    data: Data,
+    data: DataArguments,
     config: str | None,
     out: Output,
     item: str | None,

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from fairgauge.cli._command_group import Command, add_options
-from fairgauge.cli._data_arguments import Data
+from fairgauge.cli._data_arguments import DataArguments
 from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._spec_flags import asked, question
 
@@ -73,7 +73,7 @@ def command(
     what = asked(config, flags)
     if what.problems and not data:
         what.check()
-    rows = what.read(Data(data)) if data else None
+    rows = what.read(DataArguments(data)) if data else None
 
     from fairgauge.api.planning import plan
 

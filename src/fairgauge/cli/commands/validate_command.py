@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._data_arguments import Data, takes_data
+from fairgauge.cli._data_arguments import DataArguments, takes_data
 from fairgauge.cli._output import prints_lines
 from fairgauge.cli._spec_flags import Texts, asked, question
 from fairgauge.cli._streams import print_message, print_result, printable
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 )
 @prints_lines
 def command(
-    data: Data,
+    data: DataArguments,
     config: str | None,
     schema: bool,
     quiet: bool,

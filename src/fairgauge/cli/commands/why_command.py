@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._data_arguments import Data, takes_data
+from fairgauge.cli._data_arguments import DataArguments, takes_data
 from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._spec_flags import Texts, asked, given_options, question
 from fairgauge.cli._streams import print_message
@@ -48,7 +48,7 @@ _CODES = {GapVerdict.REMAINS: 1, GapVerdict.REVERSES: 1, GapVerdict.INCONCLUSIVE
 @takes_data()
 @shows_result("why")
 def command(
-    data: Data,
+    data: DataArguments,
     config: str | None,
     controls: tuple[str, ...],
     fail_on: str | None,
