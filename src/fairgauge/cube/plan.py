@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.identity import Part
-    from fairgauge.question.probabilities import Probabilities
     from fairgauge.question.recoding import Recoding
     from fairgauge.question.swap_question import SwapQuestion
     from fairgauge.values import Json, Saved, Value
@@ -356,7 +355,7 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
         axes += own
         by_cluster = [axis for axis in axes if axis.role is Role.CLUSTER]
         tables += [[*outcome, *own, *of] for of in ([], by_cluster)]
-        moments += _sums_of_probabilities(each, i)
+        moments += tuple(Moment(f"p{i}_{j}", (c,), ("x",)) for j, c in enumerate(each.summed))
     positions = [tuple(sorted(axes.index(axis) for axis in table)) for table in tables]
     counted = Spec(**{key: getattr(spec, key) for key in COUNTED})
     counted = replace(counted, probabilities=tuple(p.counted for p in counted.probabilities))
@@ -366,11 +365,6 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
         counted,
         moments,
     )
-
-
-def _sums_of_probabilities(feature: Probabilities, i: int) -> tuple[Moment, ...]:
-    """Return the sums of the probabilities of every group, and of the rows that are rounded."""
-    return tuple(Moment(f"p{i}_{j}", (c,), ("x",)) for j, c in enumerate(feature.summed))
 
 
 def _axis_of(role: Role, column: Feature) -> Axis:

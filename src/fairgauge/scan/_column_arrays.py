@@ -289,7 +289,7 @@ def _names(arrays: Sequence[GivenArray], frame: Frame | None) -> dict[GivenArray
             taken |= {*others, *_different(given, frame)}
         if given.name is not None and given.name not in taken:
             names[given] = given.name
-        elif given.name is not None and not _is_single(option):
+        elif given.name is not None and not (option in BY_NAME and BY_NAME[option].type is COLUMN):
             raise DataError(
                 f"{given.path} is named {quote(given.name)}, as is another array, or a column of "
                 "the data with other values; rename one of them"
@@ -298,10 +298,6 @@ def _names(arrays: Sequence[GivenArray], frame: Frame | None) -> dict[GivenArray
             candidates = chain([option], (f"{option} {number}" for number in count(2)))
             names[given] = next(each for each in candidates if each not in taken)
     return names
-
-
-def _is_single(option: str) -> bool:
-    return option in BY_NAME and BY_NAME[option].type is COLUMN
 
 
 def _different(given: GivenArray, frame: Frame) -> list[str]:
