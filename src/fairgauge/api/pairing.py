@@ -150,7 +150,6 @@ def pairs(
     columns = asked.get("variant")
     cube, name, question = counted_answers(data, asked)
     answers = read_answers(cube, question)
-    compared = compare_swaps(answers, question)
     there = answers.n > 0
     return PairsAudit(
         **made_now(),
@@ -166,15 +165,7 @@ def pairs(
             excluded=answers.excluded,
         ),
         spec=question.to_dict() | ({"variant": columns} if isinstance(columns, Mapping) else {}),
-        releases=compared.releases,
-        differences=compared.differences,
-        changes=compared.changes,
-        variants=compared.variants,
-        groups=compared.groups,
-        placebo=compared.placebo,
-        components=compared.components,
-        answered=compared.answered,
-        notes=compared.notes,
+        **compare_swaps(answers, question),
     )
 
 

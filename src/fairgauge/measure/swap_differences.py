@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,51 +91,28 @@ class _Cells:
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """Two sides that are compared: a group, and the groups of its reference."""
+    """Two sides that are compared: a group, and the groups of its reference, with their names."""
 
     group: int
     reference: tuple[int, ...]
-    name: str
+    names: tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """A comparison before it is judged together with the others."""
+    """A comparison before it is judged together with the others.
+
+    ``result`` has the p-values and the reason of this comparison alone.
+    """
 
     cells: _Cells
     sides: _Sides
-    items: int
-    items_excluded: int
-    variants: tuple[int, int]
-    complete: bool
-    difference: CrossedDifference | None
-    before: float | None
-    interval: tuple[float, float] | None
-    p_value: float | None
-    p_equivalence: float | None
-    permutation: tuple[float, float] | None
-    degrees_of_freedom: float | None
-    variance: SwapVariance | None
-    reason: SwapReason | None
+    result: SwapDifference
+    difference: CrossedDifference | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedSwaps:
-    """Everything that the answers show."""
-
-    releases: tuple[str, ...]
-    differences: tuple[SwapDifference, ...]
-    changes: tuple[SwapDifference, ...]
-    variants: tuple[SwapVariant, ...]
-    groups: tuple[SwapGroup, ...]
-    placebo: tuple[PlaceboSpread, ...]
-    components: tuple[SwapComponents, ...]
-    answered: tuple[AnsweredShare, ...]
-    notes: tuple[SwapNote, ...]
-
-
-def compare_swaps(answers: Answers, question: SwapQuestion) -> ComparedSwaps:
-    """Compare the names of every group with those of its reference, in every model.
+def compare_swaps(answers: Answers, question: SwapQuestion) -> dict[str, Any]:
+    """Compare names of every group with those of its reference; return fields of a `PairsAudit`.
 
     Raises
     ------
@@ -155,21 +132,21 @@ def compare_swaps(answers: Answers, question: SwapQuestion) -> ComparedSwaps:
 
     drafts, changed = drafted(every), drafted(changes)
     variants = tuple(v for cells in every for v in _variants(answers, cells, question))
-    return ComparedSwaps(
-        releases=tuple(str(cells.model) for cells in of_models) if series else (),
-        differences=tuple(_judged(drafts, answers, question, effects)),
-        changes=tuple(_judged(changed, answers, question, effects)),
-        variants=variants,
-        groups=tuple(_group_means(variants)),
-        placebo=tuple(
+    return {
+        "releases": tuple(str(cells.model) for cells in of_models) if series else (),
+        "differences": tuple(_judged(drafts, answers, question, effects)),
+        "changes": tuple(_judged(changed, answers, question, effects)),
+        "variants": variants,
+        "groups": tuple(_group_means(variants)),
+        "placebo": tuple(
             _spread(answers, cells, effects[id(cells)], variants)
             for cells in every
             if len(effects[id(cells)])
         ),
-        components=tuple(_components(answers, cells, drafts) for cells in of_models),
-        answered=tuple(_answered(answers)),
-        notes=tuple(_notes(answers, question, drafts, effects, alone=not (pooled or series))),
-    )
+        "components": tuple(_components(answers, cells, drafts) for cells in of_models),
+        "answered": tuple(_answered(answers)),
+        "notes": tuple(_notes(answers, question, drafts, effects, alone=not (pooled or series))),
+    }
 
 
 # ---- cells --------------------------------------------------------------------------------------
@@ -236,11 +213,13 @@ def _sides(answers: Answers, question: SwapQuestion) -> Iterator[_Sides]:
     named = answers.named
     reference = _reference(answers, question)
     for group in named:
+        own = answers.groups[group]
         if reference is None:
             others = tuple(g for g in named if g != group)
-            yield _Sides(group, others, answers.groups[others[0]] if len(others) == 1 else OTHERS)
+            name = answers.groups[others[0]] if len(others) == 1 else OTHERS
+            yield _Sides(group, others, (own, name))
         elif group != reference:
-            yield _Sides(group, (reference,), answers.groups[reference])
+            yield _Sides(group, (reference,), (own, answers.groups[reference]))
 
 
 def _reference(answers: Answers, question: SwapQuestion) -> int | None:
@@ -274,89 +253,103 @@ def _draft(cells: _Cells, sides: _Sides, placebo: Array, question: SwapQuestion)
     both = both.of(np.isin(both.item, items))
     in_group = both.group == sides.group
     variants = (len(np.unique(both.variant[in_group])), len(np.unique(both.variant[~in_group])))
-    complete = len(both.y) == len(items) * sum(variants)
-    draft = _Draft(
-        cells=cells, sides=sides, items=len(items), items_excluded=excluded, variants=variants,
-        complete=complete, difference=None, before=None, interval=None, p_value=None,
-        p_equivalence=None, permutation=None, degrees_of_freedom=None, variance=None,
+    result = SwapDifference(
+        model=cells.model,
+        pooled=cells.pooled,
+        feature="*".join(question.feature),
+        group=sides.names[0],
+        reference=sides.names[1],
+        rate=question.rate,
+        confidence=question.spec.confidence,
+        variants_group=variants[0],
+        variants_reference=variants[1],
+        items=len(items),
+        items_excluded=excluded,
+        complete=len(both.y) == len(items) * sum(variants),
+        margin=question.margin,
         reason=SwapReason.NO_ITEMS,
-    )  # fmt: skip
+        since=cells.since,
+    )
     if not len(items):
-        return draft
+        return _Draft(cells, sides, result)
     _, item = np.unique(both.item, return_inverse=True)
     _, variant = np.unique(both.variant, return_inverse=True)
     found = crossed_difference(item, variant, in_group, both.y, both.n)
+    result = replace(
+        result, value=found.value, mean_group=found.mean_group, mean_reference=found.mean_reference
+    )
     if both.before is not None:
         then = crossed_difference(item, variant, in_group, both.before, both.n)
-        draft = replace(draft, before=then.value)
+        result = replace(result, before=then.value)
     if min(variants) == 1:
-        return _of_one_variant(draft, found, both, in_group, item, question)
-    return _of_names(draft, found, both, in_group, (item, variant), placebo, question)
+        result = _of_one_variant(result, found, both, in_group, item, question)
+    else:
+        result = _of_names(result, found, both, in_group, (item, variant), placebo, question)
+    return _Draft(cells, sides, result, found)
 
 
 def _of_one_variant(
-    draft: _Draft,
+    result: SwapDifference,
     found: CrossedDifference,
     both: _Cells,
     in_group: Mask,
     item: Codes,
     question: SwapQuestion,
-) -> _Draft:
+) -> SwapDifference:
     """Return the paired difference over items: group and name cannot be separated."""
     confidence = question.spec.confidence
-    interval: tuple[float, float] | None = None
-    p_value = degrees = None
-    if draft.items < FEWEST_ITEMS:
+    low = high = p_value = degrees = None
+    single = result.variants_group == result.variants_reference == 1 and both.since is None
+    if result.items < FEWEST_ITEMS:
         pass
-    elif (draft.variants, both.since) == ((1, 1), None) and question.decides and both.n.max() == 1:
-        decision = np.zeros((2, draft.items))
+    elif single and question.decides and both.n.max() == 1:
+        decision = np.zeros((2, result.items))
         decision[in_group.astype(np.int64), item] = both.y
         better = float(np.count_nonzero(decision[1] > decision[0]))
         worse = float(np.count_nonzero(decision[1] < decision[0]))
-        low, high = paired_difference(better, worse, draft.items, critical(confidence))
-        interval, p_value = (float(low), float(high)), float(paired_p(better, worse))
+        limits = paired_difference(better, worse, result.items, critical(confidence))
+        low, high, p_value = *map(float, limits), float(paired_p(better, worse))
     elif _varies(found.items, both):
         width = half_width(found.items, confidence)
-        interval = (found.value - width, found.value + width)
+        low, high = found.value - width, found.value + width
         p_value, degrees = two_sided_p(found.value, found.items), found.items.degrees_of_freedom
-    return replace(draft, difference=found, interval=interval, p_value=p_value,
+    return replace(result, low=low, high=high, p_value=p_value,
                    degrees_of_freedom=degrees, reason=SwapReason.ONE_VARIANT)  # fmt: skip
 
 
 def _of_names(
-    draft: _Draft,
+    result: SwapDifference,
     found: CrossedDifference,
     both: _Cells,
     in_group: Mask,
     codes: tuple[Codes, Codes],
     placebo: Array,
     question: SwapQuestion,
-) -> _Draft:
+) -> SwapDifference:
     """Return the difference over names and items, of which both are samples."""
     confidence, margin = question.spec.confidence, question.margin
     means, of_group = _name_means(*codes, both.y, in_group)
-    draft = replace(
-        draft,
-        difference=found,
-        permutation=permutation_p(means, of_group, question.spec.seed),
-    )
-    if draft.items < FEWEST_ITEMS:
-        return replace(draft, reason=SwapReason.FEW_ITEMS)
+    p, smallest = permutation_p(means, of_group, question.spec.seed)
+    result = replace(result, p_permutation=p, p_permutation_smallest=smallest)
+    if result.items < FEWEST_ITEMS:
+        return replace(result, reason=SwapReason.FEW_ITEMS)
     totals: dict[Literal["names", "placebo"], Variance] = {"names": found.total()}
     edits = None
     if len(placebo) >= FEWEST_PLACEBOS:
         edits = float(placebo.var(ddof=1)) * found.of_names
         totals["placebo"] = found.total(Variance(((edits, len(placebo) - 1),)))
     if not _varies(totals["names"], both):
-        return replace(draft, reason=SwapReason.NO_VARIATION)
+        return replace(result, reason=SwapReason.NO_VARIATION)
     widths = {by: half_width(total, confidence) for by, total in totals.items()}
     decides = max(widths, key=lambda by: widths[by])
     equivalence = None
     if margin is not None:
         equivalence = max(upper_tail(margin - abs(found.value), total) for total in totals.values())
+    fewest_names = min(result.variants_group, result.variants_reference)
     return replace(
-        draft,
-        interval=(found.value - widths[decides], found.value + widths[decides]),
+        result,
+        low=found.value - widths[decides],
+        high=found.value + widths[decides],
         p_value=max(two_sided_p(found.value, total) for total in totals.values()),
         p_equivalence=equivalence,
         degrees_of_freedom=totals[decides].degrees_of_freedom,
@@ -364,7 +357,7 @@ def _of_names(
             names=found.names.value, items=found.items.value, residual=found.residual.value,
             placebo=edits, decides=decides,
         ),
-        reason=SwapReason.FEW_VARIANTS if min(draft.variants) < FEWEST_VARIANTS else None,
+        reason=SwapReason.FEW_VARIANTS if fewest_names < FEWEST_VARIANTS else None,
     )  # fmt: skip
 
 
@@ -394,12 +387,12 @@ def _judged(
 ) -> Iterator[SwapDifference]:
     """Yield the differences with the verdicts of one family: groups and models (Holm)."""
     alpha = 1 - question.spec.confidence
-    differs = _adjusted(drafts, [each.p_value for each in drafts])
-    equivalent = _adjusted(drafts, [each.p_equivalence for each in drafts])
-    feature = "*".join(question.feature)
-    family = max(sum(d.reason is None for d in drafts), 1)
+    differs = _adjusted(drafts, [each.result.p_value for each in drafts])
+    equivalent = _adjusted(drafts, [each.result.p_equivalence for each in drafts])
+    family = max(sum(draft.result.reason is None for draft in drafts), 1)
     for draft, p, p_equivalence in zip(drafts, differs, equivalent, strict=True):
-        verdict, reason = SwapVerdict.CANNOT_TELL, draft.reason
+        result, found = draft.result, draft.difference
+        verdict, reason = SwapVerdict.CANNOT_TELL, result.reason
         # the margin comes first: then no further comparison makes one that differs equivalent
         if reason is None and p_equivalence is not None and p_equivalence <= alpha / 2:
             verdict = SwapVerdict.EQUIVALENT
@@ -407,48 +400,18 @@ def _judged(
             verdict = SwapVerdict.DIFFERS
         elif reason is None:
             reason = SwapReason.IMPRECISE
-        found, interval = draft.difference, draft.interval
         needed = None
         if reason is SwapReason.IMPRECISE and found is not None:
-            runs = _runs(answers, draft.cells)
-            level = 1 - alpha / family
+            names = result.variants_group, result.variants_reference
             edits = None
-            if draft.variance is not None and draft.variance.placebo is not None:
-                edits = draft.variance.placebo, len(effects[id(draft.cells)])
-            needed = needs(found, draft.variants, draft.items, runs, edits, question.margin, level)
-        yield SwapDifference(
-            model=draft.cells.model,
-            pooled=draft.cells.pooled,
-            feature=feature,
-            group=answers.groups[draft.sides.group],
-            reference=draft.sides.name,
-            rate=question.rate,
-            value=None if found is None else found.value,
-            low=None if interval is None else interval[0],
-            high=None if interval is None else interval[1],
-            confidence=question.spec.confidence,
-            p_value=draft.p_value,
-            p_adjusted=p,
-            p_permutation=draft.permutation[0] if draft.permutation else None,
-            p_permutation_smallest=draft.permutation[1] if draft.permutation else None,
-            degrees_of_freedom=draft.degrees_of_freedom,
-            mean_group=None if found is None else found.mean_group,
-            mean_reference=None if found is None else found.mean_reference,
-            variants_group=draft.variants[0],
-            variants_reference=draft.variants[1],
-            items=draft.items,
-            items_excluded=draft.items_excluded,
-            complete=draft.complete,
-            variance=draft.variance,
-            margin=question.margin,
-            p_equivalence=p_equivalence,
-            verdict=verdict,
-            status=_status(reason),
-            reason=reason,
-            needed=needed,
-            since=draft.cells.since,
-            before=draft.before,
-        )
+            if result.variance is not None and result.variance.placebo is not None:
+                edits = result.variance.placebo, len(effects[id(draft.cells)])
+            runs, level = _runs(answers, draft.cells), 1 - alpha / family
+            needed = needs(found, names, result.items, runs, edits, question.margin, level)
+        yield replace(
+            result, p_adjusted=p, p_equivalence=p_equivalence, verdict=verdict,
+            status=_status(reason), reason=reason, needed=needed,
+        )  # fmt: skip
 
 
 def _status(reason: SwapReason | None) -> Status:
@@ -467,7 +430,7 @@ def _adjusted(drafts: Sequence[_Draft], p_values: Sequence[float | None]) -> lis
     family: list[float] = []
     place: list[int | None] = []
     for draft, p in zip(drafts, p_values, strict=True):
-        if draft.reason is not None or p is None:
+        if draft.result.reason is not None or p is None:
             place.append(None)
             continue
         sides = frozenset(((draft.sides.group,), draft.sides.reference))
@@ -563,11 +526,9 @@ def _spread(
 def _components(answers: Answers, cells: _Cells, drafts: Sequence[_Draft]) -> SwapComponents:
     """Return what the answers of a model vary by: the mean over comparisons, by moments."""
     runs, _ = _runs(answers, cells)
-    own = [d for d in drafts if d.cells is cells and d.variance is not None and d.difference]
+    own = [each.difference for each in drafts if each.cells is cells and each.result.variance]
     found: dict[str, list[float]] = {"names": [], "items": [], "interaction": []}
-    for draft in own:
-        assert draft.difference is not None
-        each = draft.difference
+    for each in filter(None, own):
         cell = each.residual.value / each.of_cells
         within = runs * float((1 / cells.n).mean())
         found["names"].append((each.names.value - each.residual.value) / each.of_names)
@@ -640,7 +601,8 @@ def _notes(
     there = answers.n[answers.n > 0]
     if there.min() != there.max():
         yield SwapNote(SwapNoteCode.UNEQUAL_RUNS, count=int(there.min()))
-    if any(not draft.complete and draft.items for draft in drafts):
+    compared = [draft.result for draft in drafts if draft.result.items]
+    if not all(each.complete for each in compared):
         yield SwapNote(SwapNoteCode.INCOMPLETE)
     if answers.repeated:
         yield SwapNote(SwapNoteCode.REPEATED_RUNS, question.run, answers.repeated)
@@ -648,7 +610,7 @@ def _notes(
         yield SwapNote(SwapNoteCode.UNFAVOURABLE, listing(answers.unfavourable))
     if answers.alike:
         yield SwapNote(SwapNoteCode.SPELLED_ALIKE, answers.alike[0], len(answers.alike))
-    if excluded := max((draft.items_excluded for draft in drafts if draft.items), default=0):
+    if excluded := max((each.items_excluded for each in compared), default=0):
         yield SwapNote(SwapNoteCode.ITEMS_EXCLUDED, count=excluded)
     span = float(np.ptp(answers.mean[answers.n > 0]))
     if question.margin is not None and 0 < span <= question.margin:

@@ -175,29 +175,29 @@ class SwapDifference:
     group: str
     reference: str
     rate: str
-    value: Finite | None
-    low: Finite | None
-    high: Finite | None
+    value: Finite | None = None
+    low: Finite | None = None
+    high: Finite | None = None
     confidence: Share
-    p_value: Share | None
-    p_adjusted: Share | None
-    p_permutation: Share | None
-    p_permutation_smallest: Share | None
-    degrees_of_freedom: float | None
-    mean_group: Finite | None
-    mean_reference: Finite | None
+    p_value: Share | None = None
+    p_adjusted: Share | None = None
+    p_permutation: Share | None = None
+    p_permutation_smallest: Share | None = None
+    degrees_of_freedom: float | None = None
+    mean_group: Finite | None = None
+    mean_reference: Finite | None = None
     variants_group: int
     variants_reference: int
     items: int
     items_excluded: int
     complete: bool
-    variance: SwapVariance | None
+    variance: SwapVariance | None = None
     margin: Finite | None
-    p_equivalence: Share | None
-    verdict: SwapVerdict
-    status: Status
-    reason: SwapReason | None
-    needed: SwapNeeds | None
+    p_equivalence: Share | None = None
+    verdict: SwapVerdict = SwapVerdict.CANNOT_TELL
+    status: Status = Status.OK
+    reason: SwapReason | None = None
+    needed: SwapNeeds | None = None
     since: str | None = None
     before: Finite | None = None
 
