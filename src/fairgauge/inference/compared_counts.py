@@ -144,16 +144,19 @@ class Evidence:
             return np.ones_like(weight)
         return np.asarray(np.nan_to_num(quotient(weight, count(self.squares))))
 
+    def effective(self, read: Callable[[ConfusionCounts], Array]) -> Array:
+        """Return counts of every side, shape (n, K), by effective sample size."""
+        rows = self.rows_per_weight(lambda side: read(side).sum(axis=-1))
+        return np.asarray(read(self.side) * rows[:, None])
+
     def scored(self, label: int) -> Array:
         """Return the score histograms of the positive (0) or negative (1) labels; shape (n, B)."""
 
-        def rows(side: ConfusionCounts) -> Array:
+        def read(side: ConfusionCounts) -> Array:
             assert side.scores is not None
-            total: Array = side.scores.counts[:, label].sum(axis=-1)
-            return total
+            return side.scores.counts[:, label]
 
-        assert self.side.scores is not None
-        return self.side.scores.counts[:, label] * self.rows_per_weight(rows)[:, None]
+        return self.effective(read)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,7 @@ statistic of every group at any critical value, from which comparisons are made.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
@@ -98,6 +98,15 @@ class Intervals:
         return replace(self, low=low, high=high, p=p, reason=reason, together=wider)
 
 
+def first_reasons(*several: Iterable[Reason | None]) -> list[Reason | None]:
+    """Return of several lists of reasons the first reason at every place, None where none has one.
+
+    >>> first_reasons([None, None], [None, CLUSTERS_TOO_FEW])[1].code.name
+    'CLUSTERS_TOO_FEW_OR_UNDEFINED'
+    """
+    return [next(filter(None, each), None) for each in zip(*several, strict=True)]
+
+
 def insufficient_clusters(clusters: Array | tuple[Array, Array]) -> list[Reason | None]:
     """Return why clusters are insufficient; None where they suffice.
 
@@ -120,7 +129,7 @@ def decidable(interval: StatisticInterval) -> NDArray[np.bool_]:
     """Return which groups have sufficient data, so that a family of tests may hold them."""
     few = insufficient_rows(interval.rows)
     if interval.clusters is not None:
-        few = [a or b for a, b in zip(few, insufficient_clusters(interval.clusters), strict=True)]
+        few = first_reasons(few, insufficient_clusters(interval.clusters))
     return np.array([each is None for each in few], dtype=bool) & ~np.isnan(interval.estimate)
 
 
@@ -321,7 +330,7 @@ class Sparseness:
         ]
         if self.everyone is None:
             return alone
-        return [a or b for a, b in zip(alone, self.everyone.insufficient(), strict=True)]
+        return first_reasons(alone, self.everyone.insufficient())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -26,7 +26,7 @@ from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import Profile, Status
 from fairgauge.inference.compared_counts import Comparisons, Evidence
-from fairgauge.inference.interval import Intervals, certainty, insufficient_rows
+from fairgauge.inference.interval import Intervals, certainty, first_reasons, insufficient_rows
 from fairgauge.inference.missing_groups import worst_values
 from fairgauge.inference.uncertainty import Uncertainty, rows_counted
 from fairgauge.reasons import Reason, ReasonCode
@@ -115,8 +115,7 @@ def protected_rates(
         for corner in corners(statistic, side):
             [(intervals, _)] = how.of_rates([statistic], Evidence(corner, corner), margin)
             rows = insufficient_rows(statistic.size(corner))
-            few = [a or b for a, b in zip(intervals.too_few, rows, strict=True)]
-            made.append(replace(intervals, too_few=few))
+            made.append(replace(intervals, too_few=first_reasons(intervals.too_few, rows)))
         value, every = statistic.value(published, Profile.DOCUMENTED), _union(made)
         bounds = rate_bounds(statistic, side)
         counted = rows_counted(statistic, published)
@@ -184,8 +183,7 @@ def _rate(
 def _union(made: Sequence[Intervals]) -> Intervals:
     """Return intervals that hold all of those made; none where one is missing."""
     lows, highs = np.array([each.low for each in made]), np.array([each.high for each in made])
-    every = zip(*(m.too_few for m in made), strict=True)
-    few = [_at_least(next(filter(None, each), None)) for each in every]
+    few = [_at_least(reason) for reason in first_reasons(*(each.too_few for each in made))]
     return Intervals(
         lows.min(axis=0),
         highs.max(axis=0),

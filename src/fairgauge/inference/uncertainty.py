@@ -48,6 +48,8 @@ from fairgauge.inference.interval import (
     MappedProportion,
     NoInterval,
     StatisticInterval,
+    certainty,
+    first_reasons,
     insufficient_clusters,
     insufficient_rows,
     insufficient_weights,
@@ -70,7 +72,6 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.describers import function_at
 from fairgauge.results.estimates import RateValue, as_count, as_number
-from fairgauge.results.scopes import Interval
 from fairgauge.stats.arrays import Limits
 from fairgauge.stats.contrasts import fold
 from fairgauge.stats.intervals import critical
@@ -167,8 +168,7 @@ class Uncertainty:
         except NoInterval as refused:
             return no_intervals(len(value), refused.reason)
         weights = insufficient_weights(compared.effective_sizes, len(value))
-        few = [a or b for a, b in zip(made.too_few, weights, strict=True)]
-        made = replace(made, too_few=few)
+        made = replace(made, too_few=first_reasons(made.too_few, weights))
         if self.spec.profile is not Profile.DOCUMENTED:  # it may make 0 of 0/0
             right = metric.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
             value = np.where(np.isclose(value, right), value, np.nan)
@@ -221,33 +221,29 @@ class Uncertainty:
         slots, clustered = groups.slots, groups.evidence.clusters
         rows = rows_per_group(metric, groups.evidence.cases).reshape(slots, -1)
         slot = np.arange(slots)
-        too_few = insufficient_rows((rows[slot, spread.first], rows[slot, spread.second]))
+        few = [insufficient_rows((rows[slot, spread.first], rows[slot, spread.second]))]
         effective = groups.evidence.effective_size
         if effective is not None:
             of_slots = effective.reshape(slots, -1)
             extremes = of_slots[slot, spread.first], of_slots[slot, spread.second]
-            weights = insufficient_weights(extremes, slots)
-            too_few = [a or b for a, b in zip(too_few, weights, strict=True)]
+            few.append(insufficient_weights(extremes, slots))
         none = np.full(slots, np.nan)
         try:
             if clustered is not None and "score" not in metric.needs:
                 clusters = clusters_per_group(metric, clustered)
                 known = np.where(rows.ravel() > 0, clusters, np.inf).reshape(slots, -1)
-                few_clusters = insufficient_clusters(known.min(axis=1))
-                too_few = [a or b for a, b in zip(few_clusters, too_few, strict=True)]
+                few.insert(0, insufficient_clusters(known.min(axis=1)))
             made = across_interval(metric, groups, self.spec)
         except NoInterval as refused:
-            return Intervals(none, none, none, [()] * slots, too_few, refused.reason)
-        expected = insufficient_rows(np.full(slots, np.inf), made.expected(spread))
-        too_few = [a or b for a, b in zip(too_few, expected, strict=True)]
+            return replace(no_intervals(slots, refused.reason), too_few=first_reasons(*few))
+        few.append(insufficient_rows(np.full(slots, np.inf), made.expected(spread)))
         if made.sparse is not None:
-            few = zip(made.sparse.insufficient(), rows.ravel().tolist(), strict=True)
-            held = np.array([why if n > 0 else None for why, n in few], dtype=object)
-            of_every = made.counted(held.reshape(slots, -1), spread).tolist()
-            first = [next(filter(None, of_slot), None) for of_slot in of_every]
-            too_few = [a or b for a, b in zip(too_few, first, strict=True)]
+            of_groups = zip(made.sparse.insufficient(), rows.ravel().tolist(), strict=True)
+            held = np.array([why if n > 0 else None for why, n in of_groups], dtype=object)
+            few += made.counted(held.reshape(slots, -1), spread).T.tolist()
         reason = made.reason if clustered is None else JACKKNIFE_UNDEFINED
-        intervals = Intervals(*made.limits, none, [made.methods] * slots, too_few, reason)
+        methods = [made.methods] * slots
+        intervals = Intervals(*made.limits, none, methods, first_reasons(*few), reason)
         return self._simultaneous(intervals.containing(spread.value, metric.range))
 
     def of_population(
@@ -327,14 +323,10 @@ class Uncertainty:
 
 def _insufficient(attempt: StatisticInterval, evidence: Evidence) -> list[Reason | None]:
     """Return why a statistic of every group has insufficient data, its number of rows aside."""
-    few = insufficient_weights(evidence.effective_size, len(attempt.estimate))
-    if attempt.clusters is not None:
-        few = [a or b for a, b in zip(insufficient_clusters(attempt.clusters), few, strict=True)]
-    if attempt.sparse is not None:
-        few = [a or b for a, b in zip(few, attempt.sparse.insufficient(), strict=True)]
-    if attempt.constant is not None:
-        few = [a or b for a, b in zip(few, attempt.constant.insufficient(), strict=True)]
-    return few
+    few = [] if attempt.clusters is None else [insufficient_clusters(attempt.clusters)]
+    few.append(insufficient_weights(evidence.effective_size, len(attempt.estimate)))
+    few += [each.insufficient() for each in (attempt.sparse, attempt.constant) if each is not None]
+    return first_reasons(*few)
 
 
 def is_drawn(metric: Contrast, compared: Comparisons, method: Method) -> bool:
@@ -410,8 +402,7 @@ def _combined_interval(metric: Combined, compared: Comparisons, how: Uncertainty
     p = np.minimum(np.min([part.p for part in parts], axis=0) * number, 1.0)
     steps = (IntervalMethod.SIMULTANEOUS_PARTS, IntervalMethod.FOLDED)
     methods = [(*steps, *method) for method in parts[0].methods]
-    reasons = zip(*(part.too_few for part in parts), strict=True)
-    too_few = [next(filter(None, several), None) for several in reasons]
+    too_few = first_reasons(*(part.too_few for part in parts))
     return Intervals(low, high, p, methods, too_few, parts[0].reason)
 
 
@@ -445,8 +436,7 @@ def _mean_of_absolutes(metric: Combined, compared: Comparisons, how: Uncertainty
     high = total + absolute_sum_quantile(away[0], away[1], how.spec.confidence)
     p = absolute_sum_tail(total, towards[0], towards[1])
     methods = [(IntervalMethod.NORM_BALL, *method) for method in parts[0].methods]
-    reasons = zip(*(part.too_few for part in parts), strict=True)
-    too_few = [next(filter(None, several), None) for several in reasons]
+    too_few = first_reasons(*(part.too_few for part in parts))
     return Intervals(np.maximum(low, 0.0) / 2, high / 2, p, methods, too_few, parts[0].reason)
 
 
@@ -480,8 +470,7 @@ def rate_values(
         pooled = _partially_pooled(share if isinstance(statistic, Rate) else None, margin)
         level = how.spec.confidence
         rows = insufficient_rows(_smallest_denominator(statistic, evidence.cases))
-        few = [clusters or n for clusters, n in zip(made.too_few, rows, strict=True)]
-        intervals_of_rate = replace(made, too_few=few)
+        intervals_of_rate = replace(made, too_few=first_reasons(made.too_few, rows))
         values[statistic.name] = _rate_values(
             statistic, evidence, margin, level, profile, intervals_of_rate, pooled
         )
@@ -538,15 +527,13 @@ def _rate_values(
             undefined = RateValue(value=None, status=Status.UNDEFINED, reason=reason, **counted[i])
             values.append(undefined)
         else:
-            low, high = float(intervals.low[i]), float(intervals.high[i])
-            known, methods = low <= high, tuple(intervals.methods[i])
-            too_few = intervals.too_few[i]
+            made = certainty(intervals, i, level)
             rate = RateValue(
                 value=value,
                 **counted[i],
-                interval=Interval(low, high, level, methods) if known else None,
-                status=Status.TOO_FEW if too_few else Status.OK,
-                reason=too_few or (None if known else intervals.reason),
+                interval=made.get("interval"),
+                status=made["status"],
+                reason=made["reason"],
                 partially_pooled=as_number(pooled[i]),
                 error=None if error is None else as_number(error[i]) or None,
             )

@@ -127,6 +127,11 @@ class PairedSlice:
         self._weights = self._states(measures["w"]) if weighted else cases
         self._squares = self._states(measures["w2"]) if weighted else cases
 
+    @property
+    def class_scope(self) -> ClassScope:
+        """Return the class that its numbers are of."""
+        return self.current.outcome.class_scope
+
     def change(self, statistic: Statistic, which: Index, slots: Index) -> StatisticChange:
         """Return what becomes of a statistic of some sides.
 
@@ -258,14 +263,6 @@ def compare_candidates(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Sliced:
-    """A paired slice with the classes that its numbers are of."""
-
-    of: PairedSlice
-    class_scope: ClassScope
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class _Comparisons:
     """The comparisons of a metric: sides by number, slots, and the records without numbers.
 
@@ -301,7 +298,7 @@ class _Models:
     contrasts: tuple[tuple[Contrast, Reason | None], ...]
     others: tuple[tuple[Metric, Reason | None], ...]
     scores: PairedScores | None
-    slices: dict[int | None, tuple[_Sliced, ...]] = field(default_factory=dict)
+    slices: dict[int | None, tuple[PairedSlice, ...]] = field(default_factory=dict)
     changes: dict[tuple[int, Statistic, bytes, bytes], StatisticChange] = field(
         default_factory=dict
     )
@@ -354,14 +351,14 @@ def _candidate(models: _Models) -> MeasuredCandidate:
     )
 
 
-def _slices(models: _Models, feature: int | None) -> tuple[_Sliced, ...]:
+def _slices(models: _Models, feature: int | None) -> tuple[PairedSlice, ...]:
     """Return the slices of a feature (None: of all rows), made once."""
     if feature not in models.slices:
         models.slices[feature] = tuple(_sliced(models, feature))
     return models.slices[feature]
 
 
-def _sliced(models: _Models, feature: int | None) -> Iterator[_Sliced]:
+def _sliced(models: _Models, feature: int | None) -> Iterator[PairedSlice]:
     """Yield a slice for each threshold or class, and for all classes at once."""
     of, other = (
         each.everyone if feature is None else each.features[feature]
@@ -370,8 +367,7 @@ def _sliced(models: _Models, feature: int | None) -> Iterator[_Sliced]:
     counts = (of, other, count_jointly(models.cubes.joint, of))
     outcomes = models.resolution.outcomes
     for outcome in outcomes:
-        made = PairedSlice(counts, outcome, models.spec)
-        yield _Sliced(made, outcome.class_scope)
+        yield PairedSlice(counts, outcome, models.spec)
     if models.resolution.task is Task.MULTICLASS:
         nothing = replace(
             outcomes[0],
@@ -379,7 +375,7 @@ def _sliced(models: _Models, feature: int | None) -> Iterator[_Sliced]:
             predictions=np.zeros_like(outcomes[0].predictions),
             class_scope=NO_CLASS,
         )
-        yield _Sliced(PairedSlice(counts, nothing, models.spec, outcomes), NO_CLASS)
+        yield PairedSlice(counts, nothing, models.spec, outcomes)
 
 
 def _statistics(models: _Models) -> list[Statistic]:
@@ -397,7 +393,7 @@ def _rates(models: _Models) -> Iterator[RateChange]:
     """Yield the rates of all rows, and of the groups of every feature."""
     for feature in (None, *range(len(models.resolution.features))):
         for sliced in _slices(models, feature):
-            slice_ = sliced.of.current
+            slice_ = sliced.current
             groups = np.arange(len(slice_.counts.groups))
             slots = np.arange(1 + len(slice_.counts.strata))
             which, at = np.tile(groups, len(slots)), np.repeat(slots, len(groups))
@@ -408,14 +404,14 @@ def _rates(models: _Models) -> Iterator[RateChange]:
                 yield from _rate_changes(models, sliced, statistic, scope, which[kept], at[kept])
 
 
-def _measured_at(resolution: Resolution, sliced: _Sliced, of: Statistic | Metric) -> bool:
+def _measured_at(resolution: Resolution, sliced: PairedSlice, of: Statistic | Metric) -> bool:
     """Return whether to measure something here: without decisions at one threshold alone."""
-    first = sliced.of.current.outcome.threshold == resolution.outcomes[0].threshold
+    first = sliced.current.outcome.threshold == resolution.outcomes[0].threshold
     return first or "prediction" in of.needs
 
 
 def _change(
-    models: _Models, sliced: _Sliced, statistic: Statistic, which: Index, slots: Index
+    models: _Models, sliced: PairedSlice, statistic: Statistic, which: Index, slots: Index
 ) -> StatisticChange:
     """Return what becomes of a statistic of some sides, of decisions or of scores."""
     key = (id(sliced), statistic, which.tobytes(), slots.tobytes())
@@ -425,21 +421,21 @@ def _change(
 
 
 def _changed(
-    models: _Models, sliced: _Sliced, statistic: Statistic, which: Index, slots: Index
+    models: _Models, sliced: PairedSlice, statistic: Statistic, which: Index, slots: Index
 ) -> StatisticChange:
     if is_resampled(statistic):
-        return drawn_change(statistic, sliced.of.table(which, slots), models.spec)
+        return drawn_change(statistic, sliced.table(which, slots), models.spec)
     if not isinstance(statistic, ScoreStatistic):
-        return sliced.of.change(statistic, which, slots)
+        return sliced.change(statistic, which, slots)
     if models.scores is None:
         raise NoInterval(ReasonCode.NOT_OF_DECISIONS, of=statistic.title)
-    slice_ = sliced.of.current
+    slice_ = sliced.current
     sides = models.scores.sides(slice_.counts, slice_.outcome, models.name)
     return score_change(statistic, [sides[i] for i in which.tolist()])
 
 
 def _of_scope(
-    resolution: Resolution, sliced: _Sliced, statistics: Sequence[Statistic]
+    resolution: Resolution, sliced: PairedSlice, statistics: Sequence[Statistic]
 ) -> Iterator[tuple[Statistic, ClassScope]]:
     """Yield the statistics of a slice: of all classes, their averages, accuracy and kappa.
 
@@ -462,13 +458,13 @@ def _of_scope(
 
 def _rate_changes(
     models: _Models,
-    sliced: _Sliced,
+    sliced: PairedSlice,
     statistic: Statistic,
     scope: ClassScope,
     which: Index,
     slots: Index,
 ) -> Iterator[RateChange]:
-    slice_ = sliced.of.current
+    slice_ = sliced.current
     counts = slice_.counts
     feature = counts.feature or None
     bases = [
@@ -493,7 +489,7 @@ def _rate_changes(
     def undefined(i: int, old: bool) -> Reason:
         if isinstance(statistic, ScoreStatistic):
             return Reason.of(ReasonCode.ONE_CLASS_ONLY, of="labels")
-        side = sliced.of.current if old else sliced.of.candidate
+        side = sliced.current if old else sliced.candidate
         return statistic.why_undefined(side.evidence(which, slots).side, i)
 
     yield from rate_records(statistic, change, bases, models.spec.confidence, undefined)
@@ -519,7 +515,7 @@ def _disparities(models: _Models) -> Iterator[MeasuredDisparities]:
             yield from _other_changes(models, sliced)
 
 
-def _other_changes(models: _Models, sliced: _Sliced) -> Iterator[MeasuredDisparities]:
+def _other_changes(models: _Models, sliced: PairedSlice) -> Iterator[MeasuredDisparities]:
     """Yield the metrics that are no contrast of one rate."""
     for metric, obstacle in models.others:
         if not _measured_at(models.resolution, sliced, metric) or not _of_these_classes(
@@ -537,12 +533,12 @@ def _other_changes(models: _Models, sliced: _Sliced) -> Iterator[MeasuredDispari
             yield _side_changes(models, sliced, metric)
 
 
-def _of_these_classes(resolution: Resolution, sliced: _Sliced, metric: Metric) -> bool:
+def _of_these_classes(resolution: Resolution, sliced: PairedSlice, metric: Metric) -> bool:
     """Return whether a metric is measured of a class, or of all classes at once, here.
 
     Indices of all rows are measured of all rows, all others by feature.
     """
-    if (metric.scope == "table") != (not sliced.of.current.counts.feature):
+    if (metric.scope == "table") != (not sliced.current.counts.feature):
         return False
     if resolution.task is not Task.MULTICLASS:
         return True
@@ -551,25 +547,25 @@ def _of_these_classes(resolution: Resolution, sliced: _Sliced, metric: Metric) -
     return averaged_too or whole == isinstance(metric, Distance)
 
 
-def _base(sliced: _Sliced, metric: Metric, scope: ClassScope) -> DisparityChange:
+def _base(sliced: PairedSlice, metric: Metric, scope: ClassScope) -> DisparityChange:
     """Return the record of a metric of a feature, or of all rows, without numbers."""
     return DisparityChange(
         metric=metric.name,
         definition=metric,
-        feature=sliced.of.current.counts.feature or None,
+        feature=sliced.current.counts.feature or None,
         group=EVERYONE,
         reference=None,
         class_scope=scope,
-        threshold=sliced.of.current.outcome.threshold if "prediction" in metric.needs else None,
+        threshold=sliced.current.outcome.threshold if "prediction" in metric.needs else None,
         by="ratio" if _is_smallest_ratio(metric) else "difference",
     )
 
 
 def _spread_changes(
-    models: _Models, sliced: _Sliced, metric: Spread | Joint
+    models: _Models, sliced: PairedSlice, metric: Spread | Joint
 ) -> Iterator[MeasuredDisparities]:
     """Yield what becomes of the extremes over groups: of a class, and of averages."""
-    every = np.arange(len(sliced.of.current.counts.groups))
+    every = np.arange(len(sliced.current.counts.groups))
     zero = np.zeros_like(every)
     spreads = (metric,) if isinstance(metric, Spread) else metric.of
     by_statistic = [list(_of_scope(models.resolution, sliced, [each.of])) for each in spreads]
@@ -589,7 +585,7 @@ def _spread_changes(
             reason = Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)
             yield _without_numbers([base], reason, Status.UNDEFINED)
             continue
-        groups = sliced.of.current.counts.groups
+        groups = sliced.current.counts.groups
         if found.apart:
             base = replace(base, group=groups[found.first])
         if found.apart and found.first != found.second:
@@ -600,7 +596,7 @@ def _spread_changes(
 
 
 def _feature_change(
-    spec: Spec, sliced: _Sliced, metric: Metric, scope: ClassScope
+    spec: Spec, sliced: PairedSlice, metric: Metric, scope: ClassScope
 ) -> MeasuredDisparities:
     """Return a smooth function of the counts of all groups, or of all rows, by draws."""
     base = _base(sliced, metric, scope)
@@ -608,13 +604,13 @@ def _feature_change(
         reason = Reason.of(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
         return _without_numbers([base], reason)
     assert isinstance(metric, (Across, ComparisonMetric))
-    every = np.arange(len(sliced.of.current.counts.groups))
-    made, values = drawn_feature(metric, sliced.of.table(every, np.zeros_like(every)), spec)
+    every = np.arange(len(sliced.current.counts.groups))
+    made, values = drawn_feature(metric, sliced.table(every, np.zeros_like(every)), spec)
     return disparity_records(metric, made, values, [base], spec.confidence)
 
 
 def _side_changes(
-    models: _Models, sliced: _Sliced, metric: ComparisonMetric
+    models: _Models, sliced: PairedSlice, metric: ComparisonMetric
 ) -> MeasuredDisparities:
     """Return a metric of two sides that is no contrast of one rate, over all rows."""
     compared = _compared(sliced, metric, sliced.class_scope, overall=True)
@@ -637,7 +633,7 @@ def _recorded(
 
 
 def _side_change(
-    models: _Models, sliced: _Sliced, metric: ComparisonMetric, compared: _Comparisons
+    models: _Models, sliced: PairedSlice, metric: ComparisonMetric, compared: _Comparisons
 ) -> _Change:
     both = np.concatenate([compared.groups, compared.references])
     slots = np.tile(compared.slots, 2)
@@ -645,17 +641,17 @@ def _side_change(
         sides = [_change(models, sliced, each.of, both, slots) for each in metric.of]
         return combined_changes(metric, sides, inside=compared.inside)
     if isinstance(metric, ConditionalDisparity):
-        strata = len(sliced.of.current.counts.strata)
-        table = sliced.of.table(np.repeat(both, strata), np.tile(np.arange(strata) + 1, len(both)))
+        strata = len(sliced.current.counts.strata)
+        table = sliced.table(np.repeat(both, strata), np.tile(np.arange(strata) + 1, len(both)))
         return drawn_conditional(metric, table, strata, models.spec)
     if (
         isinstance(metric, Distance)
         and not _two_decisions(models.resolution)
-        and not sliced.of.classes
+        and not sliced.classes
     ):
         raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
     if isinstance(metric, Distance) and metric.by in NORMS:
-        if sliced.of.classes:
+        if sliced.classes:
             raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
         selected = _change(
             models, sliced, models.spec.catalogue.rate("selection_rate"), both, slots
@@ -667,14 +663,14 @@ def _side_change(
 
 
 def _drawn(
-    spec: Spec, sliced: _Sliced, metric: ComparisonMetric, compared: _Comparisons
+    spec: Spec, sliced: PairedSlice, metric: ComparisonMetric, compared: _Comparisons
 ) -> _Change:
     """Return a smooth function of the counts of two sides, by draws."""
-    whole = sliced.of.current.sides
+    whole = sliced.current.sides
     theirs = compared.references
     if compared.inside:
         theirs = compared.groups + whole.others
-    table = sliced.of.table(np.concatenate([compared.groups, theirs]), np.tile(compared.slots, 2))
+    table = sliced.table(np.concatenate([compared.groups, theirs]), np.tile(compared.slots, 2))
     return drawn_disparity(metric, table, spec, inside=compared.inside)
 
 
@@ -683,8 +679,8 @@ def _two_decisions(resolution: Resolution) -> bool:
     return len(resolution.outcomes[0].predictions) == _PAIR
 
 
-def _not_applicable(sliced: _Sliced, metric: Contrast, obstacle: Reason) -> MeasuredDisparities:
-    counts = sliced.of.current.counts
+def _not_applicable(sliced: PairedSlice, metric: Contrast, obstacle: Reason) -> MeasuredDisparities:
+    counts = sliced.current.counts
     bases = [
         DisparityChange(
             metric=metric.name,
@@ -700,7 +696,7 @@ def _not_applicable(sliced: _Sliced, metric: Contrast, obstacle: Reason) -> Meas
 
 
 def _disparity_changes(
-    models: _Models, sliced: _Sliced, metric: Contrast, scope: ClassScope
+    models: _Models, sliced: PairedSlice, metric: Contrast, scope: ClassScope
 ) -> MeasuredDisparities:
     """Return a contrast of every group, over all rows and in every stratum."""
     compared = _compared(sliced, metric, scope)
@@ -716,10 +712,10 @@ def _disparity_changes(
 
 
 def _pooled_changes(
-    models: _Models, sliced: _Sliced, metric: Contrast, scope: ClassScope
+    models: _Models, sliced: PairedSlice, metric: Contrast, scope: ClassScope
 ) -> Iterator[MeasuredDisparities]:
     """Yield a contrast adjusted for the strata, with the weights of Mantel and Haenszel."""
-    strata = len(sliced.of.current.counts.strata)
+    strata = len(sliced.current.counts.strata)
     if not strata or "score" in metric.needs:
         return
     compared = _compared(sliced, metric, scope, overall=True)
@@ -730,7 +726,7 @@ def _pooled_changes(
 
 
 def _pooled_means(
-    models: _Models, sliced: _Sliced, metric: Contrast, compared: _Comparisons, strata: int
+    models: _Models, sliced: PairedSlice, metric: Contrast, compared: _Comparisons, strata: int
 ) -> _Change:
     """Return a contrast of the means over strata of both sides."""
     if is_resampled(metric.of):
@@ -738,7 +734,7 @@ def _pooled_means(
     slots = np.tile(np.arange(strata) + 1, len(compared.groups))
     halves = [np.repeat(of, strata) for of in (compared.groups, compared.references)]
     weights = []
-    for slice_ in (sliced.of.current, sliced.of.candidate):
+    for slice_ in (sliced.current, sliced.candidate):
         group, reference = (slice_.evidence(half, slots).side for half in halves)
         of = pool(metric, group, reference, strata, Profile.DOCUMENTED)
         weights.append(np.tile(of.weights, (2, 1)))
@@ -748,24 +744,26 @@ def _pooled_means(
     return contrast_change(metric, sides, inside=compared.inside)
 
 
-def _pooled_odds(sliced: _Sliced, metric: Contrast, compared: _Comparisons, strata: int) -> _Change:
+def _pooled_odds(
+    sliced: PairedSlice, metric: Contrast, compared: _Comparisons, strata: int
+) -> _Change:
     """Return Mantel and Haenszel's odds ratio."""
     if compared.inside:
         raise NoInterval(ReasonCode.POOLED_WITH_WHOLE)
     both = np.stack([compared.groups, compared.references], axis=1).ravel()
-    table = sliced.of.table(np.repeat(both, strata), np.tile(np.arange(strata) + 1, len(both)))
+    table = sliced.table(np.repeat(both, strata), np.tile(np.arange(strata) + 1, len(both)))
     return pooled_odds_change(metric, table, strata)
 
 
 def _compared(
-    sliced: _Sliced,
+    sliced: PairedSlice,
     metric: ComparisonMetric,
     scope: ClassScope,
     *,
     overall: bool = False,
 ) -> _Comparisons:
     """Return what a metric compares here, by the model in use; ``overall``: over all rows."""
-    slice_ = sliced.of.current
+    slice_ = sliced.current
     counts, compared = slice_.counts, slice_.compared(metric)
     kept = np.arange(len(compared.groups))
     if metric.symmetric:  # two groups that are each other's reference are one comparison
@@ -841,7 +839,7 @@ def _group_tests(
     }
     for feature in range(len(models.resolution.features)):
         for sliced in _slices(models, feature):
-            counts = sliced.of.current.counts
+            counts = sliced.current.counts
             for (_, by), rate in asked.items():
                 margins: dict[str, float] = {}
                 for group, one in product(counts.groups, metrics.values()):
@@ -858,14 +856,14 @@ def _group_tests(
 
 def _held_against(
     models: _Models,
-    sliced: _Sliced,
+    sliced: PairedSlice,
     statistic: Statistic,
     scope: ClassScope,
     margins: Mapping[str, float],
     by: Literal["difference", "ratio"],
 ) -> MeasuredMargins:
     """Hold the change of a rate against a margin of every group, or of all rows."""
-    groups = sliced.of.current.counts.groups
+    groups = sliced.current.counts.groups
     which = np.array([groups.index(group) for group in margins])
     slots = np.zeros_like(which)
     changes = _rate_changes(models, sliced, statistic, scope, which, slots)
@@ -891,9 +889,9 @@ def _reclassified(models: _Models) -> Iterator[Reclassified]:
         labels += [("positive", (0,)), ("negative", (1,))]
     for feature in (None, *range(len(models.resolution.features))):
         for sliced in _slices(models, feature):
-            counts = sliced.of.current.counts
+            counts = sliced.current.counts
             groups = np.arange(len(counts.groups))
-            table = sliced.of.table(groups, np.zeros_like(groups))
+            table = sliced.table(groups, np.zeros_like(groups))
             for i, (among, rows) in product(groups.tolist(), labels):
                 cells = table.cases[i][list(rows)].sum(axis=0)
                 n, gained, lost = float(cells.sum()), float(cells[1, 0]), float(cells[0, 1])
@@ -902,7 +900,7 @@ def _reclassified(models: _Models) -> Iterator[Reclassified]:
                     feature=counts.feature or None,
                     group=counts.groups[i],
                     among=among,
-                    threshold=sliced.of.current.outcome.threshold,
+                    threshold=sliced.current.outcome.threshold,
                     n=n,
                     gained=gained,
                     lost=lost,

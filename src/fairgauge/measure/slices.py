@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import GroupKind, Profile, ReferenceKind, ReferenceRule, Status, Task
 from fairgauge.identity import GroupId
 from fairgauge.inference import Comparisons, Evidence, FeatureGroups, Uncertainty
-from fairgauge.inference.interval import Certainty, Intervals, certainty
+from fairgauge.inference.interval import Certainty, certainty
 from fairgauge.inference.missing_groups import most_unknown, worst_cases
 from fairgauge.inference.missing_outcomes import metric_cases, rate_cases
 from fairgauge.inference.missing_strata import RowsWithoutStratum
@@ -218,15 +218,11 @@ class Slice:
         obstacle = obstacle or self._protection(metric)
         compared = self.compared(metric, obstacle)
         base = self._unmeasured(metric, class_scope)
-        made: _Completed | _Bounded | None = None
+        made, together = None, None
         if obstacle is None:
-            made = (
-                self._made(metric, compared)
-                if self.ranges is None
-                else self._bounded(metric, compared)
-            )
+            how = self._made if self.ranges is None else self._bounded
+            made, together = how(metric, compared)
         refused: Result = {"status": Status.NOT_APPLICABLE, "reason": obstacle}
-        together = made.intervals.together if made else None
         incomplete = np.zeros(len(compared.groups), dtype=np.bool_)
         if made and isinstance(metric, ConditionalDisparity):
             sides = compared.groups, compared.references
@@ -540,26 +536,41 @@ class Slice:
             return None
         return self.counts.groups[1 - group]
 
-    def _made(self, metric: ComparisonMetric, compared: Compared) -> _Completed:
+    def _made(self, metric: ComparisonMetric, compared: Compared) -> _Results:
         """Compute all comparisons of a metric at once."""
         profile = self.spec.profile
         evidence = self.comparisons(metric, compared)
         group, reference = evidence.group.side, evidence.reference.side
-        value = metric.value(group, reference, profile)
+        values = metric.value(group, reference, profile)
         rates = metric.side_values(group, reference, profile)
         if isinstance(metric, Imbalance):  # of sums of weights
             rates = self.counts.in_given_weights(rates[0]), self.counts.in_given_weights(rates[1])
-        return _Completed(
-            metric,
-            group,
-            reference,
-            value,
-            rates,
-            metric.sizes(evidence.group.cases, evidence.reference.cases),
-            metric.error(group, reference),
-            self.uncertainty.of_metric(metric, evidence, value),
-            self,
-        )
+        sizes = metric.sizes(evidence.group.cases, evidence.reference.cases)
+        error = metric.error(group, reference)
+        intervals = self.uncertainty.of_metric(metric, evidence, values)
+        lacking = not profile.rules.empty_facet_has_metrics
+
+        def result(i: int) -> Result:
+            sides = _sides(sizes, rates, i)
+            empty = group.size[i] == 0 or reference.size[i] == 0
+            if lacking and empty and metric.scope not in ("table", "pooled"):
+                reason = Reason.of(ReasonCode.EMPTY_FACET)
+                return {**sides, "status": Status.ERROR, "reason": reason}
+            value = float(values[i])
+            if math.isnan(value):
+                status = Status.ERROR if lacking else Status.UNDEFINED
+                reason = metric.why_undefined(group, reference, i)
+                if self.counts.weighted and reason.code is ReasonCode.EMPTY_DENOMINATOR:
+                    reason = replace(reason, parameters=(*reason.parameters, ("weighted", True)))
+                return {**sides, "status": status, "reason": reason}
+            return {
+                **sides,
+                "value": value,
+                "error": None if error is None else as_number(error[i]) or None,
+                **certainty(intervals, i, self.spec.confidence),
+            }
+
+        return result, intervals.together
 
     def _protection(self, metric: Metric) -> Reason | None:
         """Return why a metric has no bounds under protected counts."""
@@ -571,13 +582,18 @@ class Slice:
         low, high = (sides.pick(which, slots) for sides in self.ranges)
         return low, high
 
-    def _bounded(self, metric: ComparisonMetric, compared: Compared) -> _Bounded:
-        """Compute the bounds of all comparisons of a metric at once."""
+    def _bounded(self, metric: ComparisonMetric, compared: Compared) -> _Results:
+        """Compute the bounds of all comparisons of a metric of protected counts at once."""
         assert isinstance(metric, Contrast)
         group, reference = self.both(self.sides, metric, compared)
         margin = compared.slots == 0
         ours = self._range(compared.groups, compared.slots)
         theirs = self._range(compared.references, compared.slots)
+        values = metric.value(group, reference, self.spec.profile)
+        rates = metric.side_values(group, reference, self.spec.profile)
+        sizes = metric.sizes(group, reference)
+        every = contrast_bounds(metric, ours, theirs)
+        intervals = contrast_intervals(metric, ours, theirs, margin, self.uncertainty)
 
         def together(confidence: float) -> Limits:
             """Return the limits at another level."""
@@ -585,17 +601,16 @@ class Slice:
             wider = contrast_intervals(metric, ours, theirs, margin, how)
             return wider.low, wider.high
 
-        return _Bounded(
-            value=metric.value(group, reference, self.spec.profile),
-            bounds=contrast_bounds(metric, ours, theirs),
-            rates=metric.side_values(group, reference, self.spec.profile),
-            sizes=metric.sizes(group, reference),
-            intervals=replace(
-                contrast_intervals(metric, ours, theirs, margin, self.uncertainty),
-                together=together,
-            ),
-            confidence=self.spec.confidence,
-        )
+        def result(i: int) -> Result:
+            sides = _sides(sizes, rates, i)
+            value, bounds = float(values[i]), bounds_at(every, i)
+            if bounds is None or math.isnan(value):
+                reason = Reason.of(ReasonCode.PROTECTED_EMPTY)
+                return {**sides, "status": Status.UNDEFINED, "reason": reason}
+            known = certainty(intervals, i, self.spec.confidence)
+            return {**sides, "value": value, "bounds": bounds, **known}
+
+        return result, together
 
     def _not_pooled(self, metric: Contrast, compared: Compared) -> Iterator[Estimate]:
         """Return that a contrast is not adjusted for strata where counts are protected."""
@@ -664,61 +679,8 @@ class Slice:
         return np.tile(which, len(slots)), np.repeat(slots, len(which))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Completed:
-    """The comparisons of a metric, computed at once; called for one, it returns its result."""
-
-    metric: ComparisonMetric
-    group: ConfusionCounts
-    reference: ConfusionCounts
-    value: Array
-    rates: tuple[Array, Array]
-    sizes: tuple[Array, Array]
-    error: Array | None
-    intervals: Intervals
-    of: Slice
-
-    def __call__(self, i: int) -> Result:
-        lacking = not self.of.spec.profile.rules.empty_facet_has_metrics
-        sides = _sides(self.sizes, self.rates, i)
-        empty = self.group.size[i] == 0 or self.reference.size[i] == 0
-        if lacking and empty and self.metric.scope not in ("table", "pooled"):
-            reason = Reason.of(ReasonCode.EMPTY_FACET)
-            return {**sides, "status": Status.ERROR, "reason": reason}
-        value = float(self.value[i])
-        if math.isnan(value):
-            status = Status.ERROR if lacking else Status.UNDEFINED
-            reason = self.metric.why_undefined(self.group, self.reference, i)
-            if self.of.counts.weighted and reason.code is ReasonCode.EMPTY_DENOMINATOR:
-                reason = replace(reason, parameters=(*reason.parameters, ("weighted", True)))
-            return {**sides, "status": status, "reason": reason}
-        return {
-            **sides,
-            "value": value,
-            "error": None if self.error is None else as_number(self.error[i]) or None,
-            **certainty(self.intervals, i, self.of.spec.confidence),
-        }
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Bounded:
-    """The comparisons of a contrast of protected counts; called for one, returns its result."""
-
-    value: Array
-    bounds: Limits
-    rates: tuple[Array, Array]
-    sizes: tuple[Array, Array]
-    intervals: Intervals
-    confidence: float
-
-    def __call__(self, i: int) -> Result:
-        sides = _sides(self.sizes, self.rates, i)
-        value, bounds = float(self.value[i]), bounds_at(self.bounds, i)
-        if bounds is None or math.isnan(value):
-            reason = Reason.of(ReasonCode.PROTECTED_EMPTY)
-            return {**sides, "status": Status.UNDEFINED, "reason": reason}
-        known = certainty(self.intervals, i, self.confidence)
-        return {**sides, "value": value, "bounds": bounds, **known}
+_Results: TypeAlias = "tuple[Callable[[int], Result], Callable[[float], Limits] | None]"
+"""Returns the result of one comparison; and the limits of all of them at another level."""
 
 
 def _sides(sizes: tuple[Array, Array], rates: tuple[Array, Array], i: int) -> Result:

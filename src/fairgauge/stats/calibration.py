@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
 from fairgauge.stats.contrasts import fold
+from fairgauge.stats.intervals import exact_rate_limits
 
 _FAR = 3.0
 """Standard errors from which on the sign of a bin's error is known."""
@@ -117,15 +118,12 @@ def largest_error_limits(bins: Bins, z: ArrayLike) -> Limits:
     >>> [round(float(limit), 3) for limit in largest_error_limits(bins, 1.96)]
     [0.0, 0.164]
     """
-    from scipy.special import betaincinv, ndtr
+    from scipy.special import ndtr
 
     occupied = bins.rows > 0
     tail = 2 * ndtr(-np.asarray(z, dtype=float))
     tail = -np.expm1(np.log1p(-np.minimum(tail, 1 - 1e-16)) / np.maximum(occupied.sum(-1), 1))
-    tails, x, other = tail[..., None] / 2, bins.positives, bins.rows - bins.positives
-    with np.errstate(invalid="ignore"):
-        below = np.where(x > 0, betaincinv(x, other + 1, tails), 0.0)
-        above = np.where(other > 0, betaincinv(x + 1, other, 1 - tails), 1.0)
+    below, above = exact_rate_limits(bins.positives, bins.rows, tail[..., None] / 2)
     mean = np.where(occupied, quotient(bins.score, bins.rows), 0.0)
     low, high = fold(mean - above, mean - below)
     low, high = (np.where(occupied, limit, 0.0).max(-1) for limit in (low, high))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.stats.arrays import Array, Limits, floats, quiet, whole
+from fairgauge.stats.intervals import exact_rate_limits
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -172,15 +173,15 @@ def exact_limits(
     """
     x_d, n_d, x_a, n_a, alpha = floats(x_d, n_d, x_a, n_a, alpha)
     if comparison == "rate":
-        return _lowest(x_d, n_d, alpha / 2), _highest(x_d, n_d, alpha / 2)
+        return exact_rate_limits(x_d, n_d, alpha / 2)
     product = fisher_product(alpha / 2)
     tails = np.exp(np.linspace(1.0, 0.0, _STEPS + 1).reshape(-1, *(1,) * alpha.ndim)
                    * np.log(product))  # fmt: skip
     of_d, of_a = tails[:-1], np.minimum(product / tails[1:], 1.0)
     furthest = np.subtract if comparison == "difference" else np.divide
-    high = furthest(_highest(x_d, n_d, of_d), _lowest(x_a, n_a, of_a)).max(axis=0)
-    low = furthest(_lowest(x_d, n_d, of_d), _highest(x_a, n_a, of_a)).min(axis=0)
-    return low, high
+    low_d, high_d = exact_rate_limits(x_d, n_d, of_d)
+    low_a, high_a = exact_rate_limits(x_a, n_a, of_a)
+    return furthest(low_d, high_a).min(axis=0), furthest(high_d, low_a).max(axis=0)
 
 
 def fisher_product(alpha: ArrayLike) -> Array:
@@ -197,19 +198,3 @@ def fisher_product(alpha: ArrayLike) -> Array:
 
     root: Array = np.real(special.lambertw(-error / np.e, k=-1))
     return np.asarray(np.exp(1 + root))
-
-
-def _lowest(x: Array, n: Array, tail: Array) -> Array:
-    """Return Clopper and Pearson's lower limit with an error of ``tail``."""
-    from scipy import special  # when needed
-
-    inside = special.betaincinv(np.maximum(x, 1e-9), n - x + 1, tail)
-    return np.where(x > 0, inside, 0.0)
-
-
-def _highest(x: Array, n: Array, tail: Array) -> Array:
-    """Return Clopper and Pearson's upper limit with an error of ``tail``."""
-    from scipy import special  # when needed
-
-    inside = special.betaincinv(x + 1, np.maximum(n - x, 1e-9), 1 - tail)
-    return np.where(x < n, inside, 1.0)

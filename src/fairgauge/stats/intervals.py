@@ -254,7 +254,7 @@ def jeffreys(x: ArrayLike, n: ArrayLike, confidence: float) -> Limits:
     >>> round(float(low), 4), round(float(high), 4)
     (0.0604, 0.1576)
     """
-    return _beta(x, n, confidence, add_low=0.5, add_high=0.5)
+    return _beta(x, n, tail_of(confidence), add_low=0.5, add_high=0.5)
 
 
 def clopper_pearson(x: ArrayLike, n: ArrayLike, confidence: float) -> Limits:
@@ -276,7 +276,19 @@ def clopper_pearson(x: ArrayLike, n: ArrayLike, confidence: float) -> Limits:
     >>> float(low), round(float(high), 4)
     (0.0, 0.1684)
     """
-    return _beta(x, n, confidence, add_low=0.0, add_high=1.0)
+    return exact_rate_limits(x, n, tail_of(confidence))
+
+
+def exact_rate_limits(x: ArrayLike, n: ArrayLike, tail: ArrayLike) -> Limits:
+    """Return Clopper and Pearson's limits, each with its own error of ``tail``.
+
+    Examples
+    --------
+    >>> low, high = exact_rate_limits(3, 20, [0.025, 0.05])
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([0.032, 0.042], [0.379, 0.344])
+    """
+    return _beta(x, n, tail, add_low=0.0, add_high=1.0)
 
 
 def tail_of(confidence: float) -> float:
@@ -298,11 +310,10 @@ def tail_of(confidence: float) -> float:
 
 
 @quiet
-def _beta(x: ArrayLike, n: ArrayLike, confidence: float, add_low: float, add_high: float) -> Limits:
+def _beta(x: ArrayLike, n: ArrayLike, tail: ArrayLike, add_low: float, add_high: float) -> Limits:
     from scipy.special import betaincinv
 
-    tail = tail_of(confidence)
     x, n = floats(x, n)
     low = betaincinv(x + add_low, n - x + add_high, tail)
-    high = betaincinv(x + add_high, n - x + add_low, 1 - tail)
+    high = betaincinv(x + add_high, n - x + add_low, 1 - np.asarray(tail))
     return np.where(x <= 0, 0.0, low), np.where(x >= n, 1.0, high)

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairgauge.stats._roots import falling_root
 from fairgauge.stats.arrays import Array, Limits, floats, quiet
 from fairgauge.stats.contrasts import mover_difference
+from fairgauge.stats.intervals import exact_rate_limits
 from fairgauge.stats.rows_to_decide import binomial_outcomes
 from fairgauge.stats.scores import Area
 from fairgauge.stats.significance import two_sided
@@ -401,12 +402,11 @@ def exact_p(better: float, worse: float, n: float, gap: float) -> float:
     >>> round(exact_p(0, 9, 200, -0.02), 4)  # normal approximation: 0.0134
     0.0259
     """
-    from scipy.special import betaincinv
-
-    rows, discordant = round(n), better + worse
-    least = betaincinv(discordant, n - discordant + 1, _UNSURE / 2) if discordant > 0 else 0.0
-    most = betaincinv(discordant + 1, n - discordant, 1 - _UNSURE / 2) if discordant < n else 1.0
-    shares = np.linspace(max(least, abs(gap)), max(most, abs(gap)), _SHARES)
+    rows = round(n)
+    least, most = (
+        max(float(e), abs(gap)) for e in exact_rate_limits(better + worse, n, _UNSURE / 2)
+    )
+    shares = np.linspace(least, most, _SHARES)
     gained, lost = (shares + gap) / 2, (shares - gap) / 2
     # the lower tail is the upper one of the exchanged classifications
     z = -float(tango_score(*map(np.asarray, (better, worse, n, gap))))

@@ -37,6 +37,7 @@ from fairgauge.inference.interval import (
     NoInterval,
     StatisticInterval,
     concatenated,
+    first_reasons,
     insufficient_clusters,
     insufficient_rows,
     strata_are_thin,
@@ -181,15 +182,14 @@ def _limits(metric: Contrast, comparison: StatisticComparison, spec: Spec) -> Li
     (low1, high1), (low2, high2) = sides[::-1] if reversed_order else sides
     first, second = statistics[::-1] if reversed_order else statistics
     e1, e2 = first.estimate, second.estimate
-    if metric.by == "difference":
-        low, high = mover_difference(e1, low1, high1, e2, low2, high2, correlation)
+    made = mover_difference
+    if metric.by == "ratio":
+        made = mover_ratio
+        if metric.of.range[0] >= 0:
+            low1, low2 = np.maximum(low1, 0.0), np.maximum(low2, 0.0)
+    low, high = made(e1, low1, high1, e2, low2, high2, correlation)
+    if metric.by == "difference" or metric.of.range[0] >= 0:
         return np.array(low), np.array(high)
-    if metric.of.range[0] >= 0:
-        low1, low2 = np.maximum(low1, 0.0), np.maximum(low2, 0.0)
-        low, high = mover_ratio(e1, low1, high1, e2, low2, high2, correlation)
-        return np.array(low), np.array(high)
-    with np.errstate(invalid="ignore"):
-        low, high = mover_ratio(e1, low1, high1, e2, low2, high2, correlation)
     above = (low1 > 0) & (low2 > 0)  # a ratio of numbers that may be 0 has no limits
     return np.where(above, low, np.nan), np.where(above, high, np.nan)
 
@@ -283,14 +283,12 @@ def insufficient_sides(ours: StatisticInterval, theirs: StatisticInterval) -> li
         expected = np.fmin(expected, counts)
     few = insufficient_rows((ours.rows, theirs.rows), expected)
     if ours.clusters is not None and theirs.clusters is not None:
-        clusters = insufficient_clusters((ours.clusters, theirs.clusters))
-        return [a or b for a, b in zip(clusters, few, strict=True)]
+        return first_reasons(insufficient_clusters((ours.clusters, theirs.clusters)), few)
     for mine, other in ((ours.sparse, theirs.sparse), (ours.compared, theirs.compared)):
         if mine is not None and other is not None:
-            few = [a or b for a, b in zip(few, mine.insufficient(other), strict=True)]
+            few = first_reasons(few, mine.insufficient(other))
     if ours.constant is not None:
-        constant = ours.constant.insufficient(theirs.constant)
-        few = [a or b for a, b in zip(few, constant, strict=True)]
+        few = first_reasons(few, ours.constant.insufficient(theirs.constant))
     return few
 
 

@@ -83,12 +83,7 @@ def distance_interval(metric: Distance, compared: Comparisons, spec: Spec) -> In
 
 def _categories(metric: Distance, evidence: Evidence) -> Array:
     """Return rows in each category, by effective sample size."""
-
-    def rows(side: ConfusionCounts) -> Array:
-        total: Array = side.classes[metric.of].sum(axis=1)
-        return total
-
-    return evidence.side.classes[metric.of] * evidence.rows_per_weight(rows)[:, None]
+    return evidence.effective(lambda side: side.classes[metric.of])
 
 
 def _observed_categories(a: Array, d: Array) -> tuple[Array, Array]:
@@ -214,13 +209,11 @@ def _ball(
 def _scored_rows(evidence: Evidence) -> Array:
     """Return all rows in bins of the score, by effective sample size."""
 
-    def rows(side: ConfusionCounts) -> Array:
+    def read(side: ConfusionCounts) -> Array:
         assert side.scores is not None
-        total: Array = side.scores.every.sum(axis=-1)
-        return total
+        return side.scores.every
 
-    assert evidence.side.scores is not None
-    return evidence.side.scores.every * evidence.rows_per_weight(rows)[:, None]
+    return evidence.effective(read)
 
 
 def _in_cells(a: Array, d: Array, starts: NDArray[np.int64]) -> tuple[Array, Array]:

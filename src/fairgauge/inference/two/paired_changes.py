@@ -489,18 +489,15 @@ def distance_limits(shift: Limits, level: Limits) -> Limits:
     >>> float(low), float(high)
     (-0.06, -0.02)
     """
-    corners = np.stack([_distance(x, y) for x in shift for y in level])
+    corners = np.stack([distance(x, y) for x in shift for y in level])
     return np.asarray(corners.min(axis=0)), np.asarray(corners.max(axis=0))
 
 
 def distance(shift: Array, level: Array) -> Array:
     """Return ``|new| - |old|`` from their difference and sum."""
-    return _distance(shift, level)
-
-
-def _distance(x: Array, y: Array) -> Array:
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.sign(x) * np.sign(y) * np.minimum(np.abs(x), np.abs(y)))
+        nearer = np.minimum(np.abs(shift), np.abs(level))
+        return np.asarray(np.sign(shift) * np.sign(level) * nearer)
 
 
 def _z(z: ArrayLike) -> Array:

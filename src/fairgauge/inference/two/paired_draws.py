@@ -35,7 +35,12 @@ from fairgauge.inference.two.paired_changes import (
     StatisticChange,
     constant,
 )
-from fairgauge.inference.two.paired_tables import ClusterCounts, PairedTable, confusion
+from fairgauge.inference.two.paired_tables import (
+    ClusterCounts,
+    PairedTable,
+    confusion,
+    joined_clusters,
+)
 from fairgauge.question.specification import Spec
 from fairgauge.stats.arrays import Limits, quotient
 from fairgauge.stats.blocks import assign_blocks, content_ranks
@@ -208,16 +213,14 @@ def _cluster_weighted(
 ) -> Array:
     """Return tables in which every cluster has a random weight, in all sides the same."""
     cells = table.weights[0].size
-    cluster = np.concatenate([each.cluster for each in clusters])
-    cell = np.concatenate([i * cells + each.cell for i, each in enumerate(clusters)])
-    weights = np.concatenate([each.weights for each in clusters])
-    member, ranks = content_ranks(cluster, [cell], weights)
+    every = joined_clusters(clusters, cells)
+    member, ranks = content_ranks(every.cluster, [every.cell], every.weights)
     block = ranks
     if len(ranks) > _MOST_BLOCKS:
         block = assign_blocks(ranks, _MOST_BLOCKS, spec.seed)
     blocks = int(block.max(initial=-1)) + 1
     width = len(clusters) * cells
-    held = np.bincount(block[member] * width + cell, weights, blocks * width)
+    held = np.bincount(block[member] * width + every.cell, every.weights, blocks * width)
     rng = generator(spec, name, table.weights.sum(axis=0))
     drawn = rng.standard_exponential((spec.replicates, blocks)) @ held.reshape(blocks, width)
     return drawn.reshape(spec.replicates, len(clusters), *table.weights.shape[1:])
