@@ -27,7 +27,6 @@ from fairgauge.stats.rows_to_decide import (
     Comparison,
     CrossedDesign,
     Goal,
-    design_effect,
     fewest,
     rows_for_verdict,
     rows_from_which,
@@ -162,11 +161,11 @@ def plan(
         return planned(answers=answers)
     margins = options.pop("margins", None) if paired is not None else None
     _check(numbers, data, options)
+    effect = 1 + (cluster_size - 1) * icc  # the factor by which clusters raise the rows (Kish)
     if paired is not None:
         pair = _Pair(
-            paired, tolerance, share, among, comparisons, candidates, confidence, power,
-            float(design_effect(cluster_size, icc)),
-        )  # fmt: skip
+            paired, tolerance, share, among, comparisons, candidates, confidence, power, effect
+        )
         changes = f"changes by {tolerance:g}{'' if stated else ' (the default tolerance)'}"
         goals = _paired_rows(
             pair, _counted_among(ask(sensitive="-", margins=margins), among), changes
@@ -180,7 +179,6 @@ def plan(
         smallest = _smallest(report, power)
         return planned(smallest=smallest, self_reports=tuple(reports), own=report.own)
     assert rate is not None
-    effect = float(design_effect(cluster_size, icc))
 
     def rows(
         goal: str, group: float, lower: float, upper: float, verdict: Goal, by: Comparison

@@ -133,6 +133,13 @@ class _MarginLevels:
         return critical(1 - (1 - self.confidence) / (self.candidates * max(self.tests, 1)))
 
 
+def _outcome(is_as_good: bool, is_worse: bool) -> Performance:
+    """Return what a test of a margin comes to."""
+    if is_as_good:
+        return Performance.NON_INFERIOR
+    return Performance.INFERIOR if is_worse else Performance.CANNOT_TELL
+
+
 def _held_against_margins(
     batch: MeasuredDisparities, records: list[DisparityChange], levels: _MarginLevels
 ) -> Iterator[DisparityChange]:
@@ -147,12 +154,8 @@ def _held_against_margins(
         if each.outcome is None or each.margin is None:
             yield each
             continue
-        margin = as_distance(each.margin, each.by)
-        outcome = Performance.CANNOT_TELL
-        if each.status is Status.OK and high[i] < margin:
-            outcome = Performance.NON_INFERIOR
-        elif each.status is Status.OK and least[i] > margin:
-            outcome = Performance.INFERIOR
+        margin, known = as_distance(each.margin, each.by), each.status is Status.OK
+        outcome = _outcome(known and high[i] < margin, known and least[i] > margin)
         methods = () if each.interval is None else each.interval.methods
         interval = interval_of(low[i], high[i], levels.confidence, methods)
         yield replace(each, outcome=outcome, margin_interval=interval)
@@ -171,11 +174,7 @@ def _group_tests(batch: MeasuredMargins, levels: _MarginLevels) -> Iterator[Marg
             yield test
             continue
         margin = as_distance(test.margin, test.by)
-        outcome = Performance.CANNOT_TELL
-        if low[i] > -margin:
-            outcome = Performance.NON_INFERIOR
-        elif most[i] < -margin:
-            outcome = Performance.INFERIOR
+        outcome = _outcome(low[i] > -margin, most[i] < -margin)
         ends = (-high[i], -low[i]) if batch.lower else (low[i], high[i])
         if test.by == "ratio":
             ends = (math.exp(ends[0]), math.exp(ends[1]))
@@ -316,11 +315,7 @@ def _tested(
     z = critical(1 - (1 - confidence) / factor)
     worst, best = margin.change.gain_at(z, test.margin, lower=margin.lower)
     low, high = (-best, -worst) if margin.lower else (worst, best)
-    outcome = Performance.CANNOT_TELL
-    if worst > -test.margin:
-        outcome = Performance.NON_INFERIOR
-    elif best < -test.margin:
-        outcome = Performance.INFERIOR
+    outcome = _outcome(worst > -test.margin, best < -test.margin)
     undecided = outcome is Performance.CANNOT_TELL
     normal = normal_quantile(1 - test.p_value)
     return replace(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from fairgauge.catalogue.closed_forms import quotients
 from fairgauge.catalogue.statistics import Statistic
+from fairgauge.measure._views_together import eight_cells
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.references import choose_groups, favours_the_least
 from fairgauge.stats.arrays import Array, quiet
@@ -101,22 +102,12 @@ def _chosen(
     yield int((large & people).sum())
     largest, _, _ = choose_groups(rows, large, people, names, rows[:, None])
     yield int(groups[largest[0]])
-    cells = _cells(counts, turned)
+    cells = eight_cells(counts)[..., ::-1] if turned else eight_cells(counts)
     for rate in rates:
         sign = -1 if favours_the_least(rate) else 1
         best, _, _ = choose_groups(rows, large, people, names, sign * _values(rate, cells))
         starts = [0, *(np.flatnonzero(np.diff(best)) + 1).tolist()]
         yield [n for k in starts for n in (places[k], int(groups[best[k]]))]
-
-
-def _cells(counts: Array, turned: bool) -> Array:
-    """Return the eight cells of every group at every place: (8, groups, places)."""
-    reached = counts[..., :-1][..., ::-1].cumsum(axis=-1)[..., ::-1]
-    yes = np.moveaxis(reached[..., 1:], 1, 0)
-    no = np.moveaxis(reached[..., :1], 1, 0) - yes
-    missing = np.broadcast_to(np.moveaxis(counts[..., -1:], 1, 0), yes.shape)
-    cells = np.stack([yes[0], yes[1], no[0], no[1], yes[2], no[2], missing[0], missing[1]])
-    return cells[..., ::-1] if turned else cells
 
 
 @quiet

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 from math import ceil, sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,14 +108,19 @@ def _views(
         yield whole, [group for group in groups if group.any()]
 
 
+def eight_cells(counts: NDArray[Any]) -> NDArray[Any]:
+    """Return the cells of decisions at every place, the cells first: of (..., 3, places + 2)."""
+    reached = counts[..., :-1][..., ::-1].cumsum(axis=-1)[..., ::-1]
+    yes = np.moveaxis(reached[..., 1:], -2, 0)
+    no = np.moveaxis(reached[..., :1], -2, 0) - yes
+    missing = np.broadcast_to(np.moveaxis(counts[..., -1:], -2, 0), yes.shape)
+    return np.stack([yes[0], yes[1], no[0], no[1], yes[2], no[2], missing[0], missing[1]])
+
+
 def _sums(counts: Index, sides: Sums, sums: Sequence[Sequence[Sequence[int]]]) -> tuple[Sums, Sums]:
     """Return numerators and denominators of the rates: shape (sides, rates, draws, places)."""
-    reached = counts[..., :-1][..., ::-1].cumsum(axis=-1)[..., ::-1]
-    yes = np.moveaxis(reached[..., 1:], 2, 0)
-    no = np.moveaxis(reached[..., :1], 2, 0) - yes
-    missing = np.broadcast_to(np.moveaxis(counts[..., -1:], 2, 0), yes.shape)
-    cells = np.stack([yes[0], yes[1], no[0], no[1], yes[2], no[2], missing[0], missing[1]])
-    of_cells = np.tensordot(np.array(sums, np.float32), cells.astype(np.float32), axes=(2, 0))
+    cells = eight_cells(counts).astype(np.float32)
+    of_cells = np.tensordot(np.array(sums, np.float32), cells, axes=(2, 0))
     over, under = np.moveaxis(np.tensordot(sides, of_cells, axes=(1, 3)), 2, 0)
     return over, under
 

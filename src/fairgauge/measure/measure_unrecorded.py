@@ -312,15 +312,9 @@ class _Feature:
         made = rate.by(estimator)
         level = self._spec.confidence
         low, high = made.limits(side, critical(level))
-        key = (
-            row.name,
-            self._counts.feature,
-            self._names[side],
-            outcome.class_scope,
-            (outcome.threshold),
-        )
-        self._measured.shown[key] = self._shown(
-            row.name, rate, estimator, [side], lambda made, z: made.limits(side, z)
+        group, scope = self._names[side], outcome.class_scope
+        self._measured.shown[row.name, self._counts.feature, group, scope, outcome.threshold] = (
+            self._shown(row.name, rate, estimator, [side], lambda made, z: made.limits(side, z))
         )
         interval = Interval(low, high, level, methods_of(rate, estimator))
         value = _known_value(made.value(side))
@@ -397,20 +391,11 @@ class _Feature:
             ends = made.contrast(by, one, other, critical(confidence))
             return np.array([ends[0]]), np.array([ends[1]])
 
-        key = (
-            estimate.metric,
-            estimate.feature,
-            estimate.group,
-            estimate.class_scope,
-            (estimate.threshold),
-        )
-        self._measured.shown[key] = self._shown(
-            getattr(metric.of, "name", ""),
-            rate,
-            estimator,
-            [one, other],
+        name, feature, of_group, _, scope, threshold = estimate.key
+        self._measured.shown[name, feature, of_group, scope, threshold] = self._shown(
+            getattr(metric.of, "name", ""), rate, estimator, [one, other],
             lambda made, z: made.contrast(by, one, other, z),
-        )
+        )  # fmt: skip
         if estimate.mirror_of is None:
             self._measured.together[estimate.key] = together, 0
         self._measured.estimators.extend(
@@ -435,12 +420,13 @@ class _Feature:
         nothing and groups fare as differently as may be: only people of known group distinguish
         the two. What a random sample corrects is right whatever the probabilities are.
         """
+        exact = Shown(self._known_people, lambda z: limits(rate.by(estimator), z), random=True)
         if estimator is Estimator.VALIDATED:
-            return Shown(self._known_people, lambda z: limits(rate.by(estimator), z), random=True)
+            return exact
         contradiction = self._contradiction(name, rate, estimator)
         alike = (rate.cells.n[:, :2].sum(axis=0) == 0).any()
         if alike and estimator is Estimator.BOUNDS:  # 0 or 100% in every group, of any people
-            return Shown(self._known_people, lambda z: limits(rate.by(estimator), z), random=True)
+            return exact
         masks = [rate.sides[side] for side in sides if not rate.sides[side].all()]
         p, known = self._known or (rate.cells.p[:0], rate.cells.p[:0])
         few = any(self._known_of(side) < FEWEST_ROWS for mask in masks for side in (mask, ~mask))

@@ -61,29 +61,6 @@ def detectable_difference(
     return np.where(known, z * np.sqrt(spread), np.inf)
 
 
-def design_effect(cluster_size: ArrayLike, icc: ArrayLike) -> Array:
-    """Return the factor by which clusters raise the sample size needed, 1 + (m - 1) ICC.
-
-    Parameters
-    ----------
-    cluster_size : array-like, >= 1
-        Mean rows per cluster.
-    icc : array-like in [0, 1]
-        Intra-cluster correlation.
-
-    References
-    ----------
-    Kish (1965), Survey Sampling.
-
-    Examples
-    --------
-    >>> float(design_effect(21, 0.1))
-    3.0
-    """
-    size, correlation = floats(cluster_size, icc)
-    return 1 + (size - 1) * correlation
-
-
 def times_the_rows(
     z: ArrayLike, comparisons: int = 1, confidence: float = 0.95, power: float = 0.8
 ) -> Array:

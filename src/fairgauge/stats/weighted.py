@@ -46,7 +46,8 @@ class PowerSums(NamedTuple):
 class MeanMoments(NamedTuple):
     """A mean, and the variance and third central moment of its estimate.
 
-    ``rows`` are the effective ones (Kish).
+    The third moment is the sum of the cubes of the rows' influences, for n rows alike ``m3 / n^2``
+    with m3 the third central moment of the values. ``rows`` are the effective ones (Kish).
     """
 
     mean: ArrayLike
@@ -106,61 +107,6 @@ def effective_share(
 
 
 @quiet
-def skewed_limits(
-    mean: ArrayLike, variance: ArrayLike, third: ArrayLike, degrees: ArrayLike, z: ArrayLike
-) -> Limits:
-    """Limits of a mean whose rows are skewed: Student's t, with the end in the long tail raised.
-
-    A sample without its rare large values shows both too small a mean and too small a variance.
-    Like Wilson's, the raised end allows for that: the variance at a true mean further off is
-    larger by ``third / variance`` for each unit. The other end stays Student's.
-
-    Parameters
-    ----------
-    mean, variance : array-like
-        The mean, and its estimated variance.
-    third : array-like
-        Third central moment of the estimated mean: the sum of the cubes of the rows' influences,
-        for n rows alike ``m3 / n^2`` with m3 the third central moment of the values.
-    degrees : array-like
-        Degrees of freedom; zero or less gives [-inf, inf].
-    z : array-like, >= 0
-
-    Returns
-    -------
-    low, high : array
-
-    Notes
-    -----
-    No interval of a mean holds its level for all distributions (Bahadur and Savage): values that
-    are larger than any that was seen cannot be ruled out. Measured for absolute errors in
-    docs/coverage.md.
-
-    References
-    ----------
-    Johnson (1978), JASA 73, 536-544; Bahadur & Savage (1956), Annals of Mathematical Statistics
-    27, 1115-1122.
-
-    Examples
-    --------
-    >>> low, high = skewed_limits(2.0, 0.04, [0.0, 0.008], 99, 1.959964)
-    >>> low.round(3).tolist(), high.round(3).tolist()
-    ([1.603, 1.603], [2.397, 2.953])
-    """
-    mean, variance, third, degrees, z = floats(mean, variance, third, degrees, z)
-    t = as_critical_t(z, degrees)
-    slope = np.where(variance > 0, third / variance, 0.0)
-
-    def reach(slope: Array) -> Array:
-        towards = t**2 * np.maximum(slope, 0.0)
-        return np.asarray((towards + np.sqrt(towards**2 + 4 * t**2 * variance)) / 2)
-
-    known = (degrees > 0) & ~np.isnan(variance)
-    low = np.where(known, mean - reach(-slope), -np.inf)
-    return low, np.where(known, mean + reach(slope), np.inf)
-
-
-@quiet
 def mean_moments(weights: PowerSums, squared: PowerSums, cubed: PowerSums | None) -> MeanMoments:
     """Return a weighted mean with the moments of its estimate, from merged sums.
 
@@ -210,17 +156,48 @@ def mean_moments(weights: PowerSums, squared: PowerSums, cubed: PowerSums | None
     return MeanMoments(mean, variance, third, kish)
 
 
+@quiet
 def mean_limits(of: MeanMoments, z: ArrayLike) -> Limits:
-    """Limits of a mean from its moments: `skewed_limits` at the degrees of its effective rows.
+    """Limits of a mean whose rows are skewed: Student's t, with the end in the long tail raised.
+
+    A sample without its rare large values shows both too small a mean and too small a variance.
+    Like Wilson's, the raised end allows for that: the variance at a true mean further off is
+    larger by ``third / variance`` for each unit. The other end stays Student's.
+
+    Parameters
+    ----------
+    of : MeanMoments
+        Fewer than two effective rows give [-inf, inf].
+    z : array-like, >= 0
+
+    Notes
+    -----
+    No interval of a mean holds its level for all distributions (Bahadur and Savage): values that
+    are larger than any that was seen cannot be ruled out. Measured for absolute errors in
+    docs/coverage.md.
+
+    References
+    ----------
+    Johnson (1978), JASA 73, 536-544; Bahadur & Savage (1956), Annals of Mathematical Statistics
+    27, 1115-1122.
 
     Examples
     --------
-    >>> low, high = mean_limits(MeanMoments(2.0, 0.04, 0.008, 100), 1.959964)
-    >>> round(float(low), 3), round(float(high), 3)
-    (1.603, 2.953)
+    >>> low, high = mean_limits(MeanMoments(2.0, 0.04, [0.0, 0.008], 100), 1.959964)
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([1.603, 1.603], [2.397, 2.953])
     """
-    (rows,) = floats(of.rows)
-    return skewed_limits(of.mean, of.variance, of.third, rows - 1, z)
+    mean, variance, third, rows, z = floats(*of, z)
+    t = as_critical_t(z, rows - 1)
+    slope = np.where(variance > 0, third / variance, 0.0)
+
+    def reach(slope: Array) -> Array:
+        towards = t**2 * np.maximum(slope, 0.0)
+        return np.asarray((towards + np.sqrt(towards**2 + 4 * t**2 * variance)) / 2)
+
+    known = (rows > 1) & ~np.isnan(variance)
+    low = np.where(known, mean - reach(-slope), -np.inf)
+    return low, np.where(known, mean + reach(slope), np.inf)
 
 
 @quiet

@@ -17,7 +17,7 @@ from fairgauge.enums import Average, DiagnosticCode, Status
 from fairgauge.enums import IntervalMethod as M
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.scopes import NO_CLASS, POOLED
-from fairgauge.stats.weighted import skewed_limits
+from fairgauge.stats.weighted import MeanMoments, mean_limits
 
 Z = reference.Z
 
@@ -341,7 +341,7 @@ def test_a_calibration_gap_has_skewed_limits_with_half_a_row_of_either_label():
         second, third = (
             (((gap - gap.mean()) ** k).sum() + (unseen**k).mean() / 2) / 200**k for k in (2, 3)
         )
-        ends = skewed_limits(gap.mean(), second * 200 / 199, third, 199, Z)
+        ends = mean_limits(MeanMoments(gap.mean(), second * 200 / 199, third, 200), Z)
         sides += [float(gap.mean()), tuple(float(end) for end in ends)]
     each = found["calibration_gap.difference", "g", "a"]
     assert reference.mover(*sides) == limits(each)

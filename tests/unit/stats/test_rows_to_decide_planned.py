@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairgauge.stats.rows_to_decide import design_effect, detectable_difference
+from fairgauge.stats.rows_to_decide import detectable_difference
 
 
 def test_the_smallest_difference_is_that_of_the_normal_formula():
@@ -17,7 +17,3 @@ def test_edges():
     assert detectable_difference(0.3, 0, 0.2, 10) == np.inf
     with pytest.raises(ValueError, match=r"power must lie inside \(0, 1\); found 80"):
         detectable_difference(0.3, 100, 0.2, 100, power=80)
-
-
-def test_design_effect():
-    np.testing.assert_allclose(design_effect([1, 11], 0.3), [1, 4])

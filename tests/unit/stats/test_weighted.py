@@ -10,12 +10,12 @@ from scipy import stats
 
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.weighted import (
+    MeanMoments,
     PowerSums,
     effective_rows,
     effective_share,
     mean_limits,
     mean_moments,
-    skewed_limits,
 )
 
 Z = critical(0.95)
@@ -121,13 +121,13 @@ def test_the_raised_end_solves_its_equation(variance, third, degrees, z):
     """(mean - end)^2 = t^2 (variance + third / variance (end - mean)) where the tail is."""
     from scipy.stats import norm, t
 
-    low, high = skewed_limits(5.0, variance, third, degrees, z)
+    low, high = mean_limits(MeanMoments(5.0, variance, third, degrees + 1), z)
     value = t.ppf(norm.cdf(z), degrees)
     for end, towards in ((high, max(third, 0)), (low, min(third, 0))):
         away = float(end) - 5.0
         right = value**2 * (variance + towards / variance * away)
         assert away**2 == pytest.approx(right, rel=1e-6)
-    mirrored = skewed_limits(-5.0, variance, -third, degrees, z)
+    mirrored = mean_limits(MeanMoments(-5.0, variance, -third, degrees + 1), z)
     np.testing.assert_allclose([-mirrored[1], -mirrored[0]], [low, high], rtol=1e-9)
 
 

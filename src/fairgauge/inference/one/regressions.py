@@ -49,10 +49,9 @@ from fairgauge.stats.squares import (
     central_moments,
     heavier_third,
     square_limits,
-    squared_error_limits,
     summed,
     tail_weight,
-    unexplained_error_limits,
+    unexplained_limits,
 )
 from fairgauge.stats.weighted import (
     MeanMoments,
@@ -170,18 +169,13 @@ def _rows(side: ConfusionCounts) -> Array:
 
 
 @moment_interval.register(RootMeanSquaredError)
-def _root_interval(statistic: RootMeanSquaredError, evidence: Evidence) -> StatisticInterval:
-    return _by_fourth_powers(statistic, evidence, _MEAN_SQUARE, _rooted)
-
-
 @moment_interval.register(ResidualSpread)
-def _residual_spread_interval(statistic: ResidualSpread, evidence: Evidence) -> StatisticInterval:
-    return _by_fourth_powers(statistic, evidence, _VARIANCE, _rooted)
-
-
 @moment_interval.register(ExplainedVariance)
-def _explained_interval(statistic: ExplainedVariance, evidence: Evidence) -> StatisticInterval:
-    return _by_fourth_powers(statistic, evidence, _EXPLAINED)
+def _root_or_share_interval(statistic: MomentStatistic, evidence: Evidence) -> StatisticInterval:
+    if isinstance(statistic, ExplainedVariance):
+        return _by_fourth_powers(statistic, evidence, _EXPLAINED)
+    of = _VARIANCE if isinstance(statistic, ResidualSpread) else _MEAN_SQUARE
+    return _by_fourth_powers(statistic, evidence, of, _rooted)
 
 
 def _by_fourth_powers(
@@ -259,8 +253,10 @@ def _mean_square_limits(m: Sums, n: Array, every: Sums) -> At:
     (square, fourth), (all_square, all_fourth) = (
         (quotient(of["gap2"], of["n"]), quotient(_fourth_errors(of), of["n"])) for of in (m, every)
     )
-    pooled = all_square, all_fourth, every["n"]
-    return lambda z: squared_error_limits(square, fourth, n, pooled, z)
+    weight = np.fmax(
+        tail_weight(square, fourth, n), tail_weight(all_square, all_fourth, every["n"])
+    )
+    return lambda z: square_limits(square, weight, n, z)
 
 
 def _mean_square_influence(m: Sums, rows: Sums) -> Array:
@@ -307,14 +303,15 @@ def _explained_limits(m: Sums, n: Array, every: Sums) -> At:
     """
     label = label_moments(m)
     mean, v, e = label.mean, label.second, m["gap2"] / m["n"]
-    spread, all_spread = _spread_of_share(m), _spread_of_share(every)
+    spread = _spread_of_share(m)
+    larger = np.fmax(spread, _spread_of_share(every))
     product = (m["pp"] + m["yy"] - m["gap2"]) / 2  # of label and prediction
     together = (product - m["yy"]) / m["n"] - mean * (m["p"] - m["y"]) / m["n"]  # of e and d
     normal = 4 * np.maximum(1 - together**2 / (e * v), 0.0)
     unexplained = e / v
 
     def at(z: Array) -> Limits:
-        low, high = unexplained_error_limits(unexplained, spread, normal, n, all_spread, z)
+        low, high = unexplained_limits(unexplained, larger, normal, n, z)
         lost = np.isnan(spread) & (unexplained > 0)
         low, high = np.where(lost, 0.0, low), np.where(lost, np.inf, high)
         return 1 - high, 1 - low
