@@ -26,7 +26,7 @@ from fairgauge.stats.cluster_robust import (
     FEWEST_CLUSTERS,
     ShareSums,
     ShareVariance,
-    cluster_interval,
+    cluster_limits,
     effective_rows,
     pooled_correlation,
     share_variance,
@@ -285,10 +285,10 @@ def clustered_average(name, kind, clusters, rng, data_sets):
         whole = tables.sum(1, keepdims=True)
         without = statistic(class_counts(np.concatenate([whole, whole - tables], axis=1)))
         moved = np.moveaxis(deviations(np.moveaxis(without, 1, 0)), 0, 1)
-        found.append(cluster_interval(without[:, 0], moved, sizes, ends, _Z))
-        effective.append(found[-1].clusters)
+        found.append((without[:, 0], *cluster_limits(without[:, 0], moved, sizes, ends, _Z)))
+        effective.append(sizes.sum(-1) ** 2 / (sizes**2).sum(-1))
     enough = np.minimum(*effective) >= FEWEST_CLUSTERS
-    difference = mover_difference(*found[0][:3], *found[1][:3])
+    difference = mover_difference(*found[0], *found[1])
     return adequate(held(difference, 0.0), enough) | {"one group": share(held(found[0][1:], truth))}
 
 

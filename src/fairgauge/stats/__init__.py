@@ -3,4 +3,8 @@
 Functions take array-likes that broadcast against each other and return arrays of the broadcast
 shape.  Counts may be real numbers (effective sample sizes).  Undefined is nan, confidence limits
 may be infinite, and random methods take a ``numpy.random.Generator``.
+
+Some parameters mean the same everywhere and are described only where they mean more: ``z`` is a
+two-sided normal critical value, at least 0; ``confidence`` and ``power`` lie in (0, 1); ``rng``
+draws ``draws`` or ``replicates`` times. Classes of this package are described in their own place.
 """

@@ -55,11 +55,6 @@ def mean_error_limits(bins: Bins, z: ArrayLike) -> Limits:
     multiple of chi approximates the sum of absolute values, exact for a single bin, and both kinds
     of bins are joined as by MOVER.
 
-    Parameters
-    ----------
-    bins : Bins
-    z : array-like of shape (...), >= 0
-
     Returns
     -------
     low, high : array of shape (...), from 0
@@ -97,11 +92,6 @@ def largest_error_limits(bins: Bins, z: ArrayLike) -> Limits:
     The share of each bin has a Clopper-Pearson interval at Sidak's level, so that all cover
     simultaneously; the maximum error then lies between the largest lower and the largest upper
     limit.
-
-    Parameters
-    ----------
-    bins : Bins
-    z : array-like of shape (...), >= 0
 
     Returns
     -------

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairgauge.stats.arrays import Array, floats, quiet, quotient
+from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
 from fairgauge.stats.intervals import as_critical_t, wilson
 from fairgauge.stats.jackknife import scaled_limits
 
@@ -22,34 +22,7 @@ FEWEST_CLUSTERS = 5.0
 """Effective clusters below which an interval is not adequate: its t has too few degrees to be of
 use. Coverage does not fall below the level with fewer, the interval becomes vacuous instead."""
 
-
 _ROUNDING = 1e-12
-
-
-class ClusterInterval(NamedTuple):
-    """A statistic of clustered rows with its confidence interval, without the axis of clusters.
-
-    Attributes
-    ----------
-    estimate, low, high : array
-    variance : array
-        The jackknife variance, nan with fewer than two clusters.
-    n_eff : array
-        Independent rows of which a share with this estimate would have this variance; nan for a
-        statistic without two finite ends.
-    degrees : array
-        Degrees of freedom of the variance, at most the clusters less one.
-    clusters : array
-        Effective clusters: the number of equal ones with the same precision (Kish).
-    """
-
-    estimate: Array
-    low: Array
-    high: Array
-    variance: Array
-    n_eff: Array
-    degrees: Array
-    clusters: Array
 
 
 class ShareSums(NamedTuple):
@@ -157,7 +130,6 @@ def effective_rows(found: ShareVariance, rows: ArrayLike, correlation: ArrayLike
 
     Parameters
     ----------
-    found : ShareVariance
     rows : array-like
         Independent rows that the side has at most: its rows, or their effective number by weight.
     correlation : array-like
@@ -187,15 +159,14 @@ def effective_rows(found: ShareVariance, rows: ArrayLike, correlation: ArrayLike
 
 
 @quiet
-def cluster_interval(
+def cluster_limits(
     estimate: ArrayLike,
     deviations: ArrayLike,
     m: ArrayLike,
     ends: tuple[float, float],
     z: ArrayLike,
-    most: ArrayLike = np.inf,
-) -> ClusterInterval:
-    """Return the confidence interval of any statistic from its jackknife deviations.
+) -> Limits:
+    """Return the confidence limits of any statistic from its jackknife deviations.
 
     Between two finite ends, Wilson's of the effective number of rows; else as
     `jackknife.scaled_limits`. At Student's t with the degrees of freedom that the sizes leave.
@@ -210,43 +181,37 @@ def cluster_interval(
         Rows (or their weights) of every cluster.
     ends : (float, float)
         The statistic's range; infinite ends are allowed.
-    z : array-like of shape (...), >= 0
-        Normal critical value.
-    most : array-like of shape (...)
-        The effective rows that `n_eff` may reach: those of independent rows.
 
     Returns
     -------
-    interval : ClusterInterval
-        The whole range with fewer than two clusters; the effective clusters stand for `n_eff` where
-        nothing deviates or the estimate is at an end.
+    low, high : array
+        nan with fewer than two clusters. Where nothing deviates or the estimate is at an end, the
+        effective clusters (Kish) stand for the effective rows.
 
     Examples
     --------
     >>> moved, m = np.array([-0.02, -0.13, 0.09, 0.09]), np.array([2, 2, 4, 2])
-    >>> found = cluster_interval(0.6, moved, m, (0, 1), 1.959964)
-    >>> round(float(found.low), 3), round(float(found.high), 3)
+    >>> low, high = cluster_limits(0.6, moved, m, (0, 1), 1.959964)
+    >>> round(float(low), 3), round(float(high), 3)
     (0.135, 0.935)
     """
     (value,), (moved,), (m,) = floats(estimate), floats(deviations), floats(m)
-    total, variance = m.sum(-1), (moved**2).sum(-1)
-    clusters = np.nan_to_num(quotient(total**2, (m**2).sum(-1)))
-    degrees = satterthwaite_degrees(m)
+    variance, degrees = (moved**2).sum(-1), satterthwaite_degrees(m)
     t = as_critical_t(z, degrees)
     least, greatest = ends
-    if not (np.isfinite(least) and np.isfinite(greatest)):
+    if np.isfinite(least) and np.isfinite(greatest):
+        span = greatest - least
+        level = (value - least) / span
+        deviates = (level > 0) & (level < 1) & (variance > 0)
+        clusters = np.nan_to_num(quotient(m.sum(-1) ** 2, (m**2).sum(-1)))
+        n_eff = np.where(deviates, level * (1 - level) * span**2 / variance, clusters)
+        n_eff = np.where(degrees > 0, n_eff, 0.0)
+        low, high = wilson(np.nan_to_num(level) * n_eff, n_eff, t)
+        low, high = least + span * low, least + span * high
+    else:
         low, high = scaled_limits(value, np.sqrt(variance), t, least, greatest)
-        rows = np.full(variance.shape, np.nan)
-        return ClusterInterval(value, low, high, variance, rows, degrees, clusters)
-    span = greatest - least
-    level = (value - least) / span
-    deviates = (level > 0) & (level < 1) & (variance > 0)
-    n_eff = np.where(deviates, level * (1 - level) * span**2 / variance, clusters)
-    n_eff = np.where(degrees > 0, np.minimum(n_eff, floats(most)[0]), 0.0)
-    low, high = wilson(np.nan_to_num(level) * n_eff, n_eff, t)
-    return ClusterInterval(
-        value, least + span * low, least + span * high, variance, n_eff, degrees, clusters
-    )
+    known = (degrees > 0) & np.isfinite(variance)
+    return np.where(known, low, np.nan), np.where(known, high, np.nan)
 
 
 def largest_design_effect(rows: Array) -> float:

@@ -145,7 +145,6 @@ def newcombe(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, z: Arra
     ----------
     x1, n1, x2, n2 : array-like
         Successes and trials of both groups.  An empty group contributes the interval [0, 1].
-    z : array-like, >= 0
 
     Returns
     -------
@@ -174,7 +173,6 @@ def mover_wilson_ratio(
     ----------
     x1, n1, x2, n2 : array-like
         ``x1 = 0`` gives a lower limit 0, ``x2 = 0`` an upper limit inf.
-    z : array-like, >= 0
 
     Returns
     -------
@@ -205,8 +203,6 @@ def score_difference(
     ----------
     x1, n1, x2, n2 : array-like
         Successes and trials; an empty group gives [-1, 1].
-    z : float, >= 0
-        Critical value.
     skewness : bool
         Correct the score for its skewness (SCAS), which balances the two tails; without it the
         interval is Miettinen and Nurminen's.

@@ -129,8 +129,6 @@ def cumulative_errors(
     ----------
     a, d, widths, kind
         As for `cumulative_distance`; counts may be real numbers (effective sample sizes).
-    rng : numpy.random.Generator
-    draws : int
 
     Returns
     -------

@@ -95,8 +95,6 @@ def decompose(
     ----------
     x_d, n_d, x_a, n_a : array-like of shape (..., S)
         Successes and trials of the group and of its reference in every stratum.
-    z : float
-        The critical value.
     ratio : bool
         Whether the ratio is decomposed.
     columns : sequence of arrays of shape (S,)
@@ -631,7 +629,6 @@ class _Gap(NamedTuple):
         value, slope : the part, and its derivative by the means.
         shift : from the means to the centre of intervals.
         raised : the covariance of the means for a slope.
-        z : the critical value.
         """
 
         def variance(by: Array) -> Array:

@@ -67,7 +67,6 @@ def variance_limits(value: ArrayLike, deviation: ArrayLike, z: ArrayLike) -> Lim
     ----------
     value, deviation : array-like of shape (..., G)
         The groups' estimates and their standard errors.
-    z : array-like of shape (...), >= 0
 
     Returns
     -------
@@ -100,7 +99,6 @@ def gini_limits(value: ArrayLike, deviation: ArrayLike, z: ArrayLike) -> Limits:
     ----------
     value, deviation : array-like of shape (..., G)
         Non-negative estimates and their standard errors.
-    z : array-like of shape (...), >= 0
 
     Returns
     -------

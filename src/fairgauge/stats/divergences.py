@@ -41,7 +41,6 @@ def expected_distance(
     kind : {"kl", "js", "tvd", "ks", "lp"}
     rng : numpy.random.Generator, optional
         Needed for the norms only.
-    replicates : int
 
     Returns
     -------
@@ -105,8 +104,6 @@ def divergence_interval(
     a, d : array-like of shape (..., K)
         An empty group gives the full range.
     kind : {"kl", "js"}
-    confidence : float in (0, 1)
-    rng : numpy.random.Generator
     draws : int
         Posterior draws.
 
@@ -166,9 +163,6 @@ def norm_interval(
         An empty group gives the full range.
     kind : {"tvd", "ks", "lp"}
         As for `norm`.
-    confidence : float in (0, 1)
-    rng : numpy.random.Generator
-    replicates : int
 
     Returns
     -------

@@ -133,8 +133,6 @@ def adjusted_effect(
         Successes and trials of both sides in every cell.
     columns : sequence of arrays of shape (S,)
         The level of each cell in each column, or its number; main effects are adjusted for.
-    z : float
-        The critical value.
     by_side : bool
         Whether the levels have effects of their own on each side.
     sampling : Sampling, optional

@@ -21,10 +21,6 @@ ROUNDING = 1e-9
 def critical(confidence: float) -> float:
     """Return the two-sided normal critical value.
 
-    Parameters
-    ----------
-    confidence : float in (0, 1)
-
     Raises
     ------
     ValueError
@@ -43,7 +39,6 @@ def critical_t(confidence: float, degrees: ArrayLike) -> Array:
 
     Parameters
     ----------
-    confidence : float in (0, 1)
     degrees : array-like
         Degrees of freedom; inf gives the normal value, zero or less gives inf.
 
@@ -64,7 +59,6 @@ def as_critical_t(z: ArrayLike, degrees: ArrayLike) -> Array:
 
     Parameters
     ----------
-    z : array-like, >= 0
     degrees : array-like
         Degrees of freedom; zero or less gives inf, nan gives nan.
 
@@ -125,7 +119,6 @@ def wilson_odds(over: ArrayLike, under: ArrayLike, z: ArrayLike) -> Limits:
     Parameters
     ----------
     over, under : array-like, >= 0
-    z : array-like, >= 0
 
     Returns
     -------
@@ -156,7 +149,6 @@ def paired_ratio(
     Parameters
     ----------
     both, only_over, only_under : array-like, >= 0
-    z : array-like, >= 0
 
     Returns
     -------
@@ -237,7 +229,6 @@ def jeffreys(x: ArrayLike, n: ArrayLike, confidence: float) -> Limits:
     ----------
     x, n : array-like, 0 <= x <= n
         ``n = 0`` gives [0, 1].
-    confidence : float in (0, 1)
 
     Returns
     -------
@@ -264,7 +255,6 @@ def clopper_pearson(x: ArrayLike, n: ArrayLike, confidence: float) -> Limits:
     ----------
     x, n : array-like, 0 <= x <= n
         ``n = 0`` gives [0, 1].
-    confidence : float in (0, 1)
 
     References
     ----------

@@ -115,11 +115,8 @@ def jackknife_norm_interval(
         Their deviations, as `deviations` gives them.
     kind : {"tvd", "ks", "lp"}
         As for `norm_ball.norm`.
-    confidence : float in (0, 1)
     degrees : array of shape (n,)
         Degrees of freedom of t.
-    rng : numpy.random.Generator
-    draws : int
 
     Returns
     -------

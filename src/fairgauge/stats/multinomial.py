@@ -102,18 +102,16 @@ def class_counts(cells: ArrayLike) -> Array:
 
 
 @quiet
-def adjusted_cells(cells: ArrayLike, added: float = _ADDED) -> Array:
+def adjusted_cells(cells: ArrayLike) -> Array:
     """Return the cells drawn towards independence of labels and predictions, margins kept.
 
     A class whose few rows are all predicted right would otherwise have no variance. To every label
-    and to every prediction `added` rows are added in proportion to the other margin, and the table
-    is fitted back to its own margins, so that no class gains or loses rows.
+    and to every prediction one row is added in proportion to the other margin, and the table is
+    fitted back to its own margins, so that no class gains or loses rows.
 
     Parameters
     ----------
     cells : array-like of shape (..., K, K)
-    added : float, >= 0
-        0 returns the cells.
 
     References
     ----------
@@ -132,7 +130,7 @@ def adjusted_cells(cells: ArrayLike, added: float = _ADDED) -> Array:
     labels, predictions = table.sum(-1, keepdims=True), table.sum(-2, keepdims=True)
     total = table.sum((-1, -2), keepdims=True)
     both = (labels > 0) & (predictions > 0)
-    fitted = np.where(both, table + added * (labels + predictions) / (2 * total), table)
+    fitted = np.where(both, table + _ADDED * (labels + predictions) / (2 * total), table)
     for _ in range(_FITS):
         fitted = fitted * np.nan_to_num(predictions / fitted.sum(-2, keepdims=True))
         fitted = fitted * np.nan_to_num(labels / fitted.sum(-1, keepdims=True))
@@ -315,11 +313,8 @@ def linearised_interval(found: Linearised, ends: tuple[float, float], z: ArrayLi
 
     Parameters
     ----------
-    found : Linearised
     ends : (float, float)
         The statistic's range.
-    z : array-like, >= 0
-        Normal critical value.
 
     Returns
     -------

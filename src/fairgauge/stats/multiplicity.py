@@ -130,7 +130,6 @@ def simultaneous_level(comparisons: int, confidence: float) -> float:
     Parameters
     ----------
     comparisons : int, >= 1
-    confidence : float in (0, 1)
 
     References
     ----------
@@ -171,7 +170,6 @@ def tukey_critical(groups: ArrayLike, confidence: float) -> Array:
     ----------
     groups : array-like of int
         Numbers of groups; fewer than two give 0.
-    confidence : float in (0, 1)
 
     References
     ----------
@@ -249,8 +247,6 @@ def expected_range(
         The rate that all groups share.
     n : array-like of shape (..., G)
         Trials per group, rounded to whole numbers.
-    rng : numpy.random.Generator
-    replicates : int
 
     Returns
     -------

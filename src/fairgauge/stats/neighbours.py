@@ -195,7 +195,6 @@ def jackknifed_share(values: Array, rows: int, confidence: float) -> Limits:
         The mean of all rows, and without each block.
     rows : int
         Effective sample size where the jackknife variance is 0.
-    confidence : float in (0, 1)
 
     References
     ----------

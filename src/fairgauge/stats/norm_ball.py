@@ -41,8 +41,6 @@ def norm_errors(
         Rows of both groups in each category; a category without rows in either takes no part.
     kind : {"tvd", "ks", "lp"}
         As for `norm`.
-    rng : numpy.random.Generator
-    replicates : int
 
     Returns
     -------
@@ -77,7 +75,6 @@ def ball(errors: Array, value: ArrayLike, confidence: float) -> tuple[Array, Arr
         By how much, at most, the distance is off in each draw.
     value : array-like of shape (...)
         The distance.
-    confidence : float in (0, 1)
 
     Returns
     -------

@@ -242,7 +242,6 @@ def trend(
         Of every stratum; those of variance 0 are excluded.
     cells : array of shape (S,)
         The combination of other columns that a stratum is in; each has a level of its own.
-    z : the critical value.
 
     Examples
     --------

@@ -40,7 +40,6 @@ def paired_difference(better: ArrayLike, worse: ArrayLike, n: ArrayLike, z: Arra
         Discordant rows, by direction.
     n : array-like
         All rows; 0 gives [-1, 1].
-    z : array-like, >= 0
 
     Returns
     -------
@@ -78,7 +77,6 @@ def paired_score_ratio(
         As for `paired_difference`.
     n : array-like
         All rows.
-    z : array-like, >= 0
 
     Returns
     -------
@@ -315,7 +313,6 @@ def score_power(n: int, better: float, worse: float, gap: float, z: float) -> fl
         Probabilities of the discordant rows, by direction.
     gap : float in (-1, 1)
         The difference ``better - worse`` that is tested.
-    z : float
 
     Examples
     --------
@@ -342,7 +339,6 @@ def change_power(
         The share of rows of either that are decided differently.
     change : float in (0, 1)
         0 where so few discordant rows cannot come to as much.
-    z : float
 
     Returns
     -------

@@ -186,10 +186,6 @@ def ranking_divergence_interval(
     Parameters
     ----------
     value : float, >= 0
-    tops : Tops
-    confidence : float in (0, 1)
-    rng : numpy.random.Generator
-    draws : int
 
     Returns
     -------
@@ -229,7 +225,6 @@ def top_ratio(
         Top ranks of the group and of its reference; fractional with ties.
     n, m : array-like, > 0
         Ranked rows of both.
-    z : array-like, >= 0
 
     Returns
     -------
@@ -258,7 +253,6 @@ def top_skew(
         Of the ``places`` top ranks, those of the group.
     n, total : array-like, > 0
         Ranked rows of the group, and all.
-    z : array-like, >= 0
 
     Returns
     -------
@@ -422,8 +416,6 @@ def exposure_interval(group: Array, reference: Array, z: float) -> tuple[float, 
     ----------
     group, reference : array of shape (rows,)
         Exposure of the rows of both sides, which share no row.
-    z : float, > 0
-        Critical value.
 
     Returns
     -------

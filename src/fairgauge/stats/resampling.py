@@ -17,14 +17,13 @@ from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
 from fairgauge.stats.intervals import critical, tail_of
 
 _ROUNDING = 1e-12
+_PRIOR_ROWS = 0.5
 
 Metric: TypeAlias = Callable[[Array], Array]
 """From cells of shape (..., K) to values of shape (...)."""
 
 
-def multinomial_cells(
-    counts: ArrayLike, replicates: int, rng: np.random.Generator, *, joint: bool = False
-) -> Array:
+def multinomial_cells(counts: ArrayLike, replicates: int, rng: np.random.Generator) -> Array:
     """Draw bootstrap tables: the bootstrap of rows, from counts.
 
     Parameters
@@ -32,10 +31,6 @@ def multinomial_cells(
     counts : array-like of shape (..., K)
         Rows per cell.  A total that is not whole (effective sample size) is drawn at the nearest
         whole size and scaled back.
-    replicates : int
-    rng : numpy.random.Generator
-    joint : bool
-        Resample the whole table at once, instead of every group (leading index) at its own size.
 
     Returns
     -------
@@ -52,8 +47,6 @@ def multinomial_cells(
     ((1000, 2, 2), [100.0, 50.0])
     """
     (table,) = floats(counts)
-    if joint:
-        return multinomial_cells(table.ravel(), replicates, rng).reshape(replicates, *table.shape)
     total = table.sum(-1, keepdims=True)
     size = np.rint(total)
     share = np.where(total > 0, table / np.where(total > 0, total, 1.0), 1 / table.shape[-1])
@@ -63,22 +56,13 @@ def multinomial_cells(
     return np.asarray(drawn * np.where(size > 0, quotient(total, size), 0.0))
 
 
-def dirichlet_cells(
-    counts: ArrayLike, draws: int, rng: np.random.Generator, prior: float = 0.5, *,
-    joint: bool = False,
-) -> Array:  # fmt: skip
-    """Draw cells from the Dirichlet posterior, on the scale of the counts.
+def dirichlet_cells(counts: ArrayLike, draws: int, rng: np.random.Generator) -> Array:
+    """Draw cells from the Dirichlet posterior, with Jeffreys' prior, on the scale of the counts.
 
     Parameters
     ----------
     counts : array-like of shape (..., K)
         Rows per cell, real numbers allowed.
-    draws : int
-    rng : numpy.random.Generator
-    prior : float
-        Prior rows per cell; 0.5 is Jeffreys'.  Its total should stay below 5 % of the rows.
-    joint : bool
-        One Dirichlet over the whole table, instead of one per group (leading index).
 
     Returns
     -------
@@ -92,10 +76,8 @@ def dirichlet_cells(
     ((1000, 3), True, True)
     """
     (table,) = floats(counts)
-    gamma = rng.standard_gamma(table + prior, size=(draws, *table.shape))
-    axes = tuple(range(1, gamma.ndim)) if joint else (-1,)
-    total = table.sum() if joint else table.sum(-1, keepdims=True)
-    return np.asarray(gamma * (total / gamma.sum(axes, keepdims=True)))
+    gamma = rng.standard_gamma(table + _PRIOR_ROWS, size=(draws, *table.shape))
+    return np.asarray(gamma * (table.sum(-1, keepdims=True) / gamma.sum(-1, keepdims=True)))
 
 
 def quantile_interval(draws: ArrayLike, confidence: float) -> Limits:
@@ -107,7 +89,6 @@ def quantile_interval(draws: ArrayLike, confidence: float) -> Limits:
     Parameters
     ----------
     draws : array-like of shape (draws, ...)
-    confidence : float in (0, 1)
 
     Returns
     -------
@@ -166,7 +147,6 @@ def normal(estimate: ArrayLike, replicates: ArrayLike, confidence: float) -> Lim
     estimate : array-like of shape (...)
     replicates : array-like of shape (replicates, ...)
         Undefined or infinite replicates give [-inf, inf].
-    confidence : float in (0, 1)
 
     Examples
     --------
@@ -194,7 +174,6 @@ def bca(counts: ArrayLike, metric: Metric, replicates: ArrayLike, confidence: fl
         From cells of shape (..., K) to values of shape (...).
     replicates : array-like of shape (replicates, ...)
         The metric of the resampled cells; undefined ones as for `quantile_interval`.
-    confidence : float in (0, 1)
 
     References
     ----------
@@ -333,7 +312,6 @@ def random_parts(
     ----------
     counts : array-like of whole numbers
         Any shape; of an odd number of rows, below 1,000,000,000, the second half has one more.
-    rng : numpy.random.Generator
     share : the share of the rows in the first part.
 
     Returns

@@ -43,7 +43,6 @@ def detectable_difference(
     ----------
     p1, n1, p2, n2 : array-like
         Rates in [0, 1] and sizes of both groups; an empty group gives inf.
-    confidence, power : float in (0, 1)
 
     Returns
     -------
@@ -73,7 +72,6 @@ def times_the_rows(
         grows with the root of the rows. 0 and below gives inf.
     comparisons : int, >= 1
         Comparisons that are adjusted for, by Bonferroni's level.
-    confidence, power : float in (0, 1)
 
     Examples
     --------
@@ -286,7 +284,6 @@ def rows_to_decide(
         Rows (of both sides together) that it rests on.
     lower, upper : array-like
         The rule's limits, possibly infinite.
-    confidence, power : float in (0, 1)
     logarithmic : bool
         Work on the scale of logarithms, as suits ratios; all numbers are then above 0.
 
@@ -338,7 +335,6 @@ def rows_to_decide_rates(
         Limits of ``p1 - p2`` or ``p1 / p2``, possibly infinite.
     comparison : {"difference", "ratio"}
         Ratios are of rates above 0.
-    confidence, power : float in (0, 1)
 
     Returns
     -------
@@ -480,7 +476,6 @@ def verdict_power(
     lower, upper : float
         The rule's limits, possibly infinite.
     comparison : {"difference", "ratio"}
-    confidence : float in (0, 1)
 
     Returns
     -------
@@ -539,7 +534,6 @@ def rows_for_verdict(
         As for `verdict_power`.
     goal : {"pass", "fail"}
         The wanted verdict.
-    power : float in (0, 1)
     share : float in (0, 1)
         The group's share of the rows; all others are the reference.
     among : float in (0, 1]

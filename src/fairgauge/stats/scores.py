@@ -79,7 +79,6 @@ def precision_interval(
     average, variance : array-like
         As returned by `precision_from_counts`.
     positives : array-like
-    z : array-like, >= 0
 
     Examples
     --------
@@ -137,8 +136,6 @@ def curve_errors(a: ArrayLike, d: ArrayLike, rng: np.random.Generator, draws: in
     ----------
     a, d : array-like of shape (2, B)
         As for `roc_curves`, of both groups.
-    rng : numpy.random.Generator
-    draws : int
 
     Examples
     --------

@@ -115,7 +115,6 @@ def e_value(
 
     Parameters
     ----------
-    tolerated : Tolerated
     a, d : array-like in [0, 1]
         The alternative hypothesis, chosen before the batch was observed.
     x_a, n_a, x_d, n_d : array-like
@@ -159,7 +158,6 @@ class EDetector:
 
     Parameters
     ----------
-    tolerated : Tolerated
     alpha : array-like in (0, 1)
         Largest probability of a false alarm within `horizon` batches; alpha / M for M comparisons.
     horizon : float

@@ -149,8 +149,6 @@ def square_limits(square: ArrayLike, weight: ArrayLike, n: ArrayLike, z: ArrayLi
         The kurtosis, as returned by `tail_weight`.
     n : array-like
         Rows (of a variance, one less).
-    z : array-like, >= 0
-        Critical value.
 
     Returns
     -------
@@ -263,7 +261,6 @@ def standardised_difference(
         Of the two sides, which share no row.
     rows : pair of array-like
         The effective sample size of each side.
-    confidence : float in (0, 1)
     inside : bool
         Whether the reference is both sides together.
 
@@ -419,7 +416,6 @@ def absolute_error_limits(own: MeanMoments, every: MeanMoments, z: ArrayLike) ->
     ----------
     own, every : MeanMoments
         Of the mean absolute error of the group, and of all rows.
-    z : array-like, >= 0
 
     Returns
     -------

@@ -41,7 +41,6 @@ def stratified_difference(
         Successes and trials of both groups in every stratum.
     weights : array-like of shape (..., S), >= 0
         Mantel and Haenszel's, ``n1 n2 / (n1 + n2)`` over their sum, for their risk difference.
-    z : array-like of shape (...), >= 0
 
     Returns
     -------
@@ -129,7 +128,6 @@ def mantel_haenszel_odds_ratio(
     x1, n1, x2, n2 : array-like of shape (..., S)
         Successes and trials of both groups in every stratum; a stratum without trials on a side is
         excluded.
-    z : array-like of shape (...), >= 0
 
     Returns
     -------
@@ -184,7 +182,6 @@ def conditional_disparity(group: ArrayLike, others: ArrayLike, z: ArrayLike) -> 
     group, others : array-like of shape (..., S, 2)
         Accepted and rejected rows of the group, and of all others, in every stratum. A stratum
         without accepted or without rejected rows takes no part, as in the statistic.
-    z : array-like of shape (...), >= 0
 
     Returns
     -------

@@ -67,7 +67,6 @@ class StreamedLogistic:
     ----------
     cells : the cells of both sides, and their design.
     start : the coefficients of a rough fit, and whether it is Firth's; numbers are last.
-    z : the critical value.
     """
 
     def __init__(self, cells: CellsOfSides, start: tuple[Array, bool], z: float) -> None:

@@ -168,7 +168,6 @@ def mean_limits(of: MeanMoments, z: ArrayLike) -> Limits:
     ----------
     of : MeanMoments
         Fewer than two effective rows give [-inf, inf].
-    z : array-like, >= 0
 
     Notes
     -----

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fairgauge.stats.cluster_robust import (
     ShareSums,
     ShareVariance,
-    cluster_interval,
+    cluster_limits,
     effective_rows,
     pooled_correlation,
     satterthwaite_degrees,
@@ -137,15 +137,16 @@ def test_any_statistic_has_the_interval_of_what_it_equals():
     """A share on another scale, and a mean without ends, from values with a cluster left out."""
     x, m = np.array([1, 0, 3, 2]), np.array([2, 2, 4, 2])
     left_out = np.array([0.6, *((6 - x) / (10 - m))])
-    share = cluster_interval(0.6, deviations(left_out), m, (0, 1), Z, 10)
-    np.testing.assert_allclose([share.low, share.high], limits_of(x, m))
-    np.testing.assert_allclose(share.variance, variance_of(x, m).variance)
-    twice = cluster_interval(0.2, deviations(2 * left_out - 1), m, (-1, 1), Z, 10)
-    np.testing.assert_allclose([twice.low, twice.high], [2 * share.low - 1, 2 * share.high - 1])
-    plain = cluster_interval(0.6, deviations(left_out), m, (-np.inf, np.inf), Z)
-    half = critical_t(0.95, share.degrees) * np.sqrt(share.variance)
-    np.testing.assert_allclose([plain.low, plain.high], [0.6 - half, 0.6 + half])
-    assert np.isnan(plain.n_eff)
+    share = cluster_limits(0.6, deviations(left_out), m, (0, 1), Z)
+    np.testing.assert_allclose(share, limits_of(x, m))
+    twice = cluster_limits(0.2, deviations(2 * left_out - 1), m, (-1, 1), Z)
+    np.testing.assert_allclose(twice, 2 * np.array(share) - 1)
+    plain = cluster_limits(0.6, deviations(left_out), m, (-np.inf, np.inf), Z)
+    found = variance_of(x, m)
+    half = critical_t(0.95, found.degrees) * np.sqrt(found.variance)
+    np.testing.assert_allclose(plain, [0.6 - half, 0.6 + half])
+    alone = cluster_limits(0.6, [[0.0]], [[10.0]], (0, 1), Z)
+    assert np.isnan(alone).all()
 
 
 def test_a_correlation_raises_what_few_clusters_show():

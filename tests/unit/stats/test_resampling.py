@@ -28,13 +28,10 @@ def test_multinomial_has_the_moments_of_a_row_bootstrap():
     np.testing.assert_allclose(draws.var(0), [21, 25, 16], rtol=0.03)
 
 
-def test_groups_keep_their_size_unless_drawn_jointly():
+def test_groups_keep_their_size():
     table = [[30, 70], [5, 5], [0, 0]]
     fixed = multinomial_cells(table, 200, RNG(0)).sum(-1)
     assert (fixed == [100, 10, 0]).all()
-    joint = multinomial_cells(table, 200, RNG(0), joint=True)
-    assert (joint.sum((1, 2)) == 110).all()
-    assert joint.sum(-1)[:, 0].std() > 0
 
 
 def test_effective_sizes_are_scaled_back():
@@ -49,8 +46,6 @@ def test_dirichlet_has_the_moments_of_the_posterior():
     mean = 3.5 / 4
     assert rate(draws).mean() == pytest.approx(mean, abs=0.003)
     assert rate(draws).var() == pytest.approx(mean * (1 - mean) / 5, rel=0.03)
-    joint = dirichlet_cells([[3, 1], [2, 4]], 50, RNG(0), joint=True)
-    np.testing.assert_allclose(joint.sum((1, 2)), 10)
 
 
 def test_limits_of_draws_are_sample_quantiles():

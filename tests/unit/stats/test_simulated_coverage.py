@@ -64,15 +64,11 @@ def posterior(rng, size, n, shares, metric, joint=False):
     shares = np.asarray(shares)
     if joint:
         tables = rng.multinomial(n, shares.ravel(), size).reshape(size, *shares.shape)
-        hits = [
-            covered(
-                resampling.quantile_interval(
-                    metric(resampling.dirichlet_cells(table, 1000, rng, joint=True)), 0.95
-                ),
-                metric(shares),
-            )
-            for table in tables
-        ]
+        hits = []
+        for table in tables:
+            draws = resampling.dirichlet_cells(table.ravel(), 1000, rng)
+            values = metric(draws.reshape(1000, *table.shape))
+            hits.append(covered(resampling.quantile_interval(values, 0.95), metric(shares)))
         return np.mean(hits)
     tables = rng.multinomial(n, shares, (size, len(shares)))
     draws = metric(resampling.dirichlet_cells(tables, 1000, rng))

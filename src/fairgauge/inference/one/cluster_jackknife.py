@@ -8,7 +8,7 @@ sides at once.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from fairgauge.inference.interval import (
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.sides import Index
 from fairgauge.stats.arrays import Limits, quotient
-from fairgauge.stats.cluster_robust import cluster_interval, satterthwaite_degrees
+from fairgauge.stats.cluster_robust import cluster_limits, satterthwaite_degrees
 from fairgauge.stats.intervals import as_critical_t
 from fairgauge.stats.jackknife import deviations, scaled_limits
 
@@ -66,13 +66,13 @@ def jackknifed(statistic: Statistic, evidence: Evidence) -> StatisticInterval:
     deviation = deviations(values)
 
     def at(z: Array) -> Limits:
-        found = cluster_interval(estimate, deviation.T, sizes.T, statistic.range, z)
-        known = (found.degrees > 0) & np.isfinite(found.variance)
-        return np.where(known, found.low, np.nan), np.where(known, found.high, np.nan)
+        return cluster_limits(estimate, deviation.T, sizes.T, statistic.range, z)
 
-    rows = evidence.effective_cases(statistic.size)
-    return replace(
-        StatisticInterval(estimate, rows, at, JACKKNIFE),
+    return StatisticInterval(
+        estimate,
+        evidence.effective_cases(statistic.size),
+        at,
+        JACKKNIFE,
         clusters=effective_number(sizes),
         dependence=BlockDeviations(deviation),
     )
