@@ -83,15 +83,13 @@ def thresholds(
         **made_now(),
         data=CountedData(source.name if source else "counts", cube.cases),
         score=spec.score,
-        accepts=chosen.accepts,
         today=spec.threshold[0],
         goal=str(rule),
         kept=rate,
         margin=margin,
         confidence=spec.confidence,
         seed=spec.seed,
-        features=chosen.features,
-        diagnostics=(*repeated, *chosen.diagnostics),
+        **chosen | {"diagnostics": (*repeated, *chosen["diagnostics"])},
         spec=spec.to_dict(),
     )
 

@@ -55,9 +55,8 @@ PATTERNS = 16
 _CELLS = 4
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ClusterMoments:
-    """Sums over the clusters of every side in every slot; ``+`` and ``-`` are those of the sums.
+class ClusterMoments(NamedTuple):
+    """Sums over the clusters of every side in every slot.
 
     Attributes
     ----------
@@ -69,17 +68,6 @@ class ClusterMoments:
     first: Array
     second: Array
     having: Array
-
-    def __add__(self, other: ClusterMoments) -> ClusterMoments:
-        return ClusterMoments(*(a + b for a, b in zip(self.parts, other.parts, strict=True)))
-
-    def __sub__(self, other: ClusterMoments) -> ClusterMoments:
-        return ClusterMoments(*(a - b for a, b in zip(self.parts, other.parts, strict=True)))
-
-    @property
-    def parts(self) -> tuple[Array, Array, Array]:
-        """Return the three sums."""
-        return self.first, self.second, self.having
 
 
 class LargeClusters(NamedTuple):
@@ -135,10 +123,13 @@ class ClusterSums:
         slot_of[self._cluster] = self._slot
         whole = _moments(slot_of, every[0], every[1], (1, slots))
         # the clusters of a group count in its rest with what they hold beside it
-        rest = whole - _moments(key, self._met, every[1][self._cluster], shape)
-        rest += _moments(key, self._met - self._own, every[1][self._cluster] - rows, shape)
-        parts = zip(mine.parts, whole.parts, rest.parts, strict=True)
-        self.sums = ClusterMoments(*(np.concatenate(part) for part in parts))
+        met = _moments(key, self._met, every[1][self._cluster], shape)
+        beside = _moments(key, self._met - self._own, every[1][self._cluster] - rows, shape)
+        sums = zip(mine, whole, met, beside, strict=True)
+        self.sums = ClusterMoments(
+            *(np.concatenate([own, of_all, of_all - of_met + less])
+              for own, of_all, of_met, less in sums)
+        )  # fmt: skip
         self.large = self._large(every[0], slot_of)
 
     def _large(self, whole: Array, slot_of: Index) -> LargeClusters:
@@ -431,7 +422,7 @@ class _Shares(NamedTuple):
 def _variances(sums: ClusterSums, of: Cells, among: Cells) -> tuple[ShareVariance, Array]:
     """Return the variance of a share of every side in every slot, and that without leverage."""
     x, m = (np.array(cells.coefficients, dtype=float) for cells in (of, among))
-    first, second, having = (part.reshape(-1, *part.shape[2:]) for part in sums.sums.parts)
+    first, second, having = (part.reshape(-1, *part.shape[2:]) for part in sums.sums)
     pattern = among.count(_PATTERNS.counts(BOTH)) > 0
     products = [np.einsum("i,sij,j->s", a, second, b) for a, b in ((x, x), (x, m), (m, m))]
     every = ShareSums(having @ pattern, first @ x, first @ m, *products)

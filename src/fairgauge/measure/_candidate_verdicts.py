@@ -23,6 +23,7 @@ import math
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
@@ -87,7 +88,9 @@ def judged(
     for one, disparities, margins in zip(measured, of_every, of_all_rows, strict=True):
         tests = sum(disparity.margin is not None for disparity in disparities)
         tests += sum(len(batch.tests) for batch in one.groups)
-        levels = _MarginLevels(confidence, len(measured), tests)
+        error = (1 - confidence) / len(measured)
+        strict_z = critical(1 - error / max(tests, 1))
+        levels = _MarginLevels(confidence, critical(1 - error), strict_z)
         at = iter(disparities)
         limited = [
             each
@@ -108,29 +111,19 @@ def judged(
     return tuple(made)
 
 
-@dataclass(frozen=True, slots=True)
-class _MarginLevels:
+class _MarginLevels(NamedTuple):
     """At which levels the margins of a candidate are tested.
 
     Attributes
     ----------
     confidence : of one test.
-    candidates, tests : how many candidates there are, and tests of this one.
+    z : the critical value that shows that nothing is worse: all tests must.
+    strict_z : the critical value that shows that something is worse: any test may.
     """
 
     confidence: float
-    candidates: int
-    tests: int
-
-    @property
-    def z(self) -> float:
-        """Return the critical value that shows that nothing is worse: all tests must."""
-        return critical(1 - (1 - self.confidence) / self.candidates)
-
-    @property
-    def strict_z(self) -> float:
-        """Return the critical value that shows that something is worse: any test may."""
-        return critical(1 - (1 - self.confidence) / (self.candidates * max(self.tests, 1)))
+    z: float
+    strict_z: float
 
 
 def _outcome(is_as_good: bool, is_worse: bool) -> Performance:

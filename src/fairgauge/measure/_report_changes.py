@@ -27,7 +27,7 @@ from fairgauge.results.comparison import (
     Which,
     subject_of,
 )
-from fairgauge.results.estimates import Estimate
+from fairgauge.results.estimates import Estimate, as_number
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Interval
 from fairgauge.results.verdicts import Verdict
@@ -245,23 +245,19 @@ def _change(
         old=old,
         new=new,
         by="ratio" if made.log else "difference",
-        change=_known(made.change),
+        change=as_number(made.change),
         interval=Interval(made.low, made.high, new.confidence or math.nan) if known else None,
-        p_value=_known(made.p_value),
-        p_adjusted=_known(made.p_adjusted),
+        p_value=as_number(made.p_value),
+        p_adjusted=as_number(made.p_adjusted),
         changed=made.p_adjusted <= level,
         direction=direction,
-        distance_p_adjusted=_known(made.distance_p_adjusted) if direction else None,
+        distance_p_adjusted=as_number(made.distance_p_adjusted) if direction else None,
         significant=bool(direction) and made.distance_p_adjusted <= level,
         crossed=made.crossed,
         other_side=direction is not None and made.crossing_p_adjusted <= level,
         size=_size(pair, made),
         reason=reason,
     )
-
-
-def _known(number: float) -> float | None:
-    return None if math.isnan(number) else number
 
 
 def _direction(away: float) -> Direction | None:

@@ -11,18 +11,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fairgauge.catalogue.cells import Array
-from fairgauge.catalogue.comparisons import Combined, Contrast
+from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import (
-    Accepts,
     Better,
     ChosenBy,
     DiagnosticCode,
@@ -97,8 +96,8 @@ _PARTS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1)
 
 def choose_thresholds(
     cube: Cube, spec: Spec, goal: Rule, kept: str, margin: float
-) -> ChosenThresholds:
-    """Return the frontier, and the thresholds that meet a goal, of each feature by itself.
+) -> dict[str, Any]:
+    """Return the fields of a `ThresholdChoice`: the frontier, and what meets a goal, by feature.
 
     ``spec`` names the score, its threshold today and the label.
     """
@@ -114,13 +113,15 @@ def choose_thresholds(
             problems.append(Problem(option, f"{why}; {instead}"))
     if problems:
         raise SpecError(problems)
-    asked = _Asked(metric_of(goal), goal, spec.catalogue.rate(kept), margin, spec)
     (outcome,) = resolution.outcomes
-    choosers = [_Chooser(of, outcome, asked) for of in resolution.features]
-    return ChosenThresholds(
-        accepts=accepts(outcome, spec),
-        features=tuple(each.chosen() for each in choosers),
-        diagnostics=(
+    choosers = [
+        _Chooser(of, outcome, spec, goal, spec.catalogue.rate(kept), margin)
+        for of in resolution.features
+    ]
+    return {
+        "accepts": accepts(outcome, spec),
+        "features": tuple(each.chosen() for each in choosers),
+        "diagnostics": (
             *choosers[0].one_decision(),
             *reversed_scores(resolution),
             # no goal allows for what is missing, so that no note is that a rule does
@@ -130,27 +131,7 @@ def choose_thresholds(
                 for note in missing_outcomes(of, replace(spec, rules=()))
             ),
         ),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class ChosenThresholds:
-    """The thresholds of every feature, and what they decide."""
-
-    accepts: Accepts
-    features: tuple[FeatureThresholds, ...]
-    diagnostics: tuple[Diagnostic, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Asked:
-    """The goal, the rate that is kept within a margin, and the whole question."""
-
-    metric: Contrast | Combined
-    goal: Rule
-    kept: Statistic
-    margin: float
-    spec: Spec
+    }
 
 
 class _Chosen(NamedTuple):
@@ -161,15 +142,23 @@ class _Chosen(NamedTuple):
 
 
 class _Chooser:
-    """The histogram of one feature, halved, and what is asked of it."""
+    """The histogram of one feature, halved, the goal, and the rate that is kept within a margin."""
 
-    def __init__(self, counts: GroupCounts, outcome: OutcomeMasks, asked: _Asked) -> None:
-        self.metric, self.goal, self.kept = asked.metric, asked.goal, asked.kept
-        self.margin, self.spec = asked.margin, asked.spec
+    def __init__(
+        self,
+        counts: GroupCounts,
+        outcome: OutcomeMasks,
+        spec: Spec,
+        goal: Rule,
+        kept: Statistic,
+        margin: float,
+    ) -> None:
+        self.metric, self.goal, self.kept = metric_of(goal), goal, kept
+        self.margin, self.spec = margin, spec
         histogram = counts.histogram
         assert histogram is not None
         self.counts = counts
-        self.accepts = accepts(outcome, asked.spec)
+        self.accepts = accepts(outcome, spec)
         names = ("w", "w2", "n") if self.spec.weight else ("n", "n", "n")
         self.by_label = np.stack([by_label(histogram.counts[n], outcome.labels) for n in names])
         assert isinstance(self.spec.threshold, tuple)
@@ -183,7 +172,7 @@ class _Chooser:
         self.first, self.second = (
             self._half(quotient(half, cases), histogram) for half in (firsts, cases - firsts)
         )
-        self._margins = margins_by_threshold(counts, outcome, asked.spec, self.cuts)
+        self._margins = margins_by_threshold(counts, outcome, spec, self.cuts)
         self.today = int(np.searchsorted(self.cuts, self.spec.threshold[0]))
         small = small_groups([counts], self.spec)
         self._small = [small.get((counts.feature, name)) for name in counts.groups]

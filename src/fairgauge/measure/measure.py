@@ -142,10 +142,10 @@ def measure(
     homogeneity = [note for part in parts for note in part.homogeneity]
     together = {key: limits for part in parts for key, limits in part.together.items()}
     together |= mixed.together
-    tested = adjusted_estimates(
+    adjusted, family = adjusted_estimates(
         mark_estimates(estimates, small), together, homogeneity, spec.confidence
     )
-    pairs = [pair for part in parts for pair in part.compare_pairs(tested.family)]
+    pairs = [pair for part in parts for pair in part.compare_pairs(family)]
     worst: dict[ComparisonKey, tuple[WorstCase, ...]] = {}
     adequate: dict[ComparisonKey, Adequate] = {}
     for part in parts:
@@ -159,11 +159,11 @@ def measure(
         task=resolution.task,
         groups=tuple(mark_groups(groups, small)),
         totals=totals,
-        estimates=tested.estimates,
+        estimates=adjusted,
         diagnostics=(
             *diagnostics,
-            *adjustment_notes(tested.estimates, spec),
-            *family_notes(tested.family, homogeneity, spec.confidence),
+            *adjustment_notes(adjusted, spec),
+            *family_notes(family, homogeneity, spec.confidence),
         ),
         scores=tuple(counts for each in binned for counts in score_counts(each, first)),
         threshold_references=tuple(

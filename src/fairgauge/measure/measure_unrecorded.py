@@ -51,6 +51,7 @@ from fairgauge.results.estimates import (
     RateValue,
     Shown,
     ShownKey,
+    as_number,
 )
 from fairgauge.results.scopes import Diagnostic, Interval, Reference
 from fairgauge.stats.arrays import Limits
@@ -317,7 +318,7 @@ class _Feature:
             self._shown(row.name, rate, estimator, [side], lambda made, z: made.limits(side, z))
         )
         interval = Interval(low, high, level, methods_of(rate, estimator))
-        value = _known_value(made.value(side))
+        value = as_number(made.value(side))
         return RateValue(value=value, interval=interval, status=status, reason=reason)
 
     def _unmeasured(self, metric: Metric) -> Estimate:
@@ -375,11 +376,11 @@ class _Feature:
         low, high = made.contrast(by, one, other, critical(level))
         estimate = replace(
             estimate,
-            value=_known_value(value),
+            value=as_number(value),
             interval=Interval(low, high, level, methods_of(rate, estimator)),
             p_value=p_value(made, by, one, other),
-            rate_group=_known_value(made.value(group)),
-            rate_reference=_known_value(made.value(reference)),
+            rate_group=as_number(made.value(group)),
+            rate_reference=as_number(made.value(reference)),
             n_group=round(rate.size(group, estimator), 1),
             n_reference=round(rate.size(reference, estimator), 1),
             status=status,
@@ -499,7 +500,7 @@ class _Feature:
                 threshold=estimate.threshold,
                 estimator=each,
                 decides=each is deciding,
-                value=None if each is Estimator.BRACKET else _known_value(value),
+                value=None if each is Estimator.BRACKET else as_number(value),
                 interval=Interval(low, high, level, methods_of(rate, each)),
             )
             if each is Estimator.BOUNDS:
@@ -630,11 +631,6 @@ class _Feature:
             )
         for (name, _, _), p in self._unfit.items():
             yield Diagnostic.warning(DiagnosticCode.LACK_OF_FIT, counts.feature, rate=name, p=p)
-
-
-def _known_value(value: float) -> float | None:
-    """Return a value, None where an estimator has a range alone."""
-    return None if math.isnan(value) else value
 
 
 def names_of_unrecorded(

@@ -29,6 +29,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.references import resolve_references
 from fairgauge.resolve.sides import CountsBySide
+from fairgauge.results.estimates import as_number
 from fairgauge.results.monitor_results import (
     PERIODS_NOW,
     Alarm,
@@ -86,8 +87,8 @@ def pooled(
     Periods that were ``chosen`` by their values have no interval.
     """
     total = counts.sum(axis=0)
-    value, low, high = (known(float(each)) for each in estimates(total, rate.by))
-    group, reference = (known(float(each)) for each in rates_of(total, rate))
+    value, low, high = (as_number(float(each)) for each in estimates(total, rate.by))
+    group, reference = (as_number(float(each)) for each in rates_of(total, rate))
     n_group, n_reference = (int(each) for each in sizes_of(total, rate))
     return PooledPeriods(
         first=first,
@@ -121,11 +122,6 @@ def sizes_of(counts: Array, rate: MonitoredRate) -> tuple[Array, Array]:
     if rate.by == "rate":
         return n_d, np.zeros_like(n_d)
     return (n_a, n_d) if rate.turned else (n_d, n_a)
-
-
-def known(value: float) -> float | None:
-    """Return a value, None where it is undefined."""
-    return None if math.isnan(value) else value
 
 
 def attribute(

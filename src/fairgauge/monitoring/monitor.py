@@ -19,7 +19,6 @@ from fairgauge.errors import CubeError, DataError, SpecError, closest, listing, 
 from fairgauge.monitoring._attribution import (
     attribute,
     estimates,
-    known,
     rates_of,
     sizes_of,
 )
@@ -80,6 +79,7 @@ from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.resolution import absent_exclusions
 from fairgauge.results.disadvantage import favourable_of
+from fairgauge.results.estimates import as_number
 from fairgauge.results.monitor_results import (
     FEWEST_PERIODS,
     IN_MEMORY,
@@ -765,16 +765,16 @@ def _points(
     points = []
     for t, row in enumerate(zip(*every, strict=True)):
         value, low, high, group, reference, n_group, n_reference, *so_far = row
-        running_value, running_low, running_high = map(known, so_far)
+        running_value, running_low, running_high = map(as_number, so_far)
         fewest = n_group if rate.by == "rate" else min(n_group, n_reference)
         points.append(
             Point(
                 period=names[t],
-                value=known(value),
-                low=known(low),
-                high=known(high),
-                rate_group=known(group),
-                rate_reference=known(reference),
+                value=as_number(value),
+                low=as_number(low),
+                high=as_number(high),
+                rate_group=as_number(group),
+                rate_reference=as_number(reference),
                 n_group=int(n_group),
                 n_reference=int(n_reference),
                 evidence=float(evidence[t]) if t < entered else None,
@@ -783,7 +783,7 @@ def _points(
                 running_low=running_low,
                 running_high=running_high,
                 reason=why_undefined(t, (reference, n_reference, n_group))
-                if known(value) is None
+                if as_number(value) is None
                 else None,
                 waits=t >= entered,
             )

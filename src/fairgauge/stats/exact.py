@@ -174,7 +174,7 @@ def exact_limits(
     x_d, n_d, x_a, n_a, alpha = floats(x_d, n_d, x_a, n_a, alpha)
     if comparison == "rate":
         return exact_rate_limits(x_d, n_d, alpha / 2)
-    product = fisher_product(alpha / 2)
+    product = _fisher_product(alpha / 2)
     tails = np.exp(np.linspace(1.0, 0.0, _STEPS + 1).reshape(-1, *(1,) * alpha.ndim)
                    * np.log(product))  # fmt: skip
     of_d, of_a = tails[:-1], np.minimum(product / tails[1:], 1.0)
@@ -184,17 +184,8 @@ def exact_limits(
     return furthest(low_d, high_a).min(axis=0), furthest(high_d, low_a).max(axis=0)
 
 
-def fisher_product(alpha: ArrayLike) -> Array:
-    """Return k with P(p q <= k) = alpha for two independent uniform p-values.
-
-    Examples
-    --------
-    >>> k = float(fisher_product(0.05))
-    >>> round(float(k * (1 - np.log(k))), 6)
-    0.05
-    """
-    (error,) = floats(alpha)
+def _fisher_product(alpha: Array) -> Array:
+    """Return k with P(p q <= k) = k (1 - ln k) = alpha for two independent uniform p-values."""
     from scipy import special  # when needed
 
-    root: Array = np.real(special.lambertw(-error / np.e, k=-1))
-    return np.asarray(np.exp(1 + root))
+    return np.asarray(np.exp(1 + np.real(special.lambertw(-alpha / np.e, k=-1))))

@@ -116,32 +116,22 @@ def _spread(
     few: NDArray[np.bool_] | None = None,
 ) -> SlotIntervals:
     groups = (~np.isnan(groups_interval.estimate)).reshape(slots, -1).sum(axis=1)
+    own, reason = groups_interval.methods, groups_interval.reason
     if metric.by in ("minimum", "maximum"):
         limits = _extreme(metric, groups_interval, groups, confidence)
-        return SlotIntervals(
-            limits,
-            (IntervalMethod.SIMULTANEOUS_GROUPS, *groups_interval.methods),
-            groups_interval.reason,
-        )
-    if metric.by == "largest_gap":
-        low, high = _most_apart(
-            groups_interval, groups, confidence, confidence, mover_difference, few
-        )
-        limits = np.fmax(low, 0.0), high
-        return SlotIntervals(
-            limits, (*_PAIRS_AT_ONCE, *groups_interval.methods), groups_interval.reason
-        )
-    if metric.by == "smallest_ratio":
-        low, high = _most_apart(groups_interval, groups, confidence, confidence, mover_ratio, few)
-        if metric.of.range[0] < 0:
-            positive_groups = _all_positive(groups_interval, groups, confidence)
-            low, high = (
-                np.where(positive_groups, low, np.nan),
-                np.where(positive_groups, high, np.nan),
-            )
-        limits, reason = (low, np.fmin(high, 1.0)), groups_interval.reason or RATIO_MAY_BE_ZERO
-        return SlotIntervals(limits, (*_PAIRS_AT_ONCE, *groups_interval.methods), reason)
-    return _dispersion_interval(metric, groups_interval, slots, confidence)
+        return SlotIntervals(limits, (IntervalMethod.SIMULTANEOUS_GROUPS, *own), reason)
+    if metric.by not in ("largest_gap", "smallest_ratio"):
+        return _dispersion_interval(metric, groups_interval, slots, confidence)
+    gap = metric.by == "largest_gap"
+    mover = mover_difference if gap else mover_ratio
+    low, high = _most_apart(groups_interval, groups, confidence, confidence, mover, few)
+    if gap:
+        return SlotIntervals((np.fmax(low, 0.0), high), (*_PAIRS_AT_ONCE, *own), reason)
+    if metric.of.range[0] < 0:
+        positive = _all_positive(groups_interval, groups, confidence)
+        low, high = (np.where(positive, each, np.nan) for each in (low, high))
+    limits = low, np.fmin(high, 1.0)
+    return SlotIntervals(limits, (*_PAIRS_AT_ONCE, *own), reason or RATIO_MAY_BE_ZERO)
 
 
 @across_interval.register(Joint)

@@ -68,20 +68,12 @@ class Family:
     level: float
 
 
-@dataclass(frozen=True, slots=True)
-class AdjustedEstimates:
-    """Estimates with their p-values adjusted and their intervals widened, and the family."""
-
-    estimates: tuple[Estimate, ...]
-    family: Family
-
-
 def adjusted_estimates(
     estimates: Sequence[Estimate],
     together: Together,
     homogeneity: Sequence[Diagnostic],
     confidence: float,
-) -> AdjustedEstimates:
+) -> tuple[tuple[Estimate, ...], Family]:
     """Adjust p-values for all that the report tests, and give the intervals that agree with them.
 
     Comparisons that cannot be decided are in no family. Those of the worst class have what the
@@ -102,7 +94,7 @@ def adjusted_estimates(
     _adjust(made, of_counts, others)
     _adjust(made, _members(estimates, of_rows=True), [])
     of_classes = {each.key: each for each in made if each.class_scope.kind is ClassKind.CLASS}
-    return AdjustedEstimates(tuple(_worst_class(each, of_classes) for each in made), family)
+    return tuple(_worst_class(each, of_classes) for each in made), family
 
 
 def _members(estimates: Sequence[Estimate], *, of_rows: bool) -> list[list[int]]:

@@ -32,7 +32,6 @@ from fairgauge.inference.interval import (
     THIN_STRATA,
     At,
     Intervals,
-    MappedProportion,
     Methods,
     NoInterval,
     StatisticInterval,
@@ -161,8 +160,9 @@ def contrast_interval(
     method = [_name(metric, first, spec.method)] * len(low)
     at = np.flatnonzero(comparison.score)
     if len(at) and first.share is not None and second.share is not None:
-        z = critical(spec.confidence)
-        low[at], high[at] = _score(metric, first.share, second.share, at, z)
+        x1, n1, x2, n2 = (of[at] for side in (first.share, second.share) for of in (side.x, side.n))
+        made = score_difference if metric.by == "difference" else score_ratio
+        low[at], high[at] = made(x1, n1, x2, n2, critical(spec.confidence))
         for i in at:
             method[i] = (IntervalMethod.SCAS,)
     if compared.rest is not None:
@@ -253,14 +253,6 @@ def _proportion_p_values(each: StatisticComparison, p: Array, exact: NDArray[np.
     at = np.flatnonzero(each.score)
     p[at] = score_p(x1[at], n1[at], x2[at], n2[at])
     return p
-
-
-def _score(
-    metric: Contrast, one: MappedProportion, two: MappedProportion, at: NDArray[np.int64], z: float
-) -> Limits:
-    """Return the skewness-corrected score limits of some comparisons of two shares."""
-    sides = one.x[at], one.n[at], two.x[at], two.n[at]
-    return (score_difference if metric.by == "difference" else score_ratio)(*sides, z)
 
 
 def _against_whole(metric: Contrast, compared: Comparisons, low: Array, high: Array) -> Limits:
