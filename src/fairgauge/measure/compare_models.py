@@ -203,6 +203,7 @@ class PairedSlice:
         """Return the rows of one side by cluster."""
         cells = self._joint.clusters
         assert cells is not None
+        assert cells.candidate is not None
         inside = np.ones(len(cells.group), dtype=bool)  # all rows
         if side < self.current.sides.whole:
             inside = cells.group == side
@@ -212,7 +213,7 @@ class PairedSlice:
             inside &= cells.stratum == slot - 1
         label = self._label_codes[cells.label[inside]]
         old, new = (
-            self._decision_codes[codes[inside]] for codes in (cells.current, cells.candidate)
+            self._decision_codes[codes[inside]] for codes in (cells.prediction, cells.candidate)
         )
         outcomes = self._outcomes
         flat = (label * outcomes + old) * outcomes + new

@@ -37,12 +37,9 @@ from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode, all_of
 from fairgauge.results.disparities import is_ratio
 from fairgauge.results.estimates import Estimate, Group, Measured, Shown, WorstCase
 from fairgauge.results.scopes import OVERALL, Bounds, ClassScope, Diagnostic, Interval
-from fairgauge.results.verdicts import Verdict
+from fairgauge.results.verdicts import GRAVEST_FIRST, Verdict, log_of
 from fairgauge.stats.intervals import critical
 
-_WORST_FIRST = (
-    Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Outcome.PASS, Outcome.NONE,
-)  # fmt: skip
 _BEST_FIRST = (
     Outcome.PASS, Outcome.NONE, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Outcome.FAIL,
 )  # fmt: skip
@@ -142,7 +139,7 @@ def _decisions_by_interval(measured: Measured, rule: Rule) -> Iterator[Outcome]:
                 key = each.feature, group, each.class_scope, each.threshold
                 of_limit.setdefault(key, []).append(_decided(each, limit, measured)[0])
         for comparison, sides in of_limit.items():
-            by_comparison.setdefault(comparison, []).append(min(sides, key=_WORST_FIRST.index))
+            by_comparison.setdefault(comparison, []).append(min(sides, key=GRAVEST_FIRST.index))
     for outcomes in by_comparison.values():
         if len(outcomes) == len(rule.limits):
             yield min(outcomes, key=_BEST_FIRST.index)
@@ -166,7 +163,7 @@ def _verdicts(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict
         each, outcome, reason = min(
             decisions,
             key=lambda one: (
-                _WORST_FIRST.index(one[1]),
+                GRAVEST_FIRST.index(one[1]),
                 one[0].status is not Status.OK,
                 _margin(one[0], rule),
                 one[0].group != one[0].standing,
@@ -209,13 +206,11 @@ def _margin(each: _Subject, rule: Rule) -> float:
     """Return how far a value is inside the limits; below 0 where it is outside."""
     if each.value is None:
         return math.inf
-    scale = _log if rule.row is not None and is_ratio(rule.row) else float  # as far as its inverse
+    scale = (
+        log_of if rule.row is not None and is_ratio(rule.row) else float
+    )  # as far as its inverse
     inside = min(scale(each.value) - scale(rule.low), scale(rule.high) - scale(each.value))
     return round(inside, _DIGITS) if math.isfinite(inside) else inside
-
-
-def _log(ratio: float) -> float:
-    return math.log(ratio) if ratio > 0 else -math.inf
 
 
 def _estimates(measured: Measured, rule: Rule) -> Iterator[_Subject]:

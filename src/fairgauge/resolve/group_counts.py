@@ -99,6 +99,7 @@ class ClusterCells:
     counts : for every measure, array of shape (cells,).
     levels : arrays of shape (cells,): the codes of the values of the feature's columns, which do
         not depend on the groups that are asked for.
+    candidate : array of shape (cells,): the decision of a second model; None of one model.
     """
 
     cluster: Index
@@ -108,6 +109,7 @@ class ClusterCells:
     prediction: Index
     counts: dict[str, Array]
     levels: tuple[Index, ...] = ()
+    candidate: Index | None = None
 
     @cached_property
     def ranks(self) -> tuple[Index, Index]:
@@ -372,31 +374,12 @@ class JointCells:
     counts : for every measure, array of shape (groups + 1, slots, labels + 1, K, K): by label, the
         decision of the model in use and that of the candidate; the last group holds known values of
         no group, the last label missing ones.
-    clusters : the cells by cluster, None without clusters.
+    clusters : the cells by cluster, whose predictions are those of the model in use; None without
+        clusters.
     """
 
     counts: dict[str, Array]
-    clusters: JointClusters | None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class JointClusters:
-    """The cells of one feature by cluster and by the decisions of two models.
-
-    Attributes
-    ----------
-    cluster, group, stratum, label, current, candidate : array of shape (cells,): codes of each
-        cell, as in `ClusterCells`.
-    counts : for every measure, array of shape (cells,).
-    """
-
-    cluster: Index
-    group: Index
-    stratum: Index
-    label: Index
-    current: Index
-    candidate: Index
-    counts: dict[str, Array]
+    clusters: ClusterCells | None
 
 
 def count_jointly(joint: Cube, counted: GroupCounts) -> JointCells:
@@ -433,11 +416,10 @@ def count_jointly(joint: Cube, counted: GroupCounts) -> JointCells:
     clusters = _cluster_table(joint, crossing, axes)
     if clusters is None:
         return JointCells(counts, None)
-    (cluster, group, stratum, label, current, candidate), _, sums = clusters
+    (cluster, group, stratum, label, current, candidate), levels, sums = clusters
     sums = {measure: each / unit.get(measure, 1.0) for measure, each in sums.items()}
-    return JointCells(
-        counts, JointClusters(cluster, group, stratum, label, current, candidate, sums)
-    )
+    by_cluster = ClusterCells(cluster, group, stratum, label, current, sums, levels, candidate)
+    return JointCells(counts, by_cluster)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -162,7 +162,7 @@ def overall(verdicts: Iterable[Verdict]) -> Outcome:
     return Outcome.PASS if outcomes - {Outcome.NONE} == {Outcome.PASS} else Outcome.INCONCLUSIVE
 
 
-_GRAVEST_FIRST = (
+GRAVEST_FIRST = (
     Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Outcome.PASS, Outcome.NONE,
 )  # fmt: skip
 _DIGITS = 9
@@ -186,7 +186,7 @@ class RuleResult:
     @property
     def outcome(self) -> Outcome:
         """Return the gravest outcome of its verdicts, as they are counted."""
-        return min((verdict.outcome for verdict in self.verdicts), key=_GRAVEST_FIRST.index)
+        return min((verdict.outcome for verdict in self.verdicts), key=GRAVEST_FIRST.index)
 
     @property
     def worst(self) -> Verdict:
@@ -209,7 +209,7 @@ def _gravest_first(verdicts: list[Verdict], favourable: Favourable) -> list[Verd
     return sorted(
         verdicts,
         key=lambda each: (
-            _GRAVEST_FIRST.index(before_counting(each)),
+            GRAVEST_FIRST.index(before_counting(each)),
             _is_better_off(each, favourable),
             -_distance_outside(each),
         ),
@@ -233,7 +233,7 @@ def _distance_outside(verdict: Verdict) -> float:
     """Return how far the value of a verdict is outside the limits of its rule: below 0 inside."""
     if verdict.value is None:
         return -math.inf
-    scale = _log if is_ratio(verdict.definition) else float  # 0.8 is as far from 1 as 1.25
+    scale = log_of if is_ratio(verdict.definition) else float  # 0.8 is as far from 1 as 1.25
     low, high = limits_of(verdict.rule)
     value = scale(verdict.value)
     below = scale(low) - value if math.isfinite(low) else -math.inf
@@ -241,5 +241,6 @@ def _distance_outside(verdict: Verdict) -> float:
     return round(max(below, above), _DIGITS)
 
 
-def _log(ratio: float) -> float:
+def log_of(ratio: float) -> float:
+    """Return the logarithm of a ratio, which may be 0."""
     return math.log(ratio) if ratio > 0 else -math.inf

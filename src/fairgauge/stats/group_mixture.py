@@ -184,10 +184,10 @@ class GroupMixture:
             meat = self._meat_of_clusters(scores)
         return np.asarray(basis @ inverse @ meat @ inverse @ basis.T)
 
-    def variance(self, side: Masks, *, model: bool = False) -> float:
+    def variance(self, side: Masks) -> float:
         """Return the variance of the rate of a side."""
         slope = self._slope(side)
-        return float(slope @ (self._model_covariance if model else self.covariance) @ slope)
+        return float(slope @ self.covariance @ slope)
 
     def correlation(self, one: Masks, other: Masks) -> float:
         """Return the correlation of the rates of two sides."""
@@ -214,8 +214,7 @@ class GroupMixture:
             rows[:, 1] = -t[:, None] * weights
             return rows
 
-        variance = self.variance(side, model=True)
-        return self._curve(constraint, self.rate(side), variance, (0.0, 1.0), self._scale([side]))
+        return self._curve(constraint, self.rate(side), self._slope(side), (0.0, 1.0))
 
     def difference_curve(self, one: Masks, other: Masks) -> ProfileCurve:
         """Return the profile likelihood of the difference of two rates among all rows."""
@@ -227,9 +226,8 @@ class GroupMixture:
             return rows
 
         slope = self._slope(one) - self._slope(other)
-        variance = float(slope @ self._model_covariance @ slope)
         value = self.rate(one) - self.rate(other)
-        return self._curve(constraint, value, variance, (-1.0, 1.0), self._scale([one, other]))
+        return self._curve(constraint, value, slope, (-1.0, 1.0))
 
     def angle_curve(self, one: Masks, other: Masks) -> ProfileCurve:
         """Return the profile likelihood of the angle whose tangent is the ratio of two rates.
@@ -246,24 +244,12 @@ class GroupMixture:
 
         x, y = (max(each, _LEAST) for each in (a, b))
         slope = (y * self._slope(one) - x * self._slope(other)) / (x**2 + y**2)
-        variance = float(slope @ self._model_covariance @ slope)
-        robust = float(slope @ self.covariance @ slope)
-        scale = np.sqrt(robust / variance) if variance > 0 and robust > 0 else 1.0
-        return self._curve(constraint, float(np.arctan2(a, b)), variance, (0.0, np.pi / 2), scale)
+        return self._curve(constraint, float(np.arctan2(a, b)), slope, (0.0, np.pi / 2))
 
     def _parts(self, side: Masks) -> tuple[float, float]:
         """Return the share of a side that a rate counts, and of those that it does not."""
         weights = self._weights(side)
         return float(self.theta[0] @ weights), float(self.theta[1] @ weights)
-
-    def _scale(self, sides: list[Masks]) -> float:
-        """Return how much wider a contrast of sides is than with independent rows."""
-        if self.squares is None and self._clusters is None:
-            return 1.0
-        slope = self._slope(sides[0]) - (self._slope(sides[1]) if sides[1:] else 0.0)
-        model = float(slope @ self._model_covariance @ slope)
-        robust = float(slope @ self.covariance @ slope)
-        return float(np.sqrt(robust / model)) if model > 0 and robust > 0 else 1.0
 
     @cached_property
     def smoothed(self) -> Array:
@@ -318,11 +304,22 @@ class GroupMixture:
         return float("inf")
 
     def _curve(
-        self, constraint: Callable[[Array], Array], estimate: float, variance: float,
-        ends: tuple[float, float], scale: float,
-    ) -> ProfileCurve:  # fmt: skip
-        """Return a profile: first at steps of the standard error, then where its roots are even."""
+        self,
+        constraint: Callable[[Array], Array],
+        estimate: float,
+        slope: Array,
+        ends: tuple[float, float],
+    ) -> ProfileCurve:
+        """Return a profile: first at steps of the standard error, then where its roots are even.
+
+        ``slope`` is the derivative by ``theta``: it states how much wider weights and clusters make
+        the interval than independent rows would.
+        """
         low, high = ends
+        variance, robust = (
+            float(slope @ of @ slope) for of in (self._model_covariance, self.covariance)
+        )
+        scale = float(np.sqrt(robust / variance)) if variance > 0 and robust > 0 else 1.0
         edge = _LEAST * (high - low)
         step = np.sqrt(max(variance, 1e-16))
         far = np.linspace(low, high, 9)[1:-1]

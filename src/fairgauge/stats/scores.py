@@ -10,12 +10,12 @@ Newcombe's; where the expected number of misranked rows is small, it may raise i
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from fairgauge.stats._roots import bisect
 from fairgauge.stats.arrays import Array, Limits, floats, quiet
 from fairgauge.stats.intervals import as_critical_t, wilson
 from fairgauge.stats.resampling import multinomial_cells
@@ -173,7 +173,6 @@ def null_areas(a: ArrayLike, d: ArrayLike, rng: np.random.Generator, draws: int 
 _ASSUMED, _OBSERVED = 2.0, 6.0
 """Rows of the smaller class times the smaller of the area and its complement: up to the first,
 DeLong's variance cannot lower Newcombe's; from the second, it stands alone."""
-_STEPS = 52
 
 
 class Area(NamedTuple):
@@ -301,20 +300,10 @@ def area_score_interval(
     both_ends = np.stack([a, t**2 * factor, m, n])[:, None].repeat(2, axis=1)
     estimate, reach, *rows = both_ends
 
-    def holds(true: Array) -> Array:
+    def holds(true: Array) -> NDArray[np.bool_]:
         return np.asarray((estimate - true) ** 2 <= reach * area_variance(true, *rows))
 
     outside = np.stack([np.zeros_like(a), np.ones_like(a)])
-    low, high = _furthest(holds, estimate, outside)
+    inside, _ = bisect(holds, estimate, outside)
+    low, high = np.where(holds(outside), outside, inside)
     return np.where(known, low, 0.0), np.where(known, high, 1.0)
-
-
-def _furthest(holds: Callable[[Array], Array], inside: Array, outside: Array) -> Array:
-    """Bisect for the value furthest from `inside`, towards `outside`, that still holds."""
-    end = np.asarray(holds(outside))
-    beyond = outside
-    for _ in range(_STEPS):
-        middle = (inside + beyond) / 2
-        held = holds(middle)
-        inside, beyond = np.where(held, middle, inside), np.where(held, beyond, middle)
-    return np.where(end, outside, inside)
