@@ -33,6 +33,17 @@ ANY_DECISION = ("a positive decision", "a negative decision")
 NO_CHANGE_SHOWN = "No statistically significant change is not “no change”."
 UNFAIR = "Whether a difference is unfair: that depends on context and law."
 _PLACE = re.compile(r"{([^{}]*)}")
+_PEOPLE = {"female": "women", "male": "men"}
+_OF_SEX = {"female": "female", "male": "male", "women": "female", "men": "male"}
+_OF_RACE = {
+    name.casefold(): name
+    for name in (
+        "African-American", "African American", "Asian", "Black", "Caucasian", "Hispanic",
+        "Latino", "Native American", "White",
+    )
+}  # fmt: skip
+_ADJECTIVES = {"sex": _OF_SEX, "gender": _OF_SEX, "race": _OF_RACE, "ethnicity": _OF_RACE}
+"""Values of a column that are adjectives of people, whoever they are."""
 
 
 _OUTCOMES = ("label", "prediction", "score")
@@ -141,6 +152,7 @@ class Vocabulary:
         named = list(groups)
         self._features = {feature: feature_id for feature, _, feature_id, _ in named}
         self._groups = {(feature, group): group_id for feature, group, _, group_id in named}
+        self._values: dict[str, set[str]] = {}
 
     @classmethod
     def of_report(cls, report: Report) -> Vocabulary:
@@ -313,11 +325,38 @@ class Vocabulary:
             named = called(names[group])
         if named and not _is_pronoun(named):
             return named
-        parts = self._parts(feature, group)
-        if len(parts) < 2:
-            return f"{self.noun} with {called(feature)} {group_value(group)}"
-        listed = [f"{called(column)} {group_value(value)}" for column, value in parts.items()]
-        return f"{self.noun} with {listing(listed)}"
+        return self._by_default(self._parts(feature, group))
+
+    def _by_default(self, parts: Mapping[str, str]) -> str:
+        """Return what people are called of whom the user states no words.
+
+        Adjectives of people stand before the noun; of rows, and of other values, the column says
+        what they are.
+        """
+        adjectives: list[str] = []
+        noun, others = self.noun, []
+        for column, value in parts.items():
+            adjective = self._adjective(column, value) if self.which == "who" else None
+            if adjective is None:
+                others.append(f"{called(column)} {group_value(value)}")
+            elif adjective in _PEOPLE and noun == "people":
+                noun = _PEOPLE[adjective]
+            else:
+                adjectives.insert(0, adjective)
+        named = " ".join([*adjectives, noun])
+        return f"{named} with {listing(others)}" if others else named
+
+    def _adjective(self, column: str, value: str) -> str | None:
+        """Return the adjective that a value is; none that would be of two values alike."""
+        known = _ADJECTIVES.get(column.casefold(), {})
+        adjective = known.get(value.casefold())
+        if adjective is None:
+            return None
+        if column not in self._values:
+            parts = (self._parts(*group) for group in self._groups)
+            self._values[column] = {each[column] for each in parts if column in each}
+        alike = {each for each in self._values[column] if known.get(each.casefold()) == adjective}
+        return None if alike - {value} else adjective
 
     def word_of(self, feature: str | None, group: str | None) -> str | None:
         """Return what a group is called where this does not hold its value: "women" of Female."""

@@ -34,6 +34,7 @@ from fairgauge.question.presets import preset, preset_names
 from fairgauge.reasons import ReasonCode
 from fairgauge.render.brief._compared_means import columns_of
 from fairgauge.render.brief._compared_shares import ComparedShares, RateWords
+from fairgauge.render.brief._next_steps import analyst, owner, reader, supplier
 from fairgauge.render.brief._rules_in_words import (
     WHY_ON_ONE_SIDE,
     estimate_of,
@@ -670,8 +671,8 @@ def _certainty(
     if crossing:
         comparisons = numbered(len(crossing), _of_verdicts(report))
         text = (
-            f"Inconclusive is not “no difference”: in {comparisons} the data "
-            "agree with values on both sides of the limit, with a pass and with a fail."
+            f"Inconclusive is not “no difference”: in {comparisons} the data agree with a pass and "
+            "with a fail."
             f"{_significant_ones(report, words, crossing)}"
         )
         if (needed := _cheapest(report, words)) is not None:
@@ -764,6 +765,8 @@ def _intervals(
     stated_above: tuple[str, ...] = ()
     explained: list[Estimate] = []
     averaged = ""
+    if (text := _beyond_sampling_variation(disparities)) is not None:
+        yield Sentence(text, disparities[0].source)
     for each in led_by(disparities):
         if text := each.interval_sentence():
             yield Sentence(text, each.source)
@@ -792,6 +795,24 @@ def _intervals(
             "The simultaneous intervals above hold for all comparisons of the report together.",
             stated_above,
         )
+
+
+def _beyond_sampling_variation(disparities: list[StatedFinding]) -> str | None:
+    """Return how seldom groups that do not differ would show differences as those stated.
+
+    None of estimated groups: whether their intervals hold is itself an assumption.
+    """
+    stated = [each.finding.estimate for each in led_by(disparities)]
+    if not stated or not all(each.simultaneous for each in stated):
+        return None
+    if any(_ASSUMED & set(each.interval.methods) for each in stated if each.interval):
+        return None
+    wrong = f"{100 * (1 - (stated[0].confidence or 0)):.3g}"
+    these = plural(len(stated), "a difference like this", "differences like these")
+    return (
+        f"Sampling variation alone would rarely show {these}: of 100 such audits in which no group "
+        f"differs, at most {wrong} would show any."
+    )
 
 
 def _both_estimates(report: Report, explained: list[Estimate]) -> str | None:
@@ -910,7 +931,7 @@ def _cheapest(report: Report, words: Vocabulary) -> str | None:
     decidable = [(rows, each) for rows, each in found if rows is not None]
     if not decidable:
         return None
-    (needed, plausible, has), verdict = min(
+    (needed, _, has), verdict = min(
         decidable, key=lambda one: float(one[0][0].replace(",", "")) / _number(one[0][2])
     )
     rule = [each.rule for each in report.by_rule].index(verdict.rule) + 1
@@ -922,8 +943,8 @@ def _cheapest(report: Report, words: Vocabulary) -> str | None:
         among = RateWords(words.at(verdict.class_scope, verdict.threshold), row).among(people)
         people = f"{people} of whom the {row.title} is" if among == people else among
     return (
-        f"About {needed} {people} (plausible: {plausible}; the data have {has}), and in proportion "
-        f"as many of those they are compared with, would probably decide {of} for them."
+        f"About {needed} {people} (the data have {has}), and in proportion as many of those they "
+        f"are compared with, would probably decide {of} for them."
     )
 
 
@@ -1016,23 +1037,23 @@ def _explaining_steps(
     if can_decompose(report) and has_decomposition(row):
         line = command_decomposing(spec, row)
         if disparities and disparities[0].after_adjusting is AfterAdjusting.LEAVES_OUT:
-            yield Sentence(
-                f"Complete {disparities[0].column}, or give the rows without a value one of their "
+            yield supplier(
+                f"complete {disparities[0].column}, or give the rows without a value one of their "
                 "own, and audit again."
             )
             return
         if strata is not None:
-            yield Sentence(
-                f"Find how much of the difference {called(strata)} accounts for: "
-                f"{line}, with the same --strata."
+            yield analyst(
+                f"find how much of the difference {called(strata)} accounts for ({line}, with "
+                "the same --strata)."
             )
             return
-        yield Sentence(
-            f"Find where it arises, among people alike in another column: {line} --strata COLUMN."
+        yield analyst(
+            f"find where it arises, among people alike in another column ({line} --strata COLUMN)."
         )
     elif strata is None and isinstance(first.definition, Contrast) and _has_counts(report, first):
-        yield Sentence(
-            "Compare people alike in another column: the same audit with --strata COLUMN."
+        yield analyst(
+            "compare people alike in another column (the same audit with --strata COLUMN)."
         )
 
 
@@ -1055,10 +1076,9 @@ def _steps_of_estimated_groups(report: Report) -> Iterator[Sentence]:
             continue
         path = (f"diagnostics[{i}]",)
         if known and not each["random"]:
-            yield Sentence(
-                f"If the {known:,} people whose {called(each.feature or '')} is known were drawn "
-                "at random, state it (known_drawn = random): their answers then correct the "
-                "estimate.",
+            yield analyst(
+                f"state whether the {known:,} people of known {called(each.feature or '')} were "
+                "drawn at random (known_drawn = random): their answers then correct the estimate.",
                 path,
             )
         who, so_many = "randomly drawn people", ""
@@ -1074,8 +1094,8 @@ def _steps_of_estimated_groups(report: Report) -> Iterator[Sentence]:
                 "5 of 100; smaller groups need more."
             )
         plan = " How many decide each rule: fairgauge plan." if report.spec.get("rules") else ""
-        yield Sentence(
-            f"Ask {who} for their {called(each.feature or '')}, and name the column of their "
+        yield supplier(
+            f"ask {who} for their {called(each.feature or '')}, and name the column of their "
             f"answers (known, with known_drawn = random): it settles what probabilities "
             f"cannot.{so_many}{plan}",
             path,
@@ -1086,31 +1106,31 @@ def _later_steps(report: Report, *, remaining: bool) -> Iterator[Sentence]:
     """Yield what comes after the audit; compare and monitor are for recorded groups."""
     estimated = {each["name"] for each in report.spec.get("probabilities", ())}
     if remaining and estimated:
-        yield Sentence("Decide who acts, then audit again by the same rules.")
+        yield owner("decide what changes; the analyst then audits again by the same rules.")
     elif remaining:
-        yield Sentence(
-            "Decide who acts, then measure again: fairgauge compare tests the next report against "
-            "this one."
+        yield owner(
+            "decide what changes; the analyst then compares the next report with this one "
+            "(fairgauge compare)."
         )
     elif report.verdict is Outcome.PASS:
         if not estimated:
-            yield Sentence("Check the same rules over time: fairgauge monitor.")
+            yield analyst("check the same rules over time (fairgauge monitor).")
     elif not report.verdicts and _has_tables_to_publish(report.spec):
         lacking = (
-            "State what the preset asks and this report lacks, then publish and sign its tables."
+            "state what the preset asks and this report lacks, then publish and sign its tables."
         )
-        whole = "Publish the tables as the preset calls for, and sign them."
-        yield Sentence(lacking if unstated(report) else whole)
+        whole = "publish the tables as the preset calls for, and sign them."
+        yield analyst(lacking if unstated(report) else whole)
     elif not report.verdicts:
-        yield Sentence(
-            "Decide which difference is tolerable, and state it as a rule: the next report then "
+        yield owner(
+            "decide which difference is tolerable, and state it as a rule: the next report then "
             "has a verdict."
         )
     elif any(
         each.value is not None and not (each.feature in estimated and each.outcome in _UNDECIDED)
         for each in report.verdicts
     ):
-        yield Sentence("Plan how many rows would decide the rules: fairgauge plan.")
+        yield analyst("plan how many rows would decide the rules (fairgauge plan).")
 
 
 def _lacks_direction(report: Report, words: Vocabulary) -> bool:
@@ -1127,26 +1147,28 @@ def _amount(report: Report) -> str:
 def _missing_statements(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     """Yield what nobody stated, without which it is not known who is worse off."""
     if _lacks_direction(report, words):
-        yield Sentence(
-            f"State whether higher values of {_amount(report)} are better for people, or lower "
-            "ones: fairgauge audit --word favourable=higher, or favourable=lower."
+        yield analyst(
+            f"state whether higher values of {_amount(report)} are better for people, or lower "
+            "ones (fairgauge audit --word favourable=higher, or favourable=lower)."
         )
     if _is_positive_assumed(report):
-        yield Sentence(
-            "State which value is the favourable outcome: fairgauge audit --positive VALUE."
+        yield analyst(
+            "state which value is the favourable outcome (fairgauge audit --positive VALUE)."
         )
     if _states_gaps(report.spec) and report.spec.get("reference") in _NO_GROUP:
-        yield Sentence(
-            "Name the group that the preset compares with: fairgauge audit --reference "
-            "COLUMN=VALUE."
+        yield analyst(
+            "name the group that the preset compares with (fairgauge audit --reference "
+            "COLUMN=VALUE)."
         )
     if _states_gaps(report.spec) and not report.spec.get("strata"):
-        yield Sentence(
-            "Name the column of the categories that the preset looks at: fairgauge audit --strata "
-            "COLUMN."
+        yield analyst(
+            "name the column of the categories that the preset looks at (fairgauge audit --strata "
+            "COLUMN)."
         )
     if report.task is Task.MULTICLASS and not report.spec.get("positive"):
-        yield Sentence("If one class is favourable, state it: fairgauge audit --positive CLASS.")
+        yield analyst(
+            "state which class is favourable, if one is (fairgauge audit --positive CLASS)."
+        )
 
 
 def _recoding_steps(report: Report) -> Iterator[Sentence]:
@@ -1164,9 +1186,9 @@ def _recoding_steps(report: Report) -> Iterator[Sentence]:
     ]
     for each in unknown:
         value = quote(each["value"])
-        yield Sentence(
-            f"{value} is the reference of {called(each.feature or '')}; if it means that the "
-            f"value is missing, it cannot be: name it with --unknown."
+        yield analyst(
+            f"name {value} with --unknown if it means that the value is missing: it is the "
+            f"reference of {called(each.feature or '')} now, and cannot be then."
         )
     respelled = [
         called(each.feature or "")
@@ -1174,8 +1196,8 @@ def _recoding_steps(report: Report) -> Iterator[Sentence]:
         if each.code is DiagnosticCode.RECODING
     ]
     if respelled:
-        yield Sentence(
-            f"Recode {listing(respelled)} first, with --recode: some values look like spellings of "
+        yield analyst(
+            f"recode {listing(respelled)} first, with --recode: some values look like spellings of "
             "one category, or like unknown; the notes of the whole report have the lines."
         )
 
@@ -1214,7 +1236,7 @@ def _steps(
                 numbered(each["total"], unit(report)),
             )
             lack = "lack at least one of them" if each.get("columns") else "have no group"
-            yield Sentence(f"Record {columns} where missing: {each['rows']:,} of {every} {lack}.")
+            yield supplier(f"record {columns} where missing: {each['rows']:,} of {every} {lack}.")
     yield from _steps_of_estimated_groups(report)
     yield from _explaining_steps(report, disparities, failed)
     led = (each.shares for each in led_by(disparities) if each.shares is not None)
@@ -1222,16 +1244,17 @@ def _steps(
     if wronged is not None:
         number, people, decided = wronged
         joint = "and" if f" {words.which} " in people else words.which
-        yield Sentence(f"Read cases: a sample of the {number:,} {people} {joint} {decided}.")
+        yield reader(f"read a sample of the {number:,} {people} {joint} {decided}.")
     if subgroups_not_examined(report):
-        yield Sentence(
-            "Look for smaller groups, of several columns together, that fare worse: fairgauge find."
+        yield analyst(
+            "look for smaller groups, by several columns together, that fare worse (fairgauge "
+            "find)."
         )
     if spec.get("preset") and spec.get("strata") and report.findings and report.task is Task.BINARY:
-        yield Sentence(
-            "Read files of comparable people, refused and accepted in one stratum: fairgauge why "
-            "--files FILE.csv, with the same --strata."
+        yield reader(
+            "read files of comparable people, refused and accepted in one stratum (fairgauge why "
+            "--files FILE.csv, with the same --strata)."
         )
     if remaining and spec.get("score") and spec.get("label"):
-        yield Sentence("See what another threshold would give and cost: fairgauge thresholds.")
+        yield analyst("see what another threshold would give and cost (fairgauge thresholds).")
     yield from _later_steps(report, remaining=remaining)

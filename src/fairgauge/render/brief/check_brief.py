@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fairgauge.enums import Outcome
+from fairgauge.render.brief._next_steps import analyst, owner
 from fairgauge.render.words.check_sentences import (
     LIMITATIONS,
     counted_as,
@@ -147,21 +148,21 @@ def _certainty(check: Check, lowest: _Lowest | None) -> Iterator[Sentence]:
 
 def _steps(check: Check) -> Iterator[Sentence]:
     if check.errors:
-        yield Sentence("Send the errors to the publisher of the tables.", ("errors",))
+        yield analyst("send the errors to the publisher of the tables.", ("errors",))
     if any(each.counts for each in check.unread):
-        yield Sentence("Check what was not read by itself; the reasons are below.", ("unread",))
+        yield analyst("check what was not read by itself; the reasons are below.", ("unread",))
     if any(group.n is None for table in check.tables for group in table.groups):
-        yield Sentence(
-            "Ask for the number of people in every category: a rate alone has no interval.",
+        yield analyst(
+            "ask for the number of people in every category: a rate alone has no interval.",
             ("tables",),
         )
     if check.limit is None:
-        yield Sentence(
-            "State the smallest ratio that is tolerable, as a rule: selection_rate.ratio >= LIMIT.",
+        yield owner(
+            "state the smallest ratio that is tolerable, as a rule: selection_rate.ratio >= LIMIT.",
             ("limit",),
         )
     elif check.verdict is Outcome.INCONCLUSIVE:
-        yield Sentence(
-            "Plan how many people would decide what is inconclusive: fairgauge plan.", ("verdict",)
+        yield analyst(
+            "plan how many people would decide what is inconclusive (fairgauge plan).", ("verdict",)
         )
-    yield Sentence("Audit the decisions themselves where they are at hand: fairgauge audit.")
+    yield analyst("audit the decisions themselves where they are at hand (fairgauge audit).")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fairgauge.enums import Direction, Outcome, Turn
 from fairgauge.reasons import ReasonCode
 from fairgauge.render.brief._changed_shares import FoundChange, Times, changed_shares, each_once
+from fairgauge.render.brief._next_steps import analyst
 from fairgauge.render.brief._vocabulary import (
     ANY_DECISION,
     NO_CHANGE_SHOWN,
@@ -247,10 +248,10 @@ def _limits(comparison: Comparison) -> Iterator[Sentence]:
 def _steps(comparison: Comparison) -> Iterator[Sentence]:
     refused = comparison.refused
     if refused is not None and refused.code is ReasonCode.ASKED_DIFFERENTLY:
-        yield Sentence("Audit both alike, then compare again.", ("differences",))
+        yield analyst("audit both alike, then compare again.", ("differences",))
     if comparison.same_rows:
-        yield Sentence(
-            "Compare the models on their rows, with paired intervals: fairgauge compare-models.",
+        yield analyst(
+            "compare the models on their rows, with paired intervals (fairgauge compare-models).",
             ("same_rows",),
         )
     for report, other in (("new", "old"), ("old", "new")):
@@ -262,12 +263,12 @@ def _steps(comparison: Comparison) -> Iterator[Sentence]:
         ]
         named = listing(list(dict.fromkeys(names)), most=_MOST_NAMED)
         if named:
-            text = f"Find out why the {report} report has no verdict on {named}."
-            yield Sentence(text, ("unmatched",))
+            text = f"find out why the {report} report has no verdict on {named}."
+            yield analyst(text, ("unmatched",))
     if comparison.worse:
-        yield Sentence(
-            "First find out what changed: the rows, the mix of groups (Data below), or the model."
+        yield analyst(
+            "first find out what changed: the rows, the mix of groups (Data below), or the model."
         )
-    yield Sentence(
-        "Follow the same rules over time with a controlled false alarm rate: fairgauge monitor."
+    yield analyst(
+        "follow the same rules over time with a controlled false alarm rate (fairgauge monitor)."
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from fairgauge.enums import GapPartKind, GapVerdict, WhyInconclusive
 from fairgauge.render.brief._gap_in_words import GapInWords, gap_words
+from fairgauge.render.brief._next_steps import analyst, owner, reader, supplier
 from fairgauge.render.brief._vocabulary import Vocabulary, interval_in_words
 from fairgauge.render.words.decomposition_sentences import (
     CAVEAT,
@@ -183,33 +184,33 @@ def _steps(found: Decomposition, words: Vocabulary) -> Iterator[Sentence]:
     worse = next(filter(None, (_worse_strata(gap, words) for gap in gaps if _remains(gap))), [])
     if places:
         named = listing(list(places), most=_MOST_PLACES)
-        yield Sentence(
-            f"Read cases of {named} first{within and f',{within}'}: the difference there is unlike "
+        yield reader(
+            f"read cases of {named} first{within and f',{within}'}: the difference there is unlike "
             "all others."
         )
     elif within and any(map(_remains, gaps)):
         first = f": {worse[0]} first" if worse else ""
-        yield Sentence(f"Read cases of both sides{within}{first}.")
+        yield reader(f"read cases of both sides{within}{first}.")
     elif worse:
-        yield Sentence(
-            f"Read cases of {listing(worse, most=_MOST_PLACES)}: there the difference is shown by "
+        yield reader(
+            f"read cases of {listing(worse, most=_MOST_PLACES)}: there the difference is shown by "
             "itself."
         )
     if lacking := _with_missing_strata(gaps):
-        yield Sentence(
-            f"Complete {lacking}, or give the rows without a value one of their own, and ask again."
+        yield supplier(
+            f"complete {lacking}, or give the rows without a value one of their own, and ask again."
         )
     if any(map(_is_accounted_for, gaps)):
-        yield Sentence(f"Ask whether {strata} may rightly decide, and why groups differ in them.")
+        yield owner(f"ask whether {strata} may rightly decide, and why groups differ in them.")
     undecided = (gap for gap in found.gaps if gap.verdict is GapVerdict.INCONCLUSIVE)
     if not all(map(is_of_one_outcome, undecided)):
         if not places:
-            yield Sentence(
-                "Look at the strata one by one: an average may hide what remains in some."
+            yield analyst(
+                "look at the strata one by one: an average may hide what remains in some."
             )
         yield from _other_strata(found)
     if not verdicts - {GapVerdict.NO_GAP}:
-        yield Sentence("State which difference would be too small to matter, with --margin.")
+        yield owner("state which difference would be too small to matter, with --margin.")
 
 
 def _with_missing_strata(gaps: Sequence[Gap]) -> str:

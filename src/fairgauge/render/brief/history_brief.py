@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fairgauge.render.brief._next_steps import analyst, supplier
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.numbers import numbered, plural
 from fairgauge.results.brief import Brief, Sentence
@@ -59,8 +60,8 @@ def _found(health: HistoryHealth) -> Iterator[Sentence]:
 
 def _steps(health: HistoryHealth) -> Iterator[Sentence]:
     if not health.periods:
-        yield Sentence("Add a period: fairgauge monitor run.")
+        yield analyst("add a period (fairgauge monitor run).")
     elif health.findings:
-        yield Sentence("Look at the rows of these periods before a verdict of the monitor is used.")
+        yield supplier("look at the rows of these periods before a verdict of the monitor is used.")
     else:
-        yield Sentence("Read what the monitor comes to: fairgauge monitor status.")
+        yield analyst("read what the monitor comes to (fairgauge monitor status).")

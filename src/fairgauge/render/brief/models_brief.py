@@ -21,6 +21,7 @@ from fairgauge.render._document_tree import Chart, ChartRow, Mark, Unit
 from fairgauge.render.brief._changed_shares import FoundChange, Times, candidate_shares, each_once
 from fairgauge.render.brief._compared_shares import RateWords
 from fairgauge.render.brief._frequencies import Share, common_counts, range_words
+from fairgauge.render.brief._next_steps import analyst, owner
 from fairgauge.render.brief._vocabulary import (
     ANY_DECISION,
     NO_CHANGE_SHOWN,
@@ -439,19 +440,19 @@ class _ModelsBrief:
         best = self.best
         verdict = best.verdict
         if best.performance is Performance.NO_MARGIN:
-            yield Sentence(
-                "Decide by how much accuracy and the differences between groups may be worse, such "
+            yield owner(
+                "decide by how much accuracy and the differences between groups may be worse, such "
                 "as 1 of 100 and 5 of 100: --margin accuracy=0.01 --margin disparity=0.05."
             )
         for text in needed_sentences(best):
             yield Sentence(text, (f"{self.place}.needed",))
         if verdict is CandidateVerdict.TRADE_OFF:
-            yield Sentence("Decide what matters more; the numbers do not decide it.")
+            yield owner("decide what matters more; the numbers do not decide it.")
         if verdict is CandidateVerdict.WORSE:
-            yield Sentence("Try another candidate.")
+            yield owner("try another candidate.")
         if verdict in (CandidateVerdict.DOMINATES, CandidateVerdict.BETTER_WHERE_TESTED):
-            yield Sentence(f"Audit {self.name} by itself: fairgauge audit.")
-            yield Sentence("Follow it over time once it decides: fairgauge monitor.")
+            yield analyst(f"audit {self.name} by itself (fairgauge audit).")
+            yield analyst("follow it over time once it decides (fairgauge monitor).")
 
 
 def models_exhibits(comparison: ModelComparison) -> Iterator[Chart]:

@@ -15,6 +15,7 @@ from fairgauge.enums import ReferenceRule
 from fairgauge.question.rules import limits_of
 from fairgauge.render.brief._compared_shares import RateWords
 from fairgauge.render.brief._frequencies import Share, common_counts, size_words
+from fairgauge.render.brief._next_steps import analyst, owner, reader, supplier
 from fairgauge.render.brief._rules_in_words import share_rule_in_words
 from fairgauge.render.brief._vocabulary import (
     ANY_DECISION,
@@ -479,33 +480,33 @@ def _limits(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Sentence]
 def _steps(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Sentence]:
     if report.findings:
         signs = plural(len(report.findings), "sign that rows", "signs that rows")
-        yield Sentence(
-            f"First look at {len(report.findings):,} {signs} may be wrong, below.", ("findings",)
+        yield supplier(
+            f"first look at {len(report.findings):,} {signs} may be wrong, below.", ("findings",)
         )
     if report.unmatched:
         named = listing([called(each.group) for each in report.unmatched], most=_MOST_NAMED)
-        yield Sentence(f"Correct the rules that name {named}, which no period has.", ("unmatched",))
+        yield analyst(f"correct the rules that name {named}, which no period has.", ("unmatched",))
     if report.overdue:
         named = listing(list(report.overdue), most=_MOST_NAMED)
-        yield Sentence(f"Add the labels that are due, of {named}.", ("overdue",))
+        yield supplier(f"add the labels that are due, of {named}.", ("overdue",))
     for each in alarms[:1]:
         parts = each.alarm.decomposition
         if parts is not None and parts.by:
-            yield Sentence(look_first(parts), each.source)
+            yield analyst(look_first(parts), each.source)
         else:
-            yield Sentence(
-                "Name columns that may explain it (strata, in the specification), to separate who "
+            yield analyst(
+                "name columns that may explain it (strata, in the specification), to separate who "
                 "applies from how they are decided."
             )
-        yield Sentence(f"Read cases of {some(each.subject)} decided {each.when_words()}.")
+        yield reader(f"read cases of {some(each.subject)} decided {each.when_words()}.")
         if each.alarm.currently is not Currently.TOLERATED:
-            yield Sentence("Decide who acts; the next periods show whether it has passed.")
+            yield owner("decide what changes; the next periods show whether it has passed.")
     if report.undefined:
         first = min(each.undefined[0].period for each in report.undefined)
-        yield Sentence(
-            f"Look at the rows from {first} on of what has no value; if they are wrong, correct "
+        yield supplier(
+            f"look at the rows from {first} on of what has no value; if they are wrong, correct "
             "them and add the periods again with --replace.",
             ("comparisons",),
         )
     elif not alarms and not report.overdue:
-        yield Sentence(f"Add the next {report.length}: fairgauge monitor run.")
+        yield analyst(f"add the next {report.length} (fairgauge monitor run).")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from fairgauge.render.brief._next_steps import analyst, owner, reader
 from fairgauge.render.words import swap_sentences as words
 from fairgauge.render.words.display_names import called, group_called
 from fairgauge.render.words.numbers import count, listing, numbered, plural
@@ -186,19 +187,19 @@ def _certainty(
 def _steps(audit: PairsAudit) -> Iterator[Sentence]:
     reasons = {each.reason for each in audit.distinct}
     if SwapReason.ONE_VARIANT in reasons or SwapReason.FEW_VARIANTS in reasons:
-        yield Sentence("Ask under at least 3, better 6 or more, names of every group.")
+        yield analyst("ask under at least 3, better 6 or more, names of every group.")
     needed = [each for each in audit.distinct if each.needed is not None]
     if needed:
-        yield Sentence(
-            "Add names, items or runs: how many would probably decide a comparison stands with it.",
+        yield analyst(
+            "add names, items or runs: how many would probably decide a comparison stands with it.",
             _source(audit, needed[0]),
         )
     if not any(each.variants >= _FEWEST_EDITS for each in audit.placebo):
-        yield Sentence(
-            "Add at least 3 irrelevant edits, or name the group that holds them (placebo): "
+        yield analyst(
+            "add at least 3 irrelevant edits, or name the group that holds them (placebo): "
             "without them, how far any edit moves the answers is unknown."
         )
     if audit.verdict is SwapVerdict.DIFFERS:
-        yield Sentence("Read answers to the same items under names of both groups.")
+        yield reader("read answers to the same items under names of both groups.")
     elif audit.differences[0].margin is None:
-        yield Sentence("State which difference would be too small to matter, with --margin.")
+        yield owner("state which difference would be too small to matter, with --margin.")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from fairgauge.enums import Estimator
 from fairgauge.reasons import FEWEST_ROWS
+from fairgauge.render.brief._next_steps import analyst, owner, supplier
 from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import compared_rate, signed, unit, with_unit
@@ -277,32 +278,32 @@ def _unused_answers(planned: Planned) -> Iterator[Sentence]:
 def _steps(planned: Planned) -> Iterator[Sentence]:
     if planned.answers is not None and not _is_practical(planned.answers):
         other = "items, with --items," if planned.answers.items is None else "names, with --names,"
-        yield Sentence(f"Give the number of {other} instead, more runs, or a larger difference.")
+        yield analyst(f"give the number of {other} instead, more runs, or a larger difference.")
     elif planned.answers is not None:
-        yield Sentence("Collect the answers, then audit them: fairgauge pairs.")
+        yield analyst("collect the answers, then audit them (fairgauge pairs).")
     elif planned.needed:
-        yield Sentence("Collect the rows, then audit them: fairgauge audit.", ("needed",))
+        yield analyst("collect the rows, then audit them (fairgauge audit).", ("needed",))
     if planned.self_reports:
         needed = [each for each in planned.self_reports if math.isfinite(each.self_reports)]
         if not needed:
-            yield Sentence(
-                "Collect more rows, with the answers of people drawn at random, and plan again.",
+            yield supplier(
+                "collect more rows, with the answers of people drawn at random, and plan again.",
                 ("self_reports",),
             )
             return
         if all(each.self_reports <= each.answered for each in needed):
-            yield Sentence("Audit the answers there are: fairgauge audit.", ("self_reports",))
+            yield analyst("audit the answers there are (fairgauge audit).", ("self_reports",))
             return
         asked = any(each.answered for each in planned.self_reports)
         who = "so many more, not asked before," if asked else "the people"
-        yield Sentence(
-            f"Draw {who} at random from all rows, ask them, name the column of their answers "
-            "(known, with known_drawn = random), and audit again: fairgauge audit.",
+        yield supplier(
+            f"draw {who} at random from all rows, ask them, name the column of their answers "
+            "(known, with known_drawn = random), and audit again (fairgauge audit).",
             ("self_reports",),
         )
     if planned.smallest:
-        yield Sentence(
-            "State a limit that the table can decide, or collect more rows of the groups named "
+        yield owner(
+            "state a limit that the table can decide, or collect more rows of the groups named "
             "first.",
             ("smallest",),
         )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from fairgauge.catalogue.decomposable import has_decomposition
 from fairgauge.enums import SearchedReference
+from fairgauge.render.brief._next_steps import analyst, supplier
 from fairgauge.render.words.command_line import command_against, command_decomposing, command_inside
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.numbers import listing, numbered, percent, plural, points
@@ -117,29 +118,29 @@ def _steps(found: SubgroupSearch) -> Iterator[Sentence]:
     if found.worse:
         first = next(each for each in found.worse if each.explained_by is None)
         if len(found.summary) > _MANY_MEMBERS:
-            yield Sentence(
-                "Search only features along which the rate ought to be the same: along one that a "
+            yield analyst(
+                "search only features along which the rate ought to be the same: along one that a "
                 "model decides by it may differ by design.",
                 ("summary",),
             )
         name, where = called(first.name), f"under “{heading(found.question)}”"
         if command_against(found, first) is not None:
-            yield Sentence(f"Compare {name} with all others in a report: the command is {where}.")
+            yield analyst(f"compare {name} with all others in a report: the command is {where}.")
         elif command_inside(found, first) is not None:
             by = audited_by(found, first)
-            yield Sentence(f"Audit the rows of {name} {by}: the command is {where}.")
+            yield analyst(f"audit the rows of {name} {by}: the command is {where}.")
         of = found.question.definition
         if not of_scores(found.question) and not found.own and has_decomposition(of):
             line = command_decomposing(found.spec, of)
-            yield Sentence(f"Find where the difference arises: {line} --strata COLUMN.")
+            yield analyst(f"find where the difference arises ({line} --strata COLUMN).")
     elif found.undecided:
         if not found.question.tolerance:
             yield Sentence(without_tolerance(found.question), ("question",))
         largest = found.undecided[0]
         if largest.rows_needed is not None and largest.rows_needed <= _MOST_ROWS:
             rows = float(f"{largest.rows_needed:.2g}")
-            yield Sentence(
-                f"Collect more rows: in a table of about {rows:,.0f}, and not "
+            yield supplier(
+                f"collect more rows: in a table of about {rows:,.0f}, and not "
                 f"{found.overall.rows:,}, the difference of {called(largest.name)} "
                 f"({points(largest.difference)} pp) would probably be shown, if it is as large as "
                 "it seems; the largest of many estimates mostly is not.",

@@ -13,6 +13,7 @@ from fairgauge.render._document_tree import Chart, ChartRow, Mark, Unit
 from fairgauge.render.brief._changed_shares import Times, candidate_shares, describe_change
 from fairgauge.render.brief._compared_shares import RateWords
 from fairgauge.render.brief._frequencies import Share, common_counts, frequencies
+from fairgauge.render.brief._next_steps import analyst, owner
 from fairgauge.render.brief._rules_in_words import share_rule_in_words
 from fairgauge.render.brief._vocabulary import (
     ANY_DECISION,
@@ -474,22 +475,22 @@ class _ThresholdsBrief:
         choice, effect = self.choice, self.effect
         if effect is None and self.of.outcome is not Outcome.FAIL:
             at = f"--threshold {choice.today:g} --rule '{choice.goal}'"
-            yield Sentence(f"See what the data lack: fairgauge audit {at}.")
+            yield analyst(f"see what the data lack (fairgauge audit {at}).")
             return
         if effect is None:
-            yield Sentence(
-                f"Accept that {choice.kept_rate.title} is worse by more than "
+            yield owner(
+                f"accept that {choice.kept_rate.title} is worse by more than "
                 f"{points(choice.kept_rate, choice.margin)} (--margin {choice.kept}=VALUE), or "
                 "change the model: no single threshold is enough."
             )
             return
         at = f"--threshold {cut_of(effect):g} --rule '{choice.goal}'"
         if not changes_decisions(choice, effect):
-            yield Sentence(f"Judge today's threshold by all rows: fairgauge audit {at}.")
+            yield analyst(f"judge today's threshold by all rows (fairgauge audit {at}).")
         if effect.outcome is Outcome.PASS and changes_decisions(choice, effect):
-            yield Sentence(f"Audit new rows at the new threshold: fairgauge audit {at}.")
-            yield Sentence("Then follow it over time: fairgauge monitor.")
+            yield analyst(f"audit new rows at the new threshold (fairgauge audit {at}).")
+            yield analyst("then follow it over time (fairgauge monitor).")
         elif effect.outcome is Outcome.PASS:
-            yield Sentence("Follow the same rule over time: fairgauge monitor.")
+            yield analyst("follow the same rule over time (fairgauge monitor).")
         else:
-            yield Sentence(f"Decide what is inconclusive with new rows: fairgauge audit {at}.")
+            yield analyst(f"decide what is inconclusive with new rows (fairgauge audit {at}).")

@@ -327,7 +327,7 @@ def _alarm(each: MonitoredComparison, alarm: Alarm) -> list[str]:
         _how_much(each, alarm),
         _who(each, alarm),
         describe_parts(each, alarm),
-        look_first(alarm.decomposition) if alarm.decomposition is not None else "",
+        capitalised(look_first(alarm.decomposition)) if alarm.decomposition is not None else "",
         describe_now(each, alarm),
     ]
 
@@ -450,10 +450,10 @@ def look_first(parts: ChangeParts) -> str:
     by = numbers.listing([called(name) for name in parts.by])
     mix, within = abs(parts.composition), abs(parts.treatment)
     if mix > _CLEAR * within:
-        return f"Look first at who applies: the mix of {by}."
+        return f"look first at who applies: the mix of {by}."
     if within > _CLEAR * mix:
-        return f"Look first at decisions within {by}: the model, its inputs, its threshold."
-    return f"Look at both: the mix of {by} and the decisions within."
+        return f"look first at decisions within {by}: the model, its inputs, its threshold."
+    return f"look at both: the mix of {by} and the decisions within."
 
 
 def evidence_text(value: float | None) -> str:

@@ -130,18 +130,22 @@ class _Answer:
 
 
 def _answered(document: tree.DocumentTree) -> list[_Answer]:
-    """Return the questions that a first page answers; drawings stand with the findings."""
+    """Return the questions that a first page answers, and last the tables of every group.
+
+    Drawings stand with the findings.
+    """
     brief, found = document.brief, []
+    tables = tuple(each for each in document.exhibits if isinstance(each, (tree.RuleGrid, tree.Table)))
     for question_asked, sentences in brief.answers:
         here = document.exhibits if sentences is brief.found else ()
         drawn = tuple(each for each in here if isinstance(each, tree.DotArrays))
-        others = tuple(each for each in here if not isinstance(each, tree.DotArrays))
+        others = tuple(each for each in here if each not in (*drawn, *tables))
         stated = {each.sentence for each in drawn}
         rest = tuple(text for text in map(str, sentences) if text not in stated)
         listed = sentences is not brief.looked_at and sentences is not brief.found
         tag = "ol" if sentences is brief.steps else "ul"
         found.append(_Answer(question_asked, rest, listed, tag, drawn, others))
-    return found
+    return [*found, _Answer("", (), False, "ul", (), tables)] if tables else found
 
 
 _ROW = 10

@@ -23,17 +23,17 @@ STATED = re.compile(
 def test_an_amount_is_stated_with_its_column_unit_and_direction() -> None:
     brief = result("spreads").brief()
     assert str(brief.headline) == (
-        "Average rate spread is higher for people with race Black than for people with race White"
+        "Average rate spread is higher for Black people than for White people"
     )
     assert str(brief.found[0]) == (
-        "Average rate spread: 0.30 higher for people with race Black (2.11) than for people with "
-        "race White (1.81), 1.16 times as high."
+        "Average rate spread: 0.30 higher for Black people (2.11) than for White "
+        "people (1.81), 1.16 times as high."
     )
     assert "in the unit of rate spread" in str(brief)
     assert "mean label" not in str(brief)
     assert brief.question == "Who differs, and by how much"
     assert "better or worse for people: nobody stated it." in str(brief)
-    assert "--word favourable=higher, or favourable=lower." in str(brief.steps[0])
+    assert "--word favourable=higher, or favourable=lower)." in str(brief.steps[0])
 
 
 def amounts(text: str) -> float:
@@ -74,7 +74,7 @@ def test_who_the_words_call_worse_off_has_the_worse_amount(scale: float) -> None
 def test_an_error_states_whether_predictions_are_too_high() -> None:
     found = " ".join(map(str, result("errors").brief().found))
     assert (
-        "Compared with price, estimate is on average 8.0 too low for people with race Black and "
+        "Compared with price, estimate is on average 8.0 too low for Black people and "
         "0.4 too high for all other people."
     ) in found
 
@@ -156,9 +156,9 @@ def test_adjusted_amounts_are_stated_in_words() -> None:
     brief = report.brief()
     assert str(brief.found[1]) == "After adjusting for tier a difference remains."
     assert re.match(
-        "Average rate spread of people with race Black, compared with all other people, adjusted "
+        "Average rate spread of Black people, compared with all other people, adjusted "
         r"for tier: between [\d.]+ and [\d.]+ higher \(95% CI",
-        str(brief.certainty[1]),
+        str(brief.certainty[2]),
     )
 
 
@@ -209,7 +209,9 @@ def test_the_answers_that_would_settle_it_are_counted() -> None:
     """A sample of so many, of the rates of the table, has an interval of 5 of 100 to each side."""
     report = unrecorded(rules=[])
     step = " ".join(map(str, report.brief().steps))
-    found = re.search(r"Ask about ([\d,]+) randomly drawn people in all for their race", step)
+    found = re.search(
+        r"should ask about ([\d,]+) randomly drawn people in all for their race", step
+    )
     assert found is not None
     n = amounts(found[1])
     share = next(g.n for g in report.groups if g.group == "Black") / report.data.rows

@@ -57,7 +57,7 @@ def test_a_gap_that_grew_is_stated_as_counts_of_both_reports() -> None:
     assert str(brief.certainty[0]) == (
         "Women and men: 8 to 20 of 100 further apart in how often they are approved (95% CI)."
     )
-    assert str(brief.steps[0]).startswith("First find out what changed")
+    assert str(brief.steps[0]).startswith("The analyst should first find out what changed")
 
 
 def test_a_reversal_is_stated_from_the_side_that_is_worse_off_now() -> None:

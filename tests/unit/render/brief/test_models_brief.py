@@ -351,7 +351,8 @@ def test_disparities_without_a_margin_are_stated_not_to_be_tested() -> None:
 def test_whose_decisions_change_most_is_named_first_and_the_others_are_counted(most: str) -> None:
     found = list(map(str, compared_races(3, most).brief().found))
     pattern = (
-        r"Of [\d,]+ people with race “?(\w+)”?, [\d,]+ had a positive decision under “boosted”"
+        r"Of [\d,]+ (?:people with race “)?(\w+)(?:”| people), [\d,]+ had a positive decision "
+        "under “boosted”"
     )
     named = [match[1] for each in found if (match := re.match(f"{pattern} alone", each))]
     assert named[0] == most

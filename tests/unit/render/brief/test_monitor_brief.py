@@ -171,7 +171,7 @@ def test_a_shift_that_has_passed_is_in_the_past() -> None:
 def test_what_is_undecided_is_no_pass(shifted: dict[str, fg.Cube]) -> None:
     brief = monitored(shifted, RATIO | {"groups": "X"}, words={}).brief()
     assert "insufficient data" in str(brief.headline)
-    assert "Correct the rules that name X" in str(brief.steps[0])
+    assert "The analyst should correct the rules that name X" in str(brief.steps[0])
 
 
 @pytest.mark.parametrize("format_", ["text", "markdown", "html"])

@@ -65,7 +65,7 @@ def test_the_headline_states_what_the_verdict_does(name, headline):
 
 def test_few_names_lead_to_more_names_and_no_edits_to_edits():
     steps = " ".join(map(str, AUDITS["few names"]().brief().steps))
-    assert "Ask under at least 3" in steps
+    assert "ask under at least 3" in steps
     assert "irrelevant edits" in steps
     assert "irrelevant edits" not in " ".join(map(str, AUDITS["differs"]().brief().steps))
 

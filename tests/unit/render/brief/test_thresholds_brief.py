@@ -242,7 +242,9 @@ def test_todays_threshold_changes_nothing() -> None:
     brief = chosen(rows(0.0)).brief()
     assert str(brief.headline) == "At today's threshold, 0.5, the goal is met"
     assert "a random half of the rows that had no part in the decision to keep 0.5" in str(brief)
-    assert str(brief.steps[0]).startswith("Judge today's threshold by all rows: fairgauge audit --")
+    assert str(brief.steps[0]).startswith(
+        "The analyst should judge today's threshold by all rows (fairgauge audit --"
+    )
     text = "\n".join(map(str, brief.found))
     assert re.search(r"Of 100 applicants, \d+ were approved at 0\.5\.", text)
     assert re.search(r"applicants with repaid other than 1, \d+ were approved at 0\.5\.", text)

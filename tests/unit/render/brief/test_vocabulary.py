@@ -1,0 +1,48 @@
+"""People whose words nobody stated are called as their column and value allow, and no further."""
+
+from __future__ import annotations
+
+import pytest
+
+from fairgauge.identity import FeatureId, GroupId, ValueSet
+from fairgauge.render.brief._vocabulary import Vocabulary
+
+
+def group(*pairs):
+    """Return a feature and one group of it, from columns and values."""
+    columns, values = zip(*pairs, strict=True)
+    found = GroupId.of(*(ValueSet((value,)) for value in values))
+    return "*".join(columns), found.name(), FeatureId(columns), found
+
+
+@pytest.mark.parametrize(
+    ("pairs", "people", "applicants"),
+    [
+        ([("sex", "Female")], "women", "female applicants"),
+        ([("Gender", "men")], "men", "male applicants"),
+        ([("race", "Black")], "Black people", "Black applicants"),
+        ([("sex", "Female"), ("race", "Black")], "Black women", "Black female applicants"),
+        ([("race", "Other"), ("sex", "Male")], "men with race “Other”",
+         "male applicants with race “Other”"),
+        ([("sex", "F")], "people with sex F", "applicants with sex F"),
+        ([("color", "Black")], "people with color Black", "applicants with color Black"),
+    ],
+)  # fmt: skip
+def test_adjectives_of_people_stand_before_the_noun(pairs, people, applicants):
+    of, name, *ids = group(*pairs)
+    words = Vocabulary({}, [(of, name, *ids)])
+    assert words.group(of, name) == people
+    words = Vocabulary({"words": {"noun": "applicants"}}, [(of, name, *ids)])
+    assert words.group(of, name) == applicants
+
+
+def test_two_values_are_never_called_alike():
+    named = [group(("sex", value)) for value in ("Female", "female", "Male")]
+    words = Vocabulary({}, named)
+    found = [words.group("sex", value) for value in ("Female", "female", "Male")]
+    assert found == ["people with sex Female", "people with sex female", "men"]
+
+
+def test_rows_that_are_no_people_have_no_adjectives():
+    words = Vocabulary({}, [group(("sex", "Female"))], unit="applications", noun="applications")
+    assert words.group("sex", "Female") == "applications with sex Female"
