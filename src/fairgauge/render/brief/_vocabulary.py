@@ -330,20 +330,22 @@ class Vocabulary:
     def _by_default(self, parts: Mapping[str, str]) -> str:
         """Return what people are called of whom the user states no words.
 
-        Adjectives of people stand before the noun; of rows, and of other values, the column says
-        what they are.
+        Adjectives of people stand before the noun: "Black women", "applications of Black women".
+        Of other values the column says what they are: "people with sex F".
         """
-        adjectives: list[str] = []
-        noun, others = self.noun, []
-        for column, value in parts.items():
-            adjective = self._adjective(column, value) if self.which == "who" else None
-            if adjective is None:
-                others.append(f"{called(column)} {group_value(value)}")
-            elif adjective in _PEOPLE and noun == "people":
-                noun = _PEOPLE[adjective]
-            else:
-                adjectives.insert(0, adjective)
-        named = " ".join([*adjectives, noun])
+        found = {column: self._adjective(column, value) for column, value in parts.items()}
+        adjectives = sorted(filter(None, found.values()), key=_PEOPLE.__contains__)  # sex last
+        others = [
+            f"{called(column)} {group_value(value)}"
+            for column, value in parts.items()
+            if found[column] is None
+        ]
+        noun, of = self.noun, ""
+        if adjectives and self.which != "who":
+            noun, of = "people", f"{self.noun} of "
+        if noun == "people" and adjectives and adjectives[-1] in _PEOPLE:
+            noun = _PEOPLE[adjectives.pop()]
+        named = f"{of}{' '.join([*adjectives, noun])}"
         return f"{named} with {listing(others)}" if others else named
 
     def _adjective(self, column: str, value: str) -> str | None:

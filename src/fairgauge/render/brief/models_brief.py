@@ -452,6 +452,7 @@ class _ModelsBrief:
             yield owner("try another candidate.")
         if verdict in (CandidateVerdict.DOMINATES, CandidateVerdict.BETTER_WHERE_TESTED):
             yield analyst(f"audit {self.name} by itself (fairgauge audit).")
+            yield owner(f"decide whether to use {self.name}.")
             yield analyst("follow it over time once it decides (fairgauge monitor).")
 
 

@@ -43,6 +43,7 @@ def test_two_values_are_never_called_alike():
     assert found == ["people with sex Female", "people with sex female", "men"]
 
 
-def test_rows_that_are_no_people_have_no_adjectives():
-    words = Vocabulary({}, [group(("sex", "Female"))], unit="applications", noun="applications")
-    assert words.group("sex", "Female") == "applications with sex Female"
+@pytest.mark.parametrize(("value", "of"), [("Female", "of women"), ("F", "with sex F")])
+def test_rows_that_are_no_people_are_of_them(value, of):
+    words = Vocabulary({}, [group(("sex", value))], unit="applications", noun="applications")
+    assert words.group("sex", value) == f"applications {of}"
