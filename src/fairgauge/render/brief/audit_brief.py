@@ -952,6 +952,11 @@ def _number(text: str) -> float:
     return float(text.replace(",", ""))
 
 
+def _has_own_limits(report: Report) -> bool:
+    """Return whether the limits of rules are of those who asked, not of a preset."""
+    return bool(report.verdicts) and not report.spec.get("preset")
+
+
 def _limits(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     spec = report.spec
     document = spec.get("document") or {}
@@ -981,9 +986,10 @@ def _limits(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     strata = strata_named(spec.get("strata"))
     adjusted = strata and not strata_leave_nothing(report)
     beside = f"adjusted for {called(strata)} alone, and " if adjusted else ""
+    chosen = "; who asked for the audit chose the limits" if _has_own_limits(report) else ""
     yield Sentence(
         f"Why: the audit {beside}looked at no causes. Whether a difference is unfair depends on "
-        "context and law."
+        f"context and law{chosen}."
     )
     if any(
         each.decides and each.estimator is not Estimator.VALIDATED for each in report.estimators
