@@ -808,10 +808,10 @@ def _beyond_sampling_variation(disparities: list[StatedFinding]) -> str | None:
     if any(_ASSUMED & set(each.interval.methods) for each in stated if each.interval):
         return None
     wrong = f"{100 * (1 - (stated[0].confidence or 0)):.3g}"
-    these = plural(len(stated), "a difference like this", "differences like these")
+    such = plural(len(stated), "a difference like this", "differences like these")
     return (
-        f"Sampling variation alone would rarely show {these}: of 100 such audits in which no group "
-        f"differs, at most {wrong} would show any."
+        f"Sampling variation alone rarely shows {such}: in at most {wrong} of 100 audits in which "
+        "no group differs."
     )
 
 

@@ -135,7 +135,8 @@ def _answered(document: tree.DocumentTree) -> list[_Answer]:
     Drawings stand with the findings.
     """
     brief, found = document.brief, []
-    tables = tuple(each for each in document.exhibits if isinstance(each, (tree.RuleGrid, tree.Table)))
+    of_groups = (tree.RuleGrid, tree.Table)
+    tables = tuple(each for each in document.exhibits if isinstance(each, of_groups))
     for question_asked, sentences in brief.answers:
         here = document.exhibits if sentences is brief.found else ()
         drawn = tuple(each for each in here if isinstance(each, tree.DotArrays))

@@ -104,7 +104,7 @@ def test_in_python_nothing_refers_to_options_of_the_command_line():
         for text in (str(shown), shown._repr_html_(), str(shown.brief())):
             words = re.sub(r"<style>.*?</style>|<[^>]*>", "", text, flags=re.S)
             assert "--" not in re.sub(
-                r"fairgauge (why|audit),?(\s+with the same)?(\s+--metrics\s+\S+)?\s+--\w+",
+                r"\(fairgauge\s+(why|audit),?(\s+with\s+the\s+same)?(\s+--metrics\s+\S+)?\s+--[^)]+\)",
                 "",
                 words,
             )
