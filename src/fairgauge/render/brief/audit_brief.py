@@ -809,9 +809,10 @@ def _beyond_sampling_variation(disparities: list[StatedFinding]) -> str | None:
         return None
     wrong = f"{100 * (1 - (stated[0].confidence or 0)):.3g}"
     such = plural(len(stated), "a difference like this", "differences like these")
+    exist = plural(len(stated), "exists", "exist")
     return (
-        f"Sampling variation alone rarely shows {such}: in at most {wrong} of 100 audits in which "
-        "no group differs."
+        f"Sampling variation alone rarely shows {such}: in at most {wrong} of 100 audits where "
+        f"none {exist}."
     )
 
 
@@ -864,9 +865,8 @@ def _interval_in_words(stated: list[Estimate]) -> str:
     if not all(each.simultaneous for each in stated):
         return f"{interval_in_words(stated[0].confidence or 0)}.{holds}"
     return (
-        f"{level}% CI (confidence interval), for all comparisons together: a range that the data "
-        f"agree with, so wide that in {level} of 100 such audits every one of these ranges "
-        f"contains its true value.{holds}"
+        f"{level}% CI (confidence interval), for all comparisons together: in {level} of 100 such "
+        f"audits every one of these ranges contains its true value.{holds}"
     )
 
 
@@ -877,8 +877,8 @@ def _significant_ones(report: Report, words: Vocabulary, inconclusive: list[Verd
         return ""
     people = capitalised(listing(list(dict.fromkeys(named)), most=3))
     return (
-        f" {people} differ statistically significantly from those they are compared with: what is "
-        "open is whether by more than the limit allows."
+        f" {people} differ statistically significantly from those they are compared with; open is "
+        "whether beyond the limit."
     )
 
 
@@ -914,10 +914,7 @@ def _together(report: Report, words: Vocabulary) -> str | None:
     fail, remain = plural(len(alone), "The fail", "The fails"), plural(len(alone), "does", "do")
     why = "of many comparisons some are far apart by sampling variation alone"
     if all(_differs(report, each) for each in alone):
-        why = (
-            "there is a statistically significant difference, and what is open is whether it is "
-            f"beyond the limit of the {plural(len({each.rule for each in alone}), 'rule', 'rules')}"
-        )
+        why = "they differ statistically significantly, but it is open whether beyond the limit"
     return f"{fail} of {are} {remain} not remain {_TOGETHER}: {why}."
 
 
@@ -952,11 +949,6 @@ def _number(text: str) -> float:
     return float(text.replace(",", ""))
 
 
-def _has_own_limits(report: Report) -> bool:
-    """Return whether the limits of rules are of those who asked, not of a preset."""
-    return bool(report.verdicts) and not report.spec.get("preset")
-
-
 def _limits(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     spec = report.spec
     document = spec.get("document") or {}
@@ -986,10 +978,10 @@ def _limits(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     strata = strata_named(spec.get("strata"))
     adjusted = strata and not strata_leave_nothing(report)
     beside = f"adjusted for {called(strata)} alone, and " if adjusted else ""
-    chosen = "; who asked for the audit chose the limits" if _has_own_limits(report) else ""
+    limit = ", or a limit right," if report.verdicts else ""
     yield Sentence(
-        f"Why: the audit {beside}looked at no causes. Whether a difference is unfair depends on "
-        f"context and law{chosen}."
+        f"Why: the audit {beside}looked at no causes. Whether a gap is unfair{limit} depends on "
+        "context and law."
     )
     if any(
         each.decides and each.estimator is not Estimator.VALIDATED for each in report.estimators
@@ -1054,9 +1046,7 @@ def _explaining_steps(
                 "the same --strata)."
             )
             return
-        yield analyst(
-            f"find where it arises, among people alike in another column ({line} --strata COLUMN)."
-        )
+        yield analyst(f"find where it arises, by another column ({line} --strata COLUMN).")
     elif strata is None and isinstance(first.definition, Contrast) and _has_counts(report, first):
         yield analyst(
             "compare people alike in another column (the same audit with --strata COLUMN)."
@@ -1114,10 +1104,7 @@ def _later_steps(report: Report, *, remaining: bool) -> Iterator[Sentence]:
     if remaining and estimated:
         yield owner("decide what changes; the analyst then audits again by the same rules.")
     elif remaining:
-        yield owner(
-            "decide what changes; the analyst then compares the next report with this one "
-            "(fairgauge compare)."
-        )
+        yield owner("decide what changes; the analyst then compares reports (fairgauge compare).")
     elif report.verdict is Outcome.PASS:
         if not estimated:
             yield analyst("check the same rules over time (fairgauge monitor).")

@@ -720,7 +720,7 @@ def test_a_significant_difference_under_an_inconclusive_rule_is_explained():
     said = (
         "Inconclusive is not “no difference”: in 1 comparison the data agree with a pass and "
         "with a fail. People with sex F differ statistically significantly from those they are "
-        "compared with: what is open is whether by more than the limit allows."
+        "compared with; open is whether beyond the limit."
     )
     men = {"tp": 510, "fp": 0, "fn": 490, "tn": 0}
     for selected, significant in ((430, True), (490, False)):
