@@ -34,7 +34,7 @@ def months():
 
 
 def choices(command):
-    (option,) = (p for p in command.params if p.name == "format_")
+    (option,) = (p for p in command.params if p.name == "format")
     return tuple(option.type.choices)
 
 
@@ -52,7 +52,7 @@ def test_the_command_line_offers_the_formats_of_the_registry():
         (render_command.command,),
     ):
         assert choices(command) == names(*of, files=True)
-        (output,) = (p for p in command.params if p.name == "outputs")
+        (output,) = (p for p in command.params if p.name == "files")
         assert all(suffix in output.help for suffix in suffixes(*of))
 
 

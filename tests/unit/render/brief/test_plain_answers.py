@@ -104,7 +104,7 @@ def test_inconclusive_and_not_evaluated_state_what_differs_and_what_to_do() -> N
 @pytest.mark.parametrize("name", ["loans", "defendants", "errors", "inconclusive", "strata"])
 def test_what_a_confidence_interval_is_stands_on_the_page_once(name: str) -> None:
     brief = of_loans().brief() if name == "loans" else result(name).brief()
-    explained = [text for text in map(str, brief.certainty) if "a range that the data" in text]
+    explained = [text for text in map(str, brief.certainty) if "CI (confidence interval)" in text]
     assert len(explained) == 1, brief.certainty
 
 
