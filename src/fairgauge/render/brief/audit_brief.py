@@ -765,8 +765,6 @@ def _intervals(
     stated_above: tuple[str, ...] = ()
     explained: list[Estimate] = []
     averaged = ""
-    if (text := _beyond_sampling_variation(disparities)) is not None:
-        yield Sentence(text, disparities[0].source)
     for each in led_by(disparities):
         if text := each.interval_sentence():
             yield Sentence(text, each.source)
@@ -780,6 +778,8 @@ def _intervals(
         if text := each.interval_within():
             yield Sentence(text, each.source)
             averaged = averaged or _averaged(report, each)
+    if (text := _beyond_sampling_variation(disparities)) is not None:
+        yield Sentence(text, disparities[0].source)
     for open_ in [] if disparities else not_shown(report, words):
         if open_.interval is not None:
             yield Sentence(open_.interval, open_.source)
