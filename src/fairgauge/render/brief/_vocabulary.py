@@ -43,7 +43,7 @@ _OF_RACE = {
     )
 }  # fmt: skip
 _ADJECTIVES = {"sex": _OF_SEX, "gender": _OF_SEX, "race": _OF_RACE, "ethnicity": _OF_RACE}
-"""Values of a column that are adjectives of people, whoever they are."""
+"""Values of a column that are adjectives of people."""
 
 
 _OUTCOMES = ("label", "prediction", "score")
