@@ -331,7 +331,7 @@ class Vocabulary:
         """Return what people are called of whom the user states no words.
 
         Adjectives of people stand before the noun: "Black women", "applications of Black women".
-        Of other values the column says what they are: "people with sex F".
+        Of other values the column states what they are: "people with sex F".
         """
         found = {column: self._adjective(column, value) for column, value in parts.items()}
         adjectives = sorted(filter(None, found.values()), key=_PEOPLE.__contains__)  # sex last
