@@ -960,7 +960,7 @@ def test_a_named_stratum_stands_in_every_headline_and_in_what_is_next(branch):
     for text in (shown[3], str(found.brief().headline)):
         assert "dept T05" in " ".join(text.split())
     steps = " ".join(map(str, found.brief().steps))
-    assert "Read cases of dept T05 first" in steps
+    assert "read cases of dept T05 first" in steps
     assert "one by one" not in steps
     assert place.stratum == {"dept": "T05"}
 

@@ -119,7 +119,7 @@ def test_pay_transparency_shows_the_ratio_of_every_category_with_its_interval(pa
         line = next(line for line in text.splitlines() if line.strip().startswith(f"{grade} "))
         assert line.split()[1] == f"{ours / theirs:.2f}"
         assert "to" in line
-    assert any("Publish the tables" in str(step) for step in report.brief().steps)
+    assert any("publish the tables" in str(step) for step in report.brief().steps)
     assert not any("treated as" in each.message for each in report.diagnostics)
 
 

@@ -379,7 +379,7 @@ def test_an_audit_of_several_features_ends_with_what_was_not_examined():
     report = fg.audit(PLANTED, sensitive=["sex", "race"], **QUESTION)
     assert LINE in str(report)
     assert LINE in render(report, full=True)
-    assert "Look for smaller groups, of several columns together" in render(report, "html")
+    assert "look for smaller groups, by several columns together" in render(report, "html")
 
 
 @pytest.mark.parametrize(

@@ -477,7 +477,7 @@ def test_the_first_page_states_what_is_known_and_what_would_show_it():
     steps = " ".join(map(str, report.brief().steps))
     assert "fairgauge compare" not in steps  # which refuses it
     assert "fairgauge plan" in steps
-    assert f"If the {found['known']:,} people whose race is known were drawn at random" in steps
+    assert f"whether the {found['known']:,} people of known race were drawn at random" in steps
     for rows, ends in ((12_000, "the answers of about "), (1_000, "the answers of people drawn")):
         report = audited(people(rows))
         (note,) = [each for each in report.diagnostics if each.code == "group_not_recorded"]
@@ -594,7 +594,7 @@ def test_a_range_beyond_a_limit_fails_and_names_who_is_worse_off():
                 reference={"race": "White"}, metrics=metric, rules=rules,
             )  # fmt: skip
             assert [str(each.outcome) for each in report.verdicts] == ["fail"] * len(rules)
-            assert "People with race Black have chosen = 1 less often" in str(report)
+            assert "Black people have chosen = 1 less often" in str(report)
             assert "No difference is statistically significant" not in str(report)
 
 

@@ -93,11 +93,10 @@ def adjusted_in_words(confidence: float, changes: int) -> str:
     """Return what the interval of a change is that is judged together with others."""
     level = f"{100 * confidence:.4g}"
     return (
-        f"{level}% CI (confidence interval): a range of one number by itself that the data agree "
-        f"with. Adjusted {level}% CI: one of how much closer or further a difference is, so wide "
-        f"that, if nothing had changed, in at least {level} of 100 such comparisons all of them "
-        f"({changes:,} together) would include no change at all. A difference is called "
-        "significantly smaller or larger where its range does not."
+        f"{level}% CI (confidence interval): a range that the data agree with, of one number by "
+        f"itself. Adjusted {level}% CI: a wider one, as {changes:,} changes were tested together; "
+        f"where nothing changed, in at least {level} of 100 such comparisons all of them include "
+        "no change. A difference is significantly smaller or larger where its range does not."
     )
 
 

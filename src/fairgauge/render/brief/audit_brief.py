@@ -656,8 +656,7 @@ def _certainty(
     report: Report, words: Vocabulary, disparities: list[StatedFinding]
 ) -> Iterator[Sentence]:
     yield from _intervals(report, words, disparities)
-    if (text := _together(report, words)) is not None:
-        yield Sentence(text, ("verdicts",))
+    yield from _together(report, words)
     open_ones = [e for e in report.verdicts if before_counting(e) is Outcome.INCONCLUSIVE]
     crossing = [e for e in open_ones if e.reason.code not in WHY_ON_ONE_SIDE]
     for code, why in WHY_ON_ONE_SIDE.items():
@@ -895,27 +894,37 @@ def _lacks_data(report: Report, verdict: Verdict) -> bool:
     return few and before_counting(verdict) is Outcome.NOT_EVALUATED
 
 
-def _together(report: Report, words: Vocabulary) -> str | None:
-    """Return why the fails that do not remain among all comparisons do not; None of no such."""
-    alone = [each for each in report.verdicts if each.remains is False]
-    if not alone:
-        return None
+def _together(report: Report, words: Vocabulary) -> Iterator[Sentence]:
+    """Yield why the fails that do not remain among all comparisons do not."""
+    for differ, why in (
+        (True, "they differ statistically significantly, but it is open whether beyond the limit"),
+        (False, "of many comparisons some are far apart by sampling variation alone"),
+    ):
+        alone = [e for e in report.verdicts if e.remains is False and _differs(report, e) is differ]
+        if alone:
+            fail, remain = (
+                plural(len(alone), "The fail", "The fails"),
+                plural(len(alone), "does", "do"),
+            )
+            are = listing(_with_rules(report, words, alone), most=3)
+            yield Sentence(
+                f"{fail} of {are} {remain} not remain {_TOGETHER}: {why}.", ("verdicts",)
+            )
+
+
+def _with_rules(report: Report, words: Vocabulary, verdicts: list[Verdict]) -> list[str]:
+    """Return the groups of some verdicts, of several rules with their numbers."""
     rules = [each.rule for each in report.by_rule]
     numbers: dict[str, list[str]] = {}
-    for each in sorted(alone, key=lambda each: rules.index(each.rule)):
+    for each in sorted(verdicts, key=lambda each: rules.index(each.rule)):
         of = numbers.setdefault(group_of(words, each), [])
         of += [number] if (number := f"{rules.index(each.rule) + 1}") not in of else []
-    several = len(rules) > 1
-    named = [
-        f"{group} ({plural(len(of), 'rule', 'rules')} {listing(of)})" if several else group
+    if len(rules) < 2:
+        return list(numbers)
+    return [
+        f"{group} ({plural(len(of), 'rule', 'rules')} {listing(of)})"
         for group, of in numbers.items()
     ]
-    are = listing(named, most=3)
-    fail, remain = plural(len(alone), "The fail", "The fails"), plural(len(alone), "does", "do")
-    why = "of many comparisons some are far apart by sampling variation alone"
-    if all(_differs(report, each) for each in alone):
-        why = "they differ statistically significantly, but it is open whether beyond the limit"
-    return f"{fail} of {are} {remain} not remain {_TOGETHER}: {why}."
 
 
 def _cheapest(report: Report, words: Vocabulary) -> str | None:
@@ -1098,14 +1107,18 @@ def _steps_of_estimated_groups(report: Report) -> Iterator[Sentence]:
         )
 
 
-def _later_steps(report: Report, *, remaining: bool) -> Iterator[Sentence]:
-    """Yield what comes after the audit; compare and monitor are for recorded groups."""
-    estimated = {each["name"] for each in report.spec.get("probabilities", ())}
-    if remaining and estimated:
+def _after_fails(report: Report) -> Iterator[Sentence]:
+    """Yield who decides what becomes of a fail; reports are compared of recorded groups."""
+    if report.spec.get("probabilities"):
         yield owner("decide what changes; the analyst then audits again by the same rules.")
-    elif remaining:
+    else:
         yield owner("decide what changes; the analyst then compares reports (fairgauge compare).")
-    elif report.verdict is Outcome.PASS:
+
+
+def _later_steps(report: Report) -> Iterator[Sentence]:
+    """Yield what comes after an audit without fails; monitors are for recorded groups."""
+    estimated = {each["name"] for each in report.spec.get("probabilities", ())}
+    if report.verdict is Outcome.PASS:
         if not estimated:
             yield analyst("check the same rules over time (fairgauge monitor).")
     elif not report.verdicts and _has_tables_to_publish(report.spec):
@@ -1123,7 +1136,9 @@ def _later_steps(report: Report, *, remaining: bool) -> Iterator[Sentence]:
         each.value is not None and not (each.feature in estimated and each.outcome in _UNDECIDED)
         for each in report.verdicts
     ):
-        yield analyst("plan how many rows would decide the rules (fairgauge plan).")
+        yield owner(
+            "decide whether more rows are collected; the analyst plans how many (fairgauge plan)."
+        )
 
 
 def _lacks_direction(report: Report, words: Vocabulary) -> bool:
@@ -1238,6 +1253,8 @@ def _steps(
         number, people, decided = wronged
         joint = "and" if f" {words.which} " in people else words.which
         yield reader(f"read a sample of the {number:,} {people} {joint} {decided}.")
+    if remaining:
+        yield from _after_fails(report)
     if subgroups_not_examined(report):
         yield analyst(
             "look for smaller groups, by several columns together, that fare worse (fairgauge "
@@ -1250,4 +1267,5 @@ def _steps(
         )
     if remaining and spec.get("score") and spec.get("label"):
         yield analyst("see what another threshold would give and cost (fairgauge thresholds).")
-    yield from _later_steps(report, remaining=remaining)
+    if not remaining:
+        yield from _later_steps(report)

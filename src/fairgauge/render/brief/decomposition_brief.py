@@ -75,7 +75,9 @@ def _verdict(gap: Gap) -> Iterator[str]:
     """Yield the verdict; where differences vary, which strata are a finding by themselves."""
     places, strata = [name for name, _ in outlying_places(gap)], strata_words(gap)
     if gap.reason is not WhyInconclusive.VARIES or not places:
-        yield f"{capitalised(verdict_and_controls(gap, strata, controls_words(gap)))}."
+        subject = "The difference " if gap.verdict is GapVerdict.REMAINS else ""
+        stated = f"{subject}{verdict_and_controls(gap, strata, controls_words(gap))}"
+        yield f"{capitalised(stated)}."
         return
     also = with_controls(gap, controls_words(gap))
     yield f"Inconclusive over {strata} as a whole: the difference is not the same everywhere{also}."
@@ -176,7 +178,7 @@ def _certainty_of(gap: Gap, in_words: GapInWords) -> Iterator[tuple[str, str]]:
 def _steps(found: Decomposition, words: Vocabulary) -> Iterator[Sentence]:
     verdicts = {gap.verdict for gap in found.gaps}
     gaps = [found.with_regression(gap) for _, gap in found.gravest()]
-    strata, within = "the strata", ""
+    strata, within = strata_words(gaps[0]), ""
     if gaps[0].controls:
         strata = adjusted_for(gaps[0])
         within = f" within the same {strata}"
@@ -196,6 +198,8 @@ def _steps(found: Decomposition, words: Vocabulary) -> Iterator[Sentence]:
             f"read cases of {listing(worse, most=_MOST_PLACES)}: there the difference is shown by "
             "itself."
         )
+    if any(map(_remains, gaps)):
+        yield owner(f"decide whether what remains within {strata} is tolerable.")
     if lacking := _with_missing_strata(gaps):
         yield supplier(
             f"complete {lacking}, or give the rows without a value one of their own, and ask again."

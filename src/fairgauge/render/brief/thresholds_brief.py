@@ -63,7 +63,7 @@ _MOST_FEATURES, _MOST_STEPS, _MOST_DRAWN = 3, 3, 8
 _SEPARATE = {
     Outcome.PASS: "; separate ones do",
     Outcome.FAIL: "",
-    Outcome.INCONCLUSIVE: "; separate ones may",
+    Outcome.INCONCLUSIVE: "; separate ones might",
     Outcome.NOT_EVALUATED: "",
 }
 """What thresholds of each group come to, where none for all groups is enough."""
@@ -476,6 +476,7 @@ class _ThresholdsBrief:
         if effect is None and self.of.outcome is not Outcome.FAIL:
             at = f"--threshold {choice.today:g} --rule '{choice.goal}'"
             yield analyst(f"see what the data lack (fairgauge audit {at}).")
+            yield owner(f"decide whether to wait for more rows, or what {choice.kept} may cost.")
             return
         if effect is None:
             yield owner(

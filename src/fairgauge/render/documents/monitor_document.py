@@ -297,7 +297,10 @@ def _charts(each: MonitoredComparison, report: MonitorReport) -> Iterator[Block]
             f"{length}s together."
         )
     if alarm is not None:
-        notes.append("The red line is the alarm; the shade begins with the change.")
+        notes.append(
+            "The red line is the alarm, which is of the days since the change alone: the shade "
+            "begins with it."
+        )
     points = " (pp)" if kind is Unit.POINTS else ""
     yield TimeChart(
         f"{metric_words(each.definition)}{points}, {sides_of(each)}, tolerated "

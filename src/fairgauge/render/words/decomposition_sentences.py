@@ -54,8 +54,8 @@ OTHER_DIRECTION = "in the other direction"
 _ALONE = " alone"
 """What stands behind strata beside which a regression has controls."""
 CAVEAT = (
-    "Accounted for is arithmetic. Whether the strata may rightly decide, and why groups differ in "
-    "them, the table does not show."
+    "“Accounted for” is arithmetic: whether the strata may rightly decide, and why groups differ "
+    "in them, the table does not show."
 )
 """What stands beside every decomposition."""
 CHANGED_BY_DECISION = (

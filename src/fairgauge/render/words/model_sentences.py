@@ -122,9 +122,9 @@ def describe_candidate(each: Candidate, current: str, terms: Terms = TERMS) -> s
 
 
 def better_words(names: list[str], current: str) -> str:
-    """Return what it is to dominate: "new is better than old, and nowhere worse by ..."."""
+    """Return what it is to dominate: "new is better than old, and within all margins ..."."""
     who = f"{numbers.listing(names)} {numbers.plural(len(names), 'is', 'are')}"
-    return f"{who} better than {current}, and nowhere worse by more than the margins that were set"
+    return f"{who} better than {current}, and within all margins that were set"
 
 
 def _performance(each: Candidate, terms: Terms) -> str:

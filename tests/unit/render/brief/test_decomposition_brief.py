@@ -103,9 +103,9 @@ def test_a_gap_in_pay_is_stated_as_averages():
     )
     assert parts == (
         "People with sex F, compared with people with sex M in the same unit: on average 3 lower "
-        "(95% CI between 2.7 and 3.3 lower). This part, within, is the difference to quote. That "
-        "they are spread differently over unit (composition) accounts for 5 lower (95% CI "
-        "between 4.0 and 6.0 lower); the two add up to the gap."
+        "(95% CI between 2.7 and 3.3 lower). This part, within, is the difference to quote of "
+        "people alike in unit. That they are spread differently over unit (composition) accounts "
+        "for 5 lower (95% CI between 4.0 and 6.0 lower); the two add up to the gap."
     )
 
 
@@ -246,7 +246,10 @@ def test_a_ratio_is_stated_in_times_and_no_sentence_of_the_page_in_percentage_po
 
 def test_with_controls_cases_to_read_are_alike_in_them_and_the_chart_shows_what_is_quoted():
     remains, accounted = controlled(-8), controlled(0)
-    (step,) = map(str, remains.brief().steps)
+    step, decide = map(str, remains.brief().steps)
+    assert decide == (
+        "Those responsible should decide whether what remains within branch and debt is tolerable."
+    )
     assert step == (
         "Those who know the cases should read cases of both sides within the same branch and debt: "
         "branch N first."
@@ -364,7 +367,7 @@ def test_with_controls_the_regression_is_quoted_and_the_headline_states_for_what
     brief, adjusted = found.brief(), gap.adjusted[0]
     ends = f"within branch alone; with debt, by regression, {shows}"
     assert str(brief.headline).endswith(f", also {ends}")
-    assert str(brief.verdict[0]) == f"Remains {ends}."
+    assert str(brief.verdict[0]) == f"The difference remains {ends}."
     assert str(gap.verdict) == "remains"
     (text,) = (str(each) for each in brief.found if "difference to quote" in str(each))
     quoted, alone = text, str(brief.found[list(map(str, brief.found)).index(text) + 1])

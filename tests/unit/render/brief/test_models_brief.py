@@ -119,7 +119,7 @@ def test_of_several_candidates_the_headline_names_those_that_dominate() -> None:
     worse = rows(now=0.12, then=0.25)["boosted"].alias("other")
     brief = compared(rows().with_columns(worse), candidate=["other", "boosted"]).brief()
     assert str(brief.headline) == (
-        "boosted is better than current, and nowhere worse by more than the margins that were set"
+        "boosted is better than current, and within all margins that were set"
     )
     assert [str(each).split()[0] for each in brief.verdict].count("other") == 1
     assert [str(each).split()[0] for each in brief.verdict].count("boosted") == 1
