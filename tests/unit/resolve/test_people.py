@@ -149,9 +149,11 @@ def test_a_preset_speaks_of_people_only_where_people_are_counted(format_, person
     report = fg.audit(rows, **asked, **column, **person)
     full = {} if format_ == "html" else {"full": True}
     text = " ".join(re.sub("<[^>]*>", " ", render(report, format_, **full)).split())
-    noun, other = ("applicants", "applications") if of_people else ("applications", "applicants")
-    assert f"Of 100 {noun} with sex" in text
-    assert f"{other} with sex" not in text
+    noun, other = ("female applicants", "applications of women")
+    if not of_people:
+        noun, other = other, noun
+    assert f"of 100 {noun}" in text
+    assert other not in text
     unit = "people" if of_people else "rows"
     assert f" {unit} with a known selection rate (n), " in text
     if of_people:
