@@ -45,8 +45,10 @@ from fairgauge.resolve.data_checks import (
     ratios_of_signed_amounts,
     single_row_groups,
     strata_of_outcomes,
+    weightless_groups,
 )
 from fairgauge.resolve.excluded_rows import excluded_rows
+from fairgauge.resolve.group_counts import GroupCounts, count_groups
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.results.gap_decomposition import Decomposition, Gap
 from fairgauge.results.shown_result import made_now
@@ -182,6 +184,7 @@ def why(
         gaps=gaps,
         diagnostics=(
             *repeated_rows(data, source, spec, cube, "why"),
+            *(note for of in _weighted_groups(cube, spec) for note in weightless_groups(of)),
             *assumed_positive(cube, spec, Task.BINARY, spec.catalogue.expand(spec.metrics)),
             *strata_of_outcomes(cube, spec, names, _outcomes(spec), controls),
             *controls_of_groups(cube, spec, controls),
@@ -197,6 +200,11 @@ def why(
             *many_strata(cube, replace(spec, strata=columns), rows_by_level, crossed.known.cube),
         ),
     )
+
+
+def _weighted_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
+    """Return the groups of counts that have weights."""
+    return [] if spec.weight is None else count_groups(cube, spec)
 
 
 def _outcomes(spec: Spec) -> set[Role]:

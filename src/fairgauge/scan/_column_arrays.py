@@ -34,6 +34,8 @@ _PROTOCOLS = ("__array__", "__arrow_c_array__", "__arrow_c_stream__")
 """Every array, Series and frame has one of them."""
 _LARGEST_WHOLE = 2**62
 _NAME = "arrays"
+_MOST_ALIKE = 0.9
+"""The share of labels in common from which two indexes are of the same rows, in other places."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -249,11 +251,14 @@ def _check_rows(arrays: Sequence[GivenArray], frame: Frame | None) -> None:
     for (before, one), (path, other) in combinations(different, 2):
         common = len(set(one) & set(other))
         reordered = common == len(set(one)) == len(set(other))
-        if not reordered and (_is_default(one) or _is_default(other)):
+        apart = common <= _MOST_ALIKE * len(one)
+        if not reordered and apart and (_is_default(one) or _is_default(other)):
             continue  # predictions that were made into a Series
         have = (
             "the same labels in different orders"
             if reordered
+            else f"{common:,} of {len(one):,} labels in common, in other places"
+            if not apart
             else f"{common:,} of {len(one):,} labels in common"
         )
         raise DataError(

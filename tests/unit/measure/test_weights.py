@@ -273,3 +273,11 @@ def test_groups_whose_rows_all_weigh_nothing_are_named(asked: dict[str, Any]) ->
     kept = fg.audit(people(), **asked)
     codes = {each.code for each in kept.diagnostics}
     assert DiagnosticCode.WEIGHTLESS_GROUPS not in codes
+
+
+def test_why_names_groups_whose_rows_all_weigh_nothing() -> None:
+    rows = people().with_columns(w=pl.when(pl.col("g") == "c").then(0).otherwise("w"))
+    asked = {"label": "y", "positive": 1, "sensitive": "g", "weight": "w", "strata": "s"}
+    found = fg.why(rows.with_columns(s=pl.int_range(pl.len()) % 2), **asked)
+    (warned,) = [e for e in found.diagnostics if e.code is DiagnosticCode.WEIGHTLESS_GROUPS]
+    assert warned["groups"] == ("c",)

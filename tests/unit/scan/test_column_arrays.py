@@ -241,6 +241,9 @@ NEITHER = r" labels in common, and rows are matched by position; take both .* \(
         (FRAME[["sex"]], {"label": TEST["label"], "prediction": TRAIN["prediction"],
                           "sensitive": "sex"}, "label and prediction have 0 of"),
         (None, {"label": TEST["label"], "sensitive": TRAIN[["sex", "race"]]}, "have 0 of 60"),
+        # a slice from the second row on beside one from the first, whose index is the default one
+        (None, {"label": FRAME["label"].iloc[1:], "prediction": FRAME["prediction"].iloc[:-1],
+                "sensitive": FRAME["sex"].iloc[1:]}, "labels in common, in other places"),
         ({"y": TEST["label"], "sex": TRAIN["sex"]}, {"label": "y", "sensitive": "sex"}, "0 of 60"),
         (
             None,

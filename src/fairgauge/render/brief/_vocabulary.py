@@ -34,6 +34,8 @@ NO_CHANGE_SHOWN = "No statistically significant change is not “no change”."
 UNFAIR = "Whether a difference is unfair: that depends on context and law."
 _PLACE = re.compile(r"{([^{}]*)}")
 _PEOPLE = {"female": "women", "male": "men"}
+_NOUNS = {"applicants", "candidates", "defendants", "employees", "patients", "people", "workers"}
+"""Nouns of people, before which their adjectives stand; of others nobody knows what they are."""
 _OF_SEX = {"female": "female", "male": "male", "women": "female", "men": "male"}
 _OF_RACE = {
     name.casefold(): name
@@ -348,16 +350,23 @@ class Vocabulary:
         return f"{named} with {listing(others)}" if others else named
 
     def _adjective(self, column: str, value: str) -> str | None:
-        """Return the adjective that a value is; none that would be of two values alike."""
+        """Return the adjective that a value is; none that would be of two values alike.
+
+        None either where the user has words for the column or for other units than people, and of
+        a race that stands alone among values of another kind: a White and a Red wine.
+        """
         known = _ADJECTIVES.get(column.casefold(), {})
         adjective = known.get(value.casefold())
-        if adjective is None:
+        stated = self.words.groups.get(column) or (self.words.unit and not self.words.noun)
+        if adjective is None or stated or (self.which == "who" and self.noun not in _NOUNS):
             return None
         if column not in self._values:
             parts = (self._parts(*group) for group in self._groups)
             self._values[column] = {each[column] for each in parts if column in each}
         alike = {each for each in self._values[column] if known.get(each.casefold()) == adjective}
-        return None if alike - {value} else adjective
+        races = {known.get(each.casefold()) for each in self._values[column]} - {None}
+        alone = known is _OF_RACE and len(races) < 2
+        return None if alone or alike - {value} else adjective
 
     def word_of(self, feature: str | None, group: str | None) -> str | None:
         """Return what a group is called where this does not hold its value: "women" of Female."""

@@ -706,9 +706,9 @@ def _certainty(
         named = [words.group(each.feature, each.group) for each in unevaluated if each.group]
         of = f", of {listing(list(dict.fromkeys(named)), most=3)}," if named else ""
         yield Sentence(
-            f"Not evaluated is less than inconclusive: {numbered(len(unevaluated), 'comparisons')}"
-            f"{of} {plural(len(unevaluated), 'has', 'have')} insufficient data for a judgement, "
-            "whatever the value is. Collect data of more of them, or merge groups.",
+            f"Not evaluated: {numbered(len(unevaluated), 'comparisons')}"
+            f"{of} {plural(len(unevaluated), 'has', 'have')} insufficient data for a judgement. "
+            "Collect data of more of them, or merge groups.",
             ("verdicts",),
         )
         return
@@ -1136,9 +1136,7 @@ def _later_steps(report: Report) -> Iterator[Sentence]:
         each.value is not None and not (each.feature in estimated and each.outcome in _UNDECIDED)
         for each in report.verdicts
     ):
-        yield owner(
-            "decide whether more rows are collected; the analyst plans how many (fairgauge plan)."
-        )
+        yield owner("decide whether to collect more rows (how many: fairgauge plan).")
 
 
 def _lacks_direction(report: Report, words: Vocabulary) -> bool:

@@ -49,7 +49,8 @@ def comparison_brief(comparison: Comparison) -> Brief:
 
 
 def vocabulary_of(comparison: Comparison) -> Vocabulary:
-    """Return the words of the new report."""
+    """Return the words of the new report, without its column where the old one had another."""
+    other = any(each.key == "prediction" for each in comparison.differences)
     estimates = [each for change in comparison.changes for each in (change.old, change.new)]
     spec = comparison.spec
     return Vocabulary(
@@ -59,7 +60,7 @@ def vocabulary_of(comparison: Comparison) -> Vocabulary:
             for each in estimates
             if each.feature is not None and each.group is not None
         ),
-        decisions=None if spec.get("prediction") else ANY_DECISION,
+        decisions=ANY_DECISION if other or not spec.get("prediction") else None,
     )
 
 

@@ -89,7 +89,7 @@ def test_inconclusive_and_not_evaluated_state_what_differs_and_what_to_do() -> N
     brief = result("inconclusive").brief()
     inconclusive, unevaluated = (
         next(text for text in map(str, brief.certainty) if text.startswith(begins))
-        for begins in ("Inconclusive is", "Not evaluated is")
+        for begins in ("Inconclusive is", "Not evaluated:")
     )
     assert "with a pass and with a fail" in inconclusive
     assert "would probably decide" in inconclusive

@@ -30,10 +30,10 @@ def group(*pairs):
 )  # fmt: skip
 def test_adjectives_of_people_stand_before_the_noun(pairs, people, applicants):
     of, name, *ids = group(*pairs)
-    words = Vocabulary({}, [(of, name, *ids)])
-    assert words.group(of, name) == people
-    words = Vocabulary({"words": {"noun": "applicants"}}, [(of, name, *ids)])
-    assert words.group(of, name) == applicants
+    other = group(*((column, "Asian" if column == "race" else value) for column, value in pairs))
+    for spec, expected in (({}, people), ({"words": {"noun": "applicants"}}, applicants)):
+        words = Vocabulary(spec, [(of, name, *ids), other])
+        assert words.group(of, name) == expected
 
 
 def test_two_values_are_never_called_alike():
@@ -47,3 +47,23 @@ def test_two_values_are_never_called_alike():
 def test_rows_that_are_no_people_are_of_them(value, of):
     words = Vocabulary({}, [group(("sex", value))], unit="applications", noun="applications")
     assert words.group("sex", value) == f"applications {of}"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"unit": "children"},
+        {"noun": "loans"},
+        {"groups": {"sex": {"Female": "ladies"}}},
+    ],
+)
+def test_words_of_the_user_are_not_guessed_further(words):
+    of, name, *ids = group(("sex", "Female"), ("age", "old"))
+    noun = words.get("noun", "people")
+    found = Vocabulary({"words": words}, [(of, name, *ids)]).group(of, name)
+    assert found == f"{noun} with sex Female and age old"
+
+
+def test_a_race_alone_among_other_values_is_no_adjective():
+    wines = [group(("race", value)) for value in ("White", "Red")]
+    assert Vocabulary({}, wines).group("race", "White") == "people with race White"
