@@ -712,8 +712,8 @@ def _certainty(
             ("verdicts",),
         )
         return
-    if (text := _sparse(report, words)) is not None:
-        yield Sentence(text)
+    if (sparse := _sparse(report, words)) is not None:
+        yield Sentence(sparse)
 
 
 def _sparse(report: Report, words: Vocabulary) -> str | None:
@@ -777,8 +777,8 @@ def _intervals(
         if text := each.interval_within():
             yield Sentence(text, each.source)
             averaged = averaged or _averaged(report, each)
-    if (rarely := _beyond_sampling_variation(disparities)) is not None:
-        yield Sentence(rarely, disparities[0].source)
+    if (text := _beyond_sampling_variation(disparities)) is not None:
+        yield Sentence(text, disparities[0].source)
     for open_ in [] if disparities else not_shown(report, words):
         if open_.interval is not None:
             yield Sentence(open_.interval, open_.source)
