@@ -462,7 +462,7 @@ def test_arrays_beside_a_frame_and_its_dtypes_are_taken_as_they_are():
     features = frame[["sex", "race", "region"]].assign(
         sex=frame["sex"].astype("category"), region=frame["region"].astype("Int64"),
         young=(frame["age"] < 40).astype("boolean"), race=frame["race"].astype("string"),
-    ).set_index(frame.index + 7)  # fmt: skip
+    ).set_index(frame.index + 7_000)  # fmt: skip
     asked = {"positive": 1, "rate": "fpr", "features": ["sex", "race", "region", "young"]}
     whole = features.assign(y=frame["y"].to_numpy(), p=frame["p"].to_numpy())
     found = fg.find(whole, label="y", prediction="p", **asked)
