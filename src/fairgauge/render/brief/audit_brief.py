@@ -807,11 +807,10 @@ def _beyond_sampling_variation(disparities: list[StatedFinding]) -> str | None:
     if any(_ASSUMED & set(each.interval.methods) for each in stated if each.interval):
         return None
     wrong = f"{100 * (1 - (stated[0].confidence or 0)):.3g}"
-    such = plural(len(stated), "a difference like this", "differences like these")
-    exist = plural(len(stated), "exists", "exist")
+    such = plural(len(stated), "such a difference", "such differences")
     return (
-        f"Sampling variation alone rarely shows {such}: in at most {wrong} of 100 audits where "
-        f"none {exist}."
+        f"Sampling variation alone rarely shows {such}: in at most {wrong} of 100 audits without "
+        "any."
     )
 
 
@@ -1055,7 +1054,7 @@ def _explaining_steps(
                 "the same --strata)."
             )
             return
-        yield analyst(f"find where it arises, by another column ({line} --strata COLUMN).")
+        yield analyst(f"find where it arises ({line} --strata COLUMN).")
     elif strata is None and isinstance(first.definition, Contrast) and _has_counts(report, first):
         yield analyst(
             "compare people alike in another column (the same audit with --strata COLUMN)."
