@@ -27,8 +27,8 @@ _USUAL = 100
 _BAR = 40
 """Letters of a bar of shares."""
 _MOST_TABLES = 2
-_BEFORE_TABLES = 15
-"""The most lines before the first table."""
+_BEFORE_TABLES = 14
+"""The most lines before the first table, beside the line of rules."""
 _ROOMS = ((4, 3, 2), (4, 2, 1), (3, 1, 1), (1, 1, 1), (0, 1, 0), (0, 0, 0))
 """The lines that what was found, how certain it is and what is next have, until all have room.
 
