@@ -27,7 +27,6 @@ from fairgauge.render.words.decomposition_sentences import (
     adjusted_for,
     controls_words,
     describe_adjusted,
-    describe_overall,
     direction,
     each_of,
     excluded_words,
@@ -149,8 +148,6 @@ class GapInWords:
     def sentences(self) -> Iterator[str]:
         """Yield both shares as counts, the parts of their difference, and strata that stand out."""
         estimate = self.gap.estimate
-        if overall := describe_overall(self.gap):
-            yield overall
         if self.means is not None:
             yield self.means.sentence() or f"{estimate.says}."
             yield from self._parts()

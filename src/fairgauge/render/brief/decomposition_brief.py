@@ -19,6 +19,7 @@ from fairgauge.render.words.decomposition_sentences import (
     describe_heterogeneity,
     describe_not_compared,
     describe_outlying,
+    describe_overall,
     describe_trend,
     each_of,
     is_of_one_outcome,
@@ -128,6 +129,8 @@ def _found(
     gaps: Sequence[tuple[int, Gap]], more: Sequence[tuple[int, Gap]], words: Vocabulary
 ) -> Iterator[Sentence]:
     for i, gap in gaps:
+        if overall := describe_overall(gap):
+            yield Sentence(overall, (f"gaps[{i}].overall",), required=True)
         in_words = GapInWords(words, gap)
         stated = in_words.sentences() if in_words.known else [f"{gap.estimate.says}."]
         for text in stated:
