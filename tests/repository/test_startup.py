@@ -46,9 +46,9 @@ def test_importing_the_library_costs_nothing():
     assert not loaded("import fairgauge") & (HEAVY | {"click"})
 
 
-def test_an_audit_of_a_file_loads_no_frames_and_no_other_results(tmp_path):
+def test_an_audit_of_a_file_loads_no_scipy_no_frames_and_no_other_results(tmp_path):
     path = tmp_path / "rows.csv"
-    path.write_text("g,y\n" + "a,1\nb,0\na,0\nb,1\n" * 50, encoding="utf-8")
+    path.write_text("g,y\n" + "a,1\nb,0\nc,1\na,0\nb,1\nc,0\n" * 50, encoding="utf-8")
     modules = loaded(
         f"from fairgauge.cli import main; main(['audit', {str(path)!r}, '--label', 'y', "
         "'--sensitive', 'g'])"
@@ -56,5 +56,7 @@ def test_an_audit_of_a_file_loads_no_frames_and_no_other_results(tmp_path):
     assert {"duckdb", "numpy", "fairgauge.measure.measure"} <= modules
     others = ("comparison", "gap_decomposition", "model_comparison", "monitor_results",
               "subgroup_search", "threshold_choice")  # fmt: skip
-    unused = {"narwhals", "pandas", "wcwidth"} | {f"fairgauge.results.{name}" for name in others}
+    unused = {"narwhals", "pandas", "scipy", "wcwidth"} | {
+        f"fairgauge.results.{name}" for name in others
+    }
     assert not modules & unused

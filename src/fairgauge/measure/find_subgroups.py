@@ -33,10 +33,9 @@ from fairgauge.stats.signed_roots import (
     detectable_gap,
     fewest_exceeding,
     largest_upper_end,
-    normal_tail,
     signed_root,
 )
-from fairgauge.stats.significance import normal_quantile
+from fairgauge.stats.significance import normal_quantile, normal_tail
 
 _FEWEST_COUNTED = 20
 """Rows that the rate is a share of, on either side: a smaller subgroup is not tested."""

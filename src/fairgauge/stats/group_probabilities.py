@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from fairgauge.stats.arrays import Array, quiet
 from fairgauge.stats.group_mixture import Clusters
 from fairgauge.stats.intervals import critical_t, wilson
+from fairgauge.stats.significance import chi_square_tail, normal_tail
 
 Masks = NDArray[np.bool_]
 
@@ -226,11 +227,11 @@ def sharp_bounds(p: Array, n: Array, sides: Masks, design_effect: float = 1.0) -
 
 def _expected_excess(distance: Array, noise: Array) -> Array:
     """Return by how much the smaller of a noisy share and a number is too small on average."""
-    from scipy.special import ndtr
-
     scaled = np.where(noise > 0, distance / np.where(noise > 0, noise, 1.0), np.inf)
     density = np.exp(-(scaled**2) / 2) / np.sqrt(2 * np.pi)
-    return np.where(noise > 0, noise * density - np.abs(distance) * ndtr(-np.abs(scaled)), 0.0)
+    return np.where(
+        noise > 0, noise * density - np.abs(distance) * normal_tail(np.abs(scaled)), 0.0
+    )
 
 
 def merged_cells(digits: NDArray[np.int64], rows: Array, fewest: float) -> NDArray[np.int64]:
@@ -346,16 +347,12 @@ def tail_of_sum(tests: list[tuple[float, int, float]]) -> float:
     >>> round(tail_of_sum([(3.84, 1, 0.05), (0.0, 0, 1.0)]), 3)
     0.05
     """
-    from scipy.special import chdtrc
-
     degrees = sum(each[1] for each in tests)
-    return float(chdtrc(degrees, sum(each[0] for each in tests))) if degrees else 1.0
+    return float(chi_square_tail(sum(each[0] for each in tests), degrees)) if degrees else 1.0
 
 
 def _chi_square(statistic: Array, variance: Array) -> tuple[float, int, float]:
     """Return a quadratic form in the inverse of a variance, but for its null space."""
-    from scipy.special import chdtrc
-
     scale = np.sqrt(np.maximum(np.diag(variance), 0.0))
     kept = scale > 1e-6 * scale.max(initial=0.0)
     if not kept.any():
@@ -367,4 +364,4 @@ def _chi_square(statistic: Array, variance: Array) -> tuple[float, int, float]:
     used = values > 1e-7
     square = float(((vectors[:, used].T @ statistic) ** 2 / values[used]).sum())
     degrees = int(used.sum())
-    return square, degrees, float(chdtrc(degrees, square))
+    return square, degrees, float(chi_square_tail(square, degrees))

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairgauge.stats.arrays import Array, floats, quiet
 from fairgauge.stats.intervals import as_critical_t
 from fairgauge.stats.sampling import Sampling, SquaredWeights
-from fairgauge.stats.significance import two_sided
+from fairgauge.stats.significance import chi_square_tail, two_sided
 
 _STEPS = 60
 _HALVINGS = 20
@@ -501,9 +501,7 @@ def expit(logit: Array) -> Array:
 
 def _equal_effects(beta: Array, covariance: Array, own: list[int]) -> float:
     """Return the p-value that all effects of one side alone are 0; nan where there are none."""
-    from scipy.special import chdtrc
-
     if not own:
         return float("nan")
     found = beta[own] @ np.linalg.pinv(covariance[np.ix_(own, own)], hermitian=True) @ beta[own]
-    return float(chdtrc(len(own), found))
+    return float(chi_square_tail(found, len(own)))

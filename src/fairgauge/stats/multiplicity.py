@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairgauge.stats._roots import bisect
 from fairgauge.stats.arrays import BLOCK, Array, floats, quiet, quotient
 from fairgauge.stats.intervals import tail_of
+from fairgauge.stats.significance import normal_quantile, normal_tail, two_sided
 
 
 def holm(p: ArrayLike) -> Array:
@@ -198,7 +199,7 @@ def tukey_p(z: ArrayLike, groups: ArrayLike) -> Array:
     """
     z, groups = floats(z, groups)
     p = np.empty_like(z)
-    for size in np.unique(groups):
+    for size in set(groups.flat):
         at = groups == size
         p[at] = _range_tail(z[at] * np.sqrt(2), int(size))
     return p
@@ -212,9 +213,7 @@ def tukey_level(groups: int, confidence: float) -> float:
     >>> round(tukey_level(2, 0.95), 6), round(tukey_level(12, 0.95), 5)
     (0.95, 0.99892)
     """
-    from scipy.special import ndtr
-
-    return float(1 - 2 * ndtr(-tukey_critical(groups, confidence)))
+    return float(1 - two_sided(tukey_critical(groups, confidence)))
 
 
 def tukey_adjusted(p: ArrayLike, groups: int) -> Array:
@@ -228,11 +227,9 @@ def tukey_adjusted(p: ArrayLike, groups: int) -> Array:
     >>> tukey_adjusted([0.05, 0.001], 5).round(4).tolist()
     [0.2858, 0.0089]
     """
-    from scipy.special import ndtri
-
     (alone,) = floats(p)
     known = ~np.isnan(alone)
-    z = -ndtri(np.where(known, alone, 1.0) / 2)
+    z = -np.vectorize(normal_quantile, otypes=[float])(np.where(known, alone, 1.0) / 2)
     return np.where(known, np.maximum(tukey_p(z, np.full(z.shape, groups)), alone), np.nan)
 
 
@@ -373,12 +370,10 @@ def _range_tail(q: Array, groups: int) -> Array:
 
     scipy.stats.studentized_range.sf takes 4 to 7 times as long, besides the import of scipy.stats.
     """
-    from scipy.special import ndtr
-
     if groups < 2:
         return np.where(np.isnan(q), np.nan, 1.0)
     points, density = _quadrature()
-    beyond = ndtr(-points)
-    between = np.maximum(beyond - ndtr(-(points + q[..., None])), 0.0)
+    beyond = normal_tail(points)
+    between = np.maximum(beyond - normal_tail(points + q[..., None]), 0.0)
     outside = beyond ** (groups - 1) - between ** (groups - 1)
     return np.asarray(np.clip((groups * density * outside).sum(-1), 0.0, 1.0))

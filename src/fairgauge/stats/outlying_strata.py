@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairgauge.stats._restricted import under_difference
 from fairgauge.stats.arrays import Array, floats, quiet
 from fairgauge.stats.intervals import as_critical_t
-from fairgauge.stats.significance import two_sided
+from fairgauge.stats.significance import chi_square_tail, two_sided
 
 FEWEST_EXPECTED = 5.0
 """A stratum with fewer expected successes or failures on a side is never named."""
@@ -289,7 +289,7 @@ def _of_all(sums: Sequence[Array], strata: Array) -> HeterogeneityTest:
     return HeterogeneityTest(
         np.where(strata > 1, statistic, np.nan),
         strata - 1,
-        np.where(strata > 1, _chi_square_tail(statistic, strata - 1), np.nan),
+        np.where(strata > 1, chi_square_tail(statistic, np.maximum(strata - 1, 1.0)), np.nan),
         np.where(strata > 1, np.sqrt(spread), np.nan),
     )
 
@@ -432,12 +432,6 @@ def _spread(sums: Sequence[Array], strata: Array) -> tuple[Array, Array]:
     statistic = np.maximum(wdd - wd**2 / w, 0.0)
     excess = (statistic - (strata - 1)) / (w - ww / w)
     return statistic, np.where(strata > 1, np.maximum(np.nan_to_num(excess), 0.0), 0.0)
-
-
-def _chi_square_tail(statistic: Array, degrees: Array) -> Array:
-    from scipy.special import chdtrc
-
-    return np.asarray(chdtrc(np.maximum(degrees, 1.0), statistic))
 
 
 def _t_tail(z: Array, degrees: Array) -> Array:

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
 from fairgauge.stats.intervals import critical, tail_of
+from fairgauge.stats.significance import normal_tail, two_sided
 
 _ROUNDING = 1e-12
 _PRIOR_ROWS = 0.5
@@ -187,16 +188,14 @@ def bca(counts: ArrayLike, metric: Metric, replicates: ArrayLike, confidence: fl
     >>> round(float(low), 1), round(float(high), 1)
     (0.2, 0.4)
     """
-    from scipy.special import ndtr
-
     (values,) = floats(replicates)
     bias, acceleration = _correction(counts, metric, values)
     z = critical(confidence)
     limits = []
     for edge, ordered in zip((-z, z), _sorted(values), strict=True):
         shifted = bias + edge
-        level = ndtr(bias + shifted / (1 - acceleration * shifted))
-        limits.append(_quantile(ordered, np.asarray(level)))
+        level = normal_tail(-(bias + shifted / (1 - acceleration * shifted)))
+        limits.append(_quantile(ordered, level))
     return limits[0], limits[1]
 
 
@@ -213,7 +212,7 @@ def bca_p(counts: ArrayLike, metric: Metric, replicates: ArrayLike, null: ArrayL
     >>> round(float(bca_p([30, 70], rate, rate(draws), 0.4)), 2)
     0.05
     """
-    from scipy.special import ndtr, ndtri
+    from scipy.special import ndtri
 
     (values,) = floats(replicates)
     bias, acceleration = _correction(counts, metric, values)
@@ -221,8 +220,7 @@ def bca_p(counts: ArrayLike, metric: Metric, replicates: ArrayLike, null: ArrayL
     centre = np.asarray(null, dtype=np.float64)
     quantile = ndtri(np.clip(_below(values, centre), 0.5 / size, 1 - 0.5 / size)) - bias
     z = quantile / (1 + acceleration * quantile) - bias
-    p = np.asarray(2 * ndtr(-np.abs(z)))
-    return np.where(np.isnan(values).any(0), np.nan, p)
+    return np.where(np.isnan(values).any(0), np.nan, two_sided(z))
 
 
 def _correction(counts: ArrayLike, metric: Metric, values: Array) -> tuple[Array, Array]:
@@ -258,11 +256,9 @@ def normal_p(estimate: ArrayLike, replicates: ArrayLike, null: ArrayLike = 0.0) 
     >>> round(float(normal_p(0.98, [0.48, 0.98, 1.48])), 3)
     0.05
     """
-    from scipy.special import ndtr
-
     (values,) = floats(replicates)
     sd = np.std(values, axis=0, ddof=1)
-    return np.asarray(2 * ndtr(-np.abs(np.asarray(estimate, dtype=float) - null) / sd))
+    return two_sided((np.asarray(estimate, dtype=float) - null) / sd)
 
 
 def _jackknife(table: Array, metric: Metric) -> tuple[Array, Array]:

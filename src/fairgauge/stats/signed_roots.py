@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairgauge.stats._restricted import under_difference
 from fairgauge.stats._roots import falling_root
 from fairgauge.stats.arrays import Array, Limits, floats, quiet
-from fairgauge.stats.significance import normal_quantile
+from fairgauge.stats.significance import normal_quantile, normal_tail
 
 _BLOCK_OF_TERMS = 64
 _NEGLIGIBLE = 1e-17
@@ -72,17 +72,6 @@ def _log_ratio(x1: Array, n1: Array, x2: Array, n2: Array, p1: Array, p2: Array)
         + deviance(x2, n2, p2)
         + deviance(n2 - x2, n2, 1 - p2)
     )
-
-
-def normal_tail(z: ArrayLike) -> Array:
-    """Return the probability that a standard normal variable exceeds z.
-
-    >>> normal_tail([0.0, 1.6449]).round(4).tolist()
-    [0.5, 0.05]
-    """
-    from scipy.special import ndtr  # not for what needs no critical value
-
-    return np.asarray(ndtr(-np.asarray(z, dtype=np.float64)))
 
 
 def deviance(x: Array, n: Array, p: Array) -> Array:

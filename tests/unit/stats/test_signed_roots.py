@@ -17,10 +17,10 @@ from fairgauge.stats.signed_roots import (
     hypergeometric_tail,
     largest_upper_end,
     lower_end,
-    normal_tail,
     signed_root,
     upper_end,
 )
+from fairgauge.stats.significance import normal_tail
 
 TABLES = st.tuples(st.integers(1, 300), st.integers(1, 300)).flatmap(
     lambda n: st.tuples(st.integers(0, n[0]), st.just(n[0]), st.integers(0, n[1]), st.just(n[1]))

@@ -9,6 +9,7 @@ from fairgauge.stats import exact, significance
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.significance import (
+    chi_square_tail,
     homogeneity,
     homogeneity_table,
     invert,
@@ -92,6 +93,19 @@ def test_homogeneity_skips_empty_groups_and_categories():
     assert [float(v) for v in homogeneity([0, 0, 0], 50)] == [0, 1]
     stat, p = homogeneity([[5, 5], [1, 9]], 10)
     assert stat.shape == p.shape == (2,)
+
+
+def test_chi_square_tail_agrees_with_scipy():
+    from scipy.stats import chi2
+
+    statistic = np.append([0, 1e-9, 1e-3], np.linspace(0.1, 2000, 400))[:, None]
+    degrees = np.arange(1, 201)
+    expected = chi2.sf(statistic, degrees)
+    normal = expected > 1e-300  # a number below has fewer digits
+    p = chi_square_tail(statistic, degrees)
+    np.testing.assert_allclose(p[normal], expected[normal], rtol=1e-12)
+    np.testing.assert_allclose(p[~normal], 0, atol=1e-299)
+    assert np.isnan(chi_square_tail(np.nan, 3))
 
 
 def test_exact_tests_refuse_what_they_cannot_count():
