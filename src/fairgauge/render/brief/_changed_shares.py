@@ -12,7 +12,7 @@ from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import Direction, ScopeKind
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.brief._compared_shares import RateWords
-from fairgauge.render.brief._frequencies import Share, common_counts, size_words
+from fairgauge.render.brief._frequencies import Share, counted_changes, is_stated, size_words
 from fairgauge.render.brief._vocabulary import Vocabulary, some
 from fairgauge.render.words.change_words import (
     ARROW,
@@ -26,7 +26,7 @@ from fairgauge.render.words.display_names import capitalised
 from fairgauge.render.words.metric_words import compared_rate, metric_words, unit
 from fairgauge.results.comparison import Change
 from fairgauge.results.estimates import Estimate
-from fairgauge.results.model_comparison import Candidate, DisparityChange
+from fairgauge.results.model_comparison import Candidate, DisparityChange, RateChange
 from fairgauge.results.scopes import Interval
 from fairgauge.results.threshold_choice import ThresholdEffect
 
@@ -94,16 +94,13 @@ class ChangedShares:
 
     def sentence(self, times: Times) -> str | None:
         """Return all four shares as counts, or nothing where no number of people serves them."""
-        found = common_counts((*self.mine, *self.theirs), self._is_faithful)
+        found = counted_changes((self.mine, self.theirs), self._is_faithful)
         if found is None:
             return None
-        of, (old, new, old_other, new_other) = found
-        words = self.words
-        mine = words.counted(f"{of:,}", self.subject, f"{old:,}", times.before)
-        return (
-            f"{mine} and {new:,} {times.after}; "
-            f"{words.counted_beside(f'{of:,}', self.other, f'{old_other:,} and {new_other:,}')}."
-        )
+        (of, old, new), (of_other, old_other, new_other) = found[1]
+        mine = self.words.counted(of, self.subject, old, times.before)
+        theirs = self.words.counted_beside(of_other, self.other, f"{old_other} and {new_other}")
+        return f"{mine} and {new} {times.after}; {theirs}."
 
     def _is_faithful(self, rates: Sequence[Fraction]) -> bool:
         """Return whether stated rates come to a change within its interval, in its direction."""
@@ -240,12 +237,15 @@ class FoundChange:
         if self.shares is None:
             old, new = (describe_disparity(self.change.definition, v) for v in _values(self.change))
             return f", from {old} to {new}"
+        gaps = [Fraction(gap) for gap in self.shares.gaps]
+        rounded = [Fraction(round(_PER_HUNDRED * gap), _PER_HUNDRED) for gap in gaps]
+        stated = is_stated([*gaps, gaps[1] - gaps[0]], [*rounded, rounded[1] - rounded[0]])
+        of = _PER_HUNDRED if stated else 10 * _PER_HUNDRED
         before, after = (
-            f"{abs(_PER_HUNDRED * gap):.0f} {'fewer' if gap < 0 else 'more'}"
-            for gap in self.shares.gaps
+            f"{abs(round(of * gap)):,} {'fewer' if gap < 0 else 'more'}" for gap in gaps
         )
         among = self.shares.words.among(some(self.shares.subject))
-        return f", from {before} of 100 {among} to {after}"
+        return f", from {before} of {of:,} {among} to {after}"
 
     def headline(self, times: Times) -> str:
         """Return it in words without numbers."""
@@ -317,8 +317,9 @@ def changed_shares(words: Vocabulary, change: Change) -> ChangedShares | None:
     if row is None or None in rates or not same_reference or not RateWords(words, row).known:
         return None
     sizes = (old.n_group, new.n_group, old.n_reference, new.n_reference)
+    exact = all(one.bounds is None for one in (old, new)) and not words.spec.get("weight")
     shares = [
-        Share(Fraction(rate or 0.0), size=None if size is None else math.floor(size))
+        Share.of_rate(rate or 0.0, size if exact else None)
         for rate, size in zip(rates, sizes, strict=True)
     ]
     return ChangedShares(words, change, row, (shares[0], shares[1]), (shares[2], shares[3]))
@@ -346,11 +347,19 @@ def candidate_shares(
             ),
             None,
         )
-        if found is None or found.old is None or found.new is None or found.n is None:
+        shares = found and shares_of(words, found)
+        if not shares:
             return None
-        size = math.floor(found.n)
-        sides.append((Share(Fraction(found.old), size=size), Share(Fraction(found.new), size=size)))
+        sides.append(shares)
     return ChangedShares(words, one, row, sides[0], sides[1])
+
+
+def shares_of(words: Vocabulary, change: RateChange) -> tuple[Share, Share] | None:
+    """Return a rate before and after, None where either is not known."""
+    if change.old is None or change.new is None:
+        return None
+    size = None if words.spec.get("weight") else change.n
+    return Share.of_rate(change.old, size), Share.of_rate(change.new, size)
 
 
 def _rate(change: Change | DisparityChange) -> Rate | None:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 DENOMINATORS = (100, 1_000, 10_000, 100_000)
+_NEAR, _TOLERATED = Fraction(1, 10), Fraction(1, 400)
+"""By how much of itself, and by how much at least, a stated difference may miss the true one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,18 @@ class Share:
     def counted(cls, hits: int, size: int) -> Share:
         """Return the share of counted rows."""
         return cls(Fraction(hits, size), hits, size)
+
+    @classmethod
+    def of_rate(cls, rate: float, size: float | None) -> Share:
+        """Return a rate of so many rows, counted where both come to whole rows.
+
+        >>> Share.of_rate(0.25, 480.0).hits, Share.of_rate(0.251, 480.0).hits
+        (120, None)
+        """
+        hits = round(rate * (size or 0))
+        if size and size == int(size) and math.isclose(hits / size, rate, rel_tol=1e-12):
+            return cls.counted(hits, int(size))
+        return cls(Fraction(rate))
 
     def of(self, denominator: int) -> int:
         """Return it as a count of so many people, rounded half up.
@@ -102,6 +116,77 @@ def frequencies(
     if group.hits is None or reference.hits is None:
         return None
     return Frequencies(None, group.hits, reference.hits)
+
+
+def is_stated(true: Sequence[Fraction], stated: Sequence[Fraction]) -> bool:
+    """Return whether differences are stated to within a tenth, or a quarter of 1 in 100."""
+    return all(
+        abs(said - size) <= max(_NEAR * abs(size), _TOLERATED)
+        for size, said in zip(true, stated, strict=True)
+    )
+
+
+def counted_changes(
+    sides: Sequence[tuple[Share, Share]],
+    is_faithful: Callable[[Sequence[Fraction]], bool] = lambda _: True,
+) -> tuple[int | None, list[tuple[str, str, str]]] | None:
+    """Return shares before and after as counts of one number of people, or as they were counted.
+
+    Counts are of one number only where what readers take from them is stated (:func:`is_stated`):
+    each change, the difference between both sides before and after, and how much larger that
+    became. The change of the first side has its direction. They may be of 1,000, though fewer were
+    counted: of sizes that differ the counts themselves are hard to compare.
+
+    Returns
+    -------
+    The number of people, None where each is stated as it was counted; and of each side its number
+    of people, and the counts before and after. None where there are no counts.
+
+    Examples
+    --------
+    >>> counted_changes([(Share.counted(1_217, 2_214), Share.counted(1_214, 2_214))])
+    (1000, [('1,000', '550', '548')])
+    >>> counted_changes([(Share.counted(46, 80), Share.counted(31, 50))])
+    (None, [('80', '46', 'of 50, 31')])
+    """
+    shares = [share for side in sides for share in side]
+    rates = [share.rate for share in shares]
+
+    def is_right(stated: Sequence[Fraction]) -> bool:
+        moved, as_stated = rates[1] - rates[0], stated[1] - stated[0]
+        same_direction = moved * as_stated > 0 or moved == 0
+        differ = is_stated(_differences(rates), _differences(stated))
+        return same_direction and differ and is_faithful(stated)
+
+    hundred, thousand, *_ = DENOMINATORS
+    of_many = [
+        share if not share.size or share.size < hundred
+        else Share(share.rate, size=max(share.size, thousand))
+        for share in shares
+    ]  # fmt: skip
+    if (found := common_counts(of_many, is_right)) is not None:
+        of, counts = found
+        pairs = zip(counts[::2], counts[1::2], strict=True)
+        return of, [(f"{of:,}", f"{old:,}", f"{new:,}") for old, new in pairs]
+    if any(share.hits is None for share in shares):
+        return None
+    return None, [
+        (
+            f"{old.size:,}",
+            f"{old.hits:,}",
+            f"{new.hits:,}" if new.size == old.size else f"of {new.size:,}, {new.hits:,}",
+        )
+        for old, new in sides
+    ]
+
+
+def _differences(rates: Sequence[Fraction]) -> list[Fraction]:
+    """Return each change and, of two sides, their difference before and after, and its change."""
+    changes = [after - before for before, after in zip(rates[::2], rates[1::2], strict=True)]
+    if len(rates) == 2:
+        return changes
+    before, after = rates[0] - rates[2], rates[1] - rates[3]
+    return [*changes, before, after, after - before]
 
 
 def common_counts(

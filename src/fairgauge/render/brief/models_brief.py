@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
 from fairgauge.catalogue.statistics import Rate, Statistic
@@ -18,9 +17,15 @@ from fairgauge.enums import (
     Task,
 )
 from fairgauge.render._document_tree import Chart, ChartRow, Mark, Unit
-from fairgauge.render.brief._changed_shares import FoundChange, Times, candidate_shares, each_once
+from fairgauge.render.brief._changed_shares import (
+    FoundChange,
+    Times,
+    candidate_shares,
+    each_once,
+    shares_of,
+)
 from fairgauge.render.brief._compared_shares import RateWords
-from fairgauge.render.brief._frequencies import Share, common_counts, range_words
+from fairgauge.render.brief._frequencies import DENOMINATORS, counted_changes, range_words
 from fairgauge.render.brief._next_steps import analyst, owner
 from fairgauge.render.brief._vocabulary import (
     ANY_DECISION,
@@ -334,17 +339,16 @@ class _ModelsBrief:
         """
         rate = self.terms.words_of(one.definition)
         at_one = one.threshold is None and one.class_scope.is_single
-        if rate is None or one.old is None or one.new is None or interval is None or not at_one:
+        shares = shares_of(self.words, one)
+        if rate is None or shares is None or interval is None or not at_one:
             return None
-        shares = [Share(Fraction(v).limit_denominator(10**9)) for v in (one.old, one.new)]
-        found = common_counts(shares, lambda _: True)
-        if found is None:
+        if (found := counted_changes([shares])) is None:
             return None
-        of, (old, new) = found
-        people = self.words.group(one.feature, one.group) if one.feature else self.words.unit
+        of, ((people, old, new),) = found
+        whom = self.words.group(one.feature, one.group) if one.feature else self.words.unit
         return (
-            f"{rate.counted(f'{of:,}', people, f'{old:,}', self.times.before)} and "
-            f"{new:,} {self.times.after}: {range_words((interval.low, interval.high), of)} "
+            f"{rate.counted(people, whom, old, self.times.before)} and {new} {self.times.after}: "
+            f"{range_words((interval.low, interval.high), of or DENOMINATORS[0])} "
             f"({100 * interval.level:.4g}% CI)"
         )
 

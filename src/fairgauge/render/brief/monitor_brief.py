@@ -7,14 +7,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from fractions import Fraction
 
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import ReferenceRule
 from fairgauge.question.rules import limits_of
 from fairgauge.render.brief._compared_shares import RateWords
-from fairgauge.render.brief._frequencies import Share, common_counts, size_words
+from fairgauge.render.brief._frequencies import Share, common_counts, counted_changes, size_words
 from fairgauge.render.brief._next_steps import analyst, owner, reader, supplier
 from fairgauge.render.brief._rules_in_words import share_rule_in_words
 from fairgauge.render.brief._vocabulary import (
@@ -262,32 +261,28 @@ class _Alarmed(_Compared):
         )
         if mine is None:
             return None
-        shares = [*mine, *(theirs or ())]
-
-        def is_faithful(rates: Sequence[Fraction]) -> bool:
-            moved = shares[1].rate - shares[0].rate
-            return bool((rates[1] - rates[0]) * moved > 0 or moved == 0)
-
-        found = common_counts(shares, is_faithful)
+        found = counted_changes([mine] if theirs is None else [mine, theirs])
         if found is None:
             return None
-        of, counts = found
+        (of, old, new), *others = found[1]
         when = "in the baseline" if before.first is None else "before the change"
         then = within_period(after.last or "")
         if after.first != after.last:
             then = f"over {after.first} to {after.last}"
-        text = f"{rate.counted(f'{of:,}', self.subject, f'{counts[0]:,}', when)} and {counts[1]:,} "
+        text = f"{rate.counted(of, self.subject, old, when)} and {new} "
         text += f"{then}, {self.chosen_how}"
-        if theirs is None:
-            return f"{text}."
-        others = rate.counted_beside(f"{of:,}", self.other, f"{counts[2]:,} and {counts[3]:,}")
-        return f"{text}; {others}."
+        for people, before_there, then_there in others:
+            counts = f"{before_there} and {then_there}"
+            text += f"; {rate.counted_beside(people, self.other, counts)}"
+        return f"{text}."
 
 
-def _shares(*sides: tuple[float | None, int]) -> list[Share] | None:
-    if any(rate is None or not 0 <= rate <= 1 for rate, _ in sides):
-        return None
-    return [Share(Fraction(rate or 0.0), size=size) for rate, size in sides]
+def _shares(*sides: tuple[float | None, int]) -> tuple[Share, Share] | None:
+    before, after = (
+        None if rate is None or not 0 <= rate <= 1 else Share.of_rate(rate, size)
+        for rate, size in sides
+    )
+    return None if before is None or after is None else (before, after)
 
 
 def _headline(report: MonitorReport, alarms: list[_Alarmed]) -> Sentence:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from fractions import Fraction
+from collections.abc import Iterator
 
 from fairgauge.catalogue.cells import FP, TP
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import DiagnosticCode, Outcome, Status
 from fairgauge.question.rules import parse_rule
 from fairgauge.render._document_tree import Chart, ChartRow, Mark, Unit
-from fairgauge.render.brief._changed_shares import Times, candidate_shares, describe_change
+from fairgauge.render.brief._changed_shares import (
+    Times,
+    candidate_shares,
+    describe_change,
+    shares_of,
+)
 from fairgauge.render.brief._compared_shares import RateWords
-from fairgauge.render.brief._frequencies import Share, common_counts, frequencies
+from fairgauge.render.brief._frequencies import counted_changes, frequencies
 from fairgauge.render.brief._next_steps import analyst, owner
 from fairgauge.render.brief._rules_in_words import share_rule_in_words
 from fairgauge.render.brief._vocabulary import (
@@ -300,22 +304,13 @@ class _ThresholdsBrief:
     def _counted(self, change: RateChange, cut: float) -> str | None:
         """Return a rate of all rows before and after as counts; once where nothing changes."""
         rate = self._words_of(change.definition)
-        if rate is None or change.old is None or change.new is None:
+        shares = shares_of(self.words, change)
+        found = counted_changes([shares]) if rate is not None and shares is not None else None
+        if rate is None or found is None:
             return None
-        shares = [Share(Fraction(change.old)), Share(Fraction(change.new))]
-
-        def is_faithful(rates: Sequence[Fraction]) -> bool:
-            moved = shares[1].rate - shares[0].rate
-            return bool((rates[1] - rates[0]) * moved > 0 or moved == 0)
-
-        found = common_counts(shares, is_faithful)
-        if found is None:
-            return None
-        of, (old, new) = found
-        stated = rate.counted(f"{of:,}", self.words.noun, f"{old:,}", f"at {self.choice.today:g}")
-        if cut == self.choice.today:
-            return f"{stated}."
-        return f"{stated} and {new:,} at {cut:g}."
+        ((of, old, new),) = found[1]
+        stated = rate.counted(of, self.words.noun, old, f"at {self.choice.today:g}")
+        return f"{stated}." if cut == self.choice.today else f"{stated} and {new} at {cut:g}."
 
     def groups_drawn(self) -> Iterator[Chart]:
         """Yield how often it happens to each group, today and at the chosen threshold."""

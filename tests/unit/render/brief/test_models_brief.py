@@ -166,7 +166,7 @@ def test_the_reservation_stands_with_the_verdict() -> None:
 
 WORSE = re.compile(
     r"Of these 6 rates of groups (\d) (?:is|are) significantly worse, each judged by itself\. "
-    r"Of 100 women who did not repay, (\d+) were approved under “current” and (\d+) "
+    r"Of 1,000 women who did not repay, (\d+) were approved under “current” and (\d+) "
     r"under “boosted”:"
 )
 

