@@ -20,7 +20,7 @@ from fairgauge.render.documents._document_parts import (
 from fairgauge.render.words import change_words, numbers
 from fairgauge.render.words import model_sentences as words
 from fairgauge.render.words.display_names import called, capitalised, printable
-from fairgauge.render.words.estimate_sentences import reference_name
+from fairgauge.render.words.estimate_sentences import reference_name, versus
 from fairgauge.render.words.metric_words import (
     ci_words,
     compared_rate,
@@ -196,10 +196,9 @@ def _disparity_sentences(each: Candidate) -> Iterator[str]:
 
 def _subject(one: DisparityChange) -> str:
     of = change_words.scope_words(one.scope, one.class_scope, one.threshold)
-    reference = "" if one.reference is None else f" vs {called(reference_name(one.reference))}"
     who = f"overall{of}"
     if one.feature is not None:
-        who = f"{called(one.group)}{reference} ({called(one.feature)}){of}"
+        who = f"{called(one.group)}{versus(one.reference)} ({called(one.feature)}){of}"
     return f"{capitalised(metric_words(one.definition))}, {who}"
 
 

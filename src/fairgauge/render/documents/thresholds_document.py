@@ -33,6 +33,7 @@ from fairgauge.render.words.change_words import (
     describe_rate_shift,
 )
 from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.estimate_sentences import versus
 from fairgauge.render.words.metric_words import (
     metric_value,
     metric_words,
@@ -167,14 +168,15 @@ def _effect(choice: ThresholdChoice, effect: ThresholdEffect) -> Iterator[Block]
         for each in effect.rates
         if each.feature is None and each.rate != choice.kept
     ]
-    alike: dict[tuple[str, str], list[str]] = {}  # of two groups the worst odds are the same
+    alike: dict[tuple[str, str, str], list[str]] = {}  # worst odds of two groups are the same
     for each in effect.disparities:
         value = metric_value(each.definition, each.new)
         shift = describe_disparity_shift(each) if changes else value
-        alike.setdefault((metric_words(each.definition), shift), []).append(called(each.group))
+        row = metric_words(each.definition), versus(each.reference), shift
+        alike.setdefault(row, []).append(called(each.group))
     sentences += [
-        f"{capitalised(metric)}, {numbers.listing(groups)}: {shift}."
-        for (metric, shift), groups in alike.items()
+        f"{capitalised(metric)}, {numbers.listing(groups)}{reference}: {shift}."
+        for (metric, reference, shift), groups in alike.items()
     ]
     yield Items(tuple(sentences))
 
@@ -223,11 +225,8 @@ def _by_threshold(
 
 
 def _deciding(point: OperatingPoint) -> str:
-    """Return the group that decides, and the group that it is compared with, if that is one."""
-    reference = point.reference
-    if reference is None or reference.group is None:
-        return called(point.group)
-    return f"{called(point.group)} vs {called(reference.group)}"
+    """Return the group that decides, and what it is compared with."""
+    return f"{called(point.group)}{versus(point.reference)}"
 
 
 def _chart(choice: ThresholdChoice, of: FeatureThresholds) -> Chart:
@@ -237,7 +236,7 @@ def _chart(choice: ThresholdChoice, of: FeatureThresholds) -> Chart:
     kind = unit(metric)
     rows = tuple(
         ChartRow(
-            name(each),
+            f"{name(each)}, {_deciding(each)}",
             mark_of(each.disparity, each.disparity_interval),
             _disparity(goal, each),
             emphasis=each.threshold in marked,

@@ -21,6 +21,7 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import ClassKind, IntervalMethod, ReferenceKind, ScopeKind, Status
 from fairgauge.reasons import ReasonCode
 from fairgauge.render._document_tree import Unit
+from fairgauge.render.words.display_names import called
 from fairgauge.render.words.metric_words import excluded, metric_words, shown_range
 from fairgauge.render.words.numbers import amount, percent, points, ratio_amount
 from fairgauge.render.words.reason_sentences import describe_reason, why_insufficient
@@ -39,6 +40,11 @@ def reference_name(reference: Reference | None) -> str:
     if reference is None:
         return "all rows"
     return _REFERENCES.get(reference.kind) or str(reference)
+
+
+def versus(reference: Reference | None) -> str:
+    """Return what follows the name of a group, `` vs others``; nothing without a reference."""
+    return "" if reference is None else f" vs {called(reference_name(reference))}"
 
 
 def describe(estimate: Estimate) -> str:

@@ -17,7 +17,7 @@ from fairgauge.enums import ClassKind, ReferenceKind, Status, Task
 from fairgauge.render.words import numbers
 from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.display_names import called, file_of, printable, shorten
-from fairgauge.render.words.estimate_sentences import reference_name
+from fairgauge.render.words.estimate_sentences import reference_name, versus
 from fairgauge.render.words.finding_sentences import describe_finding
 from fairgauge.render.words.method_descriptions import LIMITS
 from fairgauge.render.words.metric_words import metric_words
@@ -69,8 +69,7 @@ def _measurements(
     for each in report.estimates:
         if each.status is Status.OK and each.stratum is None:
             name = f"{called(each.feature)}: {called(each.group)}" if each.feature else ""
-            if each.reference is not None:
-                name += f" vs {called(reference_name(each.reference))}"
+            name += versus(each.reference)
             name += f", {each.scope.kind}" if each.scope.kind != "overall" else ""
             name += _class(each.class_, each.threshold)
             yield from measurement(each.metric, name, each)

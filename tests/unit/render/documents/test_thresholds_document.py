@@ -1,0 +1,53 @@
+"""The document of a choice of thresholds: every comparison names what it is against."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairgauge as fg
+from fairgauge.render._document_tree import Chart
+from fairgauge.render.documents.thresholds_document import thresholds_document
+
+
+@pytest.fixture(scope="module")
+def scored() -> pl.DataFrame:
+    """Return rows whose best group is another one with thresholds by group."""
+    rng = np.random.default_rng(0)
+    group = rng.choice(["a", "b", "c"], 3_000, p=[0.5, 0.3, 0.2])
+    label = (rng.random(3_000) < 0.4 + 0.1 * (group == "b")).astype(int)
+    shift = 0.1 * (group == "c") - 0.1 * (group == "a")
+    score = np.clip(0.3 * label + 0.5 * rng.random(3_000) + shift, 0, 1).round(3)
+    return pl.DataFrame({"g": group, "y": label, "s": score})
+
+
+@pytest.mark.parametrize("reference", ["best", "largest", "others", "overall"])
+def test_every_comparison_names_its_reference(scored, reference):
+    choice = fg.thresholds(
+        scored, label="y", score="s", sensitive="g", rules="DI >= 0.8", reference=reference
+    )
+    text = " ".join(str(choice).split())
+    (of,) = choice.features
+    effects = [effect for effect in (of.common or of.costly, of.by_group) if effect]
+    compared = [
+        (one.group, one.reference.group or reference) for at in effects for one in at.disparities
+    ]
+    items = re.findall(r"- Disparate impact \(Clarify DI\), (\w+) vs (\w+):", text)
+    assert items == compared
+    if reference == "best":
+        assert len({against for _, against in compared}) == 2
+    (chart,) = (
+        block
+        for section in thresholds_document(choice).sections
+        for block in section.blocks
+        if isinstance(block, Chart)
+    )
+    decided = {
+        f"{point.threshold:g}": f"{point.group} vs {point.reference.group or reference}"
+        for point in of.frontier
+    }
+    for row in chart.rows:
+        assert row.label.endswith(f", {decided[row.label.split(',')[0].split()[0]]}")
