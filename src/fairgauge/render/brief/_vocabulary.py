@@ -128,7 +128,9 @@ class Vocabulary:
     decisions : of decisions without words of the user, the nouns of the positive one and of the
         negative one: ``("a score of at least 0.5", "a score below 0.5")``. By default the column
         that the specification names states them.
-    unit, noun : what rows are, and who they are of, without a word of the user.
+    unit : what rows are without a word of the user.
+    repeated : whether several rows are of one person, so that counts of them are not of people; so
+        are those of a specification with clusters.
     """
 
     def __init__(
@@ -138,12 +140,13 @@ class Vocabulary:
         *,
         decisions: tuple[str, str] | None = None,
         unit: str = "rows",
-        noun: str = "people",
+        repeated: bool = False,
     ) -> None:
         self.spec = spec
         self.words = words_of(spec)
         self.unit = self.words.unit or unit
-        self.noun = self.words.noun or noun
+        repeated = repeated or bool(spec.get("cluster"))
+        self.noun = self.words.noun or (self.unit if repeated else "people")
         self.which = "that" if self.noun == self.unit and not counts_people(spec) else "who"
         self.decisions = decisions
         self._decisions_by_cut: dict[float, tuple[str, str]] = {}
@@ -167,7 +170,7 @@ class Vocabulary:
             ((g.feature, g.group, g.feature_id, g.group_id) for g in report.groups),
             decisions=None if report.spec.get("prediction") else scores,
             unit=unit(report, "cases" if report.data.cases != report.data.rows else "rows"),
-            noun="rows" if several else "people",
+            repeated=several,
         )
         if words.decisions is not None:
             words._decisions_by_cut = dict(zip(several_cuts, by_cut, strict=True))
@@ -280,6 +283,21 @@ class Vocabulary:
             decided = "“selected” and “accepted” for a decision for it"
             return f"“Positive” stands for {value}{how}; {decided}."
         return f"“Positive”, “selected” and “accepted” stand for {value}{how}."
+
+    def taken_as_better(self, *, assumed: bool) -> str | None:
+        """Return which decision, or outcome, is taken as the better one, unless words name it."""
+        decision = self.spec.get("prediction")
+        column = decision or self.spec.get("label")
+        if not column or self.favourable is Favourable.NEITHER:
+            return None
+        equals = self._equals(column, positive=True)
+        event = self.event(TP + FP if decision else TP + FN)
+        if not assumed and event is not None and equals not in event.happened:
+            return None
+        side = "better" if self.favourable is Favourable.POSITIVE else "worse"
+        taken = f"“{equals}” is taken as the {side} outcome for a person"
+        because = "since nobody stated which one is: who is worse off may be the reverse"
+        return f"{taken}, {because if assumed else 'as was stated'}."
 
     def both(self, cells: Cells) -> str:
         """Return a decision or an outcome with its opposite: "approved or refused"."""

@@ -501,6 +501,9 @@ def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     else:
         text = f"The numbers of {words.noun} were compared {by}."
     yield Sentence(text, ("spec",))
+    taken = words.taken_as_better(assumed=_is_positive_assumed(report))
+    if taken and report.task is Task.BINARY:
+        yield Sentence(taken, ("spec.positive", "spec.words"))
 
 
 # ---- who is worse off, and by how much ----------------------------------------------------------
@@ -962,12 +965,6 @@ def _limits(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     document = spec.get("document") or {}
     if caveat := document.get("caveat"):
         yield Sentence(called(caveat), ("spec.document.caveat",))
-    if _is_positive_assumed(report):
-        yield Sentence(
-            "Which outcome is favourable was assumed, not stated: who is worse off may be the "
-            "reverse.",
-            ("spec.positive",),
-        )
     if _lacks_direction(report, words):
         yield Sentence(
             f"Whether higher values of {_amount(report)} are better or worse for people: nobody "

@@ -881,3 +881,47 @@ def test_the_page_states_of_which_features_intervals_hold_for_all_pairs_of_group
         flat = " ".join(page.split())
         assert ("decides its rule" in flat) <= (f"CI {stated} (Tukey), decides its rule" in flat)
     assert stated in " ".join(render(report, "markdown").split())
+
+
+@pytest.mark.parametrize("favourable", ["positive", "negative"])
+def test_which_decision_is_taken_as_the_better_one_is_said_where_it_is_first_named(
+    favourable: str,
+) -> None:
+    side = "better" if favourable == "positive" else "worse"
+    data = pl.DataFrame(
+        {"sex": ["F", "M"] * 400, "y": [0, 1, 1, 1] * 200, "p": [0, 1, 0, 1, 1, 0, 0, 1] * 100}
+    )
+    asked = {"label": "y", "prediction": "p", "sensitive": "sex"}
+    only = {"words": {"favourable": favourable}}
+    assumed = fg.audit(data, **asked, **only).brief()
+    assert str(assumed.looked_at[-1]) == (
+        f"“p = 1 or true” is taken as the {side} outcome for a person, since nobody stated which "
+        "one is: who is worse off may be the reverse."
+    )
+    assert str(assumed).count("nobody stated") == 1
+    assert "--positive VALUE" in str(assumed.steps[0])
+    stated = fg.audit(data, **asked, **only, positive=1).brief()
+    assert str(stated.looked_at[-1]) == (
+        f"“p = 1” is taken as the {side} outcome for a person, as was stated."
+    )
+    named = {"words": {"favourable": favourable, "positive": "approved"}}
+    assert "taken as" not in str(fg.audit(data, **asked, **named, positive=1).brief())
+
+
+@pytest.mark.parametrize("verb", ["audit", "models"])
+def test_rows_of_clusters_are_no_people(verb: str) -> None:
+    """3,000 rows of 1,000 persons were 3,000 people."""
+    data = pl.DataFrame(
+        {"sex": ["F", "M"] * 1_500, "y": [0, 1, 1] * 1_000, "p": [0, 1, 0, 1, 1, 1] * 500,
+         "person": [i // 3 for i in range(3_000)]}
+    )  # fmt: skip
+    asked = {"label": "y", "prediction": "p", "sensitive": "sex", "cluster": "person"}
+    if verb == "audit":
+        brief = fg.audit(data, **asked).brief()
+    else:
+        data = data.with_columns(q=pl.col("y"))
+        brief = fg.compare_models(data, **asked, candidate="q", margins={"accuracy": 0.1}).brief()
+    assert "rows with sex F" in str(brief)
+    assert "people with" not in str(brief)
+    stated = fg.audit(data, **asked, words={"noun": "applicants"}).brief()
+    assert "applicants with sex F" in str(stated)

@@ -45,7 +45,7 @@ def test_two_values_are_never_called_alike():
 
 @pytest.mark.parametrize(("value", "of"), [("Female", "of women"), ("F", "with sex F")])
 def test_rows_that_are_no_people_are_of_them(value, of):
-    words = Vocabulary({}, [group(("sex", value))], unit="applications", noun="applications")
+    words = Vocabulary({}, [group(("sex", value))], unit="applications", repeated=True)
     assert words.group("sex", value) == f"applications {of}"
 
 
