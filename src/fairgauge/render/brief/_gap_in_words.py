@@ -340,10 +340,15 @@ class GapInWords:
         ]
         known = [(*each, self._shows(each[2])) for each in found if None not in each]
         if len({shows for *_, shows in known}) > 1:
-            sized = (f"{words} {self.sized_with(value, ends)}" for words, value, ends, _ in known)
+            deciding = (named[StratumWeights.GROUP], named[StratumWeights.REFERENCE])
+            sized = (
+                f"{words} {self.sized_with(value, ends)}"
+                for words, value, ends, _ in known
+                if words in deciding
+            )
             return (
-                f"Ways to average over {strata} do not all show the same: {'; '.join(sized)}. "
-                "Those weighted by the shares of either side decide the verdict."
+                f"The {len(known)} ways to average over {strata} do not all show the same. These "
+                f"decide the verdict: {'; '.join(sized)}."
             )
         values = [value for _, value, _, _ in known if value is not None]
         ends = sorted((min(values), max(values)), key=abs, reverse=self.by_ratio and self.turned)

@@ -95,7 +95,7 @@ def _divided(gap: Gap, words: Vocabulary) -> str:
     return (
         f"The gap between {group} and {words.reference(gap.estimate)} is divided in two parts: "
         f"that they are spread differently over {strata_words(gap)} (composition), and that they "
-        f"differ in the same {each_of(gap)} (within)."
+        f"differ in the same {each_of(gap)} (within). Each {each_of(gap)} is one stratum."
     )
 
 
@@ -282,15 +282,15 @@ def _other_strata(found: Decomposition) -> Iterator[Sentence]:
         others.pop(gap.verdict, None)
         if gap.verdict is GapVerdict.INCONCLUSIVE and others:
             each = next(iter(others.values()))
-            yield Sentence(
-                "The answer depends on which strata are compared: with numbers cut into "
-                f"{each.intervals} intervals it would be “{verdict_words(each)}”.",
+            yield analyst(
+                "state which intervals of numbers are compared, and why: with "
+                f"{each.intervals} of them the answer would be “{verdict_words(each)}”.",
                 (f"gaps[{i}].other_intervals",),
             )
             return
     if len(columns := found.gaps[0].columns) > 1:
         names = listing([called(name) for name in columns])
-        yield Sentence(
-            f"The answer may depend on which strata are compared: state which of {names} may "
-            "rightly decide, and compare within these alone."
+        yield owner(
+            f"state which of {names} may rightly decide, and have only these compared: the answer "
+            "may depend on it."
         )

@@ -449,7 +449,7 @@ class _ModelsBrief:
                 "as 1 of 100 and 5 of 100: --margin accuracy=0.01 --margin disparity=0.05."
             )
         for text in needed_sentences(best):
-            yield Sentence(text, (f"{self.place}.needed",))
+            yield owner(f"decide whether to collect more rows. {text}", (f"{self.place}.needed",))
         if verdict is CandidateVerdict.TRADE_OFF:
             yield owner("decide what matters more; the numbers do not decide it.")
         if verdict is CandidateVerdict.WORSE:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fairgauge.catalogue.decomposable import has_decomposition
 from fairgauge.enums import SearchedReference
-from fairgauge.render.brief._next_steps import analyst, supplier
+from fairgauge.render.brief._next_steps import analyst, owner, supplier
 from fairgauge.render.words.command_line import command_against, command_decomposing, command_inside
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.numbers import listing, numbered, percent, plural, points
@@ -135,7 +135,7 @@ def _steps(found: SubgroupSearch) -> Iterator[Sentence]:
             yield analyst(f"find where the difference arises ({line} --strata COLUMN).")
     elif found.undecided:
         if not found.question.tolerance:
-            yield Sentence(without_tolerance(found.question), ("question",))
+            yield owner(without_tolerance(found.question), ("question",))
         largest = found.undecided[0]
         if largest.rows_needed is not None and largest.rows_needed <= _MOST_ROWS:
             rows = float(f"{largest.rows_needed:.2g}")

@@ -208,7 +208,7 @@ def heading(question: SearchQuestion) -> str:
 
 
 def without_tolerance(question: SearchQuestion) -> str:
-    """State what a tolerance would decide, where none was asked."""
+    """Return a step: to state a tolerance, where none was asked, and what it would decide."""
     bad = bad_words(question)
     can = {
         Worse.EITHER: "none",
@@ -217,7 +217,7 @@ def without_tolerance(question: SearchQuestion) -> str:
     }[question.worse]
     can = can if of_scores(question) else "only a subgroup that is better"
     return (
-        f"State which difference counts (--tolerance 0.05: {bad} by more than 5 pp): without it "
+        f"state which difference counts (--tolerance 0.05: {bad} by more than 5 pp): without it "
         f"{can} can be shown not to be {bad}."
     )
 

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import polars as pl
 import pytest
-from tests.every_result import calls, defendants, loans, prices, scored
+from tests.every_result import RESULTS, calls, defendants, loans, prices, result, scored
 
 import fairgauge as fg
 from fairgauge.render.formats import render
@@ -94,3 +94,50 @@ def test_verdicts_of_one_comparison_each_are_counted_as_comparisons():
     report = fg.audit(loans(), **LOANS, rules=["selection_rate.ratio >= 0.8",
                       "-0.1 <= true_positive_rate.difference <= 0.1"])  # fmt: skip
     assert "in all" not in " ".join(map(str, report.brief().verdict))
+
+
+OWNERS = (
+    "The analyst",
+    "Those responsible",
+    "Those who supply the data",
+    "Those who know the cases",
+)
+
+
+def undecided_models():
+    """Return models of which few rows do not show which is better."""
+    drawn = np.random.default_rng(2).random((4, 120)) < 0.5
+    rows = pl.DataFrame(dict(zip(["y", "old", "new", "sex"], drawn * 1, strict=True)))
+    asked = {"label": "y", "prediction": "old", "candidate": "new", "sensitive": "sex"}
+    return fg.compare_models(rows, **asked, margins={"accuracy": 0.01, "disparity": 0.01})
+
+
+def undecided_strata():
+    """Return a gap of few rows in strata of numbers, and of two columns."""
+    rng = np.random.default_rng(3)
+    n = 160
+    rows = pl.DataFrame(
+        {"sex": rng.choice(["f", "m"], n), "y": rng.integers(0, 2, n),
+         "age": rng.integers(20, 60, n), "site": rng.choice(["a", "b"], n)}
+    )  # fmt: skip
+    rows = rows.with_columns(y=pl.when(pl.col("sex") == "m").then(1).otherwise("y"))
+    return fg.why(rows, label="y", sensitive="sex", positive=1, strata=["age", "site"])
+
+
+def undecided_subgroups():
+    rows = loans()[:400]
+    asked = {"label": "repaid", "prediction": "approved", "positive": "yes"}
+    return fg.find(rows, **asked, features=["sex", "race"], rate="false_negative_rate")
+
+
+UNDECIDED = {each.__name__: each for each in (undecided_models, undecided_strata,
+                                              undecided_subgroups)}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*RESULTS, *UNDECIDED])
+def test_every_step_begins_with_who_takes_it(name):
+    made = UNDECIDED[name]() if name in UNDECIDED else result(name)
+    steps = [str(each) for each in made.brief().steps]
+    assert steps
+    for step in steps:
+        assert step.startswith(tuple(f"{owner} should " for owner in OWNERS)), step
