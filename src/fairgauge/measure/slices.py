@@ -187,7 +187,12 @@ class Slice:
             for row in (each for each in rates if isinstance(each, Rate)):
                 among = given(row.among.count(side.counts(row.needs))).tolist()
                 values[row.name] = [
-                    rate and replace(rate, weighted_denominator=weight)
+                    rate
+                    and replace(
+                        rate,
+                        weighted_denominator=weight,
+                        reason=rate.reason and _of_weights(rate.reason),
+                    )
                     for rate, weight in zip(values[row.name], among, strict=True)
                 ]
         for i, (g, slot) in enumerate(zip(which.tolist(), slots.tolist(), strict=True)):
@@ -560,8 +565,7 @@ class Slice:
             if math.isnan(value):
                 status = Status.ERROR if lacking else Status.UNDEFINED
                 reason = metric.why_undefined(group, reference, i)
-                if self.counts.weighted and reason.code is ReasonCode.EMPTY_DENOMINATOR:
-                    reason = replace(reason, parameters=(*reason.parameters, ("weighted", True)))
+                reason = _of_weights(reason) if self.counts.weighted else reason
                 return {**sides, "status": status, "reason": reason}
             return {
                 **sides,
@@ -691,6 +695,13 @@ def _sides(sizes: tuple[Array, Array], rates: tuple[Array, Array], i: int) -> Re
         "rate_group": as_number(rates[0][i]),
         "rate_reference": as_number(rates[1][i]),
     }
+
+
+def _of_weights(reason: Reason) -> Reason:
+    """Return a reason of weighted counts: an empty denominator has no weights above 0."""
+    if reason.code is not ReasonCode.EMPTY_DENOMINATOR:
+        return reason
+    return replace(reason, parameters=(*reason.parameters, ("weighted", True)))
 
 
 def _cells(counts: Array) -> dict[str, float]:

@@ -11,6 +11,7 @@ import pytest
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Status
 from fairgauge.reasons import ReasonCode
+from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.results.scopes import OVERALL, POOLED
 
 BERKELEY = {  # department: men admitted, men rejected, women admitted, women rejected
@@ -267,9 +268,10 @@ def test_groups_whose_rows_all_weigh_nothing_are_named(asked: dict[str, Any]) ->
             f"every row of the group 'c' of 'g' has a weight of 0 ({n} rows): these are among the "
             "rows used, and nothing is estimated of them"
         )
-        reasons = [each.reason for each in report.estimates if each.reason is not None]
+        rates = [rate for group in report.groups for rate in group.rates.values()]
+        reasons = [each.reason for each in (*rates, *report.estimates) if each.reason is not None]
         empty = [each for each in reasons if each.code is ReasonCode.EMPTY_DENOMINATOR]
-        assert all(each.get("weighted") for each in empty)
+        assert all("of a weight above 0" in describe_reason(each) for each in empty)
     kept = fg.audit(people(), **asked)
     codes = {each.code for each in kept.diagnostics}
     assert DiagnosticCode.WEIGHTLESS_GROUPS not in codes

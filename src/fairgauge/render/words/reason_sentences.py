@@ -271,7 +271,7 @@ _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
     ReasonCode.NO_NEGATIVES: lambda reason: f"there are no rows with a negative {reason['of']}",
     ReasonCode.EMPTY_DENOMINATOR: lambda reason: (
         f"{f'the {reason.side} has ' if reason.side else ''}no {reason['counts']}"
-        f"{' of a weight above 0' * bool(reason.get('weighted'))} ({reason['formula']} = 0)"
+        + (" of a weight above 0" if reason.get("weighted") else f" ({reason['formula']} = 0)")
     ),
     ReasonCode.LACKING_VALUES: _lacking_values,
     ReasonCode.BOTH_SIDES_EQUAL_RATE: lambda reason: (
