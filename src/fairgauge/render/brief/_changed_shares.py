@@ -13,7 +13,7 @@ from fairgauge.enums import Direction, ScopeKind
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.brief._compared_shares import RateWords
 from fairgauge.render.brief._frequencies import Share, counted_changes, is_stated, size_words
-from fairgauge.render.brief._vocabulary import Vocabulary, some
+from fairgauge.render.brief._vocabulary import WIDENED, Vocabulary, some
 from fairgauge.render.words.change_words import (
     ARROW,
     DIRECTIONS,
@@ -382,11 +382,11 @@ def _distance(change: Change | DisparityChange) -> tuple[float, float, str] | No
         interval, called = change.interval, ""
         turned = (change.new.value or 0.0) < 0
     else:
-        interval, called, turned = change.distance_adjusted, "adjusted ", False
+        interval, called, turned = change.distance_adjusted, WIDENED, False
     if interval is None:
         return None
     low, high = (-interval.high, -interval.low) if turned else (interval.low, interval.high)
-    return low, high, f"{called}{100 * interval.level:.4g}% CI"
+    return low, high, f"{100 * interval.level:.4g}% CI{called}"
 
 
 def describe_change(words: Vocabulary, change: Change | DisparityChange) -> str:

@@ -91,12 +91,16 @@ def interval_in_words(confidence: float = 0.95) -> str:
     )
 
 
-def adjusted_in_words(confidence: float, changes: int) -> str:
+WIDENED = ", widened for all comparisons"
+"""After an interval of a change: it was widened, as others were tested with it."""
+
+
+def widened_in_words(confidence: float, changes: int) -> str:
     """Return what the interval of a change is that is judged together with others."""
     level = f"{100 * confidence:.4g}"
     return (
         f"{level}% CI (confidence interval): a range that the data agree with, of one number by "
-        f"itself. Adjusted {level}% CI: a wider one, as {changes:,} changes were tested together; "
+        f"itself. {level}% CI{WIDENED}: a wider one, as {changes:,} changes were tested together; "
         f"where nothing changed, in at least {level} of 100 such comparisons all of them include "
         "no change. A difference is significantly smaller or larger where its range does not."
     )

@@ -398,8 +398,8 @@ def _estimated_groups(report: Report) -> Iterator[Sentence]:
     for i, each in enumerate(report.spec.get("probabilities", ())):
         columns = listing([called(column) for column in each["probabilities"].values()])
         by = f", by {called(each['on'])}" if each.get("on") else ""
-        was = f"{capitalised(called(each['name']))} was not recorded: it"
-        corrected = ""
+        name, corrected = capitalised(called(each["name"])), ""
+        was = f"{name} was not recorded: it"
         note = next(
             made
             for made in report.diagnostics
@@ -412,12 +412,12 @@ def _estimated_groups(report: Report) -> Iterator[Sentence]:
             for verdict in report.verdicts
             if verdict.feature == each["name"] and (people := verdict.reason.get("volunteers"))
         ]
+        known = f"{name} is known for {note['known']:,} of {numbered(note['people'], 'people')}"
         if note["random"] and note["known"]:
-            was = (
-                f"{capitalised(called(each['name']))} was recorded for {note['known']:,} of "
-                f"{note['people']:,} people, drawn at random: of the others it"
-            )
+            was = f"{known}, drawn at random: of the others it"
             corrected = ", and rates are corrected by these answers"
+        elif note["known"]:
+            was = f"{known}, not stated to be drawn at random: in the rates it"
         yield Sentence(
             f"{was} is estimated from probabilities ({columns}{by}){corrected}.",
             (f"spec.probabilities[{i}]",),

@@ -32,8 +32,8 @@ from fairgauge.render.brief._vocabulary import (
     NO_CHANGE_SHOWN,
     UNFAIR,
     Vocabulary,
-    adjusted_in_words,
     joined,
+    widened_in_words,
     without_outcome,
 )
 from fairgauge.render.words.change_words import ARROW, describe_rate_shift
@@ -421,7 +421,7 @@ class _ModelsBrief:
             for one in each.disparities
         )  # fmt: skip
         if tested:
-            yield Sentence(adjusted_in_words(self.comparison.confidence, tested))
+            yield Sentence(widened_in_words(self.comparison.confidence, tested))
         # what one of both models does not decide is stated with the rows
         for text in without_outcome("No change", {"": self.comparison.data.excluded}, ["label"]):
             yield Sentence(text, ("data.excluded",))

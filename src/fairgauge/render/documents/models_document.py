@@ -69,7 +69,7 @@ METHOD = (
     "the decisions, MOVER's with the correlation of both models. A disparity changes by the "
     "difference of two such changes (MOVER). A disparity is closer to no difference where the "
     "change and the side on which it lies are both statistically significant; the p-values of all "
-    "disparities of all candidates are adjusted together (Holm), and the adjusted intervals are at "
+    "disparities of all candidates are adjusted together (Holm), and the widened intervals are at "
     "the levels at which that tests each of them: where no candidate differs, the probability that "
     "any excludes no change is at most one minus the confidence level. That a disparity changes, "
     "wherever it leads, is tested by itself, with the p-values adjusted likewise. A candidate is "
@@ -276,7 +276,7 @@ def _tested(one: DisparityChange) -> str:
 
 
 def _by_how_much(one: DisparityChange) -> str:
-    """Return the change of the distance where it is tested: `` by 4.2 pp (adjusted 95% CI ...)``.
+    """Return the change of the distance where it is tested: `` by 4.2 pp (widened 95% CI ...)``.
 
     Of a ratio it is a factor. A number of the other direction is negative, or a factor below 1.
     """
@@ -293,9 +293,9 @@ def _by_how_much(one: DisparityChange) -> str:
     ends = shown_range(low, high, kind)
     level = f"{100 * one.distance_adjusted.level:.4g}%"
     if one.direction is Direction.AS_FAR:
-        return f" (adjusted {level} CI {ends})"
+        return f" (widened {level} CI {ends})"
     size = f"{'a factor of ' if by_ratio else ''}{shown(far, kind)}{unit_name(kind)}"
-    return f" by {size} (adjusted {level} CI {ends})"
+    return f" by {size} (widened {level} CI {ends})"
 
 
 def _disparity_tables(each: Candidate) -> list[tree.Block]:

@@ -515,10 +515,11 @@ _ASSUMED = {
 def _group_not_recorded(d: Diagnostic) -> str:
     if d["random"] and d["known"] == d["people"]:
         return f"its groups are those of the answers of all {d['people']:,} people"
-    lead = (
-        "its groups were not recorded: they are estimated from probabilities, not from people's "
-        "own answers"
-    )
+    recorded = "were not recorded: they"
+    if d["known"]:
+        of = f"{d['known']:,} of {numbered(d['people'], 'people')}"
+        recorded = f"are known of {of}, not stated to be a random sample: in the rates they"
+    lead = f"its groups {recorded} are estimated from probabilities, not from people's own answers"
     parts = [_answered(d) if d["random"] else lead]
     nothing = d["assume"] == "nothing" and not d["random"]
     if nothing:

@@ -197,12 +197,23 @@ def test_estimated_groups_are_called_estimated_first(options: dict[str, Any]) ->
     brief = report.brief()
     stated = "Race was not recorded: it is estimated from probabilities (p_black and p_white)"
     if options.get("known"):
-        stated = "Race was recorded for 594 of 20,000 people, drawn at random: of the others it is "
+        stated = "Race is known for 594 of 20,000 people, drawn at random: of the others it is "
         stated += "estimated from probabilities (p_black and p_white)"
     assert any(str(each).startswith(stated.removesuffix(")")) for each in brief.verdict[:2])
     assert "worth" not in str(report)
     assert "Plan how many rows" not in " ".join(str(brief).split())
     assert "an estimated" in str(brief.found[0])
+
+
+def test_of_whom_the_group_is_known_is_stated_however_they_were_drawn() -> None:
+    """Race "was not recorded" of 20,000 people, 594 of whom had stated it."""
+    race = fg.probabilities(Black="p_black", White="p_white", known="reported")
+    report = unrecorded(known=True, sensitive={"race": race}, rules=[])
+    known = "known for 594 of 20,000 people, not stated to be drawn at random: in the rates it is "
+    text = " ".join(render(report, "text", full=True).split())
+    assert f"Race is {known}estimated from probabilities" in str(report.brief())
+    assert "its groups are known of 594 of 20,000 people, not stated to be a random sample" in text
+    assert "not recorded" not in text
 
 
 def test_the_answers_that_would_settle_it_are_counted() -> None:

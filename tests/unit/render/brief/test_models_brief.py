@@ -202,8 +202,11 @@ def test_every_stated_difference_has_an_interval_and_one_direction() -> None:
             if re.match(rf"(Wom|M)en and (wo)?men{people}: ", str(e))
         ]
         assert len(stated) == 1
-        assert re.search(r"\d+ to \d+ of 100 closer together .*\(adjusted 95% CI\)", stated[0])
-    (explained,) = (str(e) for e in brief.certainty if "Adjusted 95% CI: " in str(e))
+        widened = r"\(95% CI, widened for all comparisons\)"
+        assert re.search(rf"\d+ to \d+ of 100 closer together .*{widened}", stated[0])
+    (explained,) = (
+        str(e) for e in brief.certainty if "95% CI, widened for all comparisons: " in str(e)
+    )
     assert "as 3 changes were tested together" in explained
     (chart,) = models_exhibits(made)
     shown = {
@@ -225,7 +228,9 @@ def test_no_significant_change_has_its_interval() -> None:
     assert found
     assert all(
         re.search(
-            r"change \([\d.]+ of 100 closer together to [\d.]+ of 100 further apart, adj", each
+            r"change \([\d.]+ of 100 closer together to [\d.]+ of 100 further apart, "
+            r"95% CI, widened for all comparisons\)",
+            each,
         )
         for each in found
     )

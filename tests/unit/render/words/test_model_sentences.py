@@ -114,7 +114,7 @@ def test_what_a_disparity_moves_by_is_shown_with_the_interval_that_decides():
     metrics = ["selection_rate.difference", "selection_rate.ratio"]
     shown = text(compared("fairer", "random", metrics=metrics))
     assert "closer to no difference by " in shown
-    assert " pp (adjusted 95% CI " in shown
+    assert " pp (widened 95% CI " in shown
     assert "closer to no difference by a factor of 1." in shown
 
 
