@@ -425,7 +425,7 @@ def test_the_headline_states_how_the_outlying_branch_is_unlike_the_others(
     headline, stated = brief.headline.text, f"the difference is {how} in dept b29"
     if how == "in the other direction":
         often = "more" if headline.startswith("People with sex F") == (own > 0) else "less"
-        stated = f"in dept b29 they have admitted = 1 or true {often} often"
+        stated = f"in dept b29 they have admitted = 1 {often} often"
     assert headline.endswith(f"; {stated}")
     assert f"In dept b29 the difference is {how}: of 100 people" in " ".join(map(str, brief.found))
 

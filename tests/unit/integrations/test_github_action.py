@@ -56,7 +56,7 @@ def test_a_rule_that_fails(act, tmp_path):
     assert "95%25 CI" in error
     summary = (tmp_path / "GITHUB_STEP_SUMMARY").read_text()
     assert summary == (tmp_path / "fairgauge-report" / "report.md").read_text()
-    assert summary.startswith("# People with sex F have p = 1 or true less often")
+    assert summary.startswith("# People with sex F have p = 1 less often")
     assert "Fairness audit: my loans.csv" in summary
     outputs = (tmp_path / "GITHUB_OUTPUT").read_text()
     assert outputs == "verdict=fail\nreport=fairgauge-report\n"

@@ -263,8 +263,8 @@ class Vocabulary:
         if isinstance(asked, dict) and "ordered" in asked:
             order = " > ".join(called(level) for level in asked["ordered"])
             return f"{called(column)} {'above' if positive else 'below'} a cut of the order {order}"
-        if not asked:  # an audit that does not state it refuses other values
-            return f"{called(column)} = {'1 or true' if positive else '0 or false'}"
+        if not asked:  # 1 or true, 0 or false: other values are refused
+            return f"{called(column)} = {'1' if positive else '0'}"
         values = positive_words(asked)
         if isinstance(asked, dict):
             return f"{called(column)} {'' if positive else 'not '}{values}"
@@ -282,7 +282,7 @@ class Vocabulary:
             Favourable.NEGATIVE: f"the unfavourable outcome, {equals}",
             Favourable.NEITHER: equals,
         }[self.favourable]
-        how = "" if asked else " (assumed, not stated)"
+        how = "" if asked else " or true (assumed, not stated)"
         if self.spec.get("label"):
             decided = "“selected” and “accepted” for a decision for it"
             return f"“Positive” stands for {value}{how}; {decided}."
@@ -299,7 +299,8 @@ class Vocabulary:
         if not assumed and event is not None and equals not in event.happened:
             return None
         side = "better" if self.favourable is Favourable.POSITIVE else "worse"
-        taken = f"“{equals}” is taken as the {side} outcome for a person"
+        true = "" if self.spec.get("positive") else " (or true)"
+        taken = f"“{equals}”{true} is taken as the {side} outcome for a person"
         because = "since nobody stated which one is: who is worse off may be the reverse"
         return f"{taken}, {because if assumed else 'as was stated'}."
 

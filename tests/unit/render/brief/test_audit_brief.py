@@ -895,7 +895,7 @@ def test_which_decision_is_taken_as_the_better_one_is_said_where_it_is_first_nam
     only = {"words": {"favourable": favourable}}
     assumed = fg.audit(data, **asked, **only).brief()
     assert str(assumed.looked_at[-1]) == (
-        f"“p = 1 or true” is taken as the {side} outcome for a person, since nobody stated which "
+        f"“p = 1” (or true) is taken as the {side} outcome for a person, since nobody stated which "
         "one is: who is worse off may be the reverse."
     )
     assert str(assumed).count("nobody stated") == 1
