@@ -1,4 +1,4 @@
-"""Checks of columns: values that are missing more often, new, vanished, or spelt otherwise."""
+"""Checks of columns: values missing more often, new, vanished or spelt otherwise, and groups."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class Suspected(NamedTuple):
     expected: float | None = None
 
 
-class _MissingShares(NamedTuple):
-    """Shares of missing values by period, and where they are not the usual ones."""
+class _SharesByPeriod(NamedTuple):
+    """Shares of rows by period, and where they are not the usual ones."""
 
     rows: Array
     share: Array
@@ -95,13 +95,13 @@ def check_missing(
 
 
 def _missing_in_groups(
-    periods: Sequence[Period], counted: Sequence[CountedRows], column: str, every: _MissingShares
+    periods: Sequence[Period], counted: Sequence[CountedRows], column: str, every: _SharesByPeriod
 ) -> Iterator[Suspected]:
     """Yield the groups whose shares of missing values are not usual, where all rows' is not it."""
     for feature in dict.fromkeys(f for each in counted for f in each.lacking.get(column, {})):
         groups = [each.lacking.get(column, {}).get(feature, {}) for each in counted]
         sizes = [each.values.get(feature, {}) for each in counted]
-        found: dict[str, _MissingShares] = {}
+        found: dict[str, _SharesByPeriod] = {}
         for group in dict.fromkeys(name for each in sizes for name in each):
             if not any(group in each for each in groups):
                 continue
@@ -118,36 +118,65 @@ def _missing_in_groups(
                 )  # fmt: skip
 
 
-def _apart(group: _MissingShares, every: _MissingShares, t: int) -> bool:
+def _apart(group: _SharesByPeriod, every: _SharesByPeriod, t: int) -> bool:
     """Return whether a group lacks values in another share of its rows than all rows do."""
     variance = every.share[t] * (1 - every.share[t]) / group.rows[t]
     far = max(SHARE, _DEVIATIONS * math.sqrt(variance))
     return bool(abs(group.share[t] - every.share[t]) > far)
 
 
-def _shares(
-    periods: Sequence[Period], missing: Sequence[int], sizes: Sequence[int]
-) -> _MissingShares:
-    """Return shares of missing values: what is usual, and which are suspect.
+def check_group_shares(
+    periods: Sequence[Period], counted: Sequence[CountedRows], features: Sequence[str]
+) -> Iterator[Suspected]:
+    """Yield groups whose shares of the rows fall from the usual ones, or rise where none falls.
 
-    Each period is compared with those of its kind before it that are not suspect; the first ones,
-    where only more may be missing, also with those after them. What does not jump may drift.
+    Periods with an unusual value of the column, which would change the shares of others, are none.
+    """
+    for column in features:
+        held = [each.values.get(column, {}) for each in counted]
+        sizes = [sum(each.values()) for each in held]
+        apart = {each.at for each in _unusual_values(column, periods, held, sizes)}
+        found = {
+            group: _shares(periods, [each.get(group, 0) for each in held], sizes, fewer=True)
+            for group in dict.fromkeys(name for each in held for name in each)
+        }
+        for t in (t for t in range(len(held)) if t not in apart):
+            suspect = {group: each for group, each in found.items() if each.suspect[t]}
+            fallen = {g: each for g, each in suspect.items() if each.share[t] < each.usual[t]}
+            for group, each in (fallen or suspect).items():
+                yield Suspected(
+                    t, HistoryProblem.GROUP_SHARE, column, group, rows=sizes[t],
+                    share=float(each.share[t]), expected=float(each.usual[t]),
+                )  # fmt: skip
+
+
+def _shares(
+    periods: Sequence[Period], counted: Sequence[int], sizes: Sequence[int], *, fewer: bool = False
+) -> _SharesByPeriod:
+    """Return shares of rows: what is usual, and which are suspect.
+
+    Each period is compared with those of its kind before it that are not suspect; of values that
+    are missing, the first ones, where only more may be, also with those after them. With ``fewer``
+    they may also be fewer from the beginning on. What does not jump may drift.
     """
     rows = np.maximum(sizes, 1).astype(np.float64)
-    share, usual = np.array(missing) / rows, np.full(len(rows), np.nan)
-    order, counts = [t for t in range(len(sizes)) if sizes[t]], [*zip(missing, sizes, strict=False)]
+    share, usual = np.array(counted) / rows, np.full(len(rows), np.nan)
+    order, counts = [t for t in range(len(sizes)) if sizes[t]], [*zip(counted, sizes, strict=False)]
     lag, at = LAGS[periods[0].length][0], {ordinal(each): t for t, each in enumerate(periods)}
     known = np.zeros(len(rows), dtype=int)
-    for forward, times in ((True, order), (False, order[::-1])):
+    for forward, times in ((True, order), (False, [] if fewer else order[::-1])):
         alike: dict[int, list[int]] = {}
         for t in times:
             pool = alike.setdefault(kind_of(periods[t]), [])
             others = pool[-_RECENT_PERIODS:]
             known[t] = len(others) if forward else known[t]
             looked = (forward or known[t] < _FEW) and np.isnan(usual[t])
+            # what comes back after a week in which most of its kind were usual is of the weekday
             before = at.get(ordinal(periods[t]) - lag, t)
-            of_weekday = usual[before:t]  # what comes back after a week is of the weekday
-            again = len(of_weekday) and not np.isnan(of_weekday[0]) and np.isnan(of_weekday).any()
+            since = [s for s in range(before, t) if kind_of(periods[s]) == kind_of(periods[t])]
+            again = (
+                not np.isnan(usual[before]) and 2 * np.isnan(usual[since]).sum() >= len(since) > 0
+            )
             by_weekday: dict[int, list[tuple[int, int]]] = {}
             if len(others) == _RECENT_PERIODS:  # else the variation within weekdays is not known
                 for s in others:
@@ -156,12 +185,12 @@ def _shares(
             for held, series in ((same, by_weekday.values()), (every, [every])):
                 if looked and not again and _differ([counts[t]], held, SHARE, series):
                     ours = sum(of for of, _ in held) / sum(size for _, size in held)
-                    if share[t] > ours or (forward and len(others) >= FEWEST_PERIODS):
+                    if share[t] > ours or fewer or (forward and len(others) >= FEWEST_PERIODS):
                         usual[t] = ours
             if np.isnan(usual[t]):
                 pool.append(t)
     _drifts(periods, order, counts, usual)
-    return _MissingShares(rows, share, usual, ~np.isnan(usual))
+    return _SharesByPeriod(rows, share, usual, ~np.isnan(usual))
 
 
 def _drifts(
@@ -170,12 +199,19 @@ def _drifts(
     counts: Sequence[tuple[int, int]],
     usual: Array,
 ) -> None:
-    """Compare seven periods together with the first 14, of hours the same, none of them suspect."""
+    """Compare seven periods together with the first 14, of hours the same, none of them suspect.
+
+    As long as they differ, no more periods become the first ones.
+    """
     lines: dict[int, list[int]] = {}
+    begin: dict[int, list[tuple[int, int]]] = {}
     for t in [t for t in order if np.isnan(usual[t])]:
-        line = lines.setdefault(slot_of(periods[t]) if periods[t].length is Length.HOUR else 0, [])
+        hour = slot_of(periods[t]) if periods[t].length is Length.HOUR else 0
+        line = lines.setdefault(hour, [])
+        if not line or np.isnan(usual[line[-1]]):
+            begin[hour] = [counts[s] for s in line[: min(2 * WEEK, len(line) + 1 - WEEK)]]
         line.append(t)
-        first = [counts[s] for s in line[: min(2 * WEEK, len(line) - WEEK)]]
+        first = begin[hour]
         recent = [counts[s] for s in line[-WEEK:]]
         if len(first) >= FEWEST_PERIODS and _differ(recent, first, _DRIFT, [first]):
             usual[t] = sum(of for of, _ in first) / sum(every for _, every in first)
@@ -216,14 +252,23 @@ def check_values_of_columns(
     """Yield values that are new, vanished or spelt in another way than before."""
     for column in dict.fromkeys(name for each in counted for name in each.values):
         held = [each.values.get(column, {}) for each in counted]
-        sizes = [sum(each.values()) for each in held]
-        yield from _spellings(column, held)
-        yield from _vanished(column, periods, held, sizes)
-        yield from _new_values(column, held, sizes)
+        yield from _unusual_values(column, periods, held, [sum(each.values()) for each in held])
     for t, each in enumerate(counted):
         for column, values in each.new_values.items():
             for value in values:
                 yield Suspected(t, HistoryProblem.NO_POSITIVE, column, value)
+
+
+def _unusual_values(
+    column: str,
+    periods: Sequence[Period],
+    held: Sequence[Mapping[str, int]],
+    sizes: Sequence[int],
+) -> Iterator[Suspected]:
+    """Yield values of a column that are new, vanished or spelt in another way than before."""
+    yield from _spellings(column, held)
+    yield from _vanished(column, periods, held, sizes)
+    yield from _new_values(column, held, sizes)
 
 
 def _spellings(column: str, held: Sequence[Mapping[str, int]]) -> Iterator[Suspected]:

@@ -19,6 +19,7 @@ from fairgauge.monitoring._column_checks import (
     WEEK,
     Suspected,
     all_among,
+    check_group_shares,
     check_missing,
     check_values_of_columns,
 )
@@ -48,7 +49,7 @@ _OTHER_RANGE = 0.2
 _FEWEST_CELLS = 4
 _WITH_SIGN = (
     HistoryProblem.MISSING_VALUES, HistoryProblem.MISSING_LABELS, HistoryProblem.OTHER_SCORES,
-    HistoryProblem.VOLUME,
+    HistoryProblem.VOLUME, HistoryProblem.GROUP_SHARE,
 )  # fmt: skip
 
 
@@ -61,6 +62,7 @@ def check_history(
     baselines: Mapping[str, str] | None = None,
     later: Mapping[str, int] | None = None,
     outcomes: Sequence[str] = (),
+    features: Sequence[str] = (),
 ) -> tuple[HistoryFinding, ...]:
     """Return what may be wrong with the periods of a history.
 
@@ -72,6 +74,7 @@ def check_history(
     baselines : the files of baselines by their fingerprints.
     later : the columns whose values come later, each with how many periods later they are due.
     outcomes : the columns of labels and predictions that rules need.
+    features : the columns of groups.
     """
     if not periods:
         return ()
@@ -85,6 +88,7 @@ def check_history(
         *_outcomes(counted, outcomes),
         *_scores(counted),
         *check_missing(periods, counted, later or {}, late),
+        *check_group_shares(periods, counted, features),
     ]
     found = [*_gaps(periods), *_in_a_row(suspected, names)]
     return tuple(sorted(found, key=lambda each: (each.period, each.problem, each.column or "")))

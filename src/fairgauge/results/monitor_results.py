@@ -596,6 +596,7 @@ class HistoryProblem(StrEnum):
     SPELLING = "spelling"
     NEW_VALUE = "new value"
     VANISHED_VALUE = "vanished value"
+    GROUP_SHARE = "group share"
     NO_POSITIVE = "no positive value"
     ONE_VALUE = "one value"
     OTHER_SCORES = "other scores"
@@ -619,12 +620,12 @@ class HistoryFinding:
         gap, the period after it; of a new value, the one that has fewer rows since; of values that
         are missing in one group, ``value``, its feature.
     rows : rows of all these periods, of the value where there is one; of a gap, absent periods.
-    share, expected : of missing values, the share of the rows and the usual one; of a new value,
-        the share of the one that has fewer rows, and its usual one; of predictions that equal the
-        label, or never do, the share of other rows, and that in other periods; of other scores, the
-        share outside the usual range, or the share of usual rows inside theirs. Of the volume and
-        of a vanished value, ``expected`` is the usual number of rows; of doubled rows, how often
-        each stands; of a small group the rows that a decision takes.
+    share, expected : of missing values and of a group, the share of the rows and the usual one; of
+        a new value, the share of the one that has fewer rows, and its usual one; of predictions
+        that equal the label, or never do, the share of other rows, and that in other periods; of
+        other scores, the share outside the usual range, or the share of usual rows inside theirs.
+        Of the volume and of a vanished value, ``expected`` is the usual number of rows; of doubled
+        rows, how often each stands; of a small group the rows that a decision takes.
     """
 
     DERIVED: ClassVar = ("says",)

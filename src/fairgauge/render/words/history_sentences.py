@@ -133,6 +133,11 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
         f"no row with {_value(each)}; about {each.expected or 0:,.0f} are usual among "
         f"{_rows(each)}. If they are absent by mistake, {_AGAIN}."
     ),
+    HistoryProblem.GROUP_SHARE: lambda each: (
+        f"{numbers.percent(each.share or 0)} of {_rows(each)} have {_value(each)}, where "
+        f"{numbers.percent(each.expected or 0)} are usual. If rows of some groups are absent or "
+        f"repeated, {_AGAIN}; if it is meant, begin there (start)."
+    ),
     HistoryProblem.NO_POSITIVE: lambda each: (
         f"no row has the positive value in {called(each.column or '')}, and some have "
         f"{_quoted(each.value)}, which neither the first period nor the label has. If this is "
