@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
@@ -399,6 +400,21 @@ class _Counted:
     read: Callable[[], Iterator[CodedRows]] | None = None
 
 
+@contextmanager
+def _problems_of_search() -> Iterator[None]:
+    """Name the options of a search in errors, not those of the audit by which it counts."""
+    try:
+        yield
+    except SpecError as error:
+        ours = {"sensitive": "features", "metrics[0]": "rate"}
+        named = (
+            replace(problem, path=_OF_AUDIT.sub(lambda name: ours[name[0]], problem.path))
+            for problem in error.problems
+        )
+        raise SpecError(named) from None
+
+
+@_problems_of_search()
 def _counted(
     data: object,
     features: Any,
@@ -409,26 +425,6 @@ def _counted(
     together: bool,
 ) -> _Counted:
     """Return the counts of a search, and the question as it was understood."""
-    try:
-        return _counts_of(data, features, options, prefixes, roles, together=together)
-    except SpecError as error:  # of the options of an audit, by which features are counted
-        ours = {"sensitive": "features", "metrics[0]": "rate"}
-        named = (
-            replace(problem, path=_OF_AUDIT.sub(lambda name: ours[name[0]], problem.path))
-            for problem in error.problems
-        )
-        raise SpecError(named) from None
-
-
-def _counts_of(
-    data: object,
-    features: Any,
-    options: Mapping[str, Any],
-    prefixes: Sequence[str],
-    roles: Sequence[Role],
-    *,
-    together: bool,
-) -> _Counted:
     if isinstance(data, Cube):
         features = _with_columns(features, prefixes, _columns_of(data))
         return _Counted(data, None, _asked_of_counts(data, features, options, roles))

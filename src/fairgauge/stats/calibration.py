@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
 from fairgauge.stats.contrasts import fold
 from fairgauge.stats.intervals import exact_rate_limits
+from fairgauge.stats.significance import two_sided
 
 _FAR = 3.0
 """Standard errors from which on the sign of a bin's error is known."""
@@ -108,10 +109,8 @@ def largest_error_limits(bins: Bins, z: ArrayLike) -> Limits:
     >>> [round(float(limit), 3) for limit in largest_error_limits(bins, 1.96)]
     [0.0, 0.164]
     """
-    from scipy.special import ndtr
-
     occupied = bins.rows > 0
-    tail = 2 * ndtr(-np.asarray(z, dtype=float))
+    tail = two_sided(z)
     tail = -np.expm1(np.log1p(-np.minimum(tail, 1 - 1e-16)) / np.maximum(occupied.sum(-1), 1))
     below, above = exact_rate_limits(bins.positives, bins.rows, tail[..., None] / 2)
     mean = np.where(occupied, quotient(bins.score, bins.rows), 0.0)

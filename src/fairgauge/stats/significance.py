@@ -110,26 +110,21 @@ def invert(interval: Callable[[Array], Limits], null: ArrayLike = 0.0) -> Array:
     return two_sided(invert_z(interval, null))
 
 
-def newcombe_p(
-    x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, null: ArrayLike = 0.0
-) -> Array:
-    """Return the p-value of ``x1/n1 - x2/n2 = null`` by inverting `newcombe`.
-
-    For ``null = 0`` it is also the p-value of a ratio of 1.
+def newcombe_p(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Array:
+    """Return the p-value of equal rates by inverting `newcombe`: of no difference, a ratio of 1.
 
     Parameters
     ----------
     x1, n1, x2, n2 : array-like
         Successes and trials; an empty group gives nan.
-    null : array-like in [-1, 1]
 
     Examples
     --------
     >>> newcombe_p([56, 50], [70, 200], [48, 35], [80, 200]).round(6).tolist()
     [0.008133, 0.067203]
     """
-    x1, n1, x2, n2, null = floats(x1, n1, x2, n2, null)
-    p = invert(lambda z: newcombe(x1, n1, x2, n2, z), null)
+    x1, n1, x2, n2 = floats(x1, n1, x2, n2)
+    p = invert(lambda z: newcombe(x1, n1, x2, n2, z))
     return np.where((n1 > 0) & (n2 > 0), p, np.nan)
 
 
