@@ -49,8 +49,10 @@ def test_names_on_the_axes_stay_apart(chromium, dashboard, width, media):
     page.goto(dashboard.as_uri())
     assert page.evaluate(OVERLAPS) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    band = page.locator(".running-band").first.bounding_box()
-    area = page.locator(".time-area").first.bounding_box()
-    assert area["y"] <= band["y"]
-    assert band["y"] + band["height"] <= area["y"] + area["height"]
+    line, area = (
+        page.evaluate("of => document.querySelector(of).getBoundingClientRect().toJSON()", of)
+        for of in (".running-line", ".time-area")
+    )
+    assert area["top"] <= line["top"] <= line["bottom"] <= area["bottom"]
+    assert area["left"] < line["left"] < line["right"] <= area["right"]
     page.close()

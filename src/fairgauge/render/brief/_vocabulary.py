@@ -288,22 +288,6 @@ class Vocabulary:
             return f"“Positive” stands for {value}{how}; {decided}."
         return f"“Positive”, “selected” and “accepted” stand for {value}{how}."
 
-    def taken_as_better(self, *, assumed: bool) -> str | None:
-        """Return which decision, or outcome, is taken as the better one, unless words name it."""
-        decision = self.spec.get("prediction")
-        column = decision or self.spec.get("label")
-        if not column or self.favourable is Favourable.NEITHER:
-            return None
-        equals = self._equals(column, positive=True)
-        event = self.event(TP + FP if decision else TP + FN)
-        if not assumed and event is not None and equals not in event.happened:
-            return None
-        side = "better" if self.favourable is Favourable.POSITIVE else "worse"
-        true = "" if self.spec.get("positive") else " (or true)"
-        taken = f"“{equals}”{true} is taken as the {side} outcome for a person"
-        because = "since nobody stated which one is: who is worse off may be the reverse"
-        return f"{taken}, {because if assumed else 'as was stated'}."
-
     def both(self, cells: Cells) -> str:
         """Return a decision or an outcome with its opposite: "approved or refused"."""
         words = self.words
@@ -440,6 +424,23 @@ class Vocabulary:
     def other_group(self, contrast: Compared) -> str | None:
         """Return the one group that a group is compared with; None of several together."""
         return other_group(self._groups, contrast)
+
+
+def taken_as_better(words: Vocabulary, *, assumed: bool) -> str | None:
+    """Return which decision, or outcome, is taken as the better one, unless words name it."""
+    decision = words.spec.get("prediction")
+    column = decision or words.spec.get("label")
+    if not column or words.favourable is Favourable.NEITHER:
+        return None
+    event = words.event(TP + FP if decision else TP + FN)
+    equals = f"had {called(column)} = 1" if assumed or event is None else event.happened
+    if not equals.startswith("had "):
+        return None
+    side = "better" if words.favourable is Favourable.POSITIVE else "worse"
+    true = "" if words.spec.get("positive") else " (or true)"
+    taken = f"“{equals.removeprefix('had ')}”{true} is taken as the {side} outcome for a person"
+    because = "since nobody stated which one is: who is worse off may be the reverse"
+    return f"{taken}, {because if assumed else 'as was stated'}."
 
 
 def words_of(spec: Mapping[str, Any]) -> Words:

@@ -49,7 +49,12 @@ from fairgauge.render.brief._stated_findings import (
     led_by,
     not_shown,
 )
-from fairgauge.render.brief._vocabulary import Vocabulary, interval_in_words, joined
+from fairgauge.render.brief._vocabulary import (
+    Vocabulary,
+    interval_in_words,
+    joined,
+    taken_as_better,
+)
 from fairgauge.render.words.command_line import command_decomposing
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import compared_rate, signed, with_unit
@@ -501,7 +506,7 @@ def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     else:
         text = f"The numbers of {words.noun} were compared {by}."
     yield Sentence(text, ("spec",))
-    taken = words.taken_as_better(assumed=_is_positive_assumed(report))
+    taken = taken_as_better(words, assumed=_is_positive_assumed(report))
     if taken and report.task is Task.BINARY:
         yield Sentence(taken, ("spec.positive", "spec.words"))
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fairgauge.enums import GapPartKind, GapVerdict, WhyInconclusive
+from fairgauge.catalogue.statistics import Rate
+from fairgauge.enums import ClassKind, GapPartKind, GapVerdict, WhyInconclusive
+from fairgauge.render.brief._compared_means import quantity
+from fairgauge.render.brief._compared_shares import RateWords
 from fairgauge.render.brief._gap_in_words import GapInWords, gap_words
 from fairgauge.render.brief._next_steps import analyst, owner, reader, supplier
 from fairgauge.render.brief._vocabulary import Vocabulary, interval_in_words
@@ -38,6 +41,7 @@ from fairgauge.render.words.metric_words import compared_rate, metric_words
 from fairgauge.render.words.numbers import listing, plural
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.disadvantage import adverse_sign
+from fairgauge.results.disparities import is_reference_first
 from fairgauge.results.gap_decomposition import Decomposition, Gap, LevelGap, StratumGap, test_of
 
 _MOST_GAPS, _MOST_NAMED = 2, 4
@@ -70,6 +74,27 @@ def decomposition_brief(found: Decomposition) -> Brief:
         steps=tuple(_steps(found, words)),
         question="How large the gap is, and where it lies",
     )
+
+
+def below_neutral(found: Decomposition, gap: Gap) -> str:
+    """Return who has it less often, or a lower average, left of no difference on an axis."""
+    words = gap_words(found)
+    estimate, row = gap.estimate, compared_rate(gap.estimate.definition)
+    one, other = words.group(estimate.feature, estimate.group), words.reference(estimate)
+    if is_reference_first(estimate.definition):
+        one, other = other, one
+    if row is None or estimate.class_scope.kind is not ClassKind.NONE:
+        return ""
+    at = words.at(estimate.class_scope, estimate.threshold)
+    if isinstance(row, Rate):
+        rate, adverse = RateWords(at, row), adverse_sign(row, at.favourable)
+        lower = rate.less_often(one, other, lower=True) if rate.known else ""
+    else:
+        adverse = adverse_sign(row, words.words.favourable)
+        lower = f"{capitalised(quantity(words.spec, row))} is lower for {one} than for {other}"
+    worse = f" (worse for {one if adverse < 0 else other})" if adverse else ""
+    left = f"Left of {estimate.definition.neutral:g}: {lower}{worse}; right of it the reverse."
+    return left if lower else ""
 
 
 def _verdict(gap: Gap) -> Iterator[str]:

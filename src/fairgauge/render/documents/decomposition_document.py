@@ -10,6 +10,7 @@ from fairgauge.catalogue.moments import Mean, RegressionTerm
 from fairgauge.enums import ColumnEffects, GapPartKind, GapVerdict, StratumWeights, WhyInconclusive
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.render import _document_tree as tree
+from fairgauge.render.brief.decomposition_brief import below_neutral
 from fairgauge.render.documents._document_parts import (
     Field,
     document_of,
@@ -110,7 +111,7 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> tree.D
         folded=not full,
         file_name="why",
         warnings=opening_warnings(found.diagnostics),
-        exhibits=_pictures(found.with_regression(found.gravest()[0][1])),
+        exhibits=_pictures(found.with_regression(found.gravest()[0][1]), found),
         filed=_filed(found) if full else (),
     )
 
@@ -145,7 +146,7 @@ def _sections(found: Decomposition) -> Iterator[tree.Section]:
             f"gap-{i}" if several else "gap",
             _title(gap, found),
             *_about(gap, found),
-            *_gap(gap, i, parts=gap.scale == "ratio" and test_of(gap) in differences),
+            *_gap(gap, i, found, parts=gap.scale == "ratio" and test_of(gap) in differences),
             short=_short(gap, found) if several else "Gap",
         )
     if (name := found.spec.get("preset")) in preset_names():
@@ -265,7 +266,7 @@ def _about(gap: Gap, found: Decomposition) -> Iterator[tree.Block]:
     yield tree.Paragraph(f"{words.describe_overall(gap)} {gap.estimate.says}.{of}".strip())
 
 
-def _gap(gap: Gap, at: int, *, parts: bool) -> Iterator[tree.Block]:
+def _gap(gap: Gap, at: int, found: Decomposition, *, parts: bool) -> Iterator[tree.Block]:
     """Yield what becomes of a gap: of a ratio beside the difference of its rate, the parts."""
     yield tree.Paragraph(words.describe_gap_verdict(gap), _TONES.get(gap.verdict, tree.Tone.PLAIN))
     yield _parts(gap)
@@ -281,7 +282,7 @@ def _gap(gap: Gap, at: int, *, parts: bool) -> Iterator[tree.Block]:
     )
     for text in filter(None, texts):
         yield tree.Paragraph(text)
-    yield _waterfall(gap, gap.adjusted)
+    yield _waterfall(gap, gap.adjusted, found)
     if parts:
         return
     yield from _dots(gap)
@@ -399,15 +400,15 @@ def _is_added(gap: Gap, part: GapPart) -> bool:
     return part.weights is StratumWeights.AVERAGE and not divided
 
 
-def _pictures(gap: Gap) -> Iterator[tree.Chart]:
+def _pictures(gap: Gap, found: Decomposition) -> Iterator[tree.Chart]:
     """Yield what is drawn on the first page: the parts, and the strata that are furthest out."""
-    yield _waterfall(gap, gap.adjusted[:1] if gap.controls else ())
+    yield _waterfall(gap, gap.adjusted[:1] if gap.controls else (), found)
     charts = list(_dots(gap, _MOST_DRAWN))
     named = [each for each in charts if any(row.badge for row in each.rows)]
     yield from (named or charts)[:1]
 
 
-def _waterfall(gap: Gap, adjusted: Sequence[AdjustedGap]) -> tree.Chart:
+def _waterfall(gap: Gap, adjusted: Sequence[AdjustedGap], found: Decomposition) -> tree.Chart:
     """Return the parts that add up (multiply) to the gap, each from where those before it end.
 
     Below the gap is what remains of it by regression.
@@ -432,9 +433,9 @@ def _waterfall(gap: Gap, adjusted: Sequence[AdjustedGap]) -> tree.Chart:
         )
     size = "multiplies where the one above it ends" if ratio else "is the length of its bar"
     legend = (
-        f"The number of a part {size}; the bar begins where the one above it ends. Lines are "
-        "confidence intervals, from the same place."
-    )
+        f"{below_neutral(found, gap)} The number of a part {size}; the bar begins where "
+        "the one above it ends. Lines are confidence intervals, from the same place."
+    ).lstrip()
     kind = unit(metric)
     points = ("pp: percentage points, of 100.",) if kind is tree.Unit.POINTS else ()
     title = "The gap and its parts"

@@ -286,21 +286,25 @@ def _charts(each: MonitoredComparison, report: MonitorReport) -> Iterator[Block]
     kind = unit(each.definition)
     held = [points_by_time.get(time) for time in times]
     marks = tuple(Mark(p.value, p.low, p.high, p.sparse) if p else Mark(None) for p in held)
-    running = tuple(
-        Mark(p.running, p.running_low, p.running_high) if p else Mark(None) for p in held
-    )
     length = report.length
     notes = [f"Dots: single {length}s, with their 95% CIs as bars. Green band: allowed."]
-    if any(mark.value is not None for mark in running):
+    if each.alarm is not None:  # what an alarm is about, and not all periods
+        after = each.alarm.after
+        first, last = after.first or "", after.last or ""
+        running = tuple(Mark(after.value if first <= time <= last else None) for time in times)
         notes.append(
-            f"Line without dots: all {length}s so far; the blue band is its 95% CI, for all "
-            f"{length}s together."
+            f"Line without dots: the {length}s from {first} to {last} together, which the alarm "
+            "is about. The red line is the alarm; the shade begins with the change."
         )
-    if alarm is not None:
-        notes.append(
-            "The red line is the alarm, which is of the days since the change alone: the shade "
-            "begins with it."
+    else:
+        running = tuple(
+            Mark(p.running, p.running_low, p.running_high) if p else Mark(None) for p in held
         )
+        if any(mark.value is not None for mark in running):
+            notes.append(
+                f"Line without dots: all {length}s so far; the blue band is its 95% CI, for all "
+                f"{length}s together."
+            )
     points = " (pp)" if kind is Unit.POINTS else ""
     yield TimeChart(
         f"{metric_words(each.definition)}{points}, {sides_of(each)}, tolerated "

@@ -110,3 +110,37 @@ def test_the_number_of_a_part_is_the_length_of_its_bar_which_has_no_dot(scale):
         # the gap and what remains of it by regression are no parts
         assert start == (before.row.mark.value if before and not row.row.emphasis else ratio)
     assert [row.row.emphasis for row in rows] == [False, False, True, True, True]
+
+
+@pytest.mark.parametrize("favourable", ["positive", "negative"])
+@pytest.mark.parametrize("metric", ["selection_rate.difference", "selection_rate.ratio"])
+def test_the_parts_of_a_gap_say_which_side_is_worse_for_whom(metric, favourable):
+    asked = {"prediction": "approved", "positive": "yes", "sensitive": "sex", "metrics": [metric]}
+    words = {"positive": "approved", "favourable": favourable,
+             "groups": {"sex": {"Female": "women", "Male": "men"}}}  # fmt: skip
+    found = fg.why(loans(), **asked, strata="region", words=words)
+    (chart,) = [
+        each
+        for each in decomposition_document(found).exhibits
+        if isinstance(each, Chart) and each.caption == "The gap and its parts"
+    ]
+    at = "1" if metric.endswith("ratio") else "0"
+    one, other = ("men", "women")[:: -1 if found.gaps[0].estimate.group == "Female" else 1]
+    worse = one if favourable == "positive" else other
+    assert chart.legend.startswith(
+        f"Left of {at}: {one.capitalize()} are approved less often than {other} (worse for "
+        f"{worse}); right of it the reverse."
+    )
+
+
+def test_the_parts_of_a_gap_in_pay_say_which_side_is_lower_for_whom():
+    pay = [3_000.0 + i % 7 * 10 - (100 if i % 2 else 0) for i in range(400)]
+    rows = {"sex": ["m", "f"] * 200, "pay": pay, "grade": [1, 1, 2, 2] * 100}
+    asked = {"label": "pay", "sensitive": "sex", "strata": "grade", "task": "regression"}
+    for words, note in (({}, ""), ({"favourable": "higher"}, " (worse for people with sex f)")):
+        found = fg.why(pl.DataFrame(rows), **asked, reference={"sex": "m"}, words=words)
+        chart, *_ = decomposition_document(found).exhibits
+        assert chart.legend.startswith(
+            "Left of 0: Average pay is lower for people with sex f than for people with sex m"
+            f"{note}; right of it the reverse."
+        )

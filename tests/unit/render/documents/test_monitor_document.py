@@ -103,9 +103,15 @@ def test_the_running_value_is_in_every_output_with_its_confidence_sequence(shift
     rows = periods_of(report)
     assert rows.rows[-1][rows.columns.index("running_low")] == last.running_low
     html = render(report, "html")
-    assert html.count('class="running-band"') == html.count('class="l running-line"') == 1
-    assert "95% CI, for all days together" in html
     assert "confidence sequences of the running values" in html
+    assert html.count('class="l running-line"') == 1
+    # beside an alarm the line is of what it is about
+    assert 'class="running-band"' not in html
+    after = each.alarm.after
+    assert f"the days from {after.first} to {after.last} together, which the alarm is" in html
+    quiet = render(fg.monitor(days(40, 40, 0.4), asked(RATIO)), "html")
+    assert quiet.count('class="running-band"') == quiet.count('class="l running-line"') == 1
+    assert "95% CI, for all days together" in quiet
 
 
 def test_no_sequence_is_shown_where_intervals_decide(shifted):
