@@ -9,7 +9,7 @@ from fairgauge.published.printed_numbers import read_number
 
 _WIDE_SPACE = re.compile(r"\s{2,}")
 _CONTINUED = re.compile(r" \S")
-"""Later lines of a name that takes several lines is indented by one place."""
+"""Later lines of a name that takes several lines are indented by one place."""
 
 
 def aligned(lines: Sequence[str]) -> list[list[str]]:
