@@ -72,7 +72,7 @@ dist: $(BIN)/.dev  ## build the sdist, and the wheel from it, into dist
 bench: $(BIN)/.dev  ## measure against the peers
 	$(BIN)/python -m bench
 
-bench-quick: $(BIN)/.dev  ## the same in under two minutes
+bench-quick: $(BIN)/.dev  ## the same with fewer rows (about six minutes)
 	$(BIN)/python -m bench --quick
 
 coverage: $(BIN)/.dev  ## measure how often intervals are right, and write docs/coverage*.json
