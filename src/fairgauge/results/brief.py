@@ -13,12 +13,10 @@ class Sentence:
     ----------
     text : the sentence.
     sources : the paths in the JSON of the report of what it states: ``estimates[3].interval``.
-    required : whether it is shown however little room there is, as the others mislead without it.
     """
 
     text: str
     sources: tuple[str, ...] = ()
-    required: bool = False
 
     def __str__(self) -> str:
         return self.text

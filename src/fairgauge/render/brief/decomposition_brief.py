@@ -155,7 +155,7 @@ def _found(
 ) -> Iterator[Sentence]:
     for i, gap in gaps:
         if overall := describe_overall(gap):
-            yield Sentence(overall, (f"gaps[{i}].overall",), required=True)
+            yield Sentence(overall, (f"gaps[{i}].overall",))
         in_words = GapInWords(words, gap)
         stated = in_words.sentences() if in_words.known else [f"{gap.estimate.says}."]
         for text in stated:

@@ -264,7 +264,8 @@ class _Text:
                 full = not (fits or self.of_audit)
                 finding = self.of_audit and name == "found" and each.sources not in seen
                 seen.add(each.sources)
-                if fits or finding or each.required or (most and not lines):
+                overall = any(source.endswith(".overall") for source in each.sources)
+                if fits or finding or overall or (most and not lines):
                     lines += more
                     self.shown.add(str(each))
             yield from lines
