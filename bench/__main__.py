@@ -46,7 +46,7 @@ _FEW = 5
 def main() -> None:
     """Run every section and say which targets are met."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer rows, about six minutes; writes no page")
+    parser.add_argument("--quick", action="store_true", help="fewer rows (six minutes)")
     quick = parser.parse_args().quick
     largest = 10 * _MILLION if quick else 100 * _MILLION
     sections = [scans(largest), inputs(_MILLION if quick else 10 * _MILLION)]
