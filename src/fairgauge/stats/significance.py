@@ -251,13 +251,14 @@ def chi_square_tail(statistic: ArrayLike, degrees: ArrayLike) -> Array:
     [0.05, 0.05]
     """
     half, degrees = floats(statistic, degrees)
-    half, degrees = np.maximum(half[..., None] / 2, 1e-300), degrees[..., None]  # log(0)
+    half = np.clip(half[..., None] / 2, 1e-300, 1e300)  # the logarithm of 0 and inf is infinite
+    degrees = degrees[..., None]
     odd = degrees % 2
     steps = np.arange(1, degrees.max(initial=1) // 2 + 1) - odd / 2
     logs = np.cumsum(np.log(half / steps), axis=-1) - half - odd * np.log(np.pi * half) / 2
     terms = np.where(steps < degrees / 2, np.exp(logs), 0.0).sum(-1)
     first = np.where(odd > 0, 2 * normal_tail(np.sqrt(2 * half)), np.exp(-half))[..., 0]
-    return np.minimum(first + terms, 1.0)
+    return np.asarray(np.minimum(first + terms, 1.0))
 
 
 def homogeneity(x: ArrayLike, n: ArrayLike) -> tuple[Array, Array]:

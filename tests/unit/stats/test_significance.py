@@ -109,6 +109,7 @@ def test_chi_square_tail_agrees_with_scipy():
     np.testing.assert_allclose(p[normal], expected[normal], rtol=1e-12)
     np.testing.assert_allclose(p[~normal], 0, atol=1e-299)
     assert np.isnan(chi_square_tail(np.nan, 3))
+    assert not chi_square_tail(np.inf, [1, 2, 3, 4]).any()
 
 
 def test_exact_tests_refuse_what_they_cannot_count():

@@ -100,9 +100,10 @@ def widened_in_words(confidence: float, changes: int) -> str:
     level = f"{100 * confidence:.4g}"
     return (
         f"{level}% CI (confidence interval): a range that the data agree with, of one number by "
-        f"itself. {level}% CI{WIDENED}: a wider one, of {numbered(changes, 'changes')} tested together; "
-        f"where nothing changed, in at least {level} of 100 such comparisons all of them include "
-        "no change. A difference is significantly smaller or larger where its range does not."
+        f"itself. {level}% CI{WIDENED}: a wider one, of {numbered(changes, 'changes')} tested "
+        f"together; where nothing changed, in at least {level} of 100 such comparisons all of "
+        "them include no change. A difference is significantly smaller or larger where its range "
+        "does not."
     )
 
 
