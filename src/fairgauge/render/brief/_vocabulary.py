@@ -439,9 +439,13 @@ def taken_as_better(words: Vocabulary, *, assumed: bool) -> str | None:
         return None
     side = "better" if words.favourable is Favourable.POSITIVE else "worse"
     true = "" if words.spec.get("positive") else " (or true)"
-    taken = f"“{equals.removeprefix('had ')}”{true} is taken as the {side} outcome for a person"
-    because = "since nobody stated which one is: who is worse off may be the reverse"
-    return f"{taken}, {because if assumed else 'as was stated'}."
+    named = f"“{equals.removeprefix('had ')}”{true} is"
+    if not assumed:
+        return f"{named} the {side} outcome (stated)."
+    return (
+        f"{named} taken as the {side} outcome for a person, since nobody stated which one is: who "
+        "is worse off may be the reverse."
+    )
 
 
 def words_of(spec: Mapping[str, Any]) -> Words:

@@ -505,10 +505,10 @@ def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
         )
     else:
         text = f"The numbers of {words.noun} were compared {by}."
+    if report.task is Task.BINARY:
+        taken = taken_as_better(words, assumed=_is_positive_assumed(report))
+        text = " ".join(filter(None, (text, taken)))
     yield Sentence(text, ("spec",))
-    taken = taken_as_better(words, assumed=_is_positive_assumed(report))
-    if taken and report.task is Task.BINARY:
-        yield Sentence(taken, ("spec.positive", "spec.words"))
 
 
 # ---- who is worse off, and by how much ----------------------------------------------------------

@@ -894,16 +894,14 @@ def test_which_decision_is_taken_as_the_better_one_is_said_where_it_is_first_nam
     asked = {"label": "y", "prediction": "p", "sensitive": "sex"}
     only = {"words": {"favourable": favourable}}
     assumed = fg.audit(data, **asked, **only).brief()
-    assert str(assumed.looked_at[-1]) == (
+    assert str(assumed.looked_at[-1]).endswith(
         f"“p = 1” (or true) is taken as the {side} outcome for a person, since nobody stated which "
         "one is: who is worse off may be the reverse."
     )
     assert str(assumed).count("nobody stated") == 1
     assert "--positive VALUE" in str(assumed.steps[0])
     stated = fg.audit(data, **asked, **only, positive=1).brief()
-    assert str(stated.looked_at[-1]) == (
-        f"“p = 1” is taken as the {side} outcome for a person, as was stated."
-    )
+    assert str(stated.looked_at[-1]).endswith(f"“p = 1” is the {side} outcome (stated).")
     named = {"words": {"favourable": favourable, "positive": "approved"}}
     assert "taken as" not in str(fg.audit(data, **asked, **named, positive=1).brief())
 
