@@ -207,7 +207,7 @@ def test_every_stated_difference_has_an_interval_and_one_direction() -> None:
     (explained,) = (
         str(e) for e in brief.certainty if "95% CI, widened for all comparisons: " in str(e)
     )
-    assert "as 3 changes were tested together" in explained
+    assert "of 3 changes tested together" in explained
     (chart,) = models_exhibits(made)
     shown = {
         (round(row.before.value, 9), round(row.mark.value, 9)) for row in chart.rows if row.before
