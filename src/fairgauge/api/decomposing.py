@@ -158,7 +158,7 @@ def why(
     for intervals in _OTHER_INTERVALS if any(each.column in cuts for each in columns) else ():
         others = decompose_gaps(crossed_at(intervals), spec, margins, regression=False)
         gaps = with_other_intervals(gaps, intervals, others)
-    if source is not None and cuts and not (spec.weight or spec.cluster or spec.score):
+    if source is not None and cuts and not (spec.cluster or spec.score):
         gaps = _adjusted_for_numbers(gaps, source, spec, at, cube, crossed, values)
     if not gaps:
         raise DataError(

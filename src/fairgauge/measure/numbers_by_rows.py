@@ -27,6 +27,7 @@ from fairgauge.results.gap_decomposition import UNADJUSTED, Gap
 from fairgauge.scan.row_codes import CodedRows
 from fairgauge.stats.grouped_regression import AdjustedEffect, cells_of
 from fairgauge.stats.intervals import critical
+from fairgauge.stats.sampling import Sampling, SquaredWeights
 from fairgauge.stats.streamed_regression import StreamedLinear, StreamedLogistic, rough_fit
 
 _OF_COLUMN = {
@@ -58,14 +59,16 @@ def adjusted_for_numbers(
     for gap in gaps:
         cells = _cells_of_gap(gap, exact, cut, resolution, numbers)
         if cells is not None:
-            counts, squares, columns = cells
+            counts, squares, sampling, columns = cells
             named = dict(zip(gap.adjusted_for, columns, strict=True))
             values = [
                 _numbers(exact, name, codes) if name in numbers else codes
                 for name, codes in named.items()
             ]
             made = (
-                adjusted_gap(counts, squares, values, spec.confidence, ColumnEffects.NUMBERS)
+                adjusted_gap(
+                    counts, squares, values, spec.confidence, ColumnEffects.NUMBERS, sampling
+                )
                 if all(np.isfinite(each).all() for each in values)
                 else None  # infinite numbers have no straight line
             )
@@ -90,15 +93,25 @@ def _numbers(cube: Cube, name: str, codes: NDArray[np.int64]) -> Array:
 
 def _cells_of_gap(
     gap: Gap, exact: Cube, cut: Cube, resolution: Resolution, numbers: Collection[str]
-) -> tuple[tuple[Array, Array, Array, Array], tuple[Array, Array] | None, NDArray[np.int64]] | None:
+) -> (
+    tuple[
+        tuple[Array, Array, Array, Array],
+        tuple[Array, Array] | None,
+        Sampling | None,
+        NDArray[np.int64],
+    ]
+    | None
+):
     """Return the counts of both sides by the values of all columns, and the codes of the values.
 
-    None where there are too many, and of a gap that is not adjusted.
+    Of means squares are between them, of weighted rows how they were sampled. None where there are
+    too many values, of a gap that is not adjusted, and of a mean of weighted rows.
     """
-    role = _role_of(gap)
-    if role is None:
+    role, estimate = _role_of(gap), gap.estimate
+    assert isinstance(estimate.definition, Contrast)
+    rated, weighted = isinstance(estimate.definition.of, Rate), exact.plan.weight is not None
+    if role is None or (weighted and not rated):
         return None
-    estimate = gap.estimate
     counts = next(each for each in resolution.features if each.feature == estimate.feature)
     strata = [
         next(a for a in exact.plan.axes if a.role is Role.STRATUM and a.column == name)
@@ -121,24 +134,29 @@ def _cells_of_gap(
     levels = sum(len(exact.levels[axis]) for axis in strata if axis.column not in numbers)
     if len(combined) * levels > _MOST_ENTRIES:
         return None
-    rows = sums.get("n", sums["rows"])
-    assert isinstance(estimate.definition, Contrast)
-    squares = None
-    if isinstance(estimate.definition.of, Rate):
+    rows = sums["w"] if weighted else sums.get("n", sums["rows"])
+
+    def of_sides(values: Array) -> tuple[Array, Array]:
+        found = (_by_cell(cell, on, values, len(combined)) for on in (ours, theirs))
+        return next(found), next(found)
+
+    squares = sampling = None
+    if rated:
         masks = resolution.outcomes[0]
         mask = masks.predictions if role is Role.PREDICTION else masks.labels
-        values = rows * mask[_codes_in(outcome, exact, cut)[codes[:, -1]]]
+        positive = mask[_codes_in(outcome, exact, cut)[codes[:, -1]]]
+        values = rows * positive
+        if weighted:
+            squared = of_sides(sums["w2"]), of_sides(sums["w2"] * positive)
+            ours_squared, theirs_squared = (
+                SquaredWeights(w2, y, y) for w2, y in zip(*squared, strict=True)
+            )
+            sampling = Sampling(ours_squared, theirs_squared)
     else:
         y = "y" if role is Role.LABEL else "p"
-        values = sums[y]
-        squares = (
-            _by_cell(cell, ours, sums[2 * y], len(combined)),
-            _by_cell(cell, theirs, sums[2 * y], len(combined)),
-        )
-    sides = [
-        _by_cell(cell, on, each, len(combined)) for on in (ours, theirs) for each in (values, rows)
-    ]
-    return (sides[0], sides[1], sides[2], sides[3]), squares, combined.T
+        values, squares = sums[y], of_sides(sums[2 * y])
+    (x_d, x_a), (n_d, n_a) = of_sides(values), of_sides(rows)
+    return (x_d, n_d, x_a, n_a), squares, sampling, combined.T
 
 
 def _sides_of(
@@ -307,7 +325,7 @@ def _fit_of(gap: Gap, layout: _Layout, cut: Cube, resolution: Resolution) -> _Ga
     found = _cells_of_gap(gap, layout.cube, cut, resolution, ())
     if role is None or found is None:
         return None
-    (x_d, n_d, x_a, n_a), squares, codes = found
+    (x_d, n_d, x_a, n_a), squares, sampling, codes = found
     of_column = dict(zip(gap.adjusted_for, codes, strict=True))
     own = [of_column[axis.column] for axis in layout.levels]
     key = layout.key(own) if own else np.zeros(len(n_d), dtype=np.int64)
@@ -335,7 +353,10 @@ def _fit_of(gap: Gap, layout: _Layout, cut: Cube, resolution: Resolution) -> _Ga
     x, n = np.concatenate([x_d, x_a]), np.concatenate([n_d, n_a])
     with_rows = n > 0
     start = rough_fit(cells, cell[with_rows], number[with_rows], x[with_rows], n[with_rows])
-    return None if start is None else _GapFit(gap, role, place, StreamedLogistic(cells, start, z))
+    if start is None:
+        return None
+    regression = StreamedLogistic(cells, start, z, weighted=sampling is not None)
+    return _GapFit(gap, role, place, regression)
 
 
 def _add(rows: CodedRows, fits: Sequence[_GapFit], layout: _Layout, resolution: Resolution) -> bool:
@@ -350,7 +371,9 @@ def _add(rows: CodedRows, fits: Sequence[_GapFit], layout: _Layout, resolution: 
     key = layout.key(codes) if codes else np.zeros(len(z), dtype=np.int64)
     combination = np.searchsorted(layout.keys, key).clip(max=len(layout.keys) - 1)
     cases = np.ones(len(z)) if rows.cases is None else rows.cases
-    known &= cases > 0
+    n = cases if rows.weights is None else cases * rows.weights
+    sums = [n] if rows.weights is None else [n, n * rows.weights]
+    known &= n > 0
     groups: dict[str | None, NDArray[np.int64]] = {}
     outcomes: dict[Role, tuple[Array, NDArray[np.bool_]]] = {}
     for fit in fits:
@@ -366,7 +389,8 @@ def _add(rows: CodedRows, fits: Sequence[_GapFit], layout: _Layout, resolution: 
         ours, theirs = _sides_of(fit.gap, counts.groups, groups[feature])
         used = np.flatnonzero((ours | theirs) & known & has_value)
         side = np.where(ours[used], 0, 1)
-        fit.regression.add(fit.place[side, combination[used]], z[used], value[used], cases[used])
+        cell = fit.place[side, combination[used]]
+        fit.regression.add(cell, z[used], value[used], *(each[used] for each in sums))
     return True
 
 

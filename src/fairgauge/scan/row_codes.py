@@ -76,12 +76,14 @@ class CodedRows:
     cases : what each row stands for, 0 where that is not known; None where each is one.
     scores : the scores, 0 where missing, times what each row stands for; None without any.
     numbers : for every column of numbers, NaN where missing.
+    weights : the sampling weights, 0 where not known; None without any.
     """
 
     codes: dict[Axis, NDArray[np.integer[Any]]]
     cases: NDArray[np.float64] | None
     scores: NDArray[np.float64] | None = None
     numbers: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    weights: NDArray[np.float64] | None = None
 
 
 def coded_rows(source: Streamed, cube: Cube) -> Iterator[CodedRows]:
@@ -95,19 +97,20 @@ def coded_rows(source: Streamed, cube: Cube) -> Iterator[CodedRows]:
     places = {
         axis: PositionsInLevels(axis, cube.levels[axis]) for axis in cube.plan.axes if not axis.bins
     }
-    count, score = cube.plan.count, cube.plan.axis(Role.SCORE)
+    score = cube.plan.axis(Role.SCORE)
     for batch in source.batches(cube.plan, cube.levels):
         codes: dict[Axis, NDArray[np.integer[Any]]] = {
             axis: places[axis].of(*found) for axis, found in batch.keys.items()
         }
         codes |= {axis: batch.intervals(axis) for axis in cube.plan.axes if axis.bins}
-        cases = None if count is None else batch.numbers[count]
-        if cases is not None:
-            cases = np.where(np.isfinite(cases), cases, 0.0)
+        cases, weights = (
+            None if column is None else np.nan_to_num(batch.numbers[column], posinf=0.0, neginf=0.0)
+            for column in (cube.plan.count, cube.plan.weight)
+        )
         scores = None if score is None else np.nan_to_num(batch.numbers[score.column])
         if scores is not None and cases is not None:
             scores = scores * cases
-        yield CodedRows(codes, cases, scores, batch.numbers)
+        yield CodedRows(codes, cases, scores, batch.numbers, weights)
 
 
 class PositionsInLevels:

@@ -67,12 +67,15 @@ class StreamedLogistic:
     ----------
     cells : the cells of both sides, and their design.
     start : the coefficients of a rough fit, and whether it is Firth's; numbers are last.
+    weighted : whether rows have sampling weights.
     """
 
-    def __init__(self, cells: CellsOfSides, start: tuple[Array, bool], z: float) -> None:
+    def __init__(
+        self, cells: CellsOfSides, start: tuple[Array, bool], z: float, *, weighted: bool = False
+    ) -> None:
         self.done = False
         self.found: AdjustedEffect | None = None
-        self._cells, self._z = cells, z
+        self._cells, self._z, self._weighted = cells, z, weighted
         self._beta, self._penalised = start
         self._scans, self._before = 0, (start[0], -np.inf)
         self._inverse: Array | None = None
@@ -87,10 +90,14 @@ class StreamedLogistic:
         self._curved_squares = np.zeros((cells, numbers, numbers))
         self._cubes = np.zeros((numbers,) * 3)
         self._total = self._likelihood = 0.0
-        self._rates, self._products = np.zeros(2), np.zeros((2, 2))
+        self._rates, self._products = np.zeros(2), np.zeros((3, 3))
         self._counts = np.zeros((2, cells))
 
-    def add(self, cell: NDArray[np.int64], z: Array, y: Array, n: Array) -> None:
+    def add(
+        self, cell: NDArray[np.int64], z: Array, y: Array, n: Array, squared: Array | None = None
+    ) -> None:
+        """Take rows: cells, numbers, outcomes, weights, and of sampled rows squared weights."""
+        squared = n if squared is None else squared
         sides, at = self._cells, self._cells.design.shape[1]
         line = z @ self._beta[at:]
         ours, theirs = (
@@ -104,18 +111,19 @@ class StreamedLogistic:
         self._information.add(cell, spread, z)
         self._score.add(cell, n * residual, z)
         if self._inverse is not None:  # of the scan before: at the end it is the same
-            hat = rate * (1 - rate) * _leverage(sides.design, self._inverse, cell, z)
-            residual = residual / spared(hat)
-        self._meat.add(cell, n * residual**2, z)
-        self._raised.add(cell, n * residual, z)
-        self._crossed_group.add(cell, n * residual * ours, z)
-        self._crossed_reference.add(cell, n * residual * theirs, z)
+            hat = squared / n * rate * (1 - rate)
+            residual = residual / spared(hat * _leverage(sides.design, self._inverse, cell, z))
+        self._meat.add(cell, squared * residual**2, z)
+        self._raised.add(cell, squared * residual, z)
+        self._crossed_group.add(cell, squared * residual * ours, z)
+        self._crossed_reference.add(cell, squared * residual * theirs, z)
         self._group.add(cell, n * ours * (1 - ours), z)
         self._reference.add(cell, n * theirs * (1 - theirs), z)
         self._total += float(n.sum())
         self._counts += [np.bincount(cell, each, len(on_group)) for each in (n * y, n)]
         self._rates += both @ n
-        self._products += (both * n) @ both.T
+        every = np.stack([ours, theirs, np.ones_like(rate)])
+        self._products += (every * squared) @ every.T
         right = np.clip(np.where(y > 0, rate, 1 - rate), 1e-300, None)
         self._likelihood += float(n @ np.log(right))
         if self._penalised:
@@ -186,21 +194,22 @@ class StreamedLogistic:
             one.vector(design) - mean * self._raised.vector(design)
             for one, mean in zip((self._crossed_group, self._crossed_reference), means, strict=True)
         ]
-        spread = self._products / total - np.outer(means, means)
+        centred = np.column_stack([np.eye(2), -means])
+        spread = centred @ self._products @ centred.T
         meat = self._meat.matrix(design)
 
         def error(by_group: float, by_reference: float) -> float:
             weights = np.array([by_group, -by_reference])
             slope = by_group * group - by_reference * reference
-            of_rate, of_rows = inverse @ slope, float(weights @ spread @ weights) / total
+            of_rate, of_rows = inverse @ slope, float(weights @ spread @ weights) / total**2
             both = 2 / total * float((by_group * crossed[0] - by_reference * crossed[1]) @ of_rate)
             variance = of_rows + both + float(of_rate @ meat @ of_rate)
-            if self._penalised:  # as in `adjusted_effect`
+            if self._penalised and not self._weighted:  # as in `adjusted_effect`
                 variance = max(variance, of_rows + float(slope @ inverse @ slope))
             return float(np.sqrt(variance))
 
         of_side = float((inverse @ meat @ inverse)[sides.side, sides.side])
-        if self._penalised:
+        if self._penalised and not self._weighted:
             of_side = max(of_side, float(inverse[sides.side, sides.side]))
         means = means + np.array([group @ step, reference @ step])
         if self._penalised:

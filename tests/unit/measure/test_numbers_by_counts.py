@@ -104,12 +104,9 @@ def test_rows_without_a_number_take_no_part_and_other_rates_have_no_fit():
     alone = fg.why(ROWS, label="y", positive=1, **ASKED)
     assert of_numbers(found.gaps[0]) == of_numbers(alone.gaps[0])
     rates = ROWS.with_columns(p=1 - pl.col("y"))
-    for options in (
-        {"label": "y", "prediction": "p", "metrics": "true_positive_rate.difference"},
-        {"label": "y", "weight": "dti"},
-    ):
-        for gap in fg.why(rates, positive=1, **options, **ASKED).gaps:
-            assert not any(each.effects is ColumnEffects.NUMBERS for each in gap.adjusted)
+    errors = {"label": "y", "prediction": "p", "metrics": "true_positive_rate.difference"}
+    for gap in fg.why(rates, positive=1, **errors, **ASKED).gaps:
+        assert not any(each.effects is ColumnEffects.NUMBERS for each in gap.adjusted)
     ratios = fg.why(ROWS, label="y", positive=1, metrics="base_rate.ratio", **ASKED).gaps
     assert [gap.adjusted for gap in ratios] == [gap.adjusted for gap in alone.gaps]
 
@@ -129,12 +126,12 @@ def test_a_number_takes_three_scans(tmp_path, monkeypatch):
     assert len(scans) == 3
 
 
-def test_weighted_rows_have_no_regression_on_numbers_and_the_page_states_it():
-    weighted = ROWS.with_columns(w=pl.lit(1.5))
+def test_clustered_rows_have_no_regression_on_numbers_and_the_page_states_it():
+    clustered = ROWS.with_columns(of=pl.int_range(pl.len()) % 400)
     asked = {"label": "y", "positive": 1, **ASKED}
-    (gap, *_) = fg.why(weighted, weight="w", **asked).gaps
+    (gap, *_) = fg.why(clustered, cluster="of", **asked).gaps
     assert gap.other_intervals
     assert {each.effects for each in gap.adjusted} == {ColumnEffects.MAIN, ColumnEffects.BY_SIDE}
-    assert "as they are there is no regression: it is made of rows without weights" in gap.says
+    assert "as they are there is no regression: it is made of rows without clusters" in gap.says
     (plain, *_) = fg.why(ROWS, **asked).gaps
     assert "there is no regression" not in plain.says

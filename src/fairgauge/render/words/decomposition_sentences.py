@@ -454,9 +454,8 @@ def describe_adjusted(gap: Gap, *, brief: bool = False) -> str:
 
 _NO_NUMBERS = (
     " With the numbers of the 10 intervals as they are there is no regression: it is made of rows "
-    "without weights and clusters, of one outcome of each row (no score with a threshold), of "
-    "finite numbers, and where it converges. Take what remains within the intervals, which allows "
-    "for weights and clusters."
+    "without clusters, of one outcome of each row (no score with a threshold), of finite numbers, "
+    "and where it converges. Take what remains within the intervals, which allows for clusters."
 )
 
 
