@@ -71,7 +71,7 @@ def why(
 
     A gap is the sum of composition, the groups' shares of strata such as departments or products,
     and of different rates within these. Composition accounts for a gap; it does not justify one:
-    whether the strata may rightly decide, and why groups differ in them, the table does not show.
+    it does not show whether the strata should count, or why groups differ in them.
 
     Parameters
     ----------

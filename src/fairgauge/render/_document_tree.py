@@ -383,7 +383,7 @@ class GridCell:
     Attributes
     ----------
     counts : the rates of both sides, "36 v 53"; the value where there are no counts.
-    mark, interval : the number on the axis; it, its interval and what is allowed in words.
+    mark, interval : the number on the axis; it and its interval in words.
     outcome : what it comes to.
     notes : the letters of the notes below that are of it.
     """

@@ -143,7 +143,10 @@ def test_verdicts(cells, verdict, reason):
     assert (gap.verdict, gap.reason) == (verdict, reason)
     text = render(decomposed(of_strata(cells)), "text", full=True)
     assert not any(claim in text for claim in ("explained", "due to", "justified by", "Why is"))
-    assert "“Accounted for” is arithmetic: whether the strata may rightly decide" in flat(text)
+    assert (
+        "“Accounted for” is arithmetic: it does not show whether the strata should count"
+        in flat(text)
+    )
     alone = gap.support.share_group < 1 or gap.support.share_reference < 1
     for words in ("strata of one side alone", "Strata of one side alone, composition and within"):
         assert (words in " ".join(text.split())) == alone  # the row, and that the rows add up

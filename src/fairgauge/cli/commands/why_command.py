@@ -61,7 +61,7 @@ def command(
 
     Composition is the groups' shares of strata, such as the departments that they apply to. A gap
     is accounted for by it, remains within strata, or reverses there. Accounted for is arithmetic:
-    whether the strata may rightly decide, and why groups differ in them, the table does not show.
+    it does not show whether the strata should count, or why groups differ in them.
     Where the difference varies over strata, an average may
     hide what remains in some: the gap is inconclusive in place of accounted for. Metrics are
     differences or ratios of rates (--metrics selection_rate.ratio), margins differences within

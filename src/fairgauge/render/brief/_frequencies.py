@@ -121,8 +121,8 @@ def frequencies(
 def is_stated(true: Sequence[Fraction], stated: Sequence[Fraction]) -> bool:
     """Return whether differences are stated to within a tenth, or a quarter of 1 in 100."""
     return all(
-        abs(said - size) <= max(_NEAR * abs(size), _TOLERATED)
-        for size, said in zip(true, stated, strict=True)
+        abs(shown - size) <= max(_NEAR * abs(size), _TOLERATED)
+        for size, shown in zip(true, stated, strict=True)
     )
 
 

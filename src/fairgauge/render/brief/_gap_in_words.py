@@ -227,7 +227,7 @@ class GapInWords:
             stated = f"In the same {each_of(self.gap)}, {only}: on average {within}."
             both = f"last {both}"
         elif self.gap.reason is WhyInconclusive.VARIES:
-            stated += f" It varies: quote those of each {each_of(self.gap)}, no average."
+            stated += f" It varies: quote each {each_of(self.gap)} by itself, no average."
         elif self.gap.reason in UNADJUSTED:
             stated += f" This is no {self.gap.scale} to quote: the verdict states why."
         else:

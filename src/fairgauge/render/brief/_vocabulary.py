@@ -116,11 +116,18 @@ class Event:
     happened : as a verb phrase of the past: "were approved", "repaid".
     among : people to whom it happened, after their name: "who were approved", "who repaid".
     happens : as a verb phrase in general, for headlines: "are approved".
+    equals : the column and its value where no words name what happened: "repaid = yes".
     """
 
     happened: str
     among: str
     happens: str
+    equals: str = ""
+
+    @classmethod
+    def of_value(cls, equals: str) -> Event:
+        """Return that a column has a value."""
+        return cls(f"had {equals}", f"with {equals}", f"have {equals}", equals)
 
 
 class Vocabulary:
@@ -229,7 +236,7 @@ class Vocabulary:
             equals = self.decisions[0 if positive else 1]
         else:
             equals = self._equals(self.spec.get("prediction") or "prediction", positive=positive)
-        return Event(f"had {equals}", f"with {equals}", f"have {equals}")
+        return Event.of_value(equals)
 
     @property
     def _decided_by_label(self) -> bool:
@@ -255,7 +262,7 @@ class Vocabulary:
         if event is not None:
             return event
         equals = self._equals(self.spec.get("label") or "label", positive=positive)
-        return Event(f"had {equals}", f"with {equals}", f"have {equals}")
+        return Event.of_value(equals)
 
     def _equals(self, column: object, *, positive: bool) -> str:
         asked = self.spec.get("positive")
@@ -299,7 +306,7 @@ class Vocabulary:
         if first or second:
             return f"{first or second} or {second if first and second else 'not'}"
         event = self.event(cells)
-        return "" if event is None else event.among.removeprefix("with ")
+        return "" if event is None else event.equals or event.among
 
     def either(self, cells: Cells) -> str:
         """Return an outcome or its opposite as a verb phrase: "repaid or did not repay"."""
@@ -434,12 +441,11 @@ def taken_as_better(words: Vocabulary, *, assumed: bool) -> str | None:
     if not column or words.favourable is Favourable.NEITHER:
         return None
     event = words.event(TP + FP if decision else TP + FN)
-    equals = f"had {called(column)} = 1" if assumed or event is None else event.happened
-    if not equals.startswith("had "):
+    equals = f"{called(column)} = 1" if assumed or event is None else event.equals
+    if not equals:
         return None
     side = "better" if words.favourable is Favourable.POSITIVE else "worse"
-    true = "" if words.spec.get("positive") else " (or true)"
-    named = f"“{equals.removeprefix('had ')}”{true} is"
+    named = f"“{equals}”{'' if words.spec.get('positive') else ' (or true)'} is"
     if not assumed:
         return f"{named} the {side} outcome (stated)."
     return (

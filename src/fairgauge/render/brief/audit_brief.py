@@ -678,8 +678,8 @@ def _certainty(
     if crossing:
         comparisons = numbered(len(crossing), _of_verdicts(report))
         text = (
-            f"Inconclusive is not “no difference”: in {comparisons} the data agree with a pass and "
-            "with a fail."
+            f"Inconclusive is not “no difference”: in {comparisons} the data fit both a pass and a "
+            "fail."
             f"{_significant_ones(report, words, crossing)}"
         )
         if (needed := _cheapest(report, words)) is not None:
@@ -769,6 +769,8 @@ def _intervals(
     report: Report, words: Vocabulary, disparities: list[StatedFinding]
 ) -> Iterator[Sentence]:
     """Yield the intervals of what is stated, overall and within strata, and what an interval is."""
+    if (text := _beyond_sampling_variation(disparities)) is not None:
+        yield Sentence(text, disparities[0].source)
     stated_above: tuple[str, ...] = ()
     explained: list[Estimate] = []
     averaged = ""
@@ -785,8 +787,6 @@ def _intervals(
         if text := each.interval_within():
             yield Sentence(text, each.source)
             averaged = averaged or _averaged(report, each)
-    if (text := _beyond_sampling_variation(disparities)) is not None:
-        yield Sentence(text, disparities[0].source)
     for open_ in [] if disparities else not_shown(report, words):
         if open_.interval is not None:
             yield Sentence(open_.interval, open_.source)
@@ -815,10 +815,10 @@ def _beyond_sampling_variation(disparities: list[StatedFinding]) -> str | None:
     if any(_ASSUMED & set(each.interval.methods) for each in stated if each.interval):
         return None
     wrong = f"{100 * (1 - (stated[0].confidence or 0)):.3g}"
-    such = plural(len(stated), "such a difference", "such differences")
+    overall = " overall" if any(each.sentence_within() for each in led_by(disparities)) else ""
     return (
-        f"Sampling variation alone rarely shows {such}: in at most {wrong} of 100 audits without "
-        "any."
+        f"If groups did not differ{overall}, sampling variation alone would show any such "
+        f"difference in at most {wrong} of 100 audits."
     )
 
 
@@ -849,8 +849,8 @@ def _averaged(report: Report, found: StatedFinding) -> str:
     """Return of what an adjusted difference is the average, unlike that of a decomposition."""
     divides = has_decomposition(compared_rate(found.finding.estimate.definition))
     another = (
-        " The within part that fairgauge why quotes is another average: it and composition add up "
-        "to the difference."
+        " fairgauge why takes another average, which adds up to the difference with composition: "
+        "its number differs."
     )
     return (
         f"Adjusted for {found.column}: an average of the differences within {found.column}, with "
@@ -872,7 +872,7 @@ def _interval_in_words(stated: list[Estimate]) -> str:
         return f"{interval_in_words(stated[0].confidence or 0)}.{holds}"
     return (
         f"{level}% CI (confidence interval), for all comparisons together: in {level} of 100 such "
-        f"audits every one of these ranges contains its true value.{holds}"
+        f"audits all of these ranges contain their true values.{holds}"
     )
 
 
@@ -883,8 +883,8 @@ def _significant_ones(report: Report, words: Vocabulary, inconclusive: list[Verd
         return ""
     people = capitalised(listing(list(dict.fromkeys(named)), most=3))
     return (
-        f" {people} differ statistically significantly from those they are compared with; open is "
-        "whether beyond the limit."
+        f" {people} differ statistically significantly from those they are compared with, but "
+        "perhaps within the limit."
     )
 
 
@@ -904,19 +904,13 @@ def _lacks_data(report: Report, verdict: Verdict) -> bool:
 def _together(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     """Yield why the fails that do not remain among all comparisons do not."""
     for differ, why in (
-        (True, "they differ statistically significantly, but it is open whether beyond the limit"),
+        (True, "the difference is statistically significant, but perhaps within the limit"),
         (False, "of many comparisons some are far apart by sampling variation alone"),
     ):
         alone = [e for e in report.verdicts if e.remains is False and _differs(report, e) is differ]
         if alone:
-            fail, remain = (
-                plural(len(alone), "The fail", "The fails"),
-                plural(len(alone), "does", "do"),
-            )
-            are = listing(_with_rules(report, words, alone), most=3)
-            yield Sentence(
-                f"{fail} of {are} {remain} not remain {_TOGETHER}: {why}.", ("verdicts",)
-            )
+            whom = listing(_with_rules(report, words, alone), most=3)
+            yield Sentence(f"Fails by itself, but not {_TOGETHER}: {whom}; {why}.", ("verdicts",))
 
 
 def _with_rules(report: Report, words: Vocabulary, verdicts: list[Verdict]) -> list[str]:
@@ -990,8 +984,8 @@ def _limits(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     beside = f"adjusted for {called(strata)} alone, and " if adjusted else ""
     limit = ", or a limit right," if report.verdicts else ""
     yield Sentence(
-        f"Why: the audit {beside}looked at no causes. Whether a gap is unfair{limit} depends on "
-        "context and law."
+        f"Why: the audit {beside}did not look for causes. Whether a gap is unfair{limit} depends "
+        "on context and law."
     )
     if any(
         each.decides and each.estimator is not Estimator.VALIDATED for each in report.estimators
@@ -1124,7 +1118,7 @@ def _later_steps(report: Report) -> Iterator[Sentence]:
             yield analyst("check the same rules over time (fairgauge monitor).")
     elif not report.verdicts and _has_tables_to_publish(report.spec):
         lacking = (
-            "state what the preset asks and this report lacks, then publish and sign its tables."
+            "add what the preset asks and this report lacks, then sign and publish its tables."
         )
         whole = "publish the tables as the preset calls for, and sign them."
         yield analyst(lacking if unstated(report) else whole)

@@ -42,7 +42,7 @@ from fairgauge.render.words.metric_words import drawn_value, neutral, shown, sig
 from fairgauge.render.words.numbers import listing
 from fairgauge.render.words.verdict_sentences import describe_place
 from fairgauge.results.disadvantage import adverse_sign
-from fairgauge.results.disparities import gap
+from fairgauge.results.disparities import gap, is_ratio
 from fairgauge.results.report import Report
 from fairgauge.results.stated_comparison import is_about
 from fairgauge.results.verdicts import RuleResult, Verdict, before_counting
@@ -105,7 +105,10 @@ def rules_as_stated(report: Report) -> list[RuleResult]:
     def shown_of(verdict: Verdict) -> Verdict:
         estimate = estimate_of(report, verdict)
         together = None if estimate is None else estimate.simultaneous
-        is_stated = any(e.metric == verdict.metric and is_about(verdict, e) for e in stated)
+        is_stated = any(
+            is_about(verdict, e) and is_ratio(verdict.definition) == is_ratio(e.definition)
+            for e in stated
+        )
         if together is None or verdict.interval is None or not is_stated:
             return verdict
         return replace(verdict, interval=together)
@@ -220,7 +223,7 @@ def _rule(report: Report, words: Vocabulary, rule: RuleResult, number: int) -> G
     )
 
 
-OF_STATED = "; of a difference described above that for all comparisons together is shown"
+OF_STATED = "; of differences described above the wider one is shown, for all comparisons together"
 
 
 def deciding_interval(report: Report, level: str = "") -> str:
@@ -346,10 +349,8 @@ def _strata_chart(found: StatedFinding) -> Iterator[Chart]:
             f"Within {found.column}: how many of 100 {shares.event.happened}",
             tuple(rows),
             Unit.PERCENT,
-            notes=(
-                f"{rows[0].text}: {one} v {other}; {rows[0].below}: how many of either there are.",
-            ),
-            legend="Filled: the first of both; open: the second.",
+            notes=(f"{rows[0].text}: {one} v {other}; {rows[0].below}: their numbers.",),
+            legend=f"Filled: {one}; open: {other}.",
         )
 
 

@@ -77,7 +77,7 @@ def decomposition_brief(found: Decomposition) -> Brief:
 
 
 def below_neutral(found: Decomposition, gap: Gap) -> str:
-    """Return who has it less often, or a lower average, left of no difference on an axis."""
+    """Return who has it less often, or a lower average, where a number is below no difference."""
     words = gap_words(found)
     estimate, row = gap.estimate, compared_rate(gap.estimate.definition)
     one, other = words.group(estimate.feature, estimate.group), words.reference(estimate)
@@ -93,8 +93,8 @@ def below_neutral(found: Decomposition, gap: Gap) -> str:
         adverse = adverse_sign(row, words.words.favourable)
         lower = f"{capitalised(quantity(words.spec, row))} is lower for {one} than for {other}"
     worse = f" (worse for {one if adverse < 0 else other})" if adverse else ""
-    left = f"Left of {estimate.definition.neutral:g}: {lower}{worse}; right of it the reverse."
-    return left if lower else ""
+    below = f"Below {estimate.definition.neutral:g}: {lower}{worse}; above it the reverse."
+    return below if lower else ""
 
 
 def _verdict(gap: Gap) -> Iterator[str]:
@@ -223,8 +223,8 @@ def _steps(found: Decomposition, words: Vocabulary) -> Iterator[Sentence]:
         yield reader(f"read cases of both sides{within}{first}.")
     elif worse:
         yield reader(
-            f"read cases of {listing(worse, most=_MOST_PLACES)}: there the difference is shown by "
-            "itself."
+            f"read cases of {listing(worse, most=_MOST_PLACES)}: the difference there is "
+            "statistically significant by itself."
         )
     if any(map(_remains, gaps)):
         yield owner(f"decide whether what remains within {strata} is tolerable.")
@@ -233,7 +233,7 @@ def _steps(found: Decomposition, words: Vocabulary) -> Iterator[Sentence]:
             f"complete {lacking}, or give the rows without a value one of their own, and ask again."
         )
     if any(map(_is_accounted_for, gaps)):
-        yield owner(f"ask whether {strata} may rightly decide, and why groups differ in them.")
+        yield owner(f"ask whether {strata} should count, and why groups differ in them.")
     undecided = (gap for gap in found.gaps if gap.verdict is GapVerdict.INCONCLUSIVE)
     if not all(map(is_of_one_outcome, undecided)):
         if not places:
@@ -316,6 +316,6 @@ def _other_strata(found: Decomposition) -> Iterator[Sentence]:
     if len(columns := found.gaps[0].columns) > 1:
         names = listing([called(name) for name in columns])
         yield owner(
-            f"state which of {names} may rightly decide, and have only these compared: the answer "
-            "may depend on it."
+            f"state which of {names} should count, and have only these compared: the answer may "
+            "depend on it."
         )

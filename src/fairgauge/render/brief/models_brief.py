@@ -457,7 +457,7 @@ class _ModelsBrief:
         if verdict in (CandidateVerdict.DOMINATES, CandidateVerdict.BETTER_WHERE_TESTED):
             yield analyst(f"audit {self.name} by itself (fairgauge audit).")
             yield owner(f"decide whether to use {self.name}.")
-            yield analyst("follow it over time once it decides (fairgauge monitor).")
+            yield analyst("follow it over time once it is in use (fairgauge monitor).")
 
 
 def models_exhibits(comparison: ModelComparison) -> Iterator[Chart]:

@@ -458,8 +458,8 @@ def _limits(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Sentence]
     if any(each.alarm.decomposition is not None and not each.alarm.decomposition.by
            for each in alarms):  # fmt: skip
         yield Sentence(
-            "Why it changed: whether other people came, or people alike were decided otherwise. "
-            "The counts have no column to separate the two."
+            "Why it changed: whether other people came, or similar people were decided "
+            "differently. The counts have no column to separate the two."
         )
     if any(each.each.threshold is not None and each.since is each.alarm.after for each in alarms):
         yield Sentence(
@@ -495,7 +495,7 @@ def _steps(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Sentence]:
             )
         yield reader(f"read cases of {some(each.subject)} decided {each.when_words()}.")
         if each.alarm.currently is not Currently.TOLERATED:
-            yield owner("decide what changes; the next periods show whether it has passed.")
+            yield owner("decide what changes; the next periods show whether it is over.")
     if report.undefined:
         first = min(each.undefined[0].period for each in report.undefined)
         yield supplier(

@@ -470,7 +470,9 @@ class _ThresholdsBrief:
         choice, effect = self.choice, self.effect
         if effect is None and self.of.outcome is not Outcome.FAIL:
             at = f"--threshold {choice.today:g} --rule '{choice.goal}'"
-            yield analyst(f"see what the data lack (fairgauge audit {at}).")
+            yield analyst(
+                f"look at the goal in all rows, at today's threshold (fairgauge audit {at})."
+            )
             yield owner(f"decide whether to wait for more rows, or what {choice.kept} may cost.")
             return
         if effect is None:

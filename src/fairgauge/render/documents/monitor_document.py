@@ -293,8 +293,8 @@ def _charts(each: MonitoredComparison, report: MonitorReport) -> Iterator[Block]
         first, last = after.first or "", after.last or ""
         running = tuple(Mark(after.value if first <= time <= last else None) for time in times)
         notes.append(
-            f"Line without dots: the {length}s from {first} to {last} together, which the alarm "
-            "is about. The red line is the alarm; the shade begins with the change."
+            f"Line without dots: the {length}s from {first} to {last} together, after the change. "
+            "The red line is the alarm; the shade begins with the change."
         )
     else:
         running = tuple(

@@ -54,13 +54,13 @@ OTHER_DIRECTION = "in the other direction"
 _ALONE = " alone"
 """What stands behind strata beside which a regression has controls."""
 CAVEAT = (
-    "“Accounted for” is arithmetic: whether the strata may rightly decide, and why groups differ "
-    "in them, the table does not show."
+    "“Accounted for” is arithmetic: it does not show whether the strata should count, or why "
+    "groups differ in them."
 )
 """What stands beside every decomposition."""
 CHANGED_BY_DECISION = (
-    "A column that the decision itself changes, such as a grade, takes part of the difference with "
-    "it."
+    "Where a column, such as a grade, is itself the result of unequal treatment, comparing people "
+    "within it hides part of the gap."
 )
 _VERDICTS = {
     GapVerdict.NO_GAP: "no gap is shown",

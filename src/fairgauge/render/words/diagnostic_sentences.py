@@ -518,7 +518,7 @@ def _group_not_recorded(d: Diagnostic) -> str:
     recorded = "were not recorded: they"
     if d["known"]:
         of = f"{d['known']:,} of {numbered(d['people'], 'people')}"
-        recorded = f"are known of {of}, not stated to be a random sample: in the rates they"
+        recorded = f"are known for {of}, not stated to be a random sample: in the rates they"
     lead = f"its groups {recorded} are estimated from probabilities, not from people's own answers"
     parts = [_answered(d) if d["random"] else lead]
     nothing = d["assume"] == "nothing" and not d["random"]
@@ -531,8 +531,8 @@ def _group_not_recorded(d: Diagnostic) -> str:
         condition = "" if d["random"] else ", if the probabilities are right"
         fewest = f"{d['effective']:,}" if d["effective"] else "fewer than 1"
         parts.append(
-            f"This is as precise as knowing the group of {fewest} people "
-            f"({d['group']}) to {d['most_effective']:,} ({d['best_known']}){condition}"
+            f"This is as precise as knowing the group of only {fewest} ({d['group']}) to "
+            f"{d['most_effective']:,} ({d['best_known']}) people{condition}"
         )
     if not d["random"]:
         asked, shows = "people drawn at random", "it"
@@ -551,7 +551,7 @@ def _answered(d: Diagnostic) -> str:
     if d.get("alone"):
         made = "those of these answers, because the probabilities do not distinguish all groups"
     unused = "" if d["assume"] == "bracket" else f"; assume = {d['assume']} is not used"
-    return f"its groups are known of {asked}: rates are {made}{unused}"
+    return f"its groups are known for {asked}: rates are {made}{unused}"
 
 
 def _calibration(d: Diagnostic) -> str:

@@ -98,7 +98,7 @@ def none_proposed(choice: ThresholdChoice, of: FeatureThresholds) -> str:
     )
     if of.outcome is Outcome.FAIL:
         return none
-    return f"{none} The other half does not show that of every threshold: it is inconclusive."
+    return f"{none} The other half, which tests them, cannot rule out that one does."
 
 
 def costly_sentence(choice: ThresholdChoice, effect: ThresholdEffect) -> str:

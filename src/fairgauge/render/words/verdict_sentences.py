@@ -144,20 +144,9 @@ def _crossed(verdict: Verdict) -> str:
 
 
 def describe_place(verdict: Verdict) -> str:
-    """Return where a value is beside what its rule allows: of several limits the first is drawn.
-
-    "0.68, 95% CI (0.64 to 0.73); allowed: at least 0.8"
-    """
-    if verdict.value is None and verdict.interval is None:
-        return ""
-    low, high = rules.limits_of(verdict.rule)
-    least, most = (limit_text(each, verdict.definition) for each in (low, high))
-    allowed = f"{least} to {most}"
-    if math.isinf(low) or math.isinf(high):
-        allowed = f"at least {least}" if math.isinf(high) else f"at most {most}"
+    """Return a value and its confidence interval: "0.68, 95% CI (0.64 to 0.73)"."""
     value = "" if verdict.value is None else _shown(verdict, verdict.value)
-    ends = _ends(verdict) if verdict.interval else ""
-    return f"{', '.join(filter(None, [value, ends]))}; allowed: {allowed}"
+    return ", ".join(filter(None, [value, _ends(verdict) if verdict.interval else ""]))
 
 
 def _ends(verdict: Verdict) -> str:
