@@ -817,8 +817,8 @@ def _beyond_sampling_variation(disparities: list[StatedFinding]) -> str | None:
     wrong = f"{100 * (1 - (stated[0].confidence or 0)):.3g}"
     overall = " overall" if any(each.sentence_within() for each in led_by(disparities)) else ""
     return (
-        f"If groups did not differ{overall}, sampling variation alone would show any such "
-        f"difference in at most {wrong} of 100 audits."
+        f"If groups did not differ{overall}, at most {wrong} of 100 audits would show any such "
+        "difference."
     )
 
 
@@ -981,10 +981,10 @@ def _limits(report: Report, words: Vocabulary) -> Iterator[Sentence]:
         )
     strata = strata_named(spec.get("strata"))
     adjusted = strata and not strata_leave_nothing(report)
-    beside = f"adjusted for {called(strata)} alone, and " if adjusted else ""
+    beside = f"the audit adjusted for {called(strata)} alone; " if adjusted else ""
     limit = ", or a limit right," if report.verdicts else ""
     yield Sentence(
-        f"Why: the audit {beside}did not look for causes. Whether a gap is unfair{limit} depends "
+        f"Why: {beside}causes were not examined. Whether a gap is unfair{limit} depends "
         "on context and law."
     )
     if any(

@@ -223,7 +223,7 @@ def _rule(report: Report, words: Vocabulary, rule: RuleResult, number: int) -> G
     )
 
 
-OF_STATED = "; of differences described above the wider one is shown, for all comparisons together"
+OF_STATED = "; differences described above have that for all comparisons together"
 
 
 def deciding_interval(report: Report, level: str = "") -> str:

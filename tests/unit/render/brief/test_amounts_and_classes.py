@@ -158,7 +158,7 @@ def test_adjusted_amounts_are_stated_in_words() -> None:
     assert re.match(
         "Average rate spread of Black people, compared with all other people, adjusted "
         r"for tier: between [\d.]+ and [\d.]+ higher \(95% CI",
-        str(brief.certainty[1]),
+        str(brief.certainty[2]),
     )
 
 
@@ -212,7 +212,7 @@ def test_of_whom_the_group_is_known_is_stated_however_they_were_drawn() -> None:
     known = "known for 594 of 20,000 people, not stated to be drawn at random: in the rates it is "
     text = " ".join(render(report, "text", full=True).split())
     assert f"Race is {known}estimated from probabilities" in str(report.brief())
-    assert "its groups are known of 594 of 20,000 people, not stated to be a random sample" in text
+    assert "its groups are known for 594 of 20,000 people, not stated to be a random sample" in text
     assert "not recorded" not in text
 
 

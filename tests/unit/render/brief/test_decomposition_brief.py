@@ -158,7 +158,7 @@ def test_one_difference_within_strata_is_named_to_quote_and_the_others_by_their_
     brief = result("why").brief()
     texts = [str(each) for each in (*brief.found, *brief.certainty)]
     assert not any("difference to quote" in each for each in texts)  # it varies over Dept
-    assert sum("It varies: quote those of each Dept, no average." in each for each in texts) == 1
+    assert sum("It varies: quote each Dept by itself, no average." in each for each in texts) == 1
     (ways,) = (each for each in texts if " ways to average over Dept do not all" in each)
     for name in ("shares of women", "shares of men"):
         assert name in ways
@@ -209,7 +209,7 @@ def test_strata_of_numbers_are_in_their_order_behind_outlying_ones(unlike):
 def test_that_a_decision_may_change_the_column_is_among_what_is_not_shown():
     for found in (result("why"), by_grade([900] * 4)):
         limits = " ".join(map(str, found.brief().limits))
-        assert "A column that the decision itself changes, such as a grade, takes part" in limits
+        assert "Where a column, such as a grade, is itself the result of" in limits
 
 
 @pytest.mark.parametrize("metric", ["difference", "ratio"])
@@ -255,9 +255,7 @@ def test_with_controls_cases_to_read_are_alike_in_them_and_the_chart_shows_what_
         "branch N first."
     )
     (step,) = map(str, accounted.brief().steps)
-    assert step.startswith(
-        "Those responsible should ask whether branch and debt may rightly decide"
-    )
+    assert step.startswith("Those responsible should ask whether branch and debt should count")
     drawn = decomposition_document(remains).exhibits[0]
     row = drawn.rows[-1]
     assert row.label == "adjusted for branch and debt by regression"

@@ -128,8 +128,8 @@ def test_the_parts_of_a_gap_say_which_side_is_worse_for_whom(metric, favourable)
     one, other = ("men", "women")[:: -1 if found.gaps[0].estimate.group == "Female" else 1]
     worse = one if favourable == "positive" else other
     assert chart.legend.startswith(
-        f"Left of {at}: {one.capitalize()} are approved less often than {other} (worse for "
-        f"{worse}); right of it the reverse."
+        f"Below {at}: {one.capitalize()} are approved less often than {other} (worse for "
+        f"{worse}); above it the reverse."
     )
 
 
@@ -141,6 +141,6 @@ def test_the_parts_of_a_gap_in_pay_say_which_side_is_lower_for_whom():
         found = fg.why(pl.DataFrame(rows), **asked, reference={"sex": "m"}, words=words)
         chart, *_ = decomposition_document(found).exhibits
         assert chart.legend.startswith(
-            "Left of 0: Average pay is lower for people with sex f than for people with sex m"
-            f"{note}; right of it the reverse."
+            "Below 0: Average pay is lower for people with sex f than for people with sex m"
+            f"{note}; above it the reverse."
         )

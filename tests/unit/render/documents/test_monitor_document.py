@@ -108,7 +108,7 @@ def test_the_running_value_is_in_every_output_with_its_confidence_sequence(shift
     # beside an alarm the line is of what it is about
     assert 'class="running-band"' not in html
     after = each.alarm.after
-    assert f"the days from {after.first} to {after.last} together, which the alarm is" in html
+    assert f"the days from {after.first} to {after.last} together, after the change" in html
     quiet = render(fg.monitor(days(40, 40, 0.4), asked(RATIO)), "html")
     assert quiet.count('class="running-band"') == quiet.count('class="l running-line"') == 1
     assert "95% CI, for all days together" in quiet
