@@ -135,13 +135,13 @@ def name_of(value: Value) -> str:
     >>> name_of(True), name_of(1), name_of(2.5), name_of(None)
     ('true', '1', '2.5', '(missing)')
     """
+    if isinstance(value, str):
+        return value
     if value is None:
         return MISSING_NAME
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, float):
-        return repr(_canonical_number(value))
-    return str(value)
+    return repr(_canonical_number(value)) if isinstance(value, float) else str(value)
 
 
 def sort_key(value: Value) -> tuple[int, float, str]:

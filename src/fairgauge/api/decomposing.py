@@ -449,10 +449,10 @@ def _many_numbers(cube: Cube, strata: Sequence[Feature]) -> Iterator[Problem]:
     """Yield the controls that are numbers without cuts, each of which would be a level."""
     for axis, levels in cube.levels.items():
         control = any(f.control and not f.cuts and f.column == axis.column for f in strata)
-        numbers = [each for each in levels if isinstance(each, float | int)]
-        if control and len(numbers) > _MOST_LEVELS:
+        numbers = sum(isinstance(each, float | int) for each in levels) if control else 0
+        if numbers > _MOST_LEVELS:
             message = (
-                f"{quote(axis.column)} has {len(numbers):,} different numbers: cut them "
+                f"{quote(axis.column)} has {numbers:,} different numbers: cut them "
                 f"({axis.column}:36,43), or of rows take them as they are ({axis.column}:quantiles)"
             )
             yield Problem("controls", message)

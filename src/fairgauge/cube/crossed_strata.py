@@ -39,6 +39,8 @@ class CrossedStrata:
     @property
     def known(self) -> CrossedStrata:
         """Return the counts of the rows that have a value in every column."""
+        if not self.rows_without:
+            return self
         tables = []
         for table in self.cube.tables:
             at = [i for i, axis in enumerate(table.axes) if axis.role is Role.STRATUM]
@@ -61,8 +63,9 @@ class CrossedStrata:
     @property
     def rows_without(self) -> int:
         """Return how many rows have no value in some of the columns."""
-        table = self.cube.marginal([a for a in self.cube.plan.axes if a.role is Role.STRATUM])
-        return int(table.sums["rows"][table.codes[:, 0] < 0].sum())
+        (axis,) = (a for a in self.cube.plan.axes if a.role is Role.STRATUM)
+        table = next(each for each in self.cube.tables if axis in each.axes)
+        return int(table.sums["rows"][table.codes[:, table.axes.index(axis)] < 0].sum())
 
 
 def with_one_stratum(cube: Cube) -> Cube:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import repeat
 from typing import Any
 
@@ -915,7 +915,7 @@ def _strata(
     ratio: bool,
     lower: bool,
 ) -> Iterator[StratumGap]:
-    """Yield the strata that have rows of either side, in the order in which they are listed."""
+    """Return the strata that have rows of either side, in the order in which they are listed."""
     z = critical(confidence)
     method = IntervalMethod.NEWCOMBE
     if sides.squares is None:
@@ -946,15 +946,20 @@ def _strata(
     }
     held = (sides.n_d > 0) | (sides.n_a > 0)
     order = _places(columns, crossed, held, lower=lower)
-    names = (crossed.strata[s] for s in order.tolist())
-    intervals = zip(*(each[order].tolist() for each in (low, high, sides.common)), strict=True)
-    rows = _rows({name: values[order] for name, values in columns.items()})
-    for stratum, (start, end, both), values in zip(names, intervals, rows, strict=True):
-        yield StratumGap(
-            stratum=dict(zip(crossed.columns, stratum, strict=True)),
-            interval=Interval(start, end, confidence, (method,)) if both else None,
-            **values,
-        )
+    ends = zip(*(each[order].tolist() for each in (low, high, sides.common)), strict=True)
+    listed: dict[str, list[Any]] = {
+        "stratum": [
+            dict(zip(crossed.columns, crossed.strata[s], strict=True)) for s in order.tolist()
+        ],
+        "interval": [
+            Interval(start, end, confidence, (method,)) if both else None
+            for start, end, both in ends
+        ],
+        **{name: _listed(values[order]) for name, values in columns.items()},
+    }
+    # of thousands of strata, values by position take half of the time of values by name
+    in_order = [listed[each.name] for each in fields(StratumGap) if each.name in listed]
+    return map(StratumGap, *in_order)
 
 
 def _places(

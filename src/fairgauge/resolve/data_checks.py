@@ -384,6 +384,11 @@ def missing_values(cube: Cube, spec: Spec, strata: Collection[str]) -> Iterator[
     axes = _axes_of(cube, {*strata, *features})
     for axis in axes:
         absent = np.append(unknown_levels(axis, cube.levels[axis], spec), True)  # code -1 is last
+        table = cube.marginal([axis])
+        cases = table.sums.get("n", table.sums["rows"])
+        rows, total = int(cases[absent[table.codes[:, 0]]].sum()), int(cases.sum())
+        if not rows:
+            continue
         level = _HARDLY_CHANCE / len(axes)
         apart, by_group = (
             max(_apart(cube, axis, absent, roles, level), key=_distance, default={})
@@ -395,9 +400,6 @@ def missing_values(cube: Cube, spec: Spec, strata: Collection[str]) -> Iterator[
                     DiagnosticCode.UNEQUALLY_MISSING, axis.column, **apart, **unit
                 )
             continue
-        table = cube.marginal([axis])
-        cases = table.sums.get("n", table.sums["rows"])
-        rows, total = int(cases[absent[table.codes[:, 0]]].sum()), int(cases.sum())
         if apart or by_group or rows >= max(1, _MANY_MISSING * total):
             yield Diagnostic.warning(
                 DiagnosticCode.MISSING_STRATA,

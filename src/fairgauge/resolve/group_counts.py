@@ -550,7 +550,9 @@ def unknown_levels(
 ) -> NDArray[np.bool_]:
     """Return which levels of an axis of a role mean that the value is missing; of others none."""
     asked = spec.unknown if axis.role is role and not axis.cuts else ()
-    return np.array([any(matches(value, level) for value in asked) for level in levels], dtype=bool)
+    if not asked:
+        return np.zeros(len(levels), dtype=bool)
+    return np.array([any(matches(value, level) for value in asked) for level in levels])
 
 
 def _without(

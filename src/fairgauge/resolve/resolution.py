@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TypeVar
 
 from fairgauge.cube.cube import Cube
@@ -27,7 +28,7 @@ Resolved = TypeVar("Resolved")
 _MOST_SHOWN = 5
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Resolution:
     """What a specification means in the counts.
 
@@ -37,16 +38,22 @@ class Resolution:
     task : what label and prediction are.
     outcomes : which outcomes are positive, one for each threshold or class.
     features : the counts of every sensitive feature and intersection.
-    everyone : the counts of all rows as one group.
     metrics : the metrics that are asked for, each with what stands against computing it.
+    cube, mean_weight : the counts in mean weights, and that mean.
     """
 
     spec: Spec
     task: Task
     outcomes: tuple[OutcomeMasks, ...]
     features: tuple[GroupCounts, ...]
-    everyone: GroupCounts
     metrics: tuple[AskedMetric, ...]
+    cube: Cube
+    mean_weight: float
+
+    @cached_property
+    def everyone(self) -> GroupCounts:
+        """Return the counts of all rows as one group."""
+        return replace(count_everyone(self.cube), mean_weight=self.mean_weight)
 
 
 def resolve(cube: Cube, spec: Spec) -> Resolution:
@@ -75,11 +82,8 @@ def resolve(cube: Cube, spec: Spec) -> Resolution:
     features = collected(lambda: resolve_groups(cube, spec))
     if metrics is None or outcomes is None or features is None:
         raise SpecError(problems)
-    everyone = count_everyone(cube)
-    if mean_weight != 1:
-        features = [replace(feature, mean_weight=mean_weight) for feature in features]
-        everyone = replace(everyone, mean_weight=mean_weight)
-    return Resolution(spec, task, outcomes, tuple(features), everyone, tuple(metrics))
+    features = [replace(feature, mean_weight=mean_weight) for feature in features]
+    return Resolution(spec, task, outcomes, tuple(features), tuple(metrics), cube, mean_weight)
 
 
 def resolve_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:

@@ -53,7 +53,7 @@ class GapPart:
     reason: WhyInconclusive | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class StratumGap:
     """Both sides of a gap in one stratum.
 
