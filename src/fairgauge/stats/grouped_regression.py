@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fairgauge.stats._regressors import Regressors
 from fairgauge.stats.arrays import Array, floats, quiet
 from fairgauge.stats.intervals import as_critical_t
 from fairgauge.stats.sampling import Sampling, SquaredWeights
@@ -75,11 +76,16 @@ class CellsOfSides(NamedTuple):
     """
 
     held: tuple[NDArray[np.bool_], NDArray[np.bool_]]
-    design: Array
-    of_group: Array
-    of_reference: Array
+    design: Regressors
+    of_group: Regressors
+    of_reference: Regressors
     own: list[int]
     side: int
+
+    @property
+    def on_group(self) -> NDArray[np.bool_]:
+        """Return which cells are of the group."""
+        return np.repeat([True, False], [int(each.sum()) for each in self.held])
 
     def joined(self, of_group: Array, of_reference: Array) -> Array:
         """Return the values of both sides in the order of the cells."""
@@ -95,22 +101,18 @@ def cells_of(
     effects = sum(1 if each.dtype.kind == "f" else len(np.unique(each)) - 1 for each in columns)
     if not held[0].any() or not held[1].any() or effects > MOST_COLUMNS:
         return None
-    levels = _dummies(columns)
     at = np.concatenate([np.flatnonzero(each) for each in held])
-    base = np.column_stack([np.ones(len(at)), levels[at]])
-
-    def design(side: Array) -> Array:
-        own = base[:, 1:] * side[:, None] if by_side else base[:, :0]
-        return np.column_stack([base[:, :1], side, base[:, 1:], own])
-
-    full = design(np.concatenate([np.ones(held[0].sum()), np.zeros(held[1].sum())]))
+    on_group = np.repeat([True, False], [int(each.sum()) for each in held])
+    full, ours, theirs = (
+        _regressors(columns, at, side, by_side=by_side)
+        for side in (on_group, np.ones_like(on_group), np.zeros_like(on_group))
+    )
     kept = _independent(full, np.concatenate([n_d[held[0]], n_a[held[1]]]))
     if 1 not in kept:
         return None
-    first = full.shape[1] - levels.shape[1] if by_side else full.shape[1]
-    ours, theirs = (design(np.full(len(at), side))[:, kept] for side in (1.0, 0.0))
-    own = [i for i, column in enumerate(kept) if column >= first]
-    return CellsOfSides(held, full[:, kept], ours, theirs, own, kept.index(1))
+    own = [i for i, column in enumerate(kept) if column >= 2 + effects]
+    designs = full.kept(kept), ours.kept(kept), theirs.kept(kept)
+    return CellsOfSides(held, *designs, own, kept.index(1))
 
 
 @quiet
@@ -173,22 +175,21 @@ def adjusted_effect(
         rate, ours, theirs = _with_observed_totals(x, n, held[0].sum(), rate, ours, theirs)
     total = n.sum()
     difference = float((n * (ours - theirs)).sum() / total)
-    inverse = np.linalg.pinv(_information(cells.design, rate, n), hermitian=True)
+    inverse = np.linalg.pinv(cells.design.products(n * rate * (1 - rate)), hermitian=True)
     squared = SquaredWeights(n, x, x) if sampling is None else _squared(sampling, held)
-    moved = cells.design @ inverse
-    of_row = (moved * cells.design).sum(1) * rate * (1 - rate) * squared.rows / n
-    moved = moved / spared(of_row)[:, None]
+    not_own = spared(cells.design.forms(inverse) * rate * (1 - rate) * squared.rows / n)
+    slopes = [
+        side.sums(n * each * (1 - each)) / total
+        for side, each in zip(sides, (ours, theirs), strict=True)
+    ]
     z = z if sampling is None else sampling.critical(z)
 
     def error(by_group: float, by_reference: float) -> float:
         """Return the standard error of a combination of the two standardised rates."""
         of_cell = by_group * ours - by_reference * theirs
-        slope = (n[:, None] * (
-            by_group * sides[0] * (ours * (1 - ours))[:, None]
-            - by_reference * sides[1] * (theirs * (1 - theirs))[:, None]
-        )).sum(0) / total  # fmt: skip
+        slope = by_group * slopes[0] - by_reference * slopes[1]
         from_mean = (of_cell - (n * of_cell).sum() / total) / total
-        of_rate = moved @ slope
+        of_rate = cells.design @ (inverse @ slope) / not_own
         # the influence of a row is this much and, for a success, a slope more
         failure = from_mean - of_rate * rate
         variance = float(squared.variance(failure, of_rate))
@@ -202,12 +203,14 @@ def adjusted_effect(
     standardised = [float((n * each).sum() / total) for each in (ours, theirs)]
     found = effect_of_sides(difference, error(1, 1), z, len(n))
     found = found._replace(ratio=ratio_of_sides(standardised, error, z), penalised=penalised)
-    covariance = (moved * squared.about(rate).squares[:, None]).T @ moved
+    meat = cells.design.products(squared.about(rate).squares / not_own**2)
+    covariance = inverse @ meat @ inverse
     if by_side:
         tested = not penalised and sampling is None
         interaction = _equal_effects(beta, covariance, cells.own) if tested else np.nan
         return found._replace(interaction=interaction)
-    place, own_odds = cells.side, moved[:, cells.side]
+    place = cells.side
+    own_odds = cells.design @ inverse[:, place] / not_own
     of_side = covariance[place, place]
     if penalised and sampling is None:
         of_side = max(of_side, inverse[place, place])
@@ -303,29 +306,27 @@ def adjusted_mean(
     if cells is None:
         return None
     x, n, q = (cells.joined(*pair) for pair in ((x_d, x_a), (n_d, n_a), (q_d, q_a)))
-    spare = n.sum() - cells.design.shape[1]
+    spare = n.sum() - cells.design.width
     if spare < 1:
         return None
-    inverse = np.linalg.pinv((cells.design * n[:, None]).T @ cells.design, hermitian=True)
-    leverage = cells.design @ inverse
-    beta = leverage.T @ x
+    inverse = np.linalg.pinv(cells.design.products(n), hermitian=True)
+    beta = inverse @ cells.design.sums(x)
     fitted = cells.design @ beta
-    hat = (leverage * cells.design).sum(1)
     residuals = np.maximum(q - 2 * fitted * x + n * fitted**2, 0.0)
-    meat = hc3_meat(residuals, hat)
-    covariance = (leverage * meat[:, None]).T @ leverage
-    total = n.sum()
+    meat = cells.design.products(hc3_meat(residuals, cells.design.forms(inverse)))
+    covariance, total = inverse @ meat @ inverse, n.sum()
+    sides = cells.of_group, cells.of_reference
+    fits, averages = [side @ beta for side in sides], [side.sums(n) / total for side in sides]
 
     def error(by_group: float, by_reference: float) -> float:
         """Return the standard error of a combination of the two standardised means."""
-        combined = by_group * cells.of_group - by_reference * cells.of_reference
-        of_cell, slope = combined @ beta, (n[:, None] * combined).sum(0) / total
+        of_cell = by_group * fits[0] - by_reference * fits[1]
+        slope = by_group * averages[0] - by_reference * averages[1]
         of_rows = float((n * (of_cell - slope @ beta) ** 2).sum()) / total**2
         return float(np.sqrt(slope @ covariance @ slope + of_rows))
 
-    sides = cells.of_group, cells.of_reference
-    means = [float((n * (side @ beta)).sum() / total) for side in sides]
-    difference = float((n * ((sides[0] - sides[1]) @ beta)).sum() / total)
+    means = [float((n * fit).sum() / total) for fit in fits]
+    difference = float((n * (fits[0] - fits[1])).sum() / total)
     found = mean_of_sides(difference, error(1, 1), float(spare), z, len(n))
     return found and found._replace(
         interaction=_equal_effects(beta, covariance, cells.own),
@@ -377,31 +378,51 @@ def _by_side(values: Array, held: tuple[NDArray[np.bool_], ...]) -> list[Array]:
     return found
 
 
-def _dummies(columns: Sequence[NDArray[np.int64] | Array]) -> Array:
-    """Return an indicator for every level of every column but the first; of numbers themselves.
+def _regressors(
+    columns: Sequence[NDArray[np.int64] | Array],
+    at: NDArray[np.int64],
+    on_side: NDArray[np.bool_],
+    *,
+    by_side: bool,
+) -> Regressors:
+    """Return a constant, the side, every level of every column but the first, and numbers.
 
-    Numbers are centred and scaled, which changes no fitted value.
+    Numbers are centred and scaled, which changes no fitted value. By side, levels and numbers are
+    followed by the same on one side alone.
     """
-    parts = [np.zeros((len(columns[0]), 0))]
+    one = np.ones(len(at))
+    entries: list[tuple[NDArray[np.int64], Array]] = []
+    width = 2
     for codes in columns:
         if codes.dtype.kind == "f":
             centred = codes - codes.mean()
-            parts.append((centred / max(float(centred.std()), 1e-300))[:, None])
+            number = centred / max(float(centred.std()), 1e-300)
+            entries.append((np.full(len(at), width), number[at]))
+            width += 1
             continue
-        levels = np.unique(codes)
-        parts.append((codes[:, None] == levels[None, 1:]).astype(np.float64))
-    return np.hstack(parts)
+        levels, level = np.unique(codes, return_inverse=True)
+        entries.append((np.where(level > 0, width - 1 + level, -1)[at], one))
+        width += len(levels) - 1
+    effects = width - 2
+    if by_side:
+        entries += [
+            (np.where(on_side & (column >= 0), column + effects, -1), value)
+            for column, value in entries
+        ]
+        width += effects
+    entries = [(np.zeros_like(at), one), (np.where(on_side, 1, -1), one), *entries]
+    places, values = (np.stack(each, axis=1) for each in zip(*entries, strict=True))
+    return Regressors(np.where(places < 0, width, places), values, width)
 
 
-def _independent(design: Array, n: Array) -> list[int]:
+def _independent(design: Regressors, n: Array) -> list[int]:
     """Return the columns that are no combination of those before them.
 
     Gram and Schmidt's steps on the products of the columns, which are few where cells are many;
     what these cannot tell from nothing is projected again, cell by cell.
     """
     kept: list[int] = []
-    weighted = design * np.sqrt(n)[:, None]
-    products = weighted.T @ weighted
+    products = design.products(n)
     every = np.zeros_like(products)  # each row makes a vector of the basis from the columns
     for i, of_column in enumerate(products):
         basis = every[: len(kept)]
@@ -410,15 +431,15 @@ def _independent(design: Array, n: Array) -> list[int]:
         size = math.sqrt(max(float(rest @ products @ rest), 0.0))
         length = math.sqrt(of_column[i])
         if size < _CERTAIN * length:
-            rest -= basis.T @ (basis @ (weighted.T @ (weighted @ rest)))
-            size = float(np.linalg.norm(weighted @ rest))
+            rest -= basis.T @ (basis @ design.sums(n * (design @ rest)))
+            size = math.sqrt(float(n @ (design @ rest) ** 2))
         if size > _RANK * max(length, 1.0):
             every[len(kept)] = rest / size
             kept.append(i)
     return kept
 
 
-def fit_counts(design: Array, x: Array, n: Array) -> tuple[Array, bool] | None:
+def fit_counts(design: Regressors, x: Array, n: Array) -> tuple[Array, bool] | None:
     """Return the coefficients, penalised (Firth) where the plain ones are infinite, and whether."""
     for penalised in (False, True):
         beta = _newton(design, x, n, penalised=penalised)
@@ -451,22 +472,22 @@ def to_observed(observed: float, rows: float, fitted: float, spread: float) -> f
     return (min(max(observed, 0.5), rows - 0.5) - fitted) / spread
 
 
-def _newton(design: Array, x: Array, n: Array, *, penalised: bool) -> Array | None:
-    beta = np.zeros(design.shape[1])
+def _newton(design: Regressors, x: Array, n: Array, *, penalised: bool) -> Array | None:
+    beta = np.zeros(design.width)
     beta[0] = np.log((x.sum() + 0.5) / (n.sum() - x.sum() + 0.5))
     likelihood = _likelihood(design, x, n, beta, penalised=penalised)
     for _ in range(_STEPS):
         rate = expit(design @ beta)
-        information = _information(design, rate, n)
+        information = design.products(n * rate * (1 - rate))
         residual = x - n * rate
         try:
             if penalised:
                 inverse = np.linalg.inv(information)
-                hat = n * rate * (1 - rate) * ((design @ inverse) * design).sum(1)
+                hat = n * rate * (1 - rate) * design.forms(inverse)
                 residual = residual + hat * (0.5 - rate)
                 # that of the augmented rows, without which steps may alternate for ever
-                information = _information(design, rate, n + hat)
-            step = np.linalg.solve(information, design.T @ residual)
+                information = design.products((n + hat) * rate * (1 - rate))
+            step = np.linalg.solve(information, design.sums(residual))
         except np.linalg.LinAlgError:
             return None
         for _ in range(_HALVINGS):
@@ -482,16 +503,13 @@ def _newton(design: Array, x: Array, n: Array, *, penalised: bool) -> Array | No
     return beta if penalised and np.abs(step).max() < np.sqrt(_CONVERGED) else None
 
 
-def _likelihood(design: Array, x: Array, n: Array, beta: Array, *, penalised: bool) -> float:
+def _likelihood(design: Regressors, x: Array, n: Array, beta: Array, *, penalised: bool) -> float:
     logit = design @ beta
     value = float((x * logit - n * np.logaddexp(0, logit)).sum())
     if penalised:
-        value += float(np.linalg.slogdet(_information(design, expit(logit), n))[1]) / 2
+        rate = expit(logit)
+        value += float(np.linalg.slogdet(design.products(n * rate * (1 - rate)))[1]) / 2
     return value
-
-
-def _information(design: Array, rate: Array, n: Array) -> Array:
-    return np.asarray((design * (n * rate * (1 - rate))[:, None]).T @ design)
 
 
 def expit(logit: Array) -> Array:

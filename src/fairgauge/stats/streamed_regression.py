@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from fairgauge.stats._regressors import Regressors
 from fairgauge.stats.arrays import Array
 from fairgauge.stats.grouped_regression import (
     SEPARATED,
@@ -49,15 +50,14 @@ class _CellSums:
             self.linear[:, j] += np.bincount(cell, each, cells)
         self.square += weighted.T @ z
 
-    def matrix(self, design: Array) -> Array:
+    def matrix(self, design: Regressors) -> Array:
         """Return the sum of weighted products of regressors."""
-        corner = design.T @ self.linear
-        own = (design * self.plain[:, None]).T @ design
-        return np.block([[own, corner], [corner.T, self.square]])
+        corner = design.sums(self.linear)
+        return np.block([[design.products(self.plain), corner], [corner.T, self.square]])
 
-    def vector(self, design: Array) -> Array:
+    def vector(self, design: Regressors) -> Array:
         """Return the sum of weighted regressors."""
-        return np.concatenate([design.T @ self.plain, self.linear.sum(0)])
+        return np.concatenate([design.sums(self.plain), self.linear.sum(0)])
 
 
 class StreamedLogistic:
@@ -82,7 +82,7 @@ class StreamedLogistic:
         self._begin()
 
     def _begin(self) -> None:
-        cells, numbers = len(self._cells.design), len(self._beta) - self._cells.design.shape[1]
+        cells, numbers = len(self._cells.on_group), len(self._beta) - self._cells.design.width
         (self._information, self._meat, self._score, self._raised, self._crossed_group,
          self._crossed_reference, self._group, self._reference, self._curved) = (
             _CellSums(cells, numbers) for _ in range(9)
@@ -98,13 +98,13 @@ class StreamedLogistic:
     ) -> None:
         """Take rows: cells, numbers, outcomes, weights, and of sampled rows squared weights."""
         squared = n if squared is None else squared
-        sides, at = self._cells, self._cells.design.shape[1]
+        sides, at = self._cells, self._cells.design.width
         line = z @ self._beta[at:]
         ours, theirs = (
             expit((of @ self._beta[:at])[cell] + line)
             for of in (sides.of_group, sides.of_reference)
         )
-        on_group = sides.design[:, sides.side] > 0
+        on_group = sides.on_group
         rate = np.where(on_group[cell], ours, theirs)
         residual, both = y - rate, np.stack([ours, theirs])
         spread = n * rate * (1 - rate)
@@ -139,7 +139,7 @@ class StreamedLogistic:
         self._scans += 1
         design = self._cells.design
         information = self._information.matrix(design)
-        inverse, kept = _inverse(information, design.shape[1])
+        inverse, kept = _inverse(information, design.width)
         score, likelihood = self._score.vector(design), self._likelihood
         if self._penalised:
             score = score + self._penalty(inverse)
@@ -163,18 +163,18 @@ class StreamedLogistic:
     def _penalty(self, inverse: Array) -> Array:
         """Return the sum over rows of leverage times (1/2 - rate) times the regressors (Firth)."""
         design, curved = self._cells.design, self._curved
-        at = design.shape[1]
-        own = ((design @ inverse[:at, :at]) * design).sum(1)
-        shared, last = 2 * design @ inverse[:at, at:], inverse[at:, at:]
+        at = design.width
+        own = design.forms(inverse[:at, :at])
+        shared, last = 2 * (design @ inverse[:at, at:]), inverse[at:, at:]
         by_cell = own * curved.plain + (shared * curved.linear).sum(1)
         by_cell += np.einsum("jk,cjk->c", last, self._curved_squares)
         of_numbers = own @ curved.linear + np.einsum("cj,cjl->l", shared, self._curved_squares)
         of_numbers += np.einsum("jk,jkl->l", last, self._cubes)
-        return np.concatenate([design.T @ by_cell, of_numbers])
+        return np.concatenate([design.sums(by_cell), of_numbers])
 
     def _moves(self) -> Array:
         """Return by how much the log odds of both sides move, as in `adjusted_effect`."""
-        on_group = self._cells.design[:, self._cells.side] > 0
+        on_group = self._cells.on_group
         moves = []
         for side in (on_group, ~on_group):
             observed, rows = self._counts[:, side].sum(1).tolist()
@@ -185,7 +185,7 @@ class StreamedLogistic:
 
     def _finished(self, inverse: Array, step: Array) -> AdjustedEffect:
         sides, total = self._cells, self._total
-        design, means = sides.design, self._rates / total
+        design, means, cells = sides.design, self._rates / total, len(sides.on_group)
         group, reference = (
             one.vector(of) / total
             for one, of in ((self._group, sides.of_group), (self._reference, sides.of_reference))
@@ -215,7 +215,7 @@ class StreamedLogistic:
         if self._penalised:
             of_rates = np.array([self._group.plain.sum(), self._reference.plain.sum()])
             means = means + self._moves() * of_rates / total
-        found = effect_of_sides(float(means[0] - means[1]), error(1, 1), self._z, len(design))
+        found = effect_of_sides(float(means[0] - means[1]), error(1, 1), self._z, cells)
         return found._replace(
             ratio=ratio_of_sides(means.tolist(), error, self._z),
             log_odds=float((self._beta + step)[sides.side]),
@@ -239,7 +239,7 @@ class StreamedLinear:
         self.found: AdjustedEffect | None = None
         self._cells, self._z = cells, z
         self._of_rows, self._values, self._meat = (
-            _CellSums(len(cells.design), numbers) for _ in range(3)
+            _CellSums(len(cells.on_group), numbers) for _ in range(3)
         )
         self._fitted: tuple[Array, Array] | None = None
 
@@ -249,14 +249,14 @@ class StreamedLinear:
             self._values.add(cell, n * y, z)
             return
         (beta, inverse), design = self._fitted, self._cells.design
-        at, hat = design.shape[1], _leverage(design, inverse, cell, z)
+        at, hat = design.width, _leverage(design, inverse, cell, z)
         residual = y - (design @ beta[:at])[cell] - z @ beta[at:]
         self._meat.add(cell, hc3_meat(n * residual**2, hat), z)
 
     def end_of_scan(self) -> None:
         design = self._cells.design
         if self._fitted is None:
-            inverse, _ = _inverse(self._of_rows.matrix(design), design.shape[1])
+            inverse, _ = _inverse(self._of_rows.matrix(design), design.width)
             self._fitted = inverse @ self._values.vector(design), inverse
             return
         beta, inverse = self._fitted
@@ -275,7 +275,8 @@ class StreamedLinear:
 
         self.done = True
         means = reference + float(beta[side]), reference
-        found = mean_of_sides(float(beta[side]), error(1, 1), spare, self._z, len(design))
+        cells = len(self._cells.on_group)
+        found = mean_of_sides(float(beta[side]), error(1, 1), spare, self._z, cells)
         critical = float(as_critical_t(self._z, spare))
         self.found = found and found._replace(ratio=ratio_of_sides(means, error, critical))
 
@@ -302,10 +303,10 @@ def rough_fit(
     >>> beta.round(2), penalised
     (array([ 1.09, -1.57,  1.2 ]), False)
     """
-    found = fit_counts(np.column_stack([cells.design[cell], z]), x, n)
+    found = fit_counts(cells.design.rows(cell, z), x, n)
     if found is None or not found[1]:
         return found
-    rows = len(cells.design)
+    rows = len(cells.on_group)
     successes, trials = (np.bincount(cell, each, rows).astype(float) for each in (x, n))
     alone = fit_counts(cells.design, successes, trials)
     if alone is None or alone[1]:
@@ -313,11 +314,11 @@ def rough_fit(
     return np.concatenate([alone[0], np.zeros(z.shape[1])]), False
 
 
-def _leverage(design: Array, inverse: Array, cell: NDArray[np.int64], z: Array) -> Array:
+def _leverage(design: Regressors, inverse: Array, cell: NDArray[np.int64], z: Array) -> Array:
     """Return the leverage of every row, of its regressors alone."""
-    at = design.shape[1]
-    own = ((design @ inverse[:at, :at]) * design).sum(1)
-    shared = 2 * design @ inverse[:at, at:]
+    at = design.width
+    own = design.forms(inverse[:at, :at])
+    shared = 2 * (design @ inverse[:at, at:])
     of_numbers = ((z @ inverse[at:, at:]) * z).sum(1)
     return np.asarray(own[cell] + (shared[cell] * z).sum(1) + of_numbers)
 
