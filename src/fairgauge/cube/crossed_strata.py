@@ -25,7 +25,7 @@ class CrossedStrata:
 
     Attributes
     ----------
-    cube : the counts, with a single axis of strata.
+    cube : the counts, with a single axis of strata, whose levels are their positions in ``strata``.
     columns : the columns that are crossed.
     strata : for each stratum the names of its values in these columns.
     codes : array of shape (columns, strata): the value of each stratum in each column.
@@ -71,7 +71,13 @@ class CrossedStrata:
 def with_one_stratum(cube: Cube) -> Cube:
     """Return counts by at most one column of strata: several are crossed."""
     axes = [axis for axis in cube.plan.axes if axis.role is Role.STRATUM]
-    return cube if len(axes) <= 1 else _cross(cube, axes).cube
+    if len(axes) <= 1:
+        return cube
+    crossed = _cross(cube, axes)
+    parts = [axis.parts(cube.levels[axis]) for axis in axes]
+    names = group_names([GroupId.of(*values) for values in _at(parts, crossed.codes.T)])
+    (axis,) = (a for a in crossed.cube.plan.axes if a.role is Role.STRATUM)
+    return replace(crossed.cube, levels={**crossed.cube.levels, axis: names})
 
 
 def cross_strata(cube: Cube, columns: Sequence[Feature]) -> CrossedStrata:
@@ -129,12 +135,7 @@ def _cross(cube: Cube, crossed: Sequence[Axis]) -> CrossedStrata:
     ]
     found = _with_tables(cube, [*kept, axis], tables)
     strata = tuple(_at([axis.names(cube.levels[axis]) for axis in crossed], combinations))
-    if len(crossed) == 1:
-        names = tuple(name for (name,) in strata)
-    else:
-        parts = [axis.parts(cube.levels[axis]) for axis in crossed]
-        names = group_names([GroupId.of(*values) for values in _at(parts, combinations)])
-    found = replace(found, levels={**found.levels, axis: names})
+    found = replace(found, levels={**found.levels, axis: tuple(range(len(strata)))})
     return CrossedStrata(found, columns, strata, combinations.T)
 
 
