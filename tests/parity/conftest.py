@@ -288,7 +288,7 @@ GAPS = {
 
 
 COSTLY = re.compile(
-    r"(not_allowed\[sqlframe_duckdb-score|(order_of_rows|fine_bins|powers_of_labels)\[sqlframe_duckdb)"
+    r"(not_allowed\[sqlframe_duckdb-score|(order_of_rows|fine_bins|powers_of_labels)\w*\[sqlframe_duckdb)"
 )
 """SQLFrame takes up to a minute to write one query about scores or moments."""
 

@@ -209,6 +209,7 @@ QUESTIONS: dict[str, dict[str, Any]] = {
     },
     "multiclass": {
         "label": "true", "prediction": "predicted", "task": "multiclass", "metrics": "all",
+        "strata": None,
     },
     "regression": {
         "label": "amount", "prediction": "estimate", "task": "regression", "metrics": "all",
@@ -225,6 +226,8 @@ def answers(which: str | None, question: str, verb: str) -> tuple[Any, ...]:
     names = BIJECTIONS[which] if which else {}
     back = {new: old for old, new in names.items()}
     options = asked(names, **QUESTIONS[question])
+    if verb not in ("audit", "count"):  # of these all metrics are compared
+        options["metrics"] = ["standard", "clarify", "vertex"]
     data = renamed_table(names)
     report = fg.audit(data, **options)
     known = what_groups_are(report.to_dict(), back)
@@ -239,7 +242,6 @@ def answers(which: str | None, question: str, verb: str) -> tuple[Any, ...]:
     if verb == "compare_models":
         options.pop("score")
         options.pop("features")
-        options["metrics"] = ["standard", "vertex"]
         found = fg.compare_models(data, candidate="candidate", **options)
         return in_first_words(found.to_dict(), known, back), known
     for name in ("prediction", "metrics", "features", "strata", "rules"):
