@@ -321,7 +321,7 @@ def test_names_of_options_are_never_broken_in_html():
 
 def test_a_first_page_states_that_the_law_sets_no_limit():
     """Local Law 144 asks for ratios and sets no limit: there is no verdict, or it is one's own."""
-    none = "Local Law 144 sets no limit for an impact ratio."
+    none = "Local Law 144 sets no limit for an impact ratio (a rate divided by the highest one)."
     assert preset("nyc-ll144").no_limit == none
     assert none in preset("nyc-ll144").statements
     brief = audit().brief()

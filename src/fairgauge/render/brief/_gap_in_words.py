@@ -231,8 +231,8 @@ class GapInWords:
         elif self.gap.reason in UNADJUSTED:
             stated += f" This is no {self.gap.scale} to quote: the verdict states why."
         else:
-            alike = f"of people alike in {strata_words(self.gap)}"
-            stated += f" This part, within, is the {self.gap.scale} to quote {alike}."
+            alike = f"people alike in {strata_words(self.gap)}"
+            stated += f" Of {alike} this part (within) is the {self.gap.scale} to quote."
         yield (
             f"{stated} That they are spread differently over {strata_words(self.gap)} "
             f"(composition) accounts for {self._factor(composition)}{outside}; the {both} "

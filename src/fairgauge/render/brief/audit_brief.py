@@ -182,9 +182,9 @@ def _no_finding(report: Report) -> tuple[str, tuple[str, ...]]:
         none = "no difference between groups is statistically significant"
         return f"{undecided}, and {none}", ("verdict",)
     return (
-        "No difference between groups is statistically significant, which does not show that there "
-        "is none"
-    ), ()
+        "No difference between groups is statistically significant; there may still be one",
+        (),
+    )
 
 
 def _estimated(report: Report, feature: str | None) -> str:

@@ -70,7 +70,7 @@ def decomposition_brief(found: Decomposition) -> Brief:
         ),
         found=tuple(_found(gaps, more, words)),
         certainty=tuple(_certainty(found, gaps, words)),
-        limits=(Sentence(CAVEAT), Sentence(CHANGED_BY_DECISION)),
+        limits=tuple(map(Sentence, (CAVEAT, CHANGED_BY_DECISION, "Other times and places."))),
         steps=tuple(_steps(found, words)),
         question="How large the gap is, and where it lies",
     )

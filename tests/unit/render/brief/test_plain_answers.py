@@ -72,7 +72,7 @@ def test_a_fail_that_does_not_remain_is_no_luck_where_the_difference_is_signific
     ]
     text = " ".join(map(str, report.brief().certainty))
     open_ = alone != [] and len(significant) == len(alone) and all(significant)
-    assert ("but perhaps within the limit" in text) is open_
+    assert ("the difference is statistically significant, but perhaps" in text) is open_
     assert ("by sampling variation alone" in text) is (alone != [] and not open_)
 
 
