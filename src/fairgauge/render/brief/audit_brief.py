@@ -769,8 +769,6 @@ def _intervals(
     report: Report, words: Vocabulary, disparities: list[StatedFinding]
 ) -> Iterator[Sentence]:
     """Yield the intervals of what is stated, overall and within strata, and what an interval is."""
-    if (text := _beyond_sampling_variation(disparities)) is not None:
-        yield Sentence(text, disparities[0].source)
     stated_above: tuple[str, ...] = ()
     explained: list[Estimate] = []
     averaged = ""
@@ -787,6 +785,8 @@ def _intervals(
         if text := each.interval_within():
             yield Sentence(text, each.source)
             averaged = averaged or _averaged(report, each)
+    if (text := _beyond_sampling_variation(disparities)) is not None:
+        yield Sentence(text, disparities[0].source)
     for open_ in [] if disparities else not_shown(report, words):
         if open_.interval is not None:
             yield Sentence(open_.interval, open_.source)

@@ -158,7 +158,7 @@ def test_adjusted_amounts_are_stated_in_words() -> None:
     assert re.match(
         "Average rate spread of Black people, compared with all other people, adjusted "
         r"for tier: between [\d.]+ and [\d.]+ higher \(95% CI",
-        str(brief.certainty[2]),
+        str(brief.certainty[1]),
     )
 
 

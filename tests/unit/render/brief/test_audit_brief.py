@@ -444,12 +444,12 @@ def test_an_average_over_strata_is_not_stated_as_each_of_them() -> None:
         "of 100 women, 62 of 100 men) the reverse is statistically significant; the differences "
         "in the other 5 are not (all 6 tested together)."
     )
-    assert str(report.brief().certainty[0]) == (
-        "If groups did not differ overall, at most 5 of 100 audits would show any such difference."
-    )
-    assert str(report.brief().certainty[2]) == (
+    assert str(report.brief().certainty[1]) == (
         "Women, compared with men, adjusted for Dept: between 1 fewer and 5 more of 100 had Admit "
         "= Admitted (95% CI, for all comparisons together)."
+    )
+    assert str(report.brief().certainty[2]) == (
+        "If groups did not differ overall, at most 5 of 100 audits would show any such difference."
     )
     assert str(report.brief().steps[0]) == (
         "The analyst should find how much of the difference Dept accounts for (fairgauge why, with "
@@ -538,7 +538,7 @@ def test_how_certain_a_difference_of_numbers_is_has_an_answer() -> None:
     )
     assert str(brief.found[0]).startswith("Compared with y, p is on average 4.6 too low for people")
     assert str(brief.found[1]).startswith("Average size of the errors of p: 0.96 higher for people")
-    assert "(95% CI, for all comparisons together)" in str(brief.certainty[1])
+    assert "(95% CI, for all comparisons together)" in str(brief.certainty[0])
 
 
 def test_both_rules_of_a_row_are_of_the_same_one_of_two_groups() -> None:

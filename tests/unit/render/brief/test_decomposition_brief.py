@@ -103,8 +103,8 @@ def test_a_gap_in_pay_is_stated_as_averages():
     )
     assert parts == (
         "People with sex F, compared with people with sex M in the same unit: on average 3 lower "
-        "(95% CI between 2.7 and 3.3 lower). Of people alike in unit this part (within) is "
-        "the difference to quote. That they are spread differently over unit (composition) accounts "
+        "(95% CI between 2.7 and 3.3 lower). Of people alike in unit this part (within) is the "
+        "difference to quote. That they are spread differently over unit (composition) accounts "
         "for 5 lower (95% CI between 4.0 and 6.0 lower); the two add up to the gap."
     )
 
