@@ -126,21 +126,23 @@ def _apart(group: _SharesByPeriod, every: _SharesByPeriod, t: int) -> bool:
 
 
 def check_group_shares(
-    periods: Sequence[Period], counted: Sequence[CountedRows], features: Sequence[str]
+    periods: Sequence[Period],
+    counted: Sequence[CountedRows],
+    features: Sequence[str],
+    unusual: Collection[tuple[str | None, int]],
 ) -> Iterator[Suspected]:
     """Yield groups whose shares of the rows fall from the usual ones, or rise where none falls.
 
-    Periods with an unusual value of the column, which would change the shares of others, are none.
+    Not in periods with an ``unusual`` value of the column, which changes the shares of others.
     """
     for column in features:
         held = [each.values.get(column, {}) for each in counted]
         sizes = [sum(each.values()) for each in held]
-        apart = {each.at for each in _unusual_values(column, periods, held, sizes)}
         found = {
             group: _shares(periods, [each.get(group, 0) for each in held], sizes, fewer=True)
             for group in dict.fromkeys(name for each in held for name in each)
         }
-        for t in (t for t in range(len(held)) if t not in apart):
+        for t in (t for t in range(len(held)) if (column, t) not in unusual):
             suspect = {group: each for group, each in found.items() if each.suspect[t]}
             fallen = {g: each for g, each in suspect.items() if each.share[t] < each.usual[t]}
             for group, each in (fallen or suspect).items():
@@ -162,7 +164,7 @@ def _shares(
     rows = np.maximum(sizes, 1).astype(np.float64)
     share, usual = np.array(counted) / rows, np.full(len(rows), np.nan)
     order, counts = [t for t in range(len(sizes)) if sizes[t]], [*zip(counted, sizes, strict=False)]
-    lag, at = LAGS[periods[0].length][0], {ordinal(each): t for t, each in enumerate(periods)}
+    at = {ordinal(each): t for t, each in enumerate(periods)}
     known = np.zeros(len(rows), dtype=int)
     for forward, times in ((True, order), (False, [] if fewer else order[::-1])):
         alike: dict[int, list[int]] = {}
@@ -171,12 +173,7 @@ def _shares(
             others = pool[-_RECENT_PERIODS:]
             known[t] = len(others) if forward else known[t]
             looked = (forward or known[t] < _FEW) and np.isnan(usual[t])
-            # what comes back after a week in which most of its kind were usual is of the weekday
-            before = at.get(ordinal(periods[t]) - lag, t)
-            since = [s for s in range(before, t) if kind_of(periods[s]) == kind_of(periods[t])]
-            again = (
-                not np.isnan(usual[before]) and 2 * np.isnan(usual[since]).sum() >= len(since) > 0
-            )
+            again = returns(periods, usual, at, t)
             by_weekday: dict[int, list[tuple[int, int]]] = {}
             if len(others) == _RECENT_PERIODS:  # else the variation within weekdays is not known
                 for s in others:
@@ -191,6 +188,17 @@ def _shares(
                 pool.append(t)
     _drifts(periods, order, counts, usual)
     return _SharesByPeriod(rows, share, usual, ~np.isnan(usual))
+
+
+def returns(periods: Sequence[Period], usual: Array, at: Mapping[int, int], t: int) -> bool:
+    """Return whether what was suspected a week before a period may be of its weekday.
+
+    It is if most periods of its kind since then were usual, which are nan. ``at`` has the number of
+    a period by its ordinal.
+    """
+    before = at.get(ordinal(periods[t]) - LAGS[periods[t].length][0], t)
+    since = [s for s in range(before, t) if kind_of(periods[s]) == kind_of(periods[t])]
+    return not np.isnan(usual[before]) and 2 * np.isnan(usual[since]).sum() >= len(since) > 0
 
 
 def _drifts(
@@ -252,23 +260,14 @@ def check_values_of_columns(
     """Yield values that are new, vanished or spelt in another way than before."""
     for column in dict.fromkeys(name for each in counted for name in each.values):
         held = [each.values.get(column, {}) for each in counted]
-        yield from _unusual_values(column, periods, held, [sum(each.values()) for each in held])
+        sizes = [sum(each.values()) for each in held]
+        yield from _spellings(column, held)
+        yield from _vanished(column, periods, held, sizes)
+        yield from _new_values(column, held, sizes)
     for t, each in enumerate(counted):
         for column, values in each.new_values.items():
             for value in values:
                 yield Suspected(t, HistoryProblem.NO_POSITIVE, column, value)
-
-
-def _unusual_values(
-    column: str,
-    periods: Sequence[Period],
-    held: Sequence[Mapping[str, int]],
-    sizes: Sequence[int],
-) -> Iterator[Suspected]:
-    """Yield values of a column that are new, vanished or spelt in another way than before."""
-    yield from _spellings(column, held)
-    yield from _vanished(column, periods, held, sizes)
-    yield from _new_values(column, held, sizes)
 
 
 def _spellings(column: str, held: Sequence[Mapping[str, int]]) -> Iterator[Suspected]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from fairgauge.monitoring._column_checks import (
     check_group_shares,
     check_missing,
     check_values_of_columns,
+    returns,
 )
 from fairgauge.monitoring._period_rows import PARTS, CountedRows
 from fairgauge.monitoring.periods import (
@@ -39,10 +41,11 @@ from fairgauge.stats.arrays import Array
 
 _COINCIDENCE = 1e-4
 _ROWS_OF_ONE_VALUE = 50
-_FEWEST_ALIKE = 5
 _MEMORY = 56
 """Deviations from what was expected, by which the next one is judged."""
 _OF_VOLUME = 4.2
+_SUPPOSED, _FEW = 0.3, 5
+"""What deviations of the log of rows are supposed to be, as if so many of them were known."""
 _VOLUME = math.log(4 / 3)
 _OTHER_RANGE = 0.2
 """Shares of scores that move by days alone hardly reach, and by another scale far surpass."""
@@ -80,15 +83,16 @@ def check_history(
         return ()
     names = [str(period) for period in periods]
     late = set(overdue)
+    unusual = [*check_values_of_columns(periods, counted)]
     suspected = [
         *(Suspected(t, HistoryProblem.OVERDUE_LABELS) for t, n in enumerate(names) if n in late),
         *_of_volume(periods, counted, repeated or {}),
         *_same_counts(names, counted, baselines or {}),
-        *check_values_of_columns(periods, counted),
+        *unusual,
         *_outcomes(counted, outcomes),
         *_scores(counted),
         *check_missing(periods, counted, later or {}, late),
-        *check_group_shares(periods, counted, features),
+        *check_group_shares(periods, counted, features, {(e.column, e.at) for e in unusual}),
     ]
     found = [*_gaps(periods), *_in_a_row(suspected, names)]
     return tuple(sorted(found, key=lambda each: (each.period, each.problem, each.column or "")))
@@ -167,28 +171,22 @@ def _of_volume(
     cells = np.array([each.cells for each in counted])
     for _ in range(2):  # the second time no period is expected to be as large as a doubled one
         single = np.log(np.where(repeated, rows / divisors, rows))
-        usual, wide = _expected(periods, single)
-        apart = np.log(rows) - usual
-        sampling = np.sqrt(2 / np.maximum(rows, np.exp(usual)))
-        jumped = np.abs(apart) > np.maximum(_VOLUME, _OF_VOLUME * np.maximum(wide, sampling))
-        for t in np.flatnonzero((np.abs(apart) > _VOLUME) & ~jumped).tolist():
-            usual_day = _usual_day(periods, single, t, math.log(rows[t]))
-            if usual_day is not None:
-                jumped[t], usual[t] = True, usual_day
-        apart = np.log(rows) - usual
-        alike = jumped & (np.abs(apart - np.log(divisors)) < math.log(4 / 3))
+        usual = _jumps(periods, single)
+        alike = np.abs(np.log(rows / divisors) - usual) < _VOLUME  # which is not unless it is far
         few = (divisors > 1) & alike & (cells >= _FEWEST_CELLS) & ~np.array(usually)
         repeated |= few
     for t, each in enumerate(counted):
         if repeated[t]:
             expected = float(divisors[t])
             yield Suspected(t, HistoryProblem.DOUBLED_ROWS, rows=each.rows, expected=expected)
-        elif jumped[t]:
+        elif not np.isnan(usual[t]):
             expected = float(np.exp(usual[t]))
             yield Suspected(t, HistoryProblem.VOLUME, rows=each.rows, expected=expected)
 
 
-def _usual_day(periods: Sequence[Period], values: Array, t: int, value: float) -> float | None:
+def _usual_day(
+    periods: Sequence[Period], values: Array, known: Sequence[int], t: int
+) -> float | None:
     """Return the median of the days of four weeks, where a day is far from it by any weekday.
 
     A weekend has few days in a month, so that a jump is hardly seen among these alone. The
@@ -197,7 +195,7 @@ def _usual_day(periods: Sequence[Period], values: Array, t: int, value: float) -
     """
     if periods[t].length is not Length.DAY:
         return None
-    past = [s for s in range(max(t - 28, 0), t) if ordinal(periods[s]) >= ordinal(periods[t]) - 28]
+    past = [s for s in known[-28:] if ordinal(periods[s]) >= ordinal(periods[t]) - 28]
     if len(past) < 2 * WEEK:
         return None
     held, days = values[past], np.array([periods[s].start.weekday() for s in past])
@@ -205,9 +203,9 @@ def _usual_day(periods: Sequence[Period], values: Array, t: int, value: float) -
     course = max(abs(float(np.median(held[days == day])) - usual) for day in set(days.tolist()))
     apart = np.abs(held - usual)
     alike = apart[(days >= SATURDAY) == at_weekend(periods[t])]
-    sampling = math.sqrt(2 / math.exp(max(value, usual)))
+    sampling = math.sqrt(2 / math.exp(max(values[t], usual)))
     far = max(_VOLUME, _OF_VOLUME * max(_scale(apart), _scale(alike), sampling))
-    return usual if abs(value - usual) - course > far else None
+    return usual if abs(values[t] - usual) - course > far else None
 
 
 def _repeated(counted: Sequence[CountedRows]) -> list[bool]:
@@ -326,36 +324,74 @@ def _never(
                 yield Suspected(t, problem, rows=present[t], share=0.0, expected=share)
 
 
-def _expected(periods: Sequence[Period], values: Array) -> tuple[Array, Array]:
-    """Return what every period is expected to be, and by how much it may differ.
+def _jumps(periods: Sequence[Period], values: Array) -> Array:
+    """Return the usual logs of rows of the periods that are far from them, nan of the others.
 
-    The expected value is the median of the same weekdays of four weeks, nan where there is none;
-    how far values lie from it is the size of the last 56 deviations, infinite of too few: of
-    working days or of weekends alone, as one may vary far more than the other.
+    Each is compared with the median of the last four of its weekday (of hours, and its hour) that
+    are not far themselves, so that a change remains one as long as it lasts. Up to seven successive
+    periods that are all higher or all lower may be far together.
     """
-    length = periods[0].length
-    place = np.array([ordinal(each) for each in periods])
-    place -= place[0]
-    lags = LAGS[length]
-    line = np.full(place[-1] + 1 + lags[-1], np.nan)
-    line[place + lags[-1]] = values
-    earlier = np.stack([line[place + lags[-1] - lag] for lag in lags])
-    known = ~np.isnan(earlier).all(axis=0)
-    usual = np.full(len(values), np.nan)
-    usual[known] = np.nanmedian(earlier[:, known], axis=0)
-    apart = np.abs(values - usual)
-    wide = np.full(len(values), np.inf)
-    weekends = np.array([at_weekend(each) for each in periods])
-    for t in range(len(values)):
-        past = np.flatnonzero(~np.isnan(apart[:t]))
-        alike = apart[past[weekends[past] == weekends[t]][-_MEMORY:]]
-        past = past[-_MEMORY:]
-        if len(alike) >= FEWEST_PERIODS:
-            wide[t] = _scale(alike)
-        elif len(past) >= FEWEST_PERIODS:
-            twice = 1 if len(alike) >= _FEWEST_ALIKE else 2
-            wide[t] = twice * max(_scale(apart[past]), _scale(alike))
-    return usual, wide
+    usual, apart = np.full((2, len(values)), np.nan)
+    sampling = np.sqrt(2 / np.exp(values))
+    at = {ordinal(each): t for t, each in enumerate(periods)}
+    alike: dict[int, list[float]] = {}
+    known: list[int] = []
+    deviations: dict[bool, list[float]] = {False: [], True: []}
+    run: list[int] = []
+
+    def learn(learned: Sequence[int]) -> None:
+        for s in learned:
+            if np.isnan(usual[s]):
+                known.append(s)
+                alike.setdefault(ordinal(periods[s]) % lag, []).append(values[s])
+                if not np.isnan(apart[s]):
+                    deviations[at_weekend(periods[s])].append(apart[s])
+
+    lag = LAGS[periods[0].length][0]
+    for t, each in enumerate(periods):
+        if len(run) == WEEK:
+            learn([run.pop(0)])
+        same = alike.get(ordinal(each) % lag, [])[-4:]
+        if same and len(known) >= FEWEST_PERIODS:
+            apart[t] = values[t] - median(same)
+            sampling[t] = math.sqrt(2 / math.exp(max(values[t], values[t] - apart[t])))
+        off = abs(apart[t]) > _VOLUME and not returns(periods, usual, at, t)
+        if run and not (off and apart[t] * apart[run[-1]] > 0):
+            learn(run)
+            run = []
+        if not off:
+            learn([t])
+            continue
+        run.append(t)
+        spread = apart[run] - np.mean(apart[run])
+        wide = {w: _wide(deviations[w], deviations[not w], spread) for w in (False, True)}
+        far = _OF_VOLUME * np.maximum([wide[at_weekend(periods[s])] for s in run], sampling[run])
+        ratios = np.minimum(np.abs(apart[run]) / far, 1)[::-1]
+        together = np.flatnonzero(np.cumsum(ratios) >= np.arange(1, len(run) + 1) ** (2 / 3))
+        if len(together):
+            changed = run[-1 - int(together[-1]) :]
+            new = [s for s in changed if np.isnan(usual[s])]
+            usual[new] = values[new] - apart[new]
+        elif (usual_day := _usual_day(periods, values, known, t)) is not None:
+            usual[t] = usual_day
+    return usual
+
+
+def _wide(alike: Sequence[float], others: Sequence[float], spread: Array) -> float:
+    """Return how far periods lie from what is usual, by the deviations of those before.
+
+    It is that of working days or of weekends alone, as one may vary far more than the other. As
+    long as few of these are known, it is supposed, or less if all periods show so.
+    """
+    held = np.array(alike[-_MEMORY:])
+    if len(held) >= FEWEST_PERIODS:
+        return _scale(held)
+    squares = float(np.sum(held**2) + np.sum(spread**2)) + _FEW * _SUPPOSED**2
+    supposed = math.sqrt(squares / (len(held) + max(len(spread) - 1, 0) + _FEW))
+    every = np.concatenate([held, others[-_MEMORY:]])
+    if len(every) < FEWEST_PERIODS:
+        return supposed
+    return min(supposed, (1 if len(held) >= _FEW else 2) * max(_scale(every), _scale(held)))
 
 
 def _scale(apart: Array) -> float:
@@ -366,5 +402,5 @@ def _scale(apart: Array) -> float:
     """
     if not len(apart):
         return 0.0
-    kept = np.sort(apart)[: math.ceil(0.8 * len(apart))]
+    kept = np.sort(np.abs(apart))[: math.ceil(0.8 * len(apart))]
     return 1.5 * math.sqrt(float(np.mean(kept**2))) * (1 + 3 / max(len(apart), FEWEST_PERIODS))

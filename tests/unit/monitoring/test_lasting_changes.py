@@ -179,3 +179,26 @@ def test_a_group_that_becomes_a_small_part_of_the_rows_is_named() -> None:
     assert (found.problem.value, found.value) == ("group share", "F")
     assert (found.period, found.last) == (day_names(14)[6], day_names(14)[13])
     assert '5.8% of 16,000 rows have "F" in sex, where 40.2% are usual' in found.says
+
+
+@pytest.mark.parametrize("begin", [7, 10, 17, 40])
+def test_a_volume_that_falls_to_a_third_is_found_as_long_as_it_stays_low(begin: int) -> None:
+    """It was never found in the first two weeks, and later for some days alone."""
+    for seed in range(7):
+        names, held = feed(
+            lambda r, p, t: day(
+                r, quiet_at_weekends(p) * float(r.lognormal(0, 0.1)) / (3 if t >= begin else 1)
+            ),
+            seed,
+        )
+        found = [e for e in found_in(names, held) if e.problem is HistoryProblem.VOLUME]
+        days = [t for t, name in enumerate(names) if any(e.concerns(str(name)) for e in found)]
+        assert days == [*range(begin, LENGTH)], (seed, days)
+
+
+def test_the_same_weekday_is_usual_again_after_a_holiday_at_the_beginning() -> None:
+    """The first Monday has a tenth of the rows: one or two later ones are found, not all."""
+    names, held = feed(lambda r, _, t: day(r, 200 if t == 4 else 2_000), 0)
+    found = [e for e in found_in(names, held) if e.problem is HistoryProblem.VOLUME]
+    assert found[0].period == found[0].last == str(names[11])
+    assert max(each.last for each in found) < str(names[28])
