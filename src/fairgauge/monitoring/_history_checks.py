@@ -367,6 +367,7 @@ def _jumps(periods: Sequence[Period], values: Array) -> Array:
         wide = {w: _wide(deviations[w], deviations[not w], spread) for w in (False, True)}
         far = _OF_VOLUME * np.maximum([wide[at_weekend(periods[s])] for s in run], sampling[run])
         ratios = np.minimum(np.abs(apart[run]) / far, 1)[::-1]
+        # each of several may be nearer: by sampling alone they hardly keep one sign for days
         together = np.flatnonzero(np.cumsum(ratios) >= np.arange(1, len(run) + 1) ** (2 / 3))
         if len(together):
             changed = run[-1 - int(together[-1]) :]
