@@ -99,4 +99,4 @@ def test_the_grid_and_the_terminal_print_the_interval_of_the_sentence(name: str)
                 assert ends == pytest.approx([int(found[1]), int(found[2])], abs=0.56)
                 compared += 1
     assert compared >= 1
-    assert any("for all comparisons together is shown" in note for note in grid.notes)
+    assert any("have that for all comparisons together" in note for note in grid.notes)

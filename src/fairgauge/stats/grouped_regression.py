@@ -29,6 +29,8 @@ SEPARATED = 15.0
 _RANK = 1e-10
 _CERTAIN = 1e-6
 """Below this share of its length, products cannot tell what is left of a column from nothing."""
+_ROUNDING = 1e-13
+"""Below this share of what it is the difference of, a number may be that of rounding alone."""
 _LARGEST_Z = 37.0
 _MOST_LEVERAGE = 0.5
 MOST_COLUMNS = 300
@@ -312,7 +314,8 @@ def adjusted_mean(
     inverse = np.linalg.pinv(cells.design.products(n), hermitian=True)
     beta = inverse @ cells.design.sums(x)
     fitted = cells.design @ beta
-    residuals = np.maximum(q - 2 * fitted * x + n * fitted**2, 0.0)
+    squared = q - 2 * fitted * x + n * fitted**2
+    residuals = np.where(squared > _ROUNDING * q, squared, 0.0)
     meat = cells.design.products(hc3_meat(residuals, cells.design.forms(inverse)))
     covariance, total = inverse @ meat @ inverse, n.sum()
     sides = cells.of_group, cells.of_reference
@@ -327,10 +330,9 @@ def adjusted_mean(
 
     means = [float((n * fit).sum() / total) for fit in fits]
     difference = float((n * (fits[0] - fits[1])).sum() / total)
-    found = mean_of_sides(difference, error(1, 1), float(spare), z, len(n))
+    found = mean_of_sides(means, difference, error, float(spare), z)
     return found and found._replace(
-        interaction=_equal_effects(beta, covariance, cells.own),
-        ratio=ratio_of_sides(means, error, float(as_critical_t(z, spare))),
+        cells=len(n), interaction=_equal_effects(beta, covariance, cells.own)
     )
 
 
@@ -348,16 +350,26 @@ def hc3_meat(squares: Array, leverage: Array) -> Array:
 
 
 def mean_of_sides(
-    difference: float, error: float, spare: float, z: float, cells: int
+    means: Sequence[float],
+    difference: float,
+    error: Callable[[float, float], float],
+    spare: float,
+    z: float,
 ) -> AdjustedEffect | None:
-    """Return the effect on a mean, with its interval and p-value; None where nothing varies."""
+    """Return the effect on a mean, with its intervals and p-value; None where nothing varies.
+
+    ``error`` is the standard error of so much of the group's mean less so much of the reference's.
+    """
     from scipy.special import stdtr
 
-    if not error > 0:
+    of_difference = error(1, 1)
+    if not of_difference > _ROUNDING * max(map(abs, means)):
         return None
-    half = float(as_critical_t(z, spare)) * error
-    p = float(2 * stdtr(spare, -abs(difference) / error))
-    return AdjustedEffect(difference, difference - half, difference + half, p, cells)
+    critical = float(as_critical_t(z, spare))
+    low, high = (difference + side * critical * of_difference for side in (-1, 1))
+    p = float(2 * stdtr(spare, -abs(difference) / of_difference))
+    ratio = ratio_of_sides(means, error, critical)
+    return AdjustedEffect(difference, low, high, p, 0, ratio)
 
 
 def _squared(sampling: Sampling, held: tuple[NDArray[np.bool_], ...]) -> SquaredWeights:

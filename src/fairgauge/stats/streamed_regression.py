@@ -25,7 +25,6 @@ from fairgauge.stats.grouped_regression import (
     spared,
     to_observed,
 )
-from fairgauge.stats.intervals import as_critical_t
 
 MOST_SCANS = 6
 """Scans after which a fit is given up."""
@@ -275,10 +274,8 @@ class StreamedLinear:
 
         self.done = True
         means = reference + float(beta[side]), reference
-        cells = len(self._cells.on_group)
-        found = mean_of_sides(float(beta[side]), error(1, 1), spare, self._z, cells)
-        critical = float(as_critical_t(self._z, spare))
-        self.found = found and found._replace(ratio=ratio_of_sides(means, error, critical))
+        found = mean_of_sides(means, float(beta[side]), error, spare, self._z)
+        self.found = found and found._replace(cells=len(self._cells.on_group))
 
 
 def rough_fit(
