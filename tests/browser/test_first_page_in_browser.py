@@ -71,7 +71,7 @@ def test_dots_state_their_sentence_to_screen_readers(visit):
 
 
 @pytest.mark.parametrize("name", ["small", "several"])
-def test_on_a_phone_every_interval_is_in_numbers_beside_what_is_allowed(visit, name):
+def test_on_a_phone_every_interval_is_in_numbers_below_what_is_allowed(visit, name):
     """Its cards have no axis; where there is one, the numbers are for screen readers alone."""
     for width, shown in ((400, True), (1280, False)):
         page = visit(name, width=width).page
@@ -80,6 +80,10 @@ def test_on_a_phone_every_interval_is_in_numbers_beside_what_is_allowed(visit, n
         texts = [text for text in ends.all_text_contents() if text]
         assert len(texts) == drawn > 0
         assert all(re.search(r"CI \(.* to .*\)", text) for text in texts)
+        rules = page.locator("#summary .judged thead th").filter(visible=True).all_inner_texts()
+        stated = [text for text in rules if text.startswith("Rule ")]
+        assert stated
+        assert all(re.search(r"at least|at most|between", text) for text in stated), stated
         heights = ends.evaluate_all("all => all.map(each => each.offsetHeight)")
         assert all((height > 8) == shown for height in heights)
         assert page.evaluate(OVERLAPS) == []
