@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -127,8 +128,10 @@ def shown(value: object) -> str:
     >>> shown("5"), shown(5), shown(True), shown(["y", None])
     ("'5'", '5', 'true', '["y", null]')
     """
-    if isinstance(value, str):
+    if isinstance(value, (str, os.PathLike)):
         return quote(value)
+    if "\n" in str(value):  # a frame or a result, whose text is no line
+        return f"a value of type {type(value).__name__}"
     try:
         text = json.dumps(value, default=str)
     except (TypeError, ValueError, RecursionError):  # keys, huge numbers, values within themselves

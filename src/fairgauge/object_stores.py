@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from threading import Lock
 from typing import IO, Any, TypeAlias, cast
 
-from fairgauge.errors import DataError, FairgaugeError, MissingExtra, quote
+from fairgauge.errors import DataError, FairgaugeError, MissingExtra, quote, shown
 
 STORES = (
     "s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oci", "oss", "hdfs", "http", "https",
@@ -83,6 +83,15 @@ class Object:
 
 Place: TypeAlias = Path | Object
 """Where a file is: on this machine, or in a store."""
+
+
+def local_path(name: object) -> Path:
+    """Return the path of a local file or folder; no text, or an empty one, names none."""
+    if not isinstance(name, (str, Path)):
+        raise DataError(f"a path is a text or a pathlib.Path, not {shown(name)}")
+    if name == "":  # Path("") is the working folder
+        raise DataError("the path is an empty text; name a file, or '.' for the working folder")
+    return Path(name)
 
 
 def is_object(address: object) -> bool:

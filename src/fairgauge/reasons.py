@@ -128,11 +128,12 @@ class ReasonCode(StrEnum):
     BOUNDS_CROSS = "bounds_cross"  # low, high
     MISSING_GROUPS = "missing_groups"  # rows, unit, low, high, alone, by_value
     MISSING_OUTCOMES = "missing_outcomes"  # likewise
+    NOT_COUNTED = "not_counted"  # what, rows, alone
     NO_ESTIMATE = "no_estimate"  # what, name, nearest; held: the names that there are
     NO_VALUE = "no_value"
     NO_INTERVAL = "no_interval"
     FAMILYWISE = "familywise"  # comparisons
-    COUNTED_AS = "counted_as"  # undecided, outcome, reasons
+    COUNTED_AS = "counted_as"  # undecided, outcome, reasons, by_rule
 
     # a change between two reports
     OLD_OR_NEW_UNDEFINED = "old_or_new_undefined"  # report, reasons

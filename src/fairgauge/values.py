@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 from fairgauge.errors import quote
 
@@ -82,6 +82,11 @@ def _iso(raw: dt.date | dt.time) -> str:
     if isinstance(raw, dt.datetime) and raw.tzinfo:
         return raw.astimezone(dt.UTC).isoformat()  # and on the zone that they show
     return raw.isoformat()
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Return whether a value is a number; true and false are none."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def plain_number(text: str) -> int | float | None:

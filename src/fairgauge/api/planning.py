@@ -31,6 +31,7 @@ from fairgauge.stats.rows_to_decide import (
     rows_for_verdict,
     rows_from_which,
 )
+from fairgauge.values import is_number
 
 _LEVEL = 0.95
 _RATIO = 0.8
@@ -415,10 +416,7 @@ def _out_of_range(numbers: Mapping[str, object]) -> list[Problem]:
         if name in ("rate", "paired") and value is None:
             continue
         low, high, inside = _RANGES.get(name, (0.0, 1.0, "between 0 and 1"))
-        good = (
-            isinstance(value, (int, float)) and not isinstance(value, bool) and low < value < high
-        )
-        if not good:
+        if not (is_number(value) and low < value < high):
             option = "tolerance" if name == "detects" else name
             problems.append(Problem(option, f"must be a number {inside}, not {value!r}"))
     return problems

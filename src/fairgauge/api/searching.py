@@ -43,6 +43,7 @@ from fairgauge.scan import open_rows
 from fairgauge.scan.chosen_rows import chosen_rows
 from fairgauge.scan.row_codes import CodedRows, Streamed, coded_rows
 from fairgauge.scan.source import Source
+from fairgauge.values import is_number
 
 Word = TypeVar("Word", bound=StrEnum)
 _MOST_VALUES = 1_000_000
@@ -265,11 +266,11 @@ _DEPENDENT = (
 
 _WHOLE = "of at least {}, a whole one"
 _RANGES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "tolerance": (lambda x: _is_number(x) and 0 <= x < 1, "from 0 to 1"),
-    "alpha": (lambda x: _is_number(x) and 0 < x < 0.5, "between 0 and 0.5"),
+    "tolerance": (lambda x: is_number(x) and 0 <= x < 1, "from 0 to 1"),
+    "alpha": (lambda x: is_number(x) and 0 < x < 0.5, "between 0 and 0.5"),
     "depth": (lambda x: _is_whole(x) and x >= 1, _WHOLE.format(1)),
     "min_rows": (lambda x: _is_whole(x) and x >= 1, _WHOLE.format(1)),
-    "split": (lambda x: x is None or (_is_number(x) and 0 < x < 1), "between 0 and 1"),
+    "split": (lambda x: x is None or (is_number(x) and 0 < x < 1), "between 0 and 1"),
     "min_cell": (lambda x: x is None or (_is_whole(x) and x >= 2), _WHOLE.format(2)),
 }
 """Of every number what is in its range, and the range in words."""
@@ -279,10 +280,6 @@ def _out_of_range(numbers: Mapping[str, object]) -> Iterator[Problem]:
     for name, (fits, allowed) in _RANGES.items():
         if not fits(numbers[name]):
             yield Problem(name, f"must be a number {allowed}, not {shown(numbers[name])}")
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _is_whole(value: object) -> bool:

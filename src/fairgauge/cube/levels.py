@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, TooManyValues, quote
-from fairgauge.values import Value, canonical, name_of, sort_key, typed_texts
+from fairgauge.values import Value, canonical, is_number, name_of, sort_key, typed_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -66,7 +66,7 @@ def quartiles(levels: Sequence[Value], rows: Sequence[float] | None = None) -> t
     >>> quartiles([20, 30, 40, 50, 60]), quartiles([20, 30, 40], [8, 1, 1]), quartiles(["a"])
     ((30, 40, 50), (20,), ())
     """
-    numbers = [v for v in levels if isinstance(v, (int, float)) and not isinstance(v, bool)]
+    numbers = [each for each in levels if is_number(each)]
     if not numbers or len(numbers) < len(levels):
         return ()
     below = list(accumulate(rows or [1.0] * len(numbers)))

@@ -138,7 +138,7 @@ class Axis:
     def names(self, levels: tuple[Value, ...]) -> list[str]:
         """Return the names of levels as people see them, no two of one column alike."""
         if not self.cuts:
-            return [name_of(level) for level in levels]
+            return [each if isinstance(each, str) else name_of(each) for each in levels]
         return [part.name() for part in self.parts(levels)]
 
 

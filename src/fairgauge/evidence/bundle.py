@@ -7,12 +7,14 @@ import io
 import json
 import struct
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from fairgauge.errors import DataError, quote
+from fairgauge.object_stores import local_path
 from fairgauge.strict_json import read_json
 from fairgauge.values import Saved
 
@@ -25,8 +27,10 @@ HIDDEN = "bytes that belong to no part"
 MOST_BYTES = 2_000_000_000
 """The largest sum of the parts that is unpacked."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-_HEADER_SIZE, _LENGTHS_AT = 30, 26
-"""Bytes of the fixed part of an entry's header, and where its two lengths stand."""
+_LENGTHS_AT = 26
+"""Where the two lengths stand with which the fixed part of an entry's header ends."""
+_LISTED_SIZE, _END_SIZE = 46, 22
+"""Bytes of the fixed part of an entry in the directory, and of the end of an archive."""
 _DESCRIBED_LATER = 0x08
 """The flag of an entry that is written before its size is known, as no bundle is."""
 
@@ -86,8 +90,9 @@ def pack(manifest: Saved, parts: Mapping[str, bytes], signature: bytes | None) -
 
 def unpack(path: str | Path) -> Bundle:
     """Read a bundle file."""
+    file = local_path(path)
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(file) as archive:
             entries = archive.infolist()
             size = sum(entry.file_size for entry in entries)
             if size > MOST_BYTES:
@@ -100,7 +105,14 @@ def unpack(path: str | Path) -> Bundle:
             hidden = _has_hidden_bytes(archive)
     except FileNotFoundError:
         raise DataError(f"no file {quote(path)}") from None
-    except (OSError, ValueError, RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:
+    except (
+        OSError,
+        ValueError,
+        RuntimeError,
+        NotImplementedError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
         raise DataError(
             f"{quote(path)} is no bundle of fairgauge, or is damaged: {error}"
         ) from None
@@ -122,6 +134,11 @@ def unpack(path: str | Path) -> Bundle:
         raise DataError(
             f"{quote(path)} has format {quote(schema)}, of fairgauge {quote(made)}; this "
             f"version reads {SCHEMA!r}: install that version or a newer one"
+        )
+    if missing := {COUNTS, REPORT} - known.keys():
+        raise DataError(
+            f"{quote(path)} is no bundle of fairgauge: its manifest lists no "
+            + " and no ".join(sorted(missing))
         )
     try:
         tool, libraries = _texts(manifest["tool"]), _texts(manifest["libraries"])
@@ -146,21 +163,38 @@ def _texts(named: Mapping[str, object]) -> dict[str, str]:
 
 def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
     """Read a part, no more of it than it declares."""
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise zipfile.BadZipFile(f"{entry.filename} is neither stored nor deflated")
     with archive.open(entry) as handle:
-        content = handle.read(entry.file_size + 1)
-    if len(content) > entry.file_size:
-        raise zipfile.BadZipFile(f"{entry.filename} is longer than it declares")
-    return content
+        return handle.read(entry.file_size)
 
 
 def _has_hidden_bytes(archive: zipfile.ZipFile) -> bool:
-    """Return whether bytes before the directory of an archive belong to none of its entries."""
+    """Return whether bytes of an archive belong to none of its parts.
+
+    They may stand between its entries, after the data of one, in a comment or an extra field, and
+    after its end.
+    """
     assert archive.fp is not None
-    end = 0
+    end, size_of_directory = 0, 0
     for entry in sorted(archive.infolist(), key=lambda entry: entry.header_offset):
         if entry.header_offset != end or entry.flag_bits & _DESCRIBED_LATER:
             return True
         archive.fp.seek(end + _LENGTHS_AT)
-        lengths = struct.unpack("<HH", archive.fp.read(4))  # of the name and the extra field
-        end += _HEADER_SIZE + sum(lengths) + entry.compress_size
-    return end != archive.start_dir
+        name, extra = struct.unpack("<HH", archive.fp.read(4))
+        archive.fp.seek(name + extra, io.SEEK_CUR)
+        if extra or not _is_whole(archive.fp.read(entry.compress_size), entry):
+            return True
+        end = archive.fp.tell()
+        size_of_directory += _LISTED_SIZE + name
+    size = archive.fp.seek(0, io.SEEK_END)
+    return end != archive.start_dir or size != end + size_of_directory + _END_SIZE
+
+
+def _is_whole(data: bytes, entry: zipfile.ZipInfo) -> bool:
+    """Return whether the data of an entry are its part and nothing after it."""
+    if entry.compress_type == zipfile.ZIP_STORED:
+        return len(data) == entry.file_size
+    decoder = zlib.decompressobj(-zlib.MAX_WBITS)
+    size = len(decoder.decompress(data, entry.file_size + 1))
+    return size == entry.file_size and decoder.eof and not decoder.unused_data

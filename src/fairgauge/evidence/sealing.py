@@ -18,7 +18,14 @@ from typing import Any
 from fairgauge.api.loading import load
 from fairgauge.atomic_files import write_whole
 from fairgauge.cube.cube import Cube, read_cube
-from fairgauge.errors import ChangedCountsError, DataError, FairgaugeError, MissingExtra, quote
+from fairgauge.errors import (
+    ChangedCountsError,
+    DataError,
+    FairgaugeError,
+    MissingExtra,
+    quote,
+    shown,
+)
 from fairgauge.evidence._recomputation import (
     STATED,
     Recomputation,
@@ -186,8 +193,13 @@ def verify(path: str | Path, signed_by: str = "") -> Verification:
             changed += _unfitting(bundle.manifest, cube, sealed, checked)
         except ChangedCountsError:  # with a digest in the manifest that was made to fit
             changed.append(COUNTS)
-        except (KeyError, ValueError, FairgaugeError) as error:
+        except FairgaugeError as error:
             raise DataError(f"cannot compute {quote(path)} again: {error}") from None
+        except Exception as error:  # any type of value may stand anywhere in what others wrote
+            raise DataError(
+                f"cannot compute {quote(path)} again: a value of {COUNTS} or {REPORT} is of a type "
+                f"or in a place where none can be ({type(error).__name__}: {error})"
+            ) from error
     stated = Verification(
         name=Path(path).name,
         sealed_by=bundle.manifest["tool"]["version"],
@@ -230,7 +242,7 @@ def _with_comparison(
 
 def _read(saved: Saved) -> Sealed:
     """Read the report of a bundle, which has the format of those that are sealed."""
-    if saved["schema"] == PairsAudit.KIND.schema:
+    if isinstance(saved, dict) and saved.get("schema") == PairsAudit.KIND.schema:
         return PairsAudit.from_dict(saved)
     sealed = read_report(saved, REPORT)
     if saved["schema"] == "fairgauge.report/1":
@@ -258,7 +270,7 @@ def load_counts(counts: Cube | str | Path) -> Cube:
     """Return counts, read from a file where a path is given."""
     found = load(counts) if isinstance(counts, (str, Path)) else counts
     if not isinstance(found, Cube):
-        raise DataError(f"{quote(counts)} is no cube of counts")
+        raise DataError(f"{shown(counts)} is no cube of counts")
     return found
 
 
@@ -280,7 +292,7 @@ def find_counts(report: str | Path) -> Path:
 def _loaded_report(report: Sealed | str | Path) -> Sealed:
     found = load(report) if isinstance(report, (str, Path)) else report
     if not isinstance(found, (Report, PairsAudit)):
-        raise DataError(f"{quote(report)} is no report")
+        raise DataError(f"{shown(report)} is no report")
     return found
 
 

@@ -7,7 +7,7 @@ blank predictions must not take it back.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
 
 import numpy as np
@@ -16,7 +16,8 @@ from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.enums import DiagnosticCode
+from fairgauge.cube.cube import Cube
+from fairgauge.enums import DiagnosticCode, Uncounted
 from fairgauge.inference.missing_groups import contrast_range, sides_and_unknown
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import GroupCounts
@@ -82,6 +83,23 @@ def lacking(counted: GroupCounts, spec: Spec) -> dict[tuple[str, str], int]:
         if (missing >= _FEW * n)[missing > 0].any()
         for need in ((what,) if what == "label" else ("prediction", "score"))
     }
+
+
+def uncounted(cube: Cube, features: Iterable[GroupCounts], spec: Spec) -> dict[str, int]:
+    """Return the rows without a count, and without a weight, that are many beside some group.
+
+    Their groups and outcomes are not known: no rule passes without them.
+    """
+    fewest = [
+        counts.counts["rows"][: len(counts.groups), 0].sum(axis=(1, 2))[large_groups(counts, spec)]
+        for counts in features
+    ]
+    rows = np.concatenate([*fewest, np.array([cube.rows], dtype=np.float64)])
+    found = {
+        "count": cube.excluded.get(Uncounted.NO_COUNT, 0),
+        "weight": cube.excluded.get(Uncounted.NO_WEIGHT, 0),
+    }
+    return {what: n for what, n in found.items() if n > _FEW * rows.min()}
 
 
 def _missing(counted: GroupCounts, spec: Spec, which: Index) -> Iterator[tuple[str, Array, Array]]:

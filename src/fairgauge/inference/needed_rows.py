@@ -78,10 +78,24 @@ def needed_rows(estimate: Estimate, lower: float, upper: float) -> NeededRows | 
 def _of_rates(
     estimate: Estimate, lower: float, upper: float, metric: Metric
 ) -> RowsToDecide | None:
-    """Return the rows that a verdict on two rates needs; None where it is of something else.
+    """Return the rows that a verdict on two rates needs; None where it is of something else."""
+    sides, times = _rates(estimate, metric), _design_effect(estimate, metric)
+    if sides is None or times is None or estimate.confidence is None:
+        return None
+    if not isinstance(metric, Contrast) or (metric.by == "ratio" and lower < 0):
+        return None
+    (p1, n1), (p2, n2) = sides if metric.order == "group - reference" else sides[::-1]
+    found = rows_to_decide_rates(
+        p1, n1 / times, p2, n2 / times, lower, upper, metric.by, estimate.confidence, POWER
+    )
+    return RowsToDecide(*(times * each for each in found))
 
-    Where the interval is not as long as that of so many single rows (they have weights, or several
-    intervals hold together), so many effective rows count as it is.
+
+def _design_effect(estimate: Estimate, metric: Metric) -> float | None:
+    """Return the design effect: rows per row by itself; None where two rates are not compared.
+
+    It is 1 but where the interval is not as long as that of so many single rows: they have weights,
+    or several intervals hold together.
     """
     sides = _rates(estimate, metric)
     if sides is None or not isinstance(metric, Contrast) or estimate.confidence is None:
@@ -94,16 +108,11 @@ def _of_rates(
     if metric.by == "difference":
         alone = np.array(newcombe(p1 * n1, n1, p2 * n2, n2, z))
     else:
-        if not (p1 > 0 and p2 > 0 and lower >= 0 and 0 < ends[0] < ends[1] < math.inf):
+        if not (p1 > 0 and p2 > 0 and 0 < ends[0] < ends[1] < math.inf):
             return None
         ends, alone = np.log(ends), np.log(mover_wilson_ratio(p1 * n1, n1, p2 * n2, n2, z))
     times = float((np.ptp(ends) / np.ptp(alone)) ** 2)
-    if not times > 0:
-        return None
-    found = rows_to_decide_rates(
-        p1, n1 / times, p2, n2 / times, lower, upper, metric.by, estimate.confidence, POWER
-    )
-    return RowsToDecide(*(times * each for each in found))
+    return times if times > 0 else None
 
 
 def detectable_disparity(estimate: Estimate, power: float = POWER) -> DetectableDisparity | None:
@@ -115,7 +124,8 @@ def detectable_disparity(estimate: Estimate, power: float = POWER) -> Detectable
     if sides is None or estimate.confidence is None:
         return None
     (_, n), (rate, m) = sides
-    gap = float(detectable_difference(rate, m, rate, n, estimate.confidence, power))
+    times = _design_effect(estimate, estimate.definition) or 1.0
+    gap = float(detectable_difference(rate, m / times, rate, n / times, estimate.confidence, power))
     if not math.isfinite(gap):
         return None
     return DetectableDisparity(gap, 1 - gap / rate if rate > gap else None)

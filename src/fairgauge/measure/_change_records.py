@@ -148,6 +148,7 @@ def _disparity_records(
     away = distance(made.shift.value, made.level.value)
     away_low, away_high = distance_limits(shift, above)
     p_of_shift, p = made.p_values()
+    after = None if made.models is None else made.models[1].at(np.full(len(bases), z))
     for i, base in enumerate(bases):
         scaled = math.exp if base.by == "ratio" else float
         old, new, change = (as_number(of[i]) for of in (*values, made.shift.value))
@@ -165,6 +166,11 @@ def _disparity_records(
             base,
             old=old,
             new=new,
+            new_interval=None
+            if after is None
+            else interval_of(
+                scaled(float(after[0][i])), scaled(float(after[1][i])), level, made.methods[:1]
+            ),
             change=scaled(change),
             interval=interval_of(
                 scaled(float(shift[0][i])), scaled(float(shift[1][i])), level, made.methods

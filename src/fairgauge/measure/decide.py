@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 from fairgauge.catalogue.across import Across, is_smallest
 from fairgauge.catalogue.comparisons import Metric
@@ -37,7 +38,7 @@ from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode, all_of
 from fairgauge.results.disparities import is_ratio
 from fairgauge.results.estimates import Estimate, Group, Measured, Shown, WorstCase
 from fairgauge.results.scopes import OVERALL, Bounds, ClassScope, Diagnostic, Interval
-from fairgauge.results.verdicts import GRAVEST_FIRST, Verdict, log_of
+from fairgauge.results.verdicts import GRAVEST_FIRST, Verdict, counting, log_of
 from fairgauge.stats.intervals import critical
 
 _BEST_FIRST = (
@@ -361,22 +362,26 @@ def _unmatched_features(
 
 def _not_evaluated(rule: Rule, feature: str | None, group: str | None, reason: Reason) -> Verdict:
     """Return that nothing was evaluated, or what the rule counts that as; never as a pass."""
+    outcome, reason = _undecided(rule, reason)
     return Verdict(
         rule=str(rule),
         metric=rule.metric,
         definition=rule.row,
         feature=feature,
         group=group,
-        outcome=_undecided(rule, reason),
+        outcome=outcome,
         reason=reason,
     )
 
 
-def _undecided(rule: Rule, reason: Reason) -> Outcome:
-    """Return what a rule without a value amounts to; never a pass where nothing was evaluated."""
+def _undecided(rule: Rule, reason: Reason) -> Decision:
+    """Return what a rule without a value counts as; never a pass where nothing was evaluated."""
     outcome = INSUFFICIENT[rule.insufficient]
-    never = outcome is Outcome.PASS and reason.code in NOT_EVALUABLE
-    return Outcome.NOT_EVALUATED if never else outcome
+    if outcome is Outcome.PASS and reason.code in NOT_EVALUABLE:
+        outcome = Outcome.NOT_EVALUATED
+    if outcome not in (Outcome.PASS, Outcome.FAIL):
+        return outcome, reason
+    return outcome, counting(reason, Outcome.NOT_EVALUATED, outcome, by_rule=True)
 
 
 def _no_estimate(what: str, name: str, known: Sequence[str]) -> Reason:
@@ -386,6 +391,17 @@ def _no_estimate(what: str, name: str, known: Sequence[str]) -> Reason:
 
 
 def _decided(each: _Subject, rule: Rule, measured: Measured) -> Decision:
+    """Decide, but pass nothing where many rows were not counted."""
+    outcome, reason = _decided_by_counts(each, rule, measured)
+    if outcome is Outcome.PASS and measured.uncounted:
+        what, rows = max(measured.uncounted.items(), key=itemgetter(1))
+        return Outcome.INCONCLUSIVE, Reason.of(
+            ReasonCode.NOT_COUNTED, what=what, rows=rows, alone=str(outcome)
+        )
+    return outcome, reason
+
+
+def _decided_by_counts(each: _Subject, rule: Rule, measured: Measured) -> Decision:
     """Decide, but only if rows without a group, or a pass without an outcome, could not change it.
 
     A fail that rows without an outcome could change stays one, and its reason states how far.
@@ -396,8 +412,7 @@ def _decided(each: _Subject, rule: Rule, measured: Measured) -> Decision:
     neither pass nor fail by an assumption that these people contradict.
     """
     if each.value is None and _is_alone(each, rule, measured):
-        reason = Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)
-        return _undecided(rule, reason), reason
+        return _undecided(rule, Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS))
     outcome, reason = _decide(each, rule)
     if outcome in (Outcome.PASS, Outcome.FAIL) and _of_probabilities(each):
         return _if_shown(each, rule, measured, (outcome, reason))
@@ -519,8 +534,7 @@ def _outcome(low: float, high: float, rule: Rule) -> Outcome:
 def _decide(each: _Subject, rule: Rule) -> Decision:
     ranged = _of_probabilities(each) and rule.decide is not Decide.POINT
     if each.status is not Status.OK or (each.value is None and not ranged):
-        reason = each.reason or Reason.of(ReasonCode.NO_VALUE)
-        return _undecided(rule, reason), reason
+        return _undecided(rule, each.reason or Reason.of(ReasonCode.NO_VALUE))
     if each.reason is not None and each.reason.code is ReasonCode.STRATA_MISSING:
         return Outcome.INCONCLUSIVE, each.reason
     if rule.decide is not Decide.INTERVAL and each.bounds is not None:

@@ -72,6 +72,7 @@ from fairgauge.stats.outlying_strata import (
     trend,
 )
 from fairgauge.stats.sampling import Sampling
+from fairgauge.stats.significance import Z_MAX, newcombe_p, two_sided
 from fairgauge.stats.stratified import stratified_difference, stratified_ratio
 from fairgauge.values import are_years
 
@@ -386,7 +387,9 @@ def _gap(
     )
     if not listed:
         return gap
-    strata = _strata(sides, crossed, tests.of_strata, spec.confidence, ratio=ratio, lower=lower)
+    strata = _strata(
+        sides, crossed, tests.of_strata, spec.confidence, gaps, ratio=ratio, lower=lower
+    )
     by_column = _by_column(sides, crossed, tests, spec.confidence, lower=lower)
     return replace(gap, strata=tuple(strata), by_column=tuple(by_column))
 
@@ -911,17 +914,24 @@ def _strata(
     crossed: CrossedStrata,
     tests: _StrataTests,
     confidence: float,
+    gaps: int,
     *,
     ratio: bool,
     lower: bool,
 ) -> Iterator[StratumGap]:
-    """Return the strata that have rows of either side, in the order in which they are listed."""
+    """Return the strata that have rows of either side, in the order in which they are listed.
+
+    Differences in strata are tested together, of all of so many gaps.
+    """
     z = critical(confidence)
     method = IntervalMethod.NEWCOMBE
     if sides.squares is None:
         low, high = newcombe(*sides.counts, z)
+        p = newcombe_p(*sides.counts)
     else:
-        (_, low, high, _), _ = mean_differences(*sides.counts, sides.squares, z)
+        (value, low, high, _), _ = mean_differences(*sides.counts, sides.squares, z)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            p = two_sided(np.minimum(z * np.abs(value) / (high - value), Z_MAX))
         method = IntervalMethod.DELTA
     rates = [
         np.divide(x, n, out=np.full_like(n, np.nan), where=n > 0)
@@ -942,6 +952,7 @@ def _strata(
         "difference": rates[0] - rates[1],
         "composition": parts[0],
         "within": parts[1],
+        "difference_p_adjusted": np.minimum(gaps * holm(np.where(sides.common, p, np.nan)), 1.0),
         **_against(tests, confidence),
     }
     held = (sides.n_d > 0) | (sides.n_a > 0)

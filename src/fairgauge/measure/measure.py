@@ -42,7 +42,7 @@ from fairgauge.inference.groups.families import (
     reversed_ranking,
 )
 from fairgauge.inference.missing_groups import missing_groups
-from fairgauge.inference.missing_outcomes import lacking, missing_outcomes
+from fairgauge.inference.missing_outcomes import lacking, missing_outcomes, uncounted
 from fairgauge.measure._small_groups import (
     Small,
     adequate_parts,
@@ -175,6 +175,7 @@ def measure(
         worst_cases=worst,
         unit="people" if spec.of_people else None,
         lacking={key: rows for part in parts for key, rows in part.lacking.items()},
+        uncounted=uncounted(cube, binned, spec),
         adequate=adequate,
         group_ids={
             feature.feature: dict(zip(feature.groups, feature.group_ids, strict=True))

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
+from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote, shown
+from fairgauge.object_stores import local_path
 from fairgauge.published._column_roles import parts_of, table_of
 from fairgauge.published._table_files import (
     SUFFIXES,
@@ -90,6 +91,15 @@ def _grids(
             raise DataError(f"the text {why_no_table(source)}")
         yield None, False, found
         return
+    if (
+        isinstance(source, Mapping)
+        or hasattr(source, "columns")
+        or not isinstance(source, (str, Path, Iterable))
+    ):  # the items of a mapping, or of a frame, are names of columns
+        raise DataError(
+            "a check is of the path of a file, several paths, a folder, or the text of a table, "
+            f"not of {shown(source)}"
+        )
     files = list(_files([source] if isinstance(source, (str, Path)) else source))
     if not files:
         raise DataError("no file to check; give at least one")
@@ -106,7 +116,7 @@ def _grids(
 
 def _files(paths: Iterable[str | Path]) -> Iterator[tuple[Path, bool]]:
     """Yield every file, and whether it was found in a folder."""
-    for path in map(Path, paths):
+    for path in map(local_path, paths):
         if not path.is_dir():
             yield path, False
             continue

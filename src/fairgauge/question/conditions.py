@@ -14,7 +14,7 @@ from fairgauge.enums import Closed, Ends
 from fairgauge.errors import Problem, SpecError, listing, quote, shown
 from fairgauge.identity import MissingValue, ValueSet
 from fairgauge.question.readers import Problems, items, read_value
-from fairgauge.values import MISSING_NAME, Json, Value, canonical, matches, name_of
+from fairgauge.values import MISSING_NAME, Json, Value, canonical, is_number, matches, name_of
 
 End: TypeAlias = float | dt.date
 """A number, a date or a time; an infinite number where there is no end."""
@@ -202,7 +202,7 @@ def _first_times(end: dt.date) -> tuple[dt.datetime, dt.datetime]:
 def _read_end(raw: object) -> End | None:
     """Read a number, a date or a time; None where it is none of them."""
     value = canonical(raw)
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
+    if is_number(value):
         return float(value)
     if not isinstance(value, str):
         return None

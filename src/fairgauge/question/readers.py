@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Any, SupportsFloat, TypeGuard, TypeVar
 
 from fairgauge.errors import Problem, nearest, shown
-from fairgauge.values import Value, canonical, sort_key
+from fairgauge.values import Value, canonical, is_number, sort_key
 
 Word = TypeVar("Word", bound=StrEnum)
 Problems = list[Problem]
@@ -49,8 +49,7 @@ def controls_as_strata(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 def is_finite(value: object) -> TypeGuard[SupportsFloat]:
     """Return whether a value is a finite number; true and false are none."""
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not number and not hasattr(value, "item"):  # numpy's scalars
+    if not is_number(value) and not hasattr(value, "item"):  # numpy's scalars
         return False
     try:
         return isinstance(value, SupportsFloat) and math.isfinite(float(value))
@@ -158,7 +157,7 @@ def read_number(
 
     def read(value: object, path: str, problems: Problems) -> float:
         number = value.item() if hasattr(value, "item") and not isinstance(value, Sized) else value
-        if isinstance(number, (int, float)) and not isinstance(number, bool) and fits(number):
+        if is_number(number) and fits(number):
             return int(number) if whole else float(number)
         problems.append(Problem(path, f"{what}, not {shown(value)}"))
         return 1 if whole else 0.5

@@ -374,15 +374,15 @@ def _undecidable(rule: Rule, path: str) -> Iterator[Problem]:
 def _always_met(rule: Rule, path: str) -> Iterator[Problem]:
     """Yield a limit that no value is beyond, as of 10 in place of 0.1: it could never fail."""
     low, high = rule.row.range
-    beyond = [limit for limit in (rule.low, rule.high) if math.isfinite(limit) and
-              not low <= limit <= high]  # fmt: skip
-    if beyond and rule.low <= low and high <= rule.high:
+    limits = [limit for limit in (rule.low, rule.high) if math.isfinite(limit)]
+    if limits and rule.low <= low and high <= rule.high:
         message = (
             f"can never fail: {rule.metric} is between {low:g} and {high:g}, and every value of it "
             "is allowed"
         )
-        if low <= beyond[0] / 100 <= high:
-            message += f"; {beyond[0]:g}% is written as {beyond[0] / 100:g}"
+        beyond = next((limit for limit in limits if not low <= limit <= high), None)
+        if beyond is not None and low <= beyond / 100 <= high:
+            message += f"; {beyond:g}% is written as {beyond / 100:g}"
         yield Problem(path, message)
 
 

@@ -29,7 +29,7 @@ from fairgauge.resolve.outcomes import decide_task, outcome_masks
 from fairgauge.results.subgroup_search import SearchedFeature
 from fairgauge.scan.row_codes import CodedRows
 from fairgauge.stats.resampling import random_parts
-from fairgauge.values import MISSING_NAME
+from fairgauge.values import MISSING_NAME, is_number
 
 Codes = NDArray[np.int64]
 Levels = NDArray[np.integer[Any]]
@@ -444,8 +444,7 @@ def _values(part: Grouping, cube: Cube) -> _MadeFeature:
 def _are_many_numbers(groups: Sequence[Part]) -> bool:
     values = [group.values for group in groups if isinstance(group, ValueSet)]
     return len(values) > _MOST_NUMBERS and all(
-        len(value) == 1 and isinstance(value[0], (int, float)) and not isinstance(value[0], bool)
-        for value in values
+        len(value) == 1 and is_number(value[0]) for value in values
     )
 
 

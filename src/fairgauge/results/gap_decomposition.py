@@ -66,6 +66,8 @@ class StratumGap:
     difference, interval : of the rates.
     composition, within : what the stratum contributes to the parts of a difference; None of a
         ratio, and where it does not have both sides.
+    difference_p_adjusted : of no difference in the stratum, adjusted for all strata that both
+        sides have (Holm) and for all gaps; None where it does not have both sides.
     others : the mean difference of all other strata, None of means and without others.
     p_value, p_adjusted : of the same difference as in the others, alone and adjusted for all
         strata (Holm; of several columns for their levels, too); None where the data are
@@ -86,6 +88,7 @@ class StratumGap:
     interval: Inline[Interval | None]
     composition: Finite | None
     within: Finite | None
+    difference_p_adjusted: Share | None = None
     others: Finite | None = None
     p_value: Share | None = None
     p_adjusted: Share | None = None

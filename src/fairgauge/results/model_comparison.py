@@ -71,6 +71,7 @@ class DisparityChange:
         an index of all rows.
     scope, class_scope, threshold : which rows, classes and score threshold.
     old, new : its value under the model in use and the candidate; None where undefined.
+    new_interval : the confidence interval of the latter; None where there is none.
     by : whether it changes by a difference (new - old) or by a ratio (new / old).
     change, interval : the change, and its paired confidence interval.
     distance, distance_interval : the change of the distance from "no difference"; negative where
@@ -109,6 +110,7 @@ class DisparityChange:
     threshold: Finite | None = None
     old: float | None = None
     new: float | None = None
+    new_interval: Interval | None = None
     by: Literal["difference", "ratio"] = "difference"
     change: float | None = None
     interval: Interval | None = None

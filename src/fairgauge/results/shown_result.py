@@ -21,8 +21,8 @@ from typing import Annotated, ClassVar, Self, TypedDict
 from fairgauge.catalogue.facts import Facts, own_rates
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.errors import CubeError, DataError, quote
-from fairgauge.object_stores import is_object, read_object
+from fairgauge.errors import CubeError, DataError, quote, shown
+from fairgauge.object_stores import is_object, local_path, read_object
 from fairgauge.results import codec
 from fairgauge.results.brief import Brief
 from fairgauge.results.codec import Plain, Schema
@@ -117,6 +117,8 @@ class ShownResult(ABC):
             The values are no such result.
         """
         with codec.reading(cls.KIND.called):
+            if not isinstance(values, dict):
+                raise TypeError(f"it is {shown(values)}, not an object of JSON")
             upgrade = cls.KIND.older.get(values["schema"])
             if upgrade is None and values["schema"] != cls.KIND.schema:
                 raise ValueError(f"its schema is not {cls.KIND.schema}")
@@ -230,7 +232,7 @@ def read_saved(path: str | Path) -> Saved:
     CubeError
         The file states no schema, or is truncated.
     """
-    text = _text(read_object(str(path)), path) if is_object(path) else _read(Path(path))
+    text = _text(read_object(str(path)), path) if is_object(path) else _read(local_path(path))
     try:
         values: Saved = read_json(text)
         values["schema"]

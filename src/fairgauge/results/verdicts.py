@@ -107,13 +107,22 @@ def _counted_as(verdict: Verdict, outcome: Outcome, measured: Collection[str]) -
     unmatched = verdict.reason.code in NOT_EVALUABLE or verdict.rule not in measured
     if not undecided or (unmatched and outcome is Outcome.PASS):
         return verdict
-    reason = Reason.of(
-        ReasonCode.COUNTED_AS,
-        undecided=str(verdict.outcome),
-        outcome=str(outcome),
-        reasons=(verdict.reason,),
+    return replace(
+        verdict, outcome=outcome, reason=counting(verdict.reason, verdict.outcome, outcome)
     )
-    return replace(verdict, outcome=outcome, reason=reason)
+
+
+def counting(
+    reason: Reason, undecided: Outcome, outcome: Outcome, *, by_rule: bool = False
+) -> Reason:
+    """Return why a verdict is undecided, and what it counts as, by its rule or in all rules."""
+    return Reason.of(
+        ReasonCode.COUNTED_AS,
+        undecided=str(undecided),
+        outcome=str(outcome),
+        reasons=(reason,),
+        by_rule=by_rule or None,
+    )
 
 
 def before_counting(verdict: Verdict) -> Outcome:

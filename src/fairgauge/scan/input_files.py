@@ -20,6 +20,7 @@ from fairgauge.object_stores import (
     address,
     find_objects,
     is_object,
+    local_path,
     open_unzipped,
     shown_address,
 )
@@ -169,7 +170,7 @@ def _paths(asked: str) -> Sequence[Place]:
         return [copied.path]
     if is_object(asked):
         return find_objects(asked)
-    path = Path(asked)
+    path = local_path(asked)
     if path.is_dir():
         return _inside(path)
     if path.exists():
@@ -238,11 +239,13 @@ def _refuse_other_formats(path: Place, head: bytes, kind: str) -> None:
         return
     if head.startswith(_ZIP):
         raise DataError(f"{quote(path)} is {_WORKBOOK}")
-    # a byte order mark, or the zero bytes of characters of two bytes
-    if head.startswith(_UTF_16) or b"\0" in head[:4]:
+    encoding = "utf-16" if head.startswith(_UTF_16) else ""
+    if not encoding and (zero := head[:4].find(0)) >= 0:  # of characters of two bytes
+        encoding = "utf-16le" if zero % 2 else "utf-16be"
+    if encoding:
         raise DataError(
             f"{quote(path)} is UTF-16 text; save it as UTF-8, for example with "
-            "iconv -f utf-16 -t utf-8"
+            f"iconv -f {encoding} -t utf-8"
         )
 
 

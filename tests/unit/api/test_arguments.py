@@ -194,3 +194,28 @@ def test_a_rule_for_a_misspelt_group_names_the_nearest_on_one_screen() -> None:
 def test_a_rule_in_the_place_of_a_value_is_explained() -> None:
     with pytest.raises(fg.SpecError, match=r"as a rule it stands alone .*--reference others"):
         fg.audit(ROWS, **QUESTION | {"reference": {"sex": "others"}})
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_frame_in_the_place_of_a_path_is_named_by_its_type(library: str, tmp_path: Path) -> None:
+    """Its columns are not taken for files, and its rows are not printed."""
+    frame = pytest.importorskip(library).DataFrame(ROWS)
+    report = fg.audit(DAYS["2026-01-01"])
+    to = tmp_path / "audit.fairgauge"
+    calls = {
+        "not of a value of type DataFrame": lambda: fg.check(frame),
+        "is a text or a pathlib.Path, not a value of type DataFrame": lambda: fg.load(frame),
+        "a pathlib.Path, not a value of type DataFrame": lambda: fg.verify(frame),
+        "a value of type DataFrame is no report": lambda: fg.seal(frame, DAYS["2026-01-01"], to),
+        "a value of type DataFrame is no cube of counts": lambda: fg.seal(report, frame, to),
+    }
+    for message, call in calls.items():
+        with pytest.raises(fg.DataError) as error:
+            call()
+        assert str(error.value).endswith(message)
+
+
+@pytest.mark.parametrize("given", [3, None, b"t.csv", {"t.csv": 1}, [3], [None]])
+def test_what_is_no_published_table_is_refused(given: Any) -> None:
+    with pytest.raises(fg.DataError, match="path"):
+        fg.check(given)

@@ -113,7 +113,7 @@ def test_an_alias_of_a_rate_names_its_comparisons(name: str, of: str) -> None:
     assert find_metric(name) == find_metric(of)
     assert fg.rule(name, at_least=0.1).metric == of
     counts = {"a": {"tp": 30, "fn": 10, "fp": 9}, "b": {"tp": 10, "fn": 30, "tn": 9}}
-    report = fg.audit(fg.confusion("g", counts), metrics=[name], rules=[f"{name} >= 0"])
+    report = fg.audit(fg.confusion("g", counts), metrics=[name], rules=[f"{name} >= 0.01"])
     assert {each.metric for each in report.estimates} == {of}
     assert report.verdicts[0].metric == of
     groups = ["a"] if len(report.estimates) > 1 else []

@@ -41,14 +41,23 @@ def test_a_workbook_is_not_called_a_text_of_another_coding(fails, loans, name):
     assert fails("audit", name, *SEX) == expected
 
 
-@pytest.mark.parametrize("coding", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("coding", ["utf-16", "utf-16le", "utf-16be"])
 def test_utf_16_is_named(fails, loans, tmp_path, coding):
     (tmp_path / "wide.csv").write_bytes(table().encode(coding))
     del loans
     message = fails("audit", "wide.csv", *SEX)
     assert message == (
-        "'wide.csv' is UTF-16 text; save it as UTF-8, for example with iconv -f utf-16 -t utf-8"
+        f"'wide.csv' is UTF-16 text; save it as UTF-8, for example with iconv -f {coding} -t utf-8"
     )
+
+
+@pytest.mark.parametrize("command", ["audit", "count", "plan", "check", "verify", "render"])
+def test_an_empty_path_is_not_the_working_folder(fails, loans, tmp_path, command):
+    (tmp_path / "table.csv").write_text("sex,n,hired\nMale,80,48\nFemale,40,12\n")
+    del loans
+    to = ("-o", "out.html") if command == "render" else ()
+    message = fails(command, "", *to)
+    assert message == "the path is an empty text; name a file, or '.' for the working folder"
 
 
 def test_seal_finds_the_counts_that_a_report_was_made_of(run, fails, loans, tmp_path):

@@ -324,6 +324,97 @@ def test_an_entry_that_the_directory_does_not_list_is_a_change(sealed, where):
     assert (found.finding, found.changed) == (VerificationResult.CHANGED, (HIDDEN,))
 
 
+def with_comment(path):
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.comment = b"the selection rates are equal"
+
+
+def with_bytes_after_the_end(path):
+    path.write_bytes(path.read_bytes() + b"xxxx")
+
+
+def with_comment_of_an_entry(path):
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.infolist()[0].comment = b"the selection rates are equal"
+        archive._didModify = True
+
+
+def with_extra_field(path):
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in parts.items():
+            entry = zipfile.ZipInfo(name)
+            entry.extra = b"\xfe\xca\x04\x00abcd"
+            archive.writestr(entry, content)
+
+
+def with_bytes_after_the_data(path):
+    """The directory states a longer part, whose compressed data end before."""
+    content = path.read_bytes()
+    with zipfile.ZipFile(path) as archive:
+        last = max(archive.infolist(), key=lambda entry: entry.header_offset)
+        directory = archive.start_dir
+    size = (last.compress_size + 4).to_bytes(4, "little")
+    listed = content.rindex(b"PK\x01\x02")
+    end = content.rindex(b"PK\x05\x06")
+    moved = bytearray(content)
+    moved[last.header_offset + 18 : last.header_offset + 22] = size
+    moved[listed + 20 : listed + 24] = size
+    moved[end + 16 : end + 20] = (directory + 4).to_bytes(4, "little")
+    path.write_bytes(bytes(moved[:directory]) + b"xxxx" + bytes(moved[directory:]))
+
+
+@pytest.mark.parametrize(
+    "hide",
+    [
+        with_comment,
+        with_bytes_after_the_end,
+        with_comment_of_an_entry,
+        with_extra_field,
+        with_bytes_after_the_data,
+    ],
+)
+def test_bytes_that_belong_to_no_part_are_a_change(sealed, hide):
+    hide(sealed)
+    with zipfile.ZipFile(sealed) as archive:
+        assert archive.testzip() is None
+    found = fg.verify(sealed)
+    assert (found.finding, found.changed) == (VerificationResult.CHANGED, (HIDDEN,))
+
+
+@pytest.mark.parametrize("name", [MANIFEST, COUNTS, REPORT])
+def test_values_of_a_wrong_type_in_a_part_are_explained(sealed, name):
+    """Each of the first level is replaced by one of every type of JSON, and some below it."""
+    with zipfile.ZipFile(sealed) as archive:
+        parts = {each: archive.read(each) for each in archive.namelist()}
+    tree, manifest = json.loads(parts[name]), json.loads(parts[MANIFEST])
+    places = [(), *((key,) for key in tree)]
+    places += [path for path in leaves_of(tree) if len(path) == 2]
+    for place in places:
+        for value in ([], "x", 3, None, {}) if len(place) < 2 else ([],):
+            changed = copy.deepcopy(tree)
+            if place:
+                set_leaf(changed, place, value)
+            else:
+                changed = value
+            if name == COUNTS and isinstance(changed, dict) and place != ("digest",):
+                counts = {key: each for key, each in changed.items() if key != "digest"}
+                text = json.dumps(counts, separators=(",", ":"), sort_keys=True)
+                changed["digest"] = digest(text.encode())
+            parts[name] = json.dumps(changed).encode()
+            if name != MANIFEST:
+                manifest["parts"][name] = digest(parts[name])
+                parts[MANIFEST] = json.dumps(manifest).encode()
+            rewritten(sealed, lambda found: found.update(parts))
+            try:
+                assert fg.verify(sealed).sealed_by
+            except fg.DataError as error:
+                said = str(error)
+                known = ("no bundle of fairgauge", "has format", "again: ")
+                assert any(each in said for each in known), (place, said)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -649,6 +740,7 @@ def test_libraries_of_other_versions_are_named(sealed):
         (with_manifest(created=None), "does not state when"),
         (with_manifest(tool={}), "with which versions"),
         (with_manifest(libraries="numpy"), "with which versions"),
+        (with_manifest(parts={}), "lists no counts.cube.json and no report.json"),
         (lambda parts: parts.pop(MANIFEST), "it has no manifest"),
         (lambda parts: parts.update({MANIFEST: b"[]"}), "manifest.json is no manifest"),
         (lambda parts: parts.update({MANIFEST: b'{"a":1,"a":2}'}), "key 'a' is given twice"),

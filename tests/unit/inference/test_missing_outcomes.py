@@ -32,7 +32,7 @@ def frame(known, *more):
 
 
 def worst_cases(data, metric):
-    spec = make_spec(**ASKED, metrics=metric, rules=[fg.rule(metric, at_least=0)])
+    spec = make_spec(**ASKED, metrics=metric, rules=[fg.rule(metric, at_least=0.001)])
     measured = measure(fg.count(data, **ASKED, metrics=metric, rules=spec.rules), spec)
     return {key[2]: cases[-1] for key, cases in measured.worst_cases.items()}
 
@@ -79,7 +79,7 @@ def test_the_rates_of_groups_have_worst_cases_too(rate):
     for data in completions():
         for group in fg.audit(data, **ASKED).groups:
             if group.group in attained and group.scope == OVERALL:
-                name = fg.rule(rate, at_least=0).metric
+                name = fg.rule(rate, at_least=0.001).metric
                 attained[group.group].append(group.rates[name].value)
     for group, values in attained.items():
         worst = cases[group]
@@ -180,7 +180,7 @@ def test_a_few_rows_that_are_missing_alike_are_no_warning():
 )
 def test_no_decision_rule_passes_because_outcomes_are_blank(metric, decide):
     """Decided by values, or a metric without a worst case: a pass was a matter of blanking."""
-    name = fg.rule(metric, at_most=1).metric
+    name = fg.rule(metric, at_most=0.99).metric
     limits = {"at_most": 0.1} if "gap" in metric else {"between": (-0.05, 0.05)}
     rule = fg.rule(name, **limits, decide=decide)
     failed = False
@@ -204,7 +204,7 @@ def test_no_area_under_the_curve_passes_because_labels_are_blank(metric):
     data = pd.DataFrame({"g": np.repeat(["F", "M"], 2000), "y": rng.integers(0, 2, 4000) * 1.0})
     noise = np.where(data.g == "F", 2.0, 0.6)
     data["s"] = np.clip(0.5 + 0.1 * (data.y + rng.normal(0, noise)), 0, 1).round(3)
-    rule = fg.rule(fg.rule(metric, at_most=1).metric, at_most=0.1, at_least=-0.1)
+    rule = fg.rule(fg.rule(metric, at_most=0.99).metric, at_most=0.1, at_least=-0.1)
     asked = {"label": "y", "score": "s", "positive": 1, "sensitive": "g", "rules": rule}
     assert fg.audit(data, **asked).verdict is Outcome.FAIL
     bad = (data.g == "F") & ((data.y == 1) == (data.s < 0.55))

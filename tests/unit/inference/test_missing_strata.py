@@ -67,7 +67,7 @@ def test_a_gap_that_the_rows_left_out_change_is_inconclusive(lost):
     for text in texts(found):
         assert "excluding them changes the gap by itself" in text
         assert f"Over all rows: {gap.overall.says}." in text
-        assert "is the difference to quote" not in text
+        assert "quote this difference" not in text
         assert "by regression, " not in text
 
 

@@ -15,6 +15,8 @@ from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.estimates import Estimate, Measured
 from fairgauge.results.scopes import ClassScope, Interval, Reference
 from fairgauge.results.verdicts import Verdict, overall
+from fairgauge.stats.contrasts import newcombe
+from fairgauge.stats.intervals import critical
 from fairgauge.stats.rows_to_decide import rows_to_decide_rates
 
 
@@ -292,7 +294,9 @@ def test_a_ratio_is_taken_on_its_logarithm():
 
 def test_the_smallest_disparity_is_of_two_rates_alone():
     known = {"n_group": 290, "n_reference": 290, "rate_group": 0.2, "rate_reference": 0.3}
-    each = made(**known)
+    z = critical(0.95)
+    interval = Interval(*newcombe(0.2 * 290, 290, 0.3 * 290, 290, z), 0.95)
+    each = made(**known, value=-0.1, interval=interval)
     assert detectable_disparity(each).difference == pytest.approx(0.107, abs=5e-4)
     assert detectable_disparity(made(metric="TE", **known)) is None
     assert detectable_disparity(made(reference=Reference(ReferenceKind.OVERALL), **known)) is None

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Outcome
 from fairgauge.render.words.reason_sentences import describe_reason
-from fairgauge.results.verdicts import counted_as, overall
+from fairgauge.results.verdicts import before_counting, counted_as, overall
 
 random = np.random.default_rng(3)
 ROWS = 300
@@ -33,7 +33,7 @@ def verdicts(data=TABLE, **options):
 
 
 def test_what_needs_rows_never_passes_on_counts():
-    rule = fg.rule("FT", between=(-1, 1), insufficient="pass")
+    rule = fg.rule("FT", between=(-0.9, 0.9), insufficient="pass")
     counts = fg.count(TABLE, **ASKED, features="s", rules=[rule])
     report = fg.audit(counts)
     assert {each.outcome for each in report.verdicts} == {Outcome.NOT_EVALUATED}
@@ -110,7 +110,8 @@ def test_nothing_that_a_rule_names_passes_by_absence(metric, groups, features, s
     A pass has a value. What is in no feature that is named is never passed over.
     """
     low, high = fg.rule(metric, at_least=0.1).row.range
-    rule = fg.rule(metric, between=(max(low, -5), min(high, 50)), groups=groups, features=features)
+    limits = {"between": (max(low, -5) + 0.01, min(high, 50))}
+    rule = fg.rule(metric, **limits, groups=groups, features=features)
     options = {"strata": "s"} if strata else {}
     data = TABLE.with_columns(s=(pl.col("s") * 3).floor())
     found = verdicts(
@@ -174,6 +175,8 @@ def test_a_rule_that_always_fails_is_warned_of():
         ("RD <= 10", "allowed; 10% is written as 0.1"),
         ("-10 <= RD <= 10", "rules[0]: can never fail: RD is between -1 and 1"),
         ("accuracy >= -1", "rules[0]: can never fail: accuracy is between 0 and 1"),
+        ("DI >= 0", "rules[0]: can never fail: DI is between 0 and inf, and every value of it is"),
+        ("-1 <= RD <= 1", "rules[0]: can never fail: RD is between -1 and 1"),
         ("RD <= 0.1 or RD <= 10", "can never fail: RD is between -1 and 1"),
         ("accuracy >= 8%", "rules[0]: cannot read 'accuracy >= 8%'; shares are written as 0.08: "),
         ("DI > 80%", "rules[0]: cannot read 'DI > 80%'; shares are written as 0.8: 'DI >= 0.8'"),
@@ -193,7 +196,7 @@ def test_a_rule_that_can_never_fail_is_refused(rule, message):
 def test_a_rule_is_refused_only_where_it_allows_every_value(limit, above, name):
     low, high = fg.rule(name, at_least=0.01).row.range
     bounds = {"at_least" if above else "at_most": limit}
-    if limit < low if above else limit > high:
+    if limit <= low if above else limit >= high:
         with pytest.raises(fg.SpecError, match="can never fail"):
             fg.rule(name, **bounds)
     else:
@@ -251,7 +254,7 @@ def test_an_abbreviated_group_has_a_nearest_one():
     ]
 
 
-@pytest.mark.parametrize("rule", ["accuracy >= 0.8", "-1 <= RD <= 1", "DI >= 1000", "RD <= 0"])
+@pytest.mark.parametrize("rule", ["accuracy >= 0.8", "-1 <= RD <= 0.9", "DI >= 1000", "RD <= 0"])
 def test_limits_within_the_range_are_not_warned_of(rule):
     codes = {each.code for each in fg.audit(TABLE, **ASKED, rules=[rule]).diagnostics}
     assert DiagnosticCode.LIMITS_OUTSIDE_RANGE not in codes
@@ -318,3 +321,20 @@ def test_the_auc_of_a_constant_score_is_not_evaluated(rule):
     one = pl.when(pl.col("g") == "a").then(0.7).otherwise("s")
     found = fg.audit(TABLE.with_columns(s=one), **asked).verdicts
     assert {each.group for each in found if each.outcome is not Outcome.NOT_EVALUATED} >= {"b", "c"}
+
+
+@pytest.mark.parametrize("outcome", ["pass", "fail"])
+def test_what_a_rule_counts_undecided_data_as_is_stated(outcome, tmp_path):
+    tiny = pl.DataFrame({"g": ["a"] * 3 + ["b"] * 3, "p": [1, 1, 1, 0, 0, 0]})
+    rule = fg.rule("selection_rate.ratio", at_least=0.8, insufficient=outcome)
+    report = fg.audit(tiny, prediction="p", positive=1, sensitive="g", rules=[rule])
+    (verdict,) = report.verdicts
+    assert verdict.outcome == outcome
+    assert before_counting(verdict) is Outcome.NOT_EVALUATED
+    assert verdict.says.endswith(f"; not evaluated counts as {outcome}")
+    text = " ".join(str(report).split())
+    assert f"1 comparison that the data cannot decide counts as a {outcome}, as was asked" in text
+    assert "every comparison passes" not in text
+    assert "there may still be one" in text
+    report.save(tmp_path / "report.xml")
+    assert "not evaluated counts as" in (tmp_path / "report.xml").read_text()

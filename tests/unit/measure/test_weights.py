@@ -283,3 +283,20 @@ def test_why_names_groups_whose_rows_all_weigh_nothing() -> None:
     found = fg.why(rows.with_columns(s=pl.int_range(pl.len()) % 2), **asked)
     (warned,) = [e for e in found.diagnostics if e.code is DiagnosticCode.WEIGHTLESS_GROUPS]
     assert warned["groups"] == ("c",)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_smallest_detectable_difference_is_of_effective_rows(seed):
+    """Rows of weight 0 show nothing: what could be detected is as without them."""
+    rng = np.random.default_rng(seed)
+    rows = pl.DataFrame({
+        "g": ["A", "B"] * 600, "p": rng.binomial(1, 0.4, 1200), "w": [0.0, 1.0, 1.0, 0.0] * 300,
+    })  # fmt: skip
+    asked = {
+        "prediction": "p", "positive": 1, "sensitive": "g", "metrics": "selection_rate",
+        "rules": ["-0.002 <= selection_rate.difference <= 0.002"],
+    }  # fmt: skip
+    weighted = fg.audit(rows, **asked, weight="w").verdicts[0].reason
+    alone = fg.audit(rows.filter(pl.col("w") > 0), **asked).verdicts[0].reason
+    assert weighted["detectable"] == pytest.approx(alone["detectable"], rel=0.03)
+    assert weighted["needed"] is not None

@@ -192,7 +192,6 @@ def test_a_specification_file_is_shared_with_audits(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rules": "selection_rate.ratio >= 0"}, "rules: published tables decide one rule"),
         ({"rules": "selection_rate.ratio <= 0.8"}, "rules: published tables decide one rule"),
         ({"rules": "accuracy >= 0.8"}, "rules: published tables decide one rule"),
         ({"rules": ["selection_rate.ratio >= 0.8", "selection_rate.ratio >= 0.7"]}, "one rule"),

@@ -104,7 +104,7 @@ def test_what_is_not_given_comes_from_the_base():
 def test_it_can_be_written_and_asked_again():
     spec = ask(
         label="y", score="p", threshold=[0.7, 0.3], positive=fg.above(3),
-        rules=fg.rule("AD", at_most=1),
+        rules=fg.rule("AD", at_most=0.99),
         sensitive=[fg.cut("age", 40), {"race": ["B", 1]}], intersections=("age", "race"),
         reference={"race": 1}, profile="clarify", missing="group", score_of="yes",
     )  # fmt: skip
@@ -244,7 +244,7 @@ def test_what_is_misread_is_not_also_missing():
     assert problems(label=5, rules="base_rate >= 0.1") == [
         "label: must be the name of a column, not 5"
     ]
-    rules = ["XDI >= 1", {"metric": "DPL", "at_most": 1, "features": ["x"]}]
+    rules = ["XDI >= 1", {"metric": "DPL", "at_most": 0.9, "features": ["x"]}]
     (problem,) = problems(label="y", rules=rules)
     assert problem.startswith("rules[0].metric: no metric named 'XDI'")
 

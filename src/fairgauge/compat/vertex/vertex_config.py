@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, SupportsFloat, SupportsIndex, TypeGuard
+from typing import Annotated, Literal, SupportsFloat, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from fairgauge.compat._config_problems import problems_of
 from fairgauge.compat.uri_paths import read_text
 from fairgauge.errors import Problem, SpecError, quote
 from fairgauge.question.file_formats import Unreadable, loads
-from fairgauge.values import canonical, matches
+from fairgauge.values import canonical, is_number, matches
 
 Mask = NDArray[np.bool_]
 
@@ -177,7 +177,7 @@ def _condition(
         problems.append(Problem(path, message))
         return None
     values = wanted if isinstance(wanted, list) else [wanted]
-    if len(values) == _ENDS and all(map(_is_number, values)):
+    if len(values) == _ENDS and all(map(is_number, values)):
         # as the pipeline components' helper reads a list
         ends = dict(zip(("low", "high"), values, strict=True))
         return _range(feature, ends, path, problems)
@@ -200,16 +200,12 @@ def _value(found: object) -> object:
 
 def _range(feature: str, found: object, path: str, problems: list[Problem]) -> Condition | None:
     ends = [found.get(key) if isinstance(found, dict) else None for key in ("low", "high")]
-    numeric = [end for end in ends if _is_number(end)]
+    numeric = [end for end in ends if is_number(end)]
     if len(numeric) != len(ends) or not numeric[0] < numeric[1]:
         message = f"must have a number low below a number high, not {quote(found)}"
         problems.append(Problem(path, message))
         return None
     return Condition(feature, low=float(numeric[0]), high=float(numeric[1]))
-
-
-def _is_number(value: object) -> TypeGuard[int | float]:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _equal(wanted: object, level: object) -> bool:

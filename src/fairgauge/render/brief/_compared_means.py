@@ -29,13 +29,18 @@ class ComparedMeans:
     Attributes
     ----------
     subject, other : what the people of both sides are called.
+    together : what stands behind the level of its interval, if that holds for all comparisons
+        together; an interval ``alone`` is of the comparison by itself.
     has_direction : whether one direction is the worse one for people.
     is_worse : whether the subject is worse off; False also where no direction is the worse one.
     """
 
-    def __init__(self, words: Vocabulary, contrast: Estimate, row: Statistic) -> None:
+    def __init__(
+        self, words: Vocabulary, contrast: Estimate, row: Statistic, *, alone: bool = False
+    ) -> None:
         self.words, self.contrast, self.row = words, contrast, row
-        found = singled_out(contrast)
+        found = contrast if alone else singled_out(contrast)
+        self.together = "" if alone else together_words(contrast)
         self.is_ratio = is_ratio(contrast.definition)
         self.subject = words.group(contrast.feature, contrast.group)
         self.other = words.reference(contrast)
@@ -169,7 +174,7 @@ class ComparedMeans:
         """Return the interval in words: "between 0.27 and 0.32 higher"."""
         if self.interval is None or not self.known:
             return None
-        level = f"{100 * (self.contrast.confidence or 0):.4g}% CI{together_words(self.contrast)}"
+        level = f"{100 * (self.contrast.confidence or 0):.4g}% CI{self.together}"
         span = _range(self.interval, self._scale, self.is_ratio)
         sides = f"for {self.subject} as for" if self.is_ratio else f"for {self.subject} than for"
         return f"{capitalised(self.name)}: {span} {sides} {self.other} ({level})."

@@ -79,7 +79,7 @@ class GapInWords:
         self.of, self.by_ratio = _PER_HUNDRED, gap.scale == "ratio"
         self.means: ComparedMeans | None = None
         if isinstance(row, Mean) and not of_class:
-            self.means = ComparedMeans(words, estimate, row)
+            self.means = ComparedMeans(words, estimate, row, alone=True)
             self.known = self.means.known
             self.subject, self.other = self.means.subject, self.means.other
             self.turned = self.subject != words.group(estimate.feature, estimate.group)
@@ -227,12 +227,12 @@ class GapInWords:
             stated = f"In the same {each_of(self.gap)}, {only}: on average {within}."
             both = f"last {both}"
         elif self.gap.reason is WhyInconclusive.VARIES:
-            stated += f" It varies: quote each {each_of(self.gap)} by itself, no average."
+            stated += f" It varies: quote each {each_of(self.gap)} separately, not this average."
         elif self.gap.reason in UNADJUSTED:
             stated += f" This is no {self.gap.scale} to quote: the verdict states why."
         else:
-            alike = f"people alike in {strata_words(self.gap)}"
-            stated += f" Of {alike} this part (within) is the {self.gap.scale} to quote."
+            same = f"people in the same {each_of(self.gap)}"
+            stated += f" To compare {same}, quote this {self.gap.scale} (within)."
         yield (
             f"{stated} That they are spread differently over {strata_words(self.gap)} "
             f"(composition) accounts for {self._factor(composition)}{outside}; the {both} "
@@ -386,10 +386,7 @@ class GapInWords:
                 f"All {each_of(gap, several=True)} together do not show that the difference "
                 f"varies; unlike all others by itself: {named}."
             )
-        return (
-            f"That the difference varies over {strata_words(gap)} is not shown, which does not "
-            f"show that it is the same in every {one}."
-        )
+        return f"The data do not show whether the difference varies over {strata_words(gap)}."
 
     def distance(self, value: float) -> str:
         """Return the size of a difference without its direction: "7.0 of 100"."""

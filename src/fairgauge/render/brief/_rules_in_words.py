@@ -16,7 +16,7 @@ from fairgauge.render.brief._compared_shares import ComparedShares, RateWords
 from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import compared_rate
-from fairgauge.render.words.numbers import listing, minus
+from fairgauge.render.words.numbers import listing, minus, numbered, plural
 from fairgauge.render.words.rule_words import rule_words, rules_of
 from fairgauge.results.disparities import is_ratio
 from fairgauge.results.estimates import Estimate
@@ -28,6 +28,7 @@ WHY_ON_ONE_SIDE = {
     ReasonCode.UNSHOWN_PROBABILITIES: "a pass also needs people of known group who show that the "
     "probabilities distinguish the groups",
     ReasonCode.STRATA_MISSING: "excluding the rows without a stratum changes the value by itself",
+    ReasonCode.NOT_COUNTED: "rows that are not counted, without a weight or count, could change it",
 }
 """Why a rule is inconclusive although the interval is on one side of its limit."""
 _PER_HUNDRED = 100
@@ -96,9 +97,14 @@ def rule_sentence(report: Report, words: Vocabulary, rule: RuleResult, outcome: 
         name = f"Rule {number}, “{phrase}”"
     else:
         name = f"“{capitalised(phrase)}”"
+    counted = sum(e.outcome is outcome and before_counting(e) is not outcome for e in rule.verdicts)
+    counting = (
+        f"{numbered(counted, 'comparisons')} that the data cannot decide "
+        f"{plural(counted, 'counts', 'count')} as a {outcome}, as was asked"
+    )
     verdicts = [each for each in rule.verdicts if before_counting(each) is outcome]
-    if outcome is Outcome.PASS:
-        return f"{name}: every comparison passes."
+    if outcome is Outcome.PASS or not verdicts:
+        return f"{name}: {counting if counted else 'every comparison passes'}."
     if outcome is not Outcome.FAIL:
         are = "inconclusive" if outcome is Outcome.INCONCLUSIVE else "not evaluated"
         text = f"{name}: {are} for {_together(words, verdicts)}"
@@ -122,7 +128,7 @@ def rule_sentence(report: Report, words: Vocabulary, rule: RuleResult, outcome: 
         are = f"{_listed(words, verdicts[0].feature, people)} are outside {limit}"
         joint = " and " if side in (_WORSE, _BETTER) else ": " if side else ""
         clauses.append(f"{are}{joint}{side}{' (judged by themselves alone)' if alone else ''}")
-    return f"{name}: {'; '.join(clauses)}."
+    return f"{name}: {'; '.join([*clauses, *[counting] * bool(counted)])}."
 
 
 def group_of(words: Vocabulary, verdict: Verdict) -> str:

@@ -101,9 +101,9 @@ def widened_in_words(confidence: float, changes: int) -> str:
     return (
         f"{level}% CI (confidence interval): a range that the data agree with, of one number by "
         f"itself. {level}% CI{WIDENED}: a wider one, of {numbered(changes, 'changes')} tested "
-        f"together; where nothing changed, in at least {level} of 100 such comparisons all of "
-        "them include no change. A difference is significantly smaller or larger where its range "
-        "does not."
+        f"together; if nothing changed, all of them would include no change in at least {level} of "
+        "100 such comparisons. A difference is significantly smaller or larger where its range "
+        "does not include it."
     )
 
 
@@ -292,8 +292,8 @@ class Vocabulary:
         }[self.favourable]
         how = "" if asked else " or true (assumed, not stated)"
         if self.spec.get("label"):
-            decided = "“selected” and “accepted” for a decision for it"
-            return f"“Positive” stands for {value}{how}; {decided}."
+            decided = "a positive decision (“selected”, “accepted”) predicts it"
+            return f"“Positive” is {value}{how}; {decided}."
         return f"“Positive”, “selected” and “accepted” stand for {value}{how}."
 
     def both(self, cells: Cells) -> str:

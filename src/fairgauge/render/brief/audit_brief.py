@@ -65,6 +65,8 @@ from fairgauge.render.words.question_sentences import (
     chosen_rows,
     conditions_of,
     counts_people,
+    rounded_to,
+    rounding_sentence,
     strata_leave_nothing,
     subgroups_not_examined,
     unit,
@@ -77,6 +79,7 @@ from fairgauge.results.disadvantage import AMOUNTS
 from fairgauge.results.disparities import gap, is_ratio, is_significant, opposite_strata
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report
+from fairgauge.results.scopes import OVERALL
 from fairgauge.results.verdicts import Verdict, before_counting
 
 _CHOSEN = (ReferenceKind.BEST, ReferenceKind.LARGEST)
@@ -93,6 +96,7 @@ _COUNTED = {
 _TOGETHER = "when all comparisons are judged together"
 _EVERY_RULE = {1: "The rule", 2: "Both rules"}
 _NO_GROUP = (ReferenceRule.OTHERS, ReferenceRule.OVERALL)
+_NOT_COUNTED = ReasonCode.NOT_COUNTED
 _UNDECIDED = (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
 
 
@@ -176,7 +180,9 @@ def _no_finding(report: Report) -> tuple[str, tuple[str, ...]]:
             "No difference between groups is statistically significant over all rows, but within "
             f"{strata} differences in both directions are"
         ), ("estimates",)
-    if report.verdict is Outcome.PASS:
+    if report.verdict is Outcome.PASS and all(
+        before_counting(each) is Outcome.PASS for each in report.verdicts
+    ):
         return "No group differs statistically significantly from the others", ()
     if (undecided := _undecided(report)) is not None:
         none = "no difference between groups is statistically significant"
@@ -389,9 +395,7 @@ def _rules_in_words(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     """Yield the rules that decide the verdict in words, with the groups that do."""
     of = _UNDECIDED if report.verdict is Outcome.INCONCLUSIVE else (report.verdict,)
     for each in [each for each in report.by_rule if each.outcome in of][:_MOST_RULES]:
-        # what is inconclusive may count as a fail, or as a pass
-        if each.outcome in {before_counting(verdict) for verdict in each.verdicts}:
-            yield Sentence(rule_sentence(report, words, each, each.outcome), ("verdicts",))
+        yield Sentence(rule_sentence(report, words, each, each.outcome), ("verdicts",))
     failed = [each for each in report.verdicts if before_counting(each) is Outcome.FAIL]
     if failed and all(each.remains is None and each.interval for each in failed):
         these = plural(len(failed), "This fail is", "These fails are")
@@ -467,6 +471,8 @@ def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     known = f"{count(data.used)} {of} used, with known outcomes and at least one known group"
     used = "all of them used" if data.used == whole else known
     yield Sentence(f"{count(data.cases)} {words.unit}, {used}.", ("data.cases", "data.used"))
+    if rounding := rounding_sentence(report):
+        yield Sentence(rounding, ("diagnostics",))
     yield from (Sentence(text, ("spec.where",)) for text in chosen_rows(report))
     features = dict.fromkeys(words.feature(each.feature) for each in report.groups)
     by = listing([f"by {each}" for each in features])
@@ -670,9 +676,10 @@ def _certainty(
     for code, why in WHY_ON_ONE_SIDE.items():
         if on_one_side := [each for each in open_ones if each.reason.code is code]:
             comparisons = numbered(len(on_one_side), _of_verdicts(report))
+            beside = " although the whole CI is on one side of the limit"
+            beside *= code is not _NOT_COUNTED  # of which a value alone may decide
             yield Sentence(
-                f"Inconclusive in {comparisons} although the whole CI is on one side of the limit: "
-                f"{why}.",
+                f"Inconclusive in {comparisons}{beside}: {why}.",
                 ("verdicts",),
             )
     if crossing:
@@ -896,9 +903,17 @@ def _differs(report: Report, verdict: Verdict) -> bool:
 
 def _lacks_data(report: Report, verdict: Verdict) -> bool:
     """Return whether a rule is not evaluated because the data of its comparison are too few."""
-    estimate = estimate_of(report, verdict)
-    few = estimate is not None and estimate.status is Status.TOO_FEW
-    return few and before_counting(verdict) is Outcome.NOT_EVALUATED
+    if before_counting(verdict) is not Outcome.NOT_EVALUATED:
+        return False
+    judged = (verdict.feature, verdict.group, verdict.class_scope, OVERALL)
+    rates = (
+        each.rates.get(verdict.metric)
+        for each in report.groups
+        if (each.feature, each.group, each.class_scope, each.scope) == judged
+        and verdict.threshold in (None, each.threshold)
+    )
+    measured = estimate_of(report, verdict) or next(rates, None)
+    return measured is not None and measured.status is Status.TOO_FEW
 
 
 def _together(report: Report, words: Vocabulary) -> Iterator[Sentence]:
@@ -1059,8 +1074,7 @@ def _explaining_steps(
 
 def _has_counts(report: Report, first: Estimate | Verdict) -> bool:
     """Return whether an audit adjusts a comparison for strata: exact counts, and no scores."""
-    protected = any(each.code is DiagnosticCode.PROTECTED for each in report.diagnostics)
-    return not protected and "score" not in first.definition.needs
+    return not rounded_to(report) and "score" not in first.definition.needs
 
 
 def _steps_of_estimated_groups(report: Report) -> Iterator[Sentence]:
@@ -1121,7 +1135,8 @@ def _later_steps(report: Report) -> Iterator[Sentence]:
             "add what the preset asks and this report lacks, then sign and publish its tables."
         )
         whole = "publish the tables as the preset calls for, and sign them."
-        yield analyst(lacking if unstated(report) else whole)
+        exact = "make the tables to publish of the exact counts: these are rounded."
+        yield analyst(exact if rounded_to(report) else lacking if unstated(report) else whole)
     elif not report.verdicts:
         yield owner(
             "decide which difference is tolerable, and state it as a rule: the next report then "
@@ -1238,6 +1253,8 @@ def _steps(
             )
             lack = "lack at least one of them" if each.get("columns") else "have no group"
             yield supplier(f"record {columns} where missing: {each['rows']:,} of {every} {lack}.")
+    for what in {e.reason["what"] for e in report.verdicts if e.reason.code is _NOT_COUNTED}:
+        yield supplier(f"state the {what} of every row: those without one are not counted.")
     yield from _steps_of_estimated_groups(report)
     yield from _explaining_steps(report, disparities, failed)
     led = (each.shares for each in led_by(disparities) if each.shares is not None)

@@ -211,7 +211,8 @@ def _steps(found: Decomposition, words: Vocabulary) -> Iterator[Sentence]:
         strata = adjusted_for(gaps[0])
         within = f" within the same {strata}"
     places = dict.fromkeys(name for gap in gaps for name in _outlying_worse(gap, words))
-    worse = next(filter(None, (_worse_strata(gap, words) for gap in gaps if _remains(gap))), [])
+    remaining = [(gap, _worse_strata(gap, words)) for gap in gaps if _remains(gap)]
+    of, worse = next(filter(lambda each: each[1], remaining), (gaps[0], []))
     if places:
         named = listing(list(places), most=_MOST_PLACES)
         yield reader(
@@ -222,9 +223,10 @@ def _steps(found: Decomposition, words: Vocabulary) -> Iterator[Sentence]:
         first = f": {worse[0]} first" if worse else ""
         yield reader(f"read cases of both sides{within}{first}.")
     elif worse:
+        together = f", all {each_of(of, several=True)} judged together" * (len(of.strata) > 1)
         yield reader(
             f"read cases of {listing(worse, most=_MOST_PLACES)}: the difference there is "
-            "statistically significant by itself."
+            f"statistically significant{together}."
         )
     if any(map(_remains, gaps)):
         yield owner(f"decide whether what remains within {strata} is tolerable.")
@@ -271,9 +273,18 @@ def _is_accounted_for(gap: Gap) -> bool:
 
 
 def _worse_strata(gap: Gap, words: Vocabulary) -> list[str]:
-    """Return the strata in which those who are worse off are shown to be, largest first."""
+    """Return the strata in which those who are worse off are shown to be, largest first.
+
+    They are shown by the tests of all strata together.
+    """
+    alpha = 1 - (gap.estimate.confidence or 0.95)
     strata = sorted(gap.strata, key=lambda each: -abs(each.difference or 0.0))
-    return [place_name(each) for each in strata if _is_worse(gap, each, words)]
+    return [
+        place_name(each)
+        for each in strata
+        if each.difference_p_adjusted is not None and each.difference_p_adjusted < alpha
+        if _is_worse(gap, each, words)
+    ]
 
 
 def _outlying_worse(gap: Gap, words: Vocabulary) -> list[str]:

@@ -49,6 +49,7 @@ from fairgauge.render.words.model_sentences import (
     margin_sentence,
     margins_kept,
     needed_sentences,
+    of_all,
     without_margin,
 )
 from fairgauge.render.words.numbers import count, listing, plural
@@ -137,7 +138,7 @@ class _ModelsBrief:
         self.place = f"candidates[{candidates.index(self.best)}]"
         self.name = called(self.best.name)
         self.words = vocabulary_of(comparison)
-        tested = each_once(
+        self.tested = each_once(
             FoundChange(
                 self.words,
                 one,
@@ -148,8 +149,8 @@ class _ModelsBrief:
             if one.outcome is not None
         )
         self.terms = _PlainTerms(self.words)
-        self.changes = [each for each in tested if each.is_shown]
-        self.others = [each for each in tested if not each.is_shown]
+        self.changes = [each for each in self.tested if each.is_shown]
+        self.others = [each for each in self.tested if not each.is_shown]
         before, after = f"under “{self.current}”", f"under “{self.name}”"
         self.times = Times(
             before, after, f"{after} than {before}", f"{after}, the reverse of {self.current}"
@@ -182,20 +183,51 @@ class _ModelsBrief:
         for i, each in enumerate(self.comparison.candidates[:_MOST_CANDIDATES]):
             source = (f"candidates[{i}].verdict",)
             yield Sentence(describe_candidate(each, self.current, self.terms), source)
+            dominates = each is self.best and each.verdict is CandidateVerdict.DOMINATES
+            if dominates:
+                yield from self._remaining()
             yield from self._one_decision(each, f"candidates[{i}]")
-            if each is self.best and each.verdict is CandidateVerdict.DOMINATES:
+            if dominates:
                 yield from self._wronged_anew()
             place = f"candidates[{i}]"
             for text in margins_kept(each, self.terms):
                 yield Sentence(
                     text, (f"{place}.margins", f"{place}.disparities", f"{place}.groups")
                 )
-            if each is self.best and each.verdict is CandidateVerdict.DOMINATES:
+            if dominates:
                 yield from self._worse_without_margin()
             for text in beyond_margins(each, terms=self.terms):
                 yield Sentence(text, (f"{place}.disparities", f"{place}.groups"))
         if (more := len(self.comparison.candidates) - _MOST_CANDIDATES) > 0:
             yield Sentence(f"{more:,} more {plural(more, 'candidate', 'candidates')} below.")
+
+    def _remaining(self) -> Iterator[Sentence]:
+        """Yield which differences between groups the candidate has, whatever they were before."""
+        known = [
+            one
+            for one in self.best.disparities
+            if one.outcome is not None and one.new_interval is not None and one.status is Status.OK
+        ]
+        if not known:
+            return
+        source, under = (f"{self.place}.disparities",), self.times.after
+        held = [one for one in known if _is_significant(one)]
+        alone = ", each judged by itself" * (len(known) > 1)
+        if not held:
+            yield Sentence(
+                f"No difference between groups is statistically significant {under}{alone}; this "
+                "does not show that there is none.",
+                source,
+            )
+            return
+        stated = [each for each in self.tested if each.change in held]
+        stated.sort(key=lambda each: -abs(each.shares.gaps[1]) if each.shares else 0.0)
+        stated.sort(key=lambda each: each not in self.changes[:1])  # that of the headline first
+        parts = [each.after(self.times) for each in stated[:1]]
+        if alone or not parts:
+            are = f"{plural(len(held), 'is', 'are')} statistically significant"
+            parts.append(f"{under}, {of_all(len(held), len(known))} {are}{alone}")
+        yield Sentence(f"{capitalised('; '.join(parts))}.", source)
 
     def _one_decision(self, candidate: Candidate, place: str) -> Iterator[Sentence]:
         """Yield which model decides alike about all rows, and how accurate both are."""
@@ -243,20 +275,29 @@ class _ModelsBrief:
         def lost(one: Reclassified) -> float:
             return one.lost if good else one.gained
 
+        def gained(one: Reclassified) -> float:
+            return one.gained if good else one.lost
+
         held.sort(key=lambda each: -lost(each[1]) / each[1].n)
         shown = held[:_MOST_GROUPS]
-        parts = [
-            f"{count(lost(one))} of {count(one.n)} "
-            f"{joined(self.words.group(one.feature, one.group), condition)}"
-            for _, one in shown
-        ]
-        if not parts:
+        if not shown:
             return
-        parts[0] += f" {event.happened} under “{self.current}”, but not under “{self.name}”"
+        (_, first), *others = shown
+        text = (
+            f"Of {self._those(first, condition)}, {count(lost(first))} {event.happened} under "
+            f"“{self.current}” alone and {count(gained(first))} under “{self.name}” alone"
+        )
+        for _, one in others:
+            text += (
+                f"; of {self._those(one, condition)}, {count(lost(one))} and {count(gained(one))}"
+            )
         yield Sentence(
-            f"{'; '.join(parts)}.",
+            f"{text}.",
             tuple(f"{self.place}.reclassified[{i}]" for i, _ in shown),
         )
+
+    def _those(self, one: Reclassified, condition: str) -> str:
+        return f"{count(one.n)} {joined(self.words.group(one.feature, one.group), condition)}"
 
     def _worse_without_margin(self) -> Iterator[Sentence]:
         """Yield which rates of groups that no margin is about are worse, each by its interval."""
@@ -490,6 +531,12 @@ def _drawn(times: Times) -> str:
         f"Open: {times.before}; filled: {times.after}. Each is the share of the first group less "
         "that of the second: 0 is no difference, below 0 it happens less often to the first."
     )
+
+
+def _is_significant(one: DisparityChange) -> bool:
+    """Return whether the whole interval under the candidate is on one side of no difference."""
+    ends = one.new_interval
+    return ends is not None and one.definition.neutral not in ends
 
 
 def _is_worse(one: RateChange) -> bool:

@@ -274,7 +274,18 @@ class _Alarmed(_Compared):
         for people, before_there, then_there in others:
             counts = f"{before_there} and {then_there}"
             text += f"; {rate.counted_beside(people, self.other, counts)}"
+        if mine is not None and theirs is not None and (size := found[0]) is not None:
+            gaps = (
+                ours.of(size) - other.of(size) for ours, other in zip(mine, theirs, strict=True)
+            )
+            text += ": {} before, {} after".format(*map(_fewer, gaps))
         return f"{text}."
+
+
+def _fewer(difference: int) -> str:
+    if difference == 0:
+        return "as many"
+    return f"{abs(difference):,} {'fewer' if difference < 0 else 'more'}"
 
 
 def _shares(*sides: tuple[float | None, int]) -> tuple[Share, Share] | None:
@@ -469,7 +480,8 @@ def _limits(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Sentence]
     features = list(dict.fromkeys(called(each.feature) for each in report.comparisons))
     if features:
         were = plural(len(features), "is", "are")
-        yield Sentence(f"Other groups of people: only {listing(features)} {were} monitored.")
+        only = f"only {listing(features)} {were} monitored"
+        yield Sentence(f"Other groups of people ({only}), times and places.")
 
 
 def _steps(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Sentence]:

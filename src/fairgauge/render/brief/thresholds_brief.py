@@ -50,6 +50,7 @@ from fairgauge.render.words.threshold_sentences import (
     decided,
     grown_error,
     kept_words,
+    needed_rows_words,
     none_proposed,
     points,
     question_sentence,
@@ -65,9 +66,9 @@ from fairgauge.results.threshold_choice import (
 
 _MOST_FEATURES, _MOST_STEPS, _MOST_DRAWN = 3, 3, 8
 _SEPARATE = {
-    Outcome.PASS: "; separate ones do",
+    Outcome.PASS: "; separate ones, which the law may forbid, do",
     Outcome.FAIL: "",
-    Outcome.INCONCLUSIVE: "; separate ones might",
+    Outcome.INCONCLUSIVE: "; separate ones, which the law may forbid, might",
     Outcome.NOT_EVALUATED: "",
 }
 """What thresholds of each group come to, where none for all groups is enough."""
@@ -172,15 +173,19 @@ class _ThresholdsBrief:
             text = decided(self.choice, each.common, f"threshold {cut_of(each.common):g}")
             of = f"{called(each.feature)}, at {cut_of(each.common):g}: " if several else ""
             yield Sentence(f"{of}{text}", (f"features[{i}].common",))
-            if (grown := grown_error(self.choice, each.common)) is not None:
-                counted = self._counted(grown, cut_of(each.common)) or (
-                    f"{capitalised(grown.definition.title)}: {describe_rate_shift(grown)}."
-                )
+            for grown in self._grown(each.common):
                 yield Sentence(
-                    f"Wrong decisions of one kind grow, and the goal does not ask about them. "
-                    f"{counted}",
+                    "Wrong decisions of one kind grow, and the goal does not ask about them. "
+                    f"{grown}",
                     (f"features[{i}].common.rates",),
                 )
+
+    def _grown(self, effect: ThresholdEffect) -> Iterator[str]:
+        """Yield which wrong decisions become strongly more frequent, if any."""
+        if (grown := grown_error(self.choice, effect)) is not None:
+            yield self._counted(grown, cut_of(effect)) or (
+                f"{capitalised(grown.definition.title)}: {describe_rate_shift(grown)}."
+            )
 
     def looked_at(self) -> Iterator[Sentence]:
         """Yield what was asked, and of which rows."""
@@ -210,6 +215,8 @@ class _ThresholdsBrief:
                 yield from self._shares(effect)
             yield from self._separate()
             return
+        if self.effect is None:
+            yield Sentence(costly_sentence(choice, effect), (f"{self._at_effect}.thresholds",))
         if (i := self._stated(effect)) is not None:
             one = effect.disparities[i]
             source = (f"{self._at_effect}.disparities[{i}]",)
@@ -228,7 +235,7 @@ class _ThresholdsBrief:
                 (f"{self._at_effect}.performance",),
             )
         if self.effect is None:
-            yield Sentence(costly_sentence(choice, effect), (f"{self._at_effect}.thresholds",))
+            yield from (Sentence(t, (f"{self._at_effect}.rates",)) for t in self._grown(effect))
         yield from self._separate()
 
     def _stated(self, effect: ThresholdEffect) -> int | None:
@@ -265,10 +272,11 @@ class _ThresholdsBrief:
             [f"{cut:g} for {self.words.group(self.of.feature, group)}"
              for group, cut in effect.thresholds.items()], most=_MOST_DRAWN,
         )  # fmt: skip
+        needed = needed_rows_words(effect, "these thresholds")
         yield Sentence(
             f"Separate thresholds, {cuts}, meet the goal and keep {kept_words(self.choice)} "
             f"{HOW[effect.chosen_by]} in the half that chooses; {TESTED[effect.outcome]}. "
-            "The law may forbid them.",
+            f"{needed}{' ' * bool(needed)}The law may forbid separate thresholds.",
             (f"{self.place}.by_group",),
         )
 
@@ -314,7 +322,7 @@ class _ThresholdsBrief:
 
     def groups_drawn(self) -> Iterator[Chart]:
         """Yield how often it happens to each group, today and at the chosen threshold."""
-        effect = self.effect or self.of.costly
+        effect = self.effect
         row = compared_rate(parse_rule(self.choice.goal).row)
         rate = None if row is None else self._words_of(row)
         if effect is None or row is None or rate is None or rate.event is None:
@@ -469,11 +477,13 @@ class _ThresholdsBrief:
         """Yield what to do next."""
         choice, effect = self.choice, self.effect
         if effect is None and self.of.outcome is not Outcome.FAIL:
-            at = f"--threshold {choice.today:g} --rule '{choice.goal}'"
-            yield analyst(
-                f"look at the goal in all rows, at today's threshold (fairgauge audit {at})."
-            )
-            yield owner(f"decide whether to wait for more rows, or what {choice.kept} may cost.")
+            if self._point(choice.today).outcome is not Outcome.FAIL:
+                at = f"--threshold {choice.today:g} --rule '{choice.goal}'"
+                yield analyst(
+                    f"look at the goal in all rows, at today's threshold (fairgauge audit {at})."
+                )
+            kept = choice.kept_rate.title
+            yield owner(f"decide whether to wait for more rows, or how much worse {kept} may be.")
             return
         if effect is None:
             yield owner(

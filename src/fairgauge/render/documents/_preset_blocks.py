@@ -30,6 +30,8 @@ from fairgauge.render.words.question_sentences import (
     only_reference,
     preset_reference_replaced,
     reference_words,
+    rounded_to,
+    rounding_sentence,
     unknown_sentence,
     unstated,
 )
@@ -126,8 +128,7 @@ def tables_to_publish(report: Report, sections: Sequence[FeatureResults]) -> lis
     )
     tables = [table for table in every if table is not None]
     tables += (*overall_gaps(report, sections), *gaps_by_category(report, sections))
-    protected = any(each.code is DiagnosticCode.PROTECTED for each in report.diagnostics)
-    notes = (unknown_sentence(report), *([_PROTECTED] if protected else []))
+    notes = (unknown_sentence(report), *([_PROTECTED] if rounded_to(report) else []))
     last = [replace(table, notes=(*table.notes, *notes)) for table in tables[-1:]]
     return [*tables[:-1], *last]
 
@@ -191,6 +192,7 @@ def _table(
         notes=(
             *([_ESTIMATED] if estimated else []),
             f"In parentheses: {level} confidence intervals{which}, or why data are insufficient.",
+            *filter(None, [rounding_sentence(report)]),
             *lacking,
             *([f"Rates and what compares them are weighted by {weight}."] if weight else []),
         ),

@@ -85,19 +85,11 @@ def outcome_words(
     return "; ".join([text, ", ".join(others)]) if others else text
 
 
-_DECISIVE = frozenset({
-    ReasonCode.INSIDE, ReasonCode.BELOW, ReasonCode.ABOVE, ReasonCode.POINT_INSIDE,
-    ReasonCode.POINT_OUTSIDE, ReasonCode.SIGNIFICANT_OUTSIDE, ReasonCode.NOT_SIGNIFICANT,
-    ReasonCode.ALTERNATIVES, ReasonCode.COUNTED_AS, ReasonCode.TEXT,
-})  # fmt: skip
-"""Why a verdict is a pass or a fail, other than that its rule counts insufficient data as one."""
-
-
 def counting_words(verdicts: Sequence[Verdict]) -> str:
     """Return what undecided verdicts count as, in brackets; nothing where none is so counted."""
     parts = []
-    counted = [each for each in verdicts if each.reason.code is ReasonCode.COUNTED_AS]
-    if counted:
+    every = [each for each in verdicts if each.reason.code is ReasonCode.COUNTED_AS]
+    if counted := [each for each in every if not each.reason.get("by_rule")]:
         undecided = dict.fromkeys(outcome_word(before_counting(each)) for each in counted)
         verb = numbers.plural(len(undecided), "counts", "count")
         outcome = counted[0].outcome
@@ -106,7 +98,7 @@ def counting_words(verdicts: Sequence[Verdict]) -> str:
             f"by --inconclusive {outcome}"
         )
     for outcome in (Outcome.PASS, Outcome.FAIL):
-        few = sum(v.outcome is outcome and v.reason.code not in _DECISIVE for v in verdicts)
+        few = sum(v.outcome is outcome and bool(v.reason.get("by_rule")) for v in every)
         if few:
             parts.append(
                 f"{few:,} {numbers.plural(few, 'comparison', 'comparisons')} that the data cannot "
@@ -165,6 +157,8 @@ def _unknown(verdict: Verdict) -> str:
         what = called(verdict.feature)
     elif reason.code is ReasonCode.MISSING_OUTCOMES:
         what = missing_outcome(verdict)
+    elif reason.code is ReasonCode.NOT_COUNTED:
+        what = f"a {reason['what']}"
     else:
         return ""
     rows = numbers.numbered(reason["rows"], reason.get("unit") or "rows")

@@ -434,7 +434,7 @@ def _waterfall(gap: Gap, adjusted: Sequence[AdjustedGap], found: Decomposition) 
     size = "multiplies where the one above it ends" if ratio else "is the length of its bar"
     legend = (
         f"{below_neutral(found, gap)} The number of a part {size}; the bar begins where "
-        "the one above it ends. Lines are confidence intervals, from the same place."
+        "the one above it ends. Lines are confidence intervals of the bars’ lengths."
     ).lstrip()
     kind = unit(metric)
     points = ("pp: percentage points, of 100.",) if kind is tree.Unit.POINTS else ()

@@ -653,6 +653,7 @@ def _none_remains(gap: Gap, ends: str) -> str:
 
 def _on_average(gap: Gap, ends: str) -> str:
     """Return what holds on average, and the strata in which it does not."""
+    reverse = "" if ends else _reverse_by_one_side(gap)
     if not gap.is_shown:
         average = (
             "the confidence interval of the gap includes no difference, as differences that offset "
@@ -664,13 +665,22 @@ def _on_average(gap: Gap, ends: str) -> str:
             f"margin of {_margin(gap)}, by both confidence intervals{ends}"
         )
     else:
-        by = "by the shares of either side"  # no average holds where the difference varies
-        average = f"within {strata_words(gap)}, {by}, {_none_remains(gap, ends)}"
+        average = f"within {strata_words(gap)}, {_none_remains(gap, ends)}{reverse}"
     if not ends:
         return f"On average {average}."
     return (
         f"The difference varies over strata; on average {average}. But it differs by {_where(gap)}."
     )
+
+
+def _reverse_by_one_side(gap: Gap) -> str:
+    """Return that an average by one side shows a difference against the gap, if one does."""
+    lower = (gap.estimate.value or 0.0) < (neutral := gap.estimate.definition.neutral)
+    for weights in (StratumWeights.GROUP, StratumWeights.REFERENCE):
+        ends = gap.part(GapPartKind.WITHIN, weights).interval
+        if ends is not None and (ends.low > neutral if lower else ends.high < neutral):
+            return "; weighted by the shares of one side, the reverse is statistically significant"
+    return ""
 
 
 def _where(gap: Gap) -> str:

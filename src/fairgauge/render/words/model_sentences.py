@@ -164,7 +164,7 @@ def margins_kept(each: Candidate, terms: Terms = TERMS) -> Iterator[str]:
     for margin, what in tested:
         by_margin.setdefault(margin, {})[what] = None
     stated = (f"{margin} for {numbers.listing(list(what))}" for margin, what in by_margin.items())
-    yield f"The margins: {'; '.join(stated)}."
+    yield f"The margins limit changes for the worse, not what remains: {'; '.join(stated)}."
     if others := dict.fromkeys(terms.own_rate(one.definition) for one in without_margin(each)):
         yield f"Not judged, since no margin is stated: {numbers.listing(list(others))}."
 
@@ -210,24 +210,25 @@ def _fairness(each: Candidate) -> str:
         crossed = sum(one.other_side for one in changed)
         sides = f" ({crossed:,} to the other side)" if crossed else ""
         return (
-            f"{_of_all(len(changed), len(asked))} changed significantly{sides}, none of them "
+            f"{of_all(len(changed), len(asked))} changed significantly{sides}, none of them "
             "shown to be smaller or larger"
         )
     if not went:
         return "no difference between groups changes statistically significantly"
     if not closer:
-        return f"{_of_all(further, len(asked))} became significantly larger"
-    smaller = f"{_of_all(closer, len(asked))} became significantly smaller"
+        return f"{of_all(further, len(asked))} became significantly larger"
+    smaller = f"{of_all(closer, len(asked))} became significantly smaller"
     if closer == len(asked):
         return smaller
     return f"{smaller}, {f'{further:,}' if further else 'none'} significantly larger"
 
 
-def _of_all(some: int, every: int) -> str:
+def of_all(some: int, every: int) -> str:
     """Return how many of all differences: "all 3 differences between groups"."""
     if every == 1:
         return "the one difference between groups"
-    which = f"all {every:,}" if some == every else f"{some:,} of {every:,}"
+    all_ = "both" if every == 2 else f"all {every:,}"
+    which = all_ if some == every else f"{some:,} of {every:,}"
     return f"{which} differences between groups"
 
 

@@ -100,13 +100,14 @@ def lead(report: Report, *, tables_to_publish: bool = False) -> tuple[str, ...]:
         )
     asked = f"Columns: {outcomes}." if outcomes else "No label and no prediction."
     unknown = unknown_sentence(report) if spec.get("preset") else ""
+    rounding = rounding_sentence(report)
     return (
         f"{asked}{_positive_sentence(report)}",
         (
             f"Groups of {listing(_features(spec))}, each compared with {compared}; "
             f"{100 * confidence:.4g}% confidence intervals{_rows_words(report)}."
             f"{_small_references(report)}{adjusted}"
-            f"{_protection_sentence(report)}{_recoding_sentence(spec)}{_people_sentence(spec)}"
+            f"{f' {rounding}' * bool(rounding)}{_recoding_sentence(spec)}{_people_sentence(spec)}"
         ),
         *([unknown] if unknown else []),
     )
@@ -168,15 +169,19 @@ def _recoding_sentence(spec: Mapping[str, Any]) -> str:
     return f" Values of {listing(recoded)} are recoded." if recoded else ""
 
 
-def _protection_sentence(report: Report) -> str:
+def rounded_to(report: Report) -> int:
+    """Return to multiples of what protected counts are rounded at random; 0 where all are exact."""
+    found = (d["min_cell"] for d in report.diagnostics if d.code is DiagnosticCode.PROTECTED)
+    return next(found, 0)
+
+
+def rounding_sentence(report: Report) -> str:
     """Return that the counts are protected; nothing where they are exact."""
-    for each in report.diagnostics:
-        if each.code is DiagnosticCode.PROTECTED:
-            return (
-                f" Counts are protected: rounded at random to multiples of {each['min_cell']:,}; "
-                "intervals and verdicts hold for every table that agrees with them."
-            )
-    return ""
+    rounded = rounded_to(report)
+    return (
+        f"Counts are protected: rounded at random to multiples of {rounded:,}; intervals and "
+        "verdicts hold for every table that agrees with them."
+    ) * bool(rounded)
 
 
 def document(report: Report) -> Mapping[str, str]:
@@ -214,8 +219,7 @@ def data_words(report: Report) -> str:
 def rows_words(report: Report) -> str:
     """Return how many rows there are, in words: the sum of protected counts is about as many."""
     rows = report.data.rows
-    protected = any(each.code is DiagnosticCode.PROTECTED for each in report.diagnostics)
-    return f"{'about ' if protected else ''}{count(rows)} {plural(rows, 'row', 'rows')}"
+    return f"{'about ' if rounded_to(report) else ''}{count(rows)} {plural(rows, 'row', 'rows')}"
 
 
 def used_words(report: Report) -> str:
@@ -557,7 +561,7 @@ def subgroups_not_examined(report: Report) -> str:
     """State that subgroups of several features were not examined, where a search can do so."""
     spec = report.spec
     dependent = any(spec.get(name) for name in ("weight", "cluster", "intersections"))
-    protected = any(each.code is DiagnosticCode.PROTECTED for each in report.diagnostics)
+    protected = rounded_to(report)
     outcomes = any(spec.get(name) for name in ("label", "prediction", "score"))
     threshold = spec.get("threshold")
     one = not isinstance(threshold, list) or len(threshold) == 1
@@ -593,7 +597,7 @@ def can_decompose(report: Report) -> bool:
     positive = spec.get("positive")
     ordered = isinstance(positive, Mapping) and "ordered" in positive
     known = not (spec.get("probabilities") or ordered or several)
-    protected = any(each.code is DiagnosticCode.PROTECTED for each in report.diagnostics)
+    protected = rounded_to(report)
     whole = spec.get("reference") == ReferenceRule.OVERALL
     return report.task in (Task.BINARY, Task.REGRESSION) and known and not (protected or whole)
 

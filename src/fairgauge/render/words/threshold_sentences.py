@@ -162,13 +162,20 @@ def decided(choice: ThresholdChoice, effect: ThresholdEffect, at: str) -> str:
     )
     if Outcome.INCONCLUSIVE not in (effect.goal_outcome, effect.kept_outcome):
         return found
+    needed = (
+        needed_rows_words(effect, at) or "To decide this would take more rows than is practical."
+    )
+    return f"{found} {needed}"
+
+
+def needed_rows_words(effect: ThresholdEffect, at: str) -> str:
+    """Return how many new rows would decide what is open; nothing where too many would."""
     rows = effect.needed_rows
     if rows is None or rows > _MOST_NEEDED:
-        return f"{found} To decide this would take more rows than is practical."
-    about = numbers.count(float(f"{rows:.2g}"))
+        return ""
     return (
-        f"{found} About {about} new rows at {at} would probably decide each open question (80% "
-        "power, if the values are as estimated)."
+        f"About {numbers.count(float(f'{rows:.2g}'))} new rows at {at} would probably decide each "
+        "open question (80% power, if the values are as estimated)."
     )
 
 

@@ -320,6 +320,15 @@ def _missing_rows(verdict: Verdict) -> str:
     )
 
 
+def _not_counted(verdict: Verdict) -> str:
+    reason = verdict.reason
+    rows = numbered(reason["rows"], "rows").removeprefix("1 ")
+    return (
+        f"{_measured(verdict)}: alone this would {reason['alone']}, but the {rows} that could not "
+        f"be counted without a {reason['what']} could change it"
+    )
+
+
 def missing_outcome(verdict: Verdict) -> str:
     """Return which outcomes rows lack that leave a verdict open."""
     needs = verdict.definition.needs if verdict.definition else ()
@@ -387,6 +396,7 @@ _DESCRIBED = {
     ReasonCode.CROSSES: _crosses,
     ReasonCode.MISSING_GROUPS: _missing_rows,
     ReasonCode.MISSING_OUTCOMES: _missing_rows,
+    ReasonCode.NOT_COUNTED: _not_counted,
     ReasonCode.COUNTED_AS: _counted_as,
     ReasonCode.FAMILYWISE: _familywise,
     ReasonCode.UNSHOWN_PROBABILITIES: _unshown,

@@ -64,7 +64,7 @@ def test_the_report_is_the_one_of_the_library(run, loans):
         (["--intersect", "sex*region"], "intersections", [["sex", "region"]]),
         (["--sensitive", "region=n,s"], "sensitive", None),
         (["--sensitive", "age:30,40"], "sensitive", None),
-        (["--rule", "-1 <= AD <= 1"], "rules", None),
+        (["--rule", "-0.9 <= AD <= 0.9"], "rules", None),
     ],
 )
 def test_flags_reach_the_specification(run, loans, flags, key, value):
@@ -79,11 +79,11 @@ def test_flags_reach_the_specification(run, loans, flags, key, value):
         "region=n,s": [{"column": "sex"}, {"column": "region", "values": [["n", "s"]]}],
         "age:40:left": [{"column": "sex"}, {"column": "age", "cuts": [40.0], "closed": "left"}],
         "age:30,40": [{"column": "sex"}, {"column": "age", "cuts": [30.0, 40.0]}],
-        "-1 <= AD <= 1": [
+        "-0.9 <= AD <= 0.9": [
             {
                 "metric": "AD",
-                "at_least": -1,
-                "at_most": 1,
+                "at_least": -0.9,
+                "at_most": 0.9,
                 "decide": "interval",
                 "insufficient": "report",
             }
@@ -208,9 +208,9 @@ def test_several_outputs_in_one_run(run, loans, tmp_path):
 @pytest.mark.parametrize(
     ("rule", "code"),
     [
-        (["--rule", "-1 <= AD <= 1"], 0),
+        (["--rule", "-0.9 <= AD <= 0.9"], 0),
         (["--rule", "DI >= 1000"], 1),
-        (["--rule", "DI >= 1000", "--rule", "-1 <= AD <= 1"], 1),
+        (["--rule", "DI >= 1000", "--rule", "-0.9 <= AD <= 0.9"], 1),
         ([], 0),
     ],
 )
@@ -229,7 +229,7 @@ def test_a_rule_that_cannot_be_evaluated(run, tmp_path, monkeypatch, said, code)
     assert run("audit", "t.csv", *flags).exit_code == code
 
 
-SEVERAL = ("--rule", "DI >= 0.8", "--rule", "-1 <= AD <= 1")
+SEVERAL = ("--rule", "DI >= 0.8", "--rule", "-0.9 <= AD <= 0.9")
 
 
 def outcomes(result, format_):

@@ -91,7 +91,7 @@ def test_a_rule_is_warned_of_exactly_where_it_is_not_evaluated(group, at, letter
     """Any name of a group, with any letter put into it."""
     name = group[:at] + letter + group[at:]
     for groups in ([group], [name]):
-        rule = {"metric": "AD", "at_most": 1, "groups": groups}
+        rule = {"metric": "AD", "at_most": 0.99, "groups": groups}
         asked = {"label": "approved", "prediction": "predicted", "positive": "yes"}
         asked |= {"sensitive": ["sex", "region"], "intersections": ["sex*region"]}
         rows = pl.read_csv(table().encode())

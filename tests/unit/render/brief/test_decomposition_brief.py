@@ -14,6 +14,8 @@ import fairgauge as fg
 from fairgauge.enums import GapPartKind, StratumWeights
 from fairgauge.render.documents.decomposition_document import decomposition_document
 from fairgauge.render.formats import render
+from fairgauge.stats.multiplicity import holm
+from fairgauge.stats.significance import newcombe_p, two_sided
 
 # Z remains within both units, B is accounted for by them, and few rows are of C
 COUNTS = {
@@ -103,8 +105,8 @@ def test_a_gap_in_pay_is_stated_as_averages():
     )
     assert parts == (
         "People with sex F, compared with people with sex M in the same unit: on average 3 lower "
-        "(95% CI between 2.7 and 3.3 lower). Of people alike in unit this part (within) is the "
-        "difference to quote. That they are spread differently over unit (composition) accounts "
+        "(95% CI between 2.7 and 3.3 lower). To compare people in the same unit, quote this "
+        "difference (within). That they are spread differently over unit (composition) accounts "
         "for 5 lower (95% CI between 4.0 and 6.0 lower); the two add up to the gap."
     )
 
@@ -157,11 +159,15 @@ def test_cases_are_called_as_the_user_calls_them():
 def test_one_difference_within_strata_is_named_to_quote_and_the_others_by_their_names():
     brief = result("why").brief()
     texts = [str(each) for each in (*brief.found, *brief.certainty)]
-    assert not any("difference to quote" in each for each in texts)  # it varies over Dept
-    assert sum("It varies: quote each Dept by itself, no average." in each for each in texts) == 1
+    assert not any("quote this difference" in each for each in texts)  # it varies over Dept
+    assert sum("quote each Dept separately, not this average." in each for each in texts) == 1
     (ways,) = (each for each in texts if " ways to average over Dept do not all" in each)
     for name in ("shares of women", "shares of men"):
         assert name in ways
+    (stated,) = (each for each in texts if each.startswith("On average within Dept, no "))
+    assert stated.endswith(
+        "; weighted by the shares of one side, the reverse is statistically significant."
+    )
     assert not any("accounted for by the composition" in each for each in texts)
 
 
@@ -187,6 +193,35 @@ def test_cases_to_read_are_of_strata_in_which_the_worse_off_are_shown_to_be():
     assert 1 < len(shown) < 4
     (step,) = (str(each) for each in found.brief().steps if "should read cases" in str(each))
     assert set(re.findall(r"grade (\d+)", step)) == shown
+    assert "statistically significant, all values of grade judged together" in step
+
+
+def test_cases_to_read_are_not_of_strata_that_are_shown_only_where_each_is_judged_alone():
+    (gap,) = (found := by_grade([900, 900, 450, 0])).gaps
+    p = {
+        each.stratum["grade"]: each.difference_p_adjusted
+        for each in gap.strata
+        if each.interval.high < 0
+    }
+    shown = {grade for grade, value in p.items() if value < 0.05}
+    assert shown
+    assert shown < p.keys()
+    (step,) = (str(each) for each in found.brief().steps if "should read cases" in str(each))
+    assert set(re.findall(r"grade (\d+)", step)) == shown
+
+
+def test_differences_in_strata_are_tested_together_of_means_and_of_rates():
+    (gap,) = by_grade([900, 900, 450, 0]).gaps
+    z = [2 * 1.959964 * each.difference / (each.interval.high - each.interval.low)
+         for each in gap.strata]  # fmt: skip
+    found = [each.difference_p_adjusted for each in gap.strata]
+    assert found == pytest.approx(holm(two_sided(z)).tolist(), rel=1e-4)
+    (gap,) = result("why").gaps
+    counts = [(round(e.rate_group * e.n_group), e.n_group,
+               round(e.rate_reference * e.n_reference), e.n_reference)
+              for e in gap.strata]  # fmt: skip
+    p = newcombe_p(*zip(*counts, strict=True))
+    assert [e.difference_p_adjusted for e in gap.strata] == pytest.approx(holm(p).tolist())
 
 
 @pytest.mark.parametrize("unlike", [None, 10])

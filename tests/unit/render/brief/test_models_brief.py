@@ -79,8 +79,54 @@ def test_who_loses_approval_stands_beside_a_better_model() -> None:
         group = repaid.filter(pl.col("sex") == sex)
         lost = group.filter((pl.col("current") == 1) & (pl.col("boosted") == 0))
         assert len(lost) > 0
-        assert re.search(rf"\b{len(lost)} of {len(group):,} {who} who repaid", verdict)
-    assert "under “current”, but not under “boosted”" in verdict
+        gained = group.filter((pl.col("current") == 0) & (pl.col("boosted") == 1))
+        stated = re.search(
+            rf"[Oo]f {len(group):,} {who} who repaid, (\d+)\D*? and (\d+)(?: under|\.)", verdict
+        )
+        assert stated is not None
+        assert [int(each) for each in stated.groups()] == [len(lost), len(gained)]
+    assert "were approved under “current” alone and" in verdict
+
+
+@pytest.mark.parametrize("then", [0.0, 0.04])
+@pytest.mark.parametrize("by", ["difference", "ratio"])
+def test_what_remains_under_a_better_model_stands_beside_its_margins(then: float, by: str) -> None:
+    """Within a margin of 5 of 100 women remained 6 of 100 behind, which the page did not state."""
+    made = compared(rows(now=0.16, then=then), metrics=[f"selection_rate.{by}"])
+    (best,) = made.candidates
+    (one,) = best.disparities
+    assert one.new_interval is not None
+    assert one.new_interval.low < one.new < one.new_interval.high
+    verdict = " ".join(map(str, made.brief().verdict))
+    assert "The margins limit changes for the worse, not what remains: " in verdict
+    remains = one.definition.neutral not in one.new_interval
+    assert remains == (then > 0)
+    if not remains:
+        assert (
+            "No difference between groups is statistically significant under “boosted”" in verdict
+        )
+        return
+    stated = re.search(
+        r"Women are approved less often than men under “boosted”: (\d+) and (\d+) of 100 "
+        r"\(95% CI (.*?)\)\.", verdict,
+    )  # fmt: skip
+    assert stated is not None
+    rates = {each.group: each.new for each in best.rates
+             if (each.feature, each.rate) == ("sex", "selection_rate")}  # fmt: skip
+    assert [int(stated[1]), int(stated[2])] == [round(100 * rates[sex]) for sex in "FM"]
+    assert stated[3].endswith("fewer of 100" if by == "difference" else " times as often")
+    ends = [float(each) for each in re.findall(r"[\d.]+", stated[3])[:2]]
+    size = (rates["M"] - rates["F"]) * 100 if by == "difference" else rates["F"] / rates["M"]
+    assert ends[0] < size < ends[1]
+    other = compared(rows(now=0.16, then=then), metrics=[f"selection_rate.{by}"],
+                     words=WORDS | {"favourable": "negative"}).brief()  # fmt: skip
+    turned = re.search(
+        r"Men are approved more often than women under “boosted”: (\d+) and (\d+) of 100 "
+        r"\(95% CI (?:between )?([\d.]+)", " ".join(map(str, other.verdict)),
+    )  # fmt: skip
+    assert turned is not None
+    assert [turned[1], turned[2]] == [stated[2], stated[1]]
+    assert float(turned[3]) == pytest.approx(ends[0] if by == "difference" else 1 / ends[1], 0.01)
 
 
 @pytest.mark.parametrize("names", [("a", "b", "c"), ("c", "b", "a"), ("b", "c", "a")])
@@ -130,7 +176,9 @@ def test_of_several_candidates_the_headline_names_those_that_dominate() -> None:
 
 def test_a_verdict_names_the_rates_that_its_margin_is_about() -> None:
     text = " ".join(render(compared(), "text", full=True).split())
-    stated = re.search(r"The margins: [^.]*\.0 pp for accuracy; 5\.0 pp for ([^.]*)\.", text)
+    stated = re.search(
+        r"The margins limit [^:]*: [^.]*\.0 pp for accuracy; 5\.0 pp for ([^.]*)\.", text
+    )
     other = re.search(r"Not judged, since no margin is stated: a group's own ([^.]*)\.", text)
     assert stated is not None
     assert other is not None
@@ -143,18 +191,20 @@ def test_a_verdict_names_the_rates_that_its_margin_is_about() -> None:
 
 def test_the_reservation_stands_with_the_verdict() -> None:
     """A box read "dominates", and the next page what may be worse."""
-    claim, lost, margins, reservation, worse = map(str, compared().brief().verdict)
+    claim, remains, lost, margins, reservation, worse = map(str, compared().brief().verdict)
     assert lost == (
-        "0 of 1,212 women who repaid were approved under “current”, but not under “boosted”; 0 of "
-        "1,161 men who repaid."
+        "Of 1,212 women who repaid, 0 were approved under “current” alone and 178 under “boosted” "
+        "alone; of 1,161 men who repaid, 0 and 0."
     )
+    assert remains.startswith("Women are approved less often than men under “boosted”: ")
     assert claim.endswith(
         "it is significantly better in accuracy (how often the decision matches the outcome)."
     )
     assert "domin" not in claim
     assert margins == (
-        "The margins: 2 of 100 for accuracy; 5 of 100 for every "
-        "difference between groups and how often applicants who repaid are approved in each group."
+        "The margins limit changes for the worse, not what remains: 2 of 100 for accuracy; 5 of "
+        "100 for every difference between groups and how often applicants who repaid are approved "
+        "in each group."
     )
     assert reservation == (
         "Not judged, since no margin is stated: how often applicants are approved in each group, "
@@ -383,8 +433,8 @@ def test_nothing_is_headed_a_verdict_that_has_none() -> None:
 )  # fmt: skip
 def test_what_positive_stands_for_is_stated_once(more: dict[str, Any], stated: str) -> None:
     made = compared(**({"words": {}} | more))
-    decided = "“selected” and “accepted” for a decision for it"
-    sentence = f"“Positive” stands for {stated}; {decided}."
+    decided = "a positive decision (“selected”, “accepted”) predicts it"
+    sentence = f"“Positive” is {stated}; {decided}."
     assert list(map(str, made.brief().looked_at)).count(sentence) == 1
 
 

@@ -56,6 +56,13 @@ def test_an_alarm_is_stated_with_its_limit_and_its_beginning(
     counts = ("1,000 women, 385", "176") if "other applicants" in found else ("100 women, 38", "18")
     before, after = counts
     assert f"Of {before} were approved before the change and {after} over 2026-02-03 to" in found
+    gaps = re.search(
+        r"applicants, (\d+) and (\d+): (\d+) fewer before, (\d+) fewer after\.$", found
+    )
+    assert (gaps is not None) is ("other applicants" in found)
+    if gaps is not None:
+        old, new, gap_before, gap_after = map(int, gaps.groups())
+        assert (old - gap_before, new - gap_after) == (int(before.split()[-1]), int(after))
     assert "the probability of any alarm within 365 days is at most 5%" in str(brief.certainty[0])
     assert "overstate it" not in str(brief)  # these periods the alarm did not choose
     assert "over 2026-02-03 to 2026-02-09, after the alarm" in found
@@ -268,8 +275,8 @@ def test_what_positive_stands_for_is_stated_once_where_the_page_uses_the_word() 
     rule = {"metric": "true_positive_rate.ratio", "at_least": 0.8, "groups": "F"}
     report = monitored(days(30, 99, 0.4), rule)
     looked_at = list(map(str, report.brief().looked_at))
-    decided = "“selected” and “accepted” for a decision for it"
-    sentence = f"“Positive” stands for the favourable outcome, label = 1; {decided}."
+    decided = "a positive decision (“selected”, “accepted”) predicts it"
+    sentence = f"“Positive” is the favourable outcome, label = 1; {decided}."
     assert looked_at.count(sentence) == 1
     named = monitored(days(30, 99, 0.4), RATIO).brief()  # "approved" and "refused" alone
     assert "ositive" not in str(named)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import polars as pl
 import pytest
 from tests.every_result import RULES, of_loans, result
@@ -220,3 +221,39 @@ def test_a_fail_of_one_class_names_the_class_and_the_side() -> None:
     sided = r"(worse|better) off|: (they|theirs) .*(more|less|higher|lower)"
     assert any("(class high)" in each for each in clauses)
     assert all(re.search(sided, each) for each in clauses), clauses
+
+
+def test_all_comparisons_without_enough_data_are_counted_once() -> None:
+    """A limit on a group's own rate is a comparison, too: both sentences count it."""
+    rows = pl.DataFrame({
+        "g": ["A"] * 200 + ["B"] * 200 + ["C"] * 12,
+        "y": [1, 0] * 206,
+        "p": [1, 0, 1, 1] * 103,
+    })  # fmt: skip
+    rules = ["selection_rate.ratio >= 0.5", "accuracy >= 0.3"]
+    report = fg.audit(rows, label="y", prediction="p", sensitive="g", positive=1, rules=rules)
+    text = render(report, "markdown")
+    assert "and 2 are not evaluated" in text
+    assert "Not evaluated: 2 comparisons, of people with g C, have insufficient data" in text
+
+
+def test_rounded_counts_are_not_shown_as_exact() -> None:
+    """A reader of the first page, or of its table, learns that each number is rounded."""
+    rng = np.random.default_rng(5)
+    rows = pl.DataFrame({
+        "sex": rng.choice(["Female", "Male"], 900), "race": rng.choice(["Black", "White"], 900),
+        "hired": rng.integers(0, 2, 900),
+    })  # fmt: skip
+    counts = fg.count(rows, prediction="hired", positive=1, sensitive=["sex", "race"],
+                      preset="nyc-ll144")  # fmt: skip
+    named = {"sex": "Male", "race": "White"}
+    report = fg.audit(fg.protect(counts, min_cell=10), reference=named)
+    page = report.brief()
+    stated = "Counts are protected: rounded at random to multiples of 10"
+    assert any(str(each).startswith(stated) for each in page.looked_at)
+    first = render(report, "markdown").partition("## Bias audit")[0]
+    tables = first.count("In parentheses: 95% confidence intervals")
+    assert tables
+    assert first.count(f"<sub>{stated}") == tables
+    assert "tables to publish of the exact counts" in first
+    assert not any(str(each).startswith(stated) for each in fg.audit(counts).brief().looked_at)

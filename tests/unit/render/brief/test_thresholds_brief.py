@@ -13,7 +13,9 @@ import pytest
 import fairgauge as fg
 from fairgauge.render import render
 from fairgauge.render._document_tree import Chart, Table, Tone
+from fairgauge.render.brief.thresholds_brief import thresholds_exhibits
 from fairgauge.render.documents.thresholds_document import thresholds_document
+from fairgauge.render.words.threshold_sentences import grown_error
 
 WORDS: dict[str, Any] = {
     "noun": "applicants", "positive": "approved", "negative": "refused",
@@ -157,9 +159,9 @@ def test_where_no_threshold_is_enough_the_headline_states_that() -> None:
         none = "No single threshold meets the goal and keeps accuracy"
     beside = {
         None: "",
-        "pass": "; separate ones do",
+        "pass": "; separate ones, which the law may forbid, do",
         "fail": "",
-        "inconclusive": "; separate ones may",
+        "inconclusive": "; separate ones, which the law may forbid, might",
     }
     assert str(brief.headline) == none + beside[separate and separate.outcome.value]
     assert str(brief.verdict[0]).startswith("No single threshold is proposed: ")
@@ -189,9 +191,9 @@ def test_without_a_common_threshold_the_page_has_who_is_worse_off_the_cost_and_t
     stated = re.fullmatch(
         rf"Of 1,000 {women}, (\d+) were approved at 0\.5 and (\d+) at {cut:g}; of 1,000 {men}, "
         r"(\d+) and (\d+)\.",
-        str(brief.found[1]),
+        str(brief.found[2]),
     )
-    assert stated is not None, brief.found[1]
+    assert stated is not None, brief.found[2]
     repaid = data.filter(pl.col("repaid") == 1)
     shares = [
         1_000 * (repaid.filter(pl.col("sex") == sex)["score"] >= at).mean()
@@ -199,8 +201,21 @@ def test_without_a_common_threshold_the_page_has_who_is_worse_off_the_cost_and_t
         for at in (0.5, cut)
     ]
     assert list(map(int, stated.groups())) == pytest.approx(shares, abs=30)
-    assert "The decision matches the outcome for " in str(brief.found[2])
-    assert f"{cut:g} is not proposed" in str(brief.found[3])
+    assert f"{cut:g} is not proposed" in str(brief.found[1])
+    assert "The decision matches the outcome for " in str(brief.found[3])
+    grown = grown_error(made, of.costly)
+    assert grown is not None
+    repaid = "= 1" if grown.rate == "true_positive_rate" else "= 0"
+    errors = re.fullmatch(
+        rf"Of ([\d,]+) applicants with repaid {repaid}, (\d+) were approved at 0\.5 and (\d+) at "
+        rf"{cut:g}\.", str(brief.found[4]),
+    )  # fmt: skip
+    assert errors is not None, brief.found[4]
+    of_each, *stated_errors = (int(each.replace(",", "")) for each in errors.groups())
+    assert [each / of_each for each in stated_errors] == pytest.approx(
+        [grown.old, grown.new], abs=0.5 / of_each
+    )
+    assert not list(thresholds_exhibits(made))  # of what is not proposed there is no chart
     point = min(of.frontier, key=lambda each: abs(each.threshold - 0.5))
     ends = point.disparity_interval
     assert ends is not None
@@ -208,8 +223,8 @@ def test_without_a_common_threshold_the_page_has_who_is_worse_off_the_cost_and_t
     assert f"At 0.5: between {near} and {far} fewer of 100 {women} than of 100 {men} were" in (
         str(brief.certainty[0])
     )
-    separate = " ".join(map(str, brief.found[4:]))
-    assert ("The law may forbid them" in separate) is (of.by_group is not None)
+    separate = " ".join(map(str, brief.found[5:]))
+    assert ("The law may forbid separate thresholds" in separate) is (of.by_group is not None)
 
 
 def test_the_price_of_the_goal_is_measured_at_the_closest_threshold_that_meets_it() -> None:
