@@ -662,9 +662,9 @@ def check_no_pass_by_absence(report: fg.Report, rules: list[Any]) -> None:
 
 
 def whole_range(metric: str) -> tuple[float, float]:
-    """Return limits that every finite value meets; wider ones are refused."""
+    """Return limits that all values but the lowest meet; a rule that all meet is refused."""
     low, high = np.clip(BUILT_IN.metric(metric).range, -1e300, 1e300).tolist()
-    return low, high
+    return float(np.nextafter(low, high)), high
 
 
 @KINDS
@@ -676,7 +676,7 @@ def test_no_metric_passes_without_an_estimate(
 ) -> None:
     """A table of few rows, or of one group, in which much is undefined.
 
-    Every finite number meets these rules: only what is absent can keep them from passing.
+    Nearly every number meets these rules: only what is absent can keep them from passing.
     """
     applies = {
         row["metric"] for row in answer(kind)["estimates"] if row["status"] != "not_applicable"
