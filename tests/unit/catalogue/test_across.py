@@ -89,7 +89,7 @@ def test_the_extreme_pair_needs_what_its_comparison_needs(metric):
     """Of two groups the gap is their difference: a rule on it decides no more than the other."""
     counts = fg.confusion("g", {"A": {"tp": 1, "tn": 29}, "B": {"tp": 2, "tn": 38}})
     names = ["selection_rate.difference", f"selection_rate.{metric}"]
-    report = fg.audit(counts, metrics=names, rules=[fg.rule(names[1], between=(0, 1))])
+    report = fg.audit(counts, metrics=names, rules=[fg.rule(names[1], at_most=0.9)])
     reasons = {each.metric: each.reason.code for each in report.estimates}
     assert set(reasons.values()) == {"few_expected"}
     assert str(report.verdicts[0].outcome) == "not_evaluated"
