@@ -17,7 +17,7 @@ from fairgauge.reasons import Reason, ReasonCode
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fairgauge.catalogue.confusion_counts import ConfusionCounts
+    from fairgauge.catalogue.cells import ConfusionCounts
     from fairgauge.catalogue.statistics import Statistic
 
 Spreads = Literal["largest_gap", "smallest_ratio", "minimum", "maximum", "variance", "gini"]

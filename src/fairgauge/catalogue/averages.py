@@ -7,8 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fairgauge.catalogue.cells import ALL, FN, FP, TP, Array, Need, divide
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.cells import ALL, FN, FP, TP, Array, ConfusionCounts, Need, divide
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Average, Better, Profile, Task
 from fairgauge.reasons import Reason, ReasonCode

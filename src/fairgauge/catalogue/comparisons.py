@@ -18,7 +18,7 @@ from fairgauge.enums import Profile, Task
 from fairgauge.reasons import Reason, ReasonCode
 
 if TYPE_CHECKING:
-    from fairgauge.catalogue.confusion_counts import ConfusionCounts
+    from fairgauge.catalogue.cells import ConfusionCounts
     from fairgauge.catalogue.statistics import Statistic
 
 Order = Literal["group - reference", "reference - group"]

@@ -12,9 +12,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from fairgauge.catalogue.cells import Array, Need, divide
+from fairgauge.catalogue.cells import Array, ConfusionCounts, Need, divide
 from fairgauge.catalogue.comparisons import ComparisonMetric
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.score_statistics import (
     abroca,
     cross_auc,

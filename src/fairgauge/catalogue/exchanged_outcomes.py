@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from fairgauge.catalogue.across import DifferentialFairness
+from fairgauge.catalogue.cells import ConfusionCounts
 from fairgauge.catalogue.comparisons import Metric
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.distributions import Distance, ScoreDistance
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Profile, Task

@@ -9,9 +9,8 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from fairgauge.catalogue.across import Across, GroupSpread, extremes
-from fairgauge.catalogue.cells import Array, Need, divide
+from fairgauge.catalogue.cells import Array, ConfusionCounts, Need, divide
 from fairgauge.catalogue.comparisons import ComparisonMetric, Metric, Scope
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.enums import Profile, Task
 from fairgauge.reasons import Reason, ReasonCode
 

@@ -11,8 +11,7 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from fairgauge.catalogue.cells import Array, Need
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.cells import Array, ConfusionCounts, Need
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Profile, Task
 from fairgauge.reasons import Reason, ReasonCode

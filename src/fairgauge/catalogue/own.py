@@ -12,8 +12,7 @@ from typing import ClassVar, SupportsFloat
 
 import numpy as np
 
-from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Array, Cells, Need
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Array, Cells, ConfusionCounts, Need
 from fairgauge.catalogue.lookup import is_taken
 from fairgauge.catalogue.statistics import DrawnStatistic, Quotient, Rate, none_of
 from fairgauge.enums import Better, Profile

@@ -7,9 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from fairgauge.catalogue.cells import Array, Need, divide
+from fairgauge.catalogue.cells import Array, ConfusionCounts, Need, divide
 from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Scope
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.statistics import Quotient, Statistic
 from fairgauge.enums import Profile, Task
 from fairgauge.reasons import Reason, ReasonCode

@@ -19,8 +19,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.catalogue.cells import Array, Need, divide
-from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
+from fairgauge.catalogue.cells import Array, ConfusionCounts, Need, Scores, divide
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Profile, Task
 from fairgauge.reasons import Reason, ReasonCode

@@ -13,9 +13,8 @@ from typing import ClassVar
 import numpy as np
 
 from fairgauge.catalogue.across import Spread
-from fairgauge.catalogue.cells import ALL, Array, Cells, Need, divide
+from fairgauge.catalogue.cells import ALL, Array, Cells, ConfusionCounts, Need, divide
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.derived import comparison_of
 from fairgauge.enums import Better, Profile, Task
 from fairgauge.reasons import Reason, ReasonCode, all_of

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fairgauge.catalogue.cells import ConfusionCounts
 from fairgauge.catalogue.comparisons import ComparisonMetric
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.lookup import find_metric, find_rate
 from fairgauge.compat._coded_column import CodedColumn, Kind
 from fairgauge.compat._facet_counts import FacetQuestion

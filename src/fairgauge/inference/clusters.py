@@ -19,8 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.catalogue.cells import Array, Cells, Need
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.cells import Array, Cells, ConfusionCounts, Need
 from fairgauge.enums import DiagnosticCode, Profile
 from fairgauge.inference.interval import NoInterval
 from fairgauge.reasons import ReasonCode
@@ -38,7 +37,6 @@ from fairgauge.resolve.sides import (
 )
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.stats.arrays import quotient
-from fairgauge.stats.blocks import assign_blocks
 from fairgauge.stats.cluster_robust import (
     ShareSums,
     ShareVariance,
@@ -47,6 +45,7 @@ from fairgauge.stats.cluster_robust import (
     share_variance,
     shared_correlation,
 )
+from fairgauge.stats.jackknife import assign_blocks
 
 BITS = np.array([1, 2, 4, 8])
 PATTERNS = 16

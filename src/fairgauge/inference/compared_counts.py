@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fairgauge.catalogue.cells import Array, Cells, Need
-    from fairgauge.catalogue.confusion_counts import ConfusionCounts
+    from fairgauge.catalogue.cells import Array, Cells, ConfusionCounts, Need
     from fairgauge.inference.clusters import ClusteredProportion, Clusters
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.sides import Index

@@ -20,14 +20,13 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.cells import Array, ConfusionCounts
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import Profile, Status
 from fairgauge.inference.compared_counts import Comparisons, Evidence
 from fairgauge.inference.interval import Intervals, certainty, first_reasons, insufficient_rows
-from fairgauge.inference.missing_groups import worst_values
+from fairgauge.inference.missing_values import worst_values
 from fairgauge.inference.uncertainty import Uncertainty, rows_counted
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.estimates import RateValue

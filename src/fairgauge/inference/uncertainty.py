@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from fairgauge.catalogue.across import Across, GroupSpread
 from fairgauge.catalogue.averages import Averaged, Kappa
-from fairgauge.catalogue.cells import FN, FP, TN, TP, Array
+from fairgauge.catalogue.cells import FN, FP, TN, TP, Array, ConfusionCounts
 from fairgauge.catalogue.comparisons import (
     Combined,
     ComparisonMetric,
@@ -27,7 +27,6 @@ from fairgauge.catalogue.comparisons import (
     Metric,
     Representation,
 )
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.distributions import (
     CrossAuc,
     Distance,

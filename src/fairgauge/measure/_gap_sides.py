@@ -7,8 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fairgauge.catalogue.cells import Array
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.cells import Array, ConfusionCounts
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.inference.compared_counts import CellCount, Evidence
 from fairgauge.measure.slices import Slice

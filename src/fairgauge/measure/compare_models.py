@@ -47,9 +47,11 @@ from fairgauge.inference.interval import NoInterval
 from fairgauge.inference.one.statistic_intervals import is_resampled, side_interval
 from fairgauge.inference.two.paired_changes import (
     DisparityChanges,
+    ScoredRows,
     StatisticChange,
     pooled_change,
     pooled_odds_change,
+    score_change,
     statistic_change,
 )
 from fairgauge.inference.two.paired_draws import (
@@ -58,7 +60,6 @@ from fairgauge.inference.two.paired_draws import (
     drawn_disparity,
     drawn_feature,
 )
-from fairgauge.inference.two.paired_scores import ScoredRows, score_change
 from fairgauge.inference.two.paired_tables import ClusterCounts, PairedTable
 from fairgauge.measure._candidate_verdicts import (
     MeasuredCandidate,

@@ -41,8 +41,12 @@ from fairgauge.inference.groups.families import (
     homogeneity_notes,
     reversed_ranking,
 )
-from fairgauge.inference.missing_groups import missing_groups
-from fairgauge.inference.missing_outcomes import lacking, missing_outcomes, uncounted
+from fairgauge.inference.missing_values import (
+    lacking,
+    missing_groups,
+    missing_outcomes,
+    uncounted,
+)
 from fairgauge.measure._small_groups import (
     Small,
     adequate_parts,

@@ -24,9 +24,13 @@ from fairgauge.enums import GroupKind, Profile, ReferenceKind, ReferenceRule, St
 from fairgauge.identity import GroupId
 from fairgauge.inference import Comparisons, Evidence, FeatureGroups, Uncertainty
 from fairgauge.inference.interval import Certainty, certainty
-from fairgauge.inference.missing_groups import most_unknown, worst_cases
-from fairgauge.inference.missing_outcomes import metric_cases, rate_cases
-from fairgauge.inference.missing_strata import RowsWithoutStratum
+from fairgauge.inference.missing_values import (
+    RowsWithoutStratum,
+    metric_cases,
+    most_unknown,
+    rate_cases,
+    worst_cases,
+)
 from fairgauge.inference.one.statistic_intervals import EveryGroup
 from fairgauge.inference.protected_counts import (
     Range,
@@ -68,7 +72,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from fairgauge.catalogue.across import Across
-    from fairgauge.catalogue.confusion_counts import ConfusionCounts
+    from fairgauge.catalogue.cells import ConfusionCounts
     from fairgauge.inference.clusters import ClustersBySide
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.outcomes import OutcomeMasks

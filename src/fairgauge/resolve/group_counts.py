@@ -31,7 +31,7 @@ from fairgauge.identity import (
 )
 from fairgauge.question.specification import Spec
 from fairgauge.results.scopes import OVERALL, Reference, Scope, stratum
-from fairgauge.stats.blocks import content_ranks
+from fairgauge.stats.jackknife import content_ranks
 from fairgauge.values import Value, match, matches, name_of
 
 Index = NDArray[np.int64]

@@ -8,8 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.catalogue.cells import Array, Need
-from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
+from fairgauge.catalogue.cells import Array, ConfusionCounts, Need, Scores
 from fairgauge.cube.cube import RANGE
 from fairgauge.cube.plan import WEIGHTS
 from fairgauge.enums import Profile, ReferenceKind

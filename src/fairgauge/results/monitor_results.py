@@ -672,7 +672,7 @@ class HistoryHealth(ShownResult):
         schema="fairgauge.history_health/1",
         title="Health of the history of a monitor",
         called="the health of a history",
-        document="fairgauge.render.documents.history_document:history_document",
+        document="fairgauge.render.documents.monitor_document:history_document",
         brief="fairgauge.render.brief.history_brief:history_brief",
         tables={"findings": HistoryFinding},
     )

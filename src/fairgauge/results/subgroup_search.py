@@ -345,11 +345,11 @@ class SubgroupSearch(ResultOfMetrics):
 
     def to_pandas(self) -> Any:
         """Return the listed subgroups, a row each and a column for each feature."""
-        return function_at("fairgauge.render.writers.data_frames:to_pandas")(self)
+        return function_at("fairgauge.render.writers.flat_rows:to_pandas")(self)
 
     def to_polars(self) -> Any:
         """Return the listed subgroups, a row each and a column for each feature."""
-        return function_at("fairgauge.render.writers.data_frames:to_polars")(self)
+        return function_at("fairgauge.render.writers.flat_rows:to_polars")(self)
 
     def __repr__(self) -> str:
         return (

@@ -10,12 +10,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.stats._regressors import Regressors
 from fairgauge.stats.arrays import Array
 from fairgauge.stats.grouped_regression import (
     SEPARATED,
     AdjustedEffect,
     CellsOfSides,
+    Regressors,
     effect_of_sides,
     expit,
     fit_counts,

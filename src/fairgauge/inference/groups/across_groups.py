@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.catalogue.across import Across, DifferentialFairness, GroupSpread, Joint, Spread
-from fairgauge.catalogue.cells import ALL, TN, TP, Array
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.cells import ALL, TN, TP, Array, ConfusionCounts
 from fairgauge.catalogue.inequality import BENEFITS, InequalityPart
 from fairgauge.enums import IntervalMethod
 from fairgauge.inference.clusters import Clusters

@@ -11,8 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from fairgauge.catalogue.averages import Averaged, Kappa, agreement
-from fairgauge.catalogue.cells import ALL, FN, TP, Array, Cells, Need
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.cells import ALL, FN, TP, Array, Cells, ConfusionCounts, Need
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
 from fairgauge.enums import Average, IntervalMethod, Profile
 from fairgauge.inference.compared_counts import Comparisons, Count, Evidence

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Array, Cells, Need
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Array, Cells, ConfusionCounts, Need
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import IntervalMethod, Method, Profile
 from fairgauge.inference.compared_counts import Evidence, generator

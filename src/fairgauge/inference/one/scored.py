@@ -13,8 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.catalogue.cells import Array
-from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
+from fairgauge.catalogue.cells import Array, ConfusionCounts, Scores
 from fairgauge.catalogue.score_statistics import (
     AveragePrecision,
     CalibrationError,

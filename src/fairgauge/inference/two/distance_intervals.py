@@ -11,8 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.catalogue.cells import Array
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.cells import Array, ConfusionCounts
 from fairgauge.catalogue.distributions import CrossAuc, Distance, ScoreDistance
 from fairgauge.enums import IntervalMethod, Profile
 from fairgauge.inference.compared_counts import (

@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fairgauge.catalogue.cells import Array, Need
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.cells import Array, ConfusionCounts, Need
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Profile
 from fairgauge.resolve.sides import BOTH, LABEL, PREDICTION, Index

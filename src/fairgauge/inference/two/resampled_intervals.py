@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Array, Need
+from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Array, ConfusionCounts, Need
 from fairgauge.catalogue.comparisons import ComparisonMetric
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.enums import Method, Profile
 from fairgauge.inference.compared_counts import Comparisons, generator, precedes
 from fairgauge.inference.interval import Intervals

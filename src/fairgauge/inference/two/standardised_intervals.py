@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairgauge.catalogue.cells import TN, TP, Array
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.cells import TN, TP, Array, ConfusionCounts
 from fairgauge.catalogue.distributions import OverallStandardisedDifference, StandardisedDifference
 from fairgauge.enums import IntervalMethod
 from fairgauge.inference.compared_counts import Comparisons, Evidence

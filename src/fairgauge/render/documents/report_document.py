@@ -46,8 +46,8 @@ from fairgauge.render.documents._feature_sections import (
     feature_tables,
     overview_sections,
 )
-from fairgauge.render.documents._gap_tables import gaps_by_category
 from fairgauge.render.documents._preset_blocks import (
+    gaps_by_category,
     not_stated,
     preset_blocks,
     tables_to_publish,
