@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import cache, reduce
 from operator import add
 from typing import Literal
 
@@ -15,10 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.enums import Profile
+from fairgauge.stats.arrays import Mask
 
 Array = NDArray[np.float64]
 
 Need = Literal["label", "prediction", "score"]
+
+LABEL: frozenset[Need] = frozenset({"label"})
+PREDICTION: frozenset[Need] = frozenset({"prediction"})
+SCORE: frozenset[Need] = frozenset({"score"})
+BOTH = LABEL | PREDICTION
 
 _NAMES = ("TP", "FP", "FN", "TN")
 
@@ -65,10 +71,10 @@ class Cells:
         if self == ALL:
             return frozenset()
         if self.tp == self.fn and self.fp == self.tn:
-            return frozenset({"label"})
+            return LABEL
         if self.tp == self.fp and self.fn == self.tn:
-            return frozenset({"prediction"})
-        return frozenset({"label", "prediction"})
+            return PREDICTION
+        return BOTH
 
     def within(self, other: Cells) -> bool:
         """Return whether every row counted here is counted once in ``other``: a share of it."""
@@ -94,6 +100,14 @@ TP = Cells(tp=1)
 FP = Cells(fp=1)
 FN = Cells(fn=1)
 TN = Cells(tn=1)
+
+
+@cache
+def needs_of(sums: tuple[Cells, ...]) -> frozenset[Need]:
+    """Return which columns must be known to count several sums over the same rows."""
+    return frozenset().union(*(cells.needs for cells in sums))
+
+
 ALL = TP + FP + FN + TN
 
 _WORDS = {
@@ -180,7 +194,7 @@ class Scores:
     squares: Array
 
     @property
-    def open(self) -> NDArray[np.bool_]:
+    def open(self) -> Mask:
         """Return which bins hold an interval of scores, not a single value."""
         return self.high > self.low
 

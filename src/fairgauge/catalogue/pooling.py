@@ -129,11 +129,8 @@ class ConditionalDisparity(ComparisonMetric):
         used = np.where((both > 0).all(axis=-1), rows, 0.0).sum(axis=-1)
         return divide(used, rows.sum(axis=-1), Profile.DOCUMENTED)
 
-    def sizes(self, group: ConfusionCounts, reference: ConfusionCounts) -> tuple[Array, Array]:
-        return (
-            group.strata[self.of].sum(axis=(-1, -2)),
-            reference.strata[self.of].sum(axis=(-1, -2)),
-        )
+    def size(self, side: ConfusionCounts) -> Array:
+        return np.asarray(side.strata[self.of].sum(axis=(-1, -2)))
 
     def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
         both = (group.strata[self.of] + reference.strata[self.of])[at].sum(axis=0)

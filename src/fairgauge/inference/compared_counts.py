@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array, Cells, ConfusionCounts, Need
     from fairgauge.inference.clusters import ClusteredProportion, Clusters
     from fairgauge.question.specification import Spec
-    from fairgauge.resolve.sides import Index
     from fairgauge.results.scopes import ClassScope
+    from fairgauge.stats.arrays import Index
 
 FEWEST_GROUPS = 3
 """With two groups, their comparison is an estimate already."""

@@ -17,7 +17,6 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.cells import Array, ConfusionCounts
@@ -29,11 +28,11 @@ from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import GroupCounts, known_outcome, without_group
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import large_groups
-from fairgauge.resolve.sides import CountsBySide, Index, Measure
+from fairgauge.resolve.sides import CountsBySide, Measure
 from fairgauge.results.disparities import LITTLE
 from fairgauge.results.estimates import ComparisonKey, WorstCase
 from fairgauge.results.scopes import OVERALL, Diagnostic
-from fairgauge.stats.arrays import Limits, quotient
+from fairgauge.stats.arrays import Index, Limits, Mask, quotient
 from fairgauge.stats.cluster_robust import largest_design_effect
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.significance import homogeneity, homogeneity_table
@@ -439,7 +438,7 @@ class RowsWithoutStratum:
             rows = np.bincount(counted.clusters.cluster, counted.clusters.counts["n"])
             self._alike = largest_design_effect(rows.astype(np.float64))
 
-    def change(self, of: Statistic, groups: Index, references: Index) -> NDArray[np.bool_]:
+    def change(self, of: Statistic, groups: Index, references: Index) -> Mask:
         """Return for which comparisons leaving them out changes a side by itself.
 
         It does where their rates differ statistically significantly from those of the other rows,
@@ -462,9 +461,7 @@ class RowsWithoutStratum:
                 )
         return changed
 
-    def _differ(
-        self, of: Statistic, left: ConfusionCounts, kept: ConfusionCounts
-    ) -> NDArray[np.bool_]:
+    def _differ(self, of: Statistic, left: ConfusionCounts, kept: ConfusionCounts) -> Mask:
         """Return where the rows without a stratum differ from the others in what a rate is of."""
         if "yy" in left.moments or "pp" in left.moments:
             found = [_means_differ(column, left, kept, self._alike) for column in _columns(of)]
@@ -483,9 +480,7 @@ def _columns(of: Statistic) -> list[str]:
     return [name for need, name in (("label", "y"), ("prediction", "p")) if need in of.needs]
 
 
-def _means_differ(
-    column: str, left: ConfusionCounts, kept: ConfusionCounts, alike: float
-) -> NDArray[np.bool_]:
+def _means_differ(column: str, left: ConfusionCounts, kept: ConfusionCounts, alike: float) -> Mask:
     sums, rows, squares = (
         [side.moments[name] for side in (left, kept)] for name in (column, "n", 2 * column)
     )

@@ -69,7 +69,7 @@ from fairgauge.results.estimates import EVERYONE, as_number
 from fairgauge.results.model_comparison import DisparityChange, RateChange
 from fairgauge.results.scopes import Diagnostic, Interval
 from fairgauge.results.threshold_choice import FeatureThresholds, OperatingPoint, ThresholdEffect
-from fairgauge.stats.arrays import quotient
+from fairgauge.stats.arrays import Index, Mask, quotient
 from fairgauge.stats.contrasts import fold, mover_difference, mover_ratio
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import tukey_level
@@ -536,9 +536,6 @@ def _check_between_bins(histogram: Histogram, threshold: float) -> None:
         )
         raise SpecError(Problem("threshold", message))
 
-
-Index = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 _FAR = np.finfo(float).max
 _MOST_BANDS = 200

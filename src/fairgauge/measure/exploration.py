@@ -49,12 +49,10 @@ from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.resolve.sides import CountsBySide
 from fairgauge.results.page_counts import page_table, rate_formula
 from fairgauge.results.verdicts import Verdict
-from fairgauge.stats.arrays import Array, quiet
+from fairgauge.stats.arrays import Array, Index, Mask, quiet
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import tukey_level
 from fairgauge.values import Json
-
-Index = NDArray[np.int64]
 
 FEWEST_PERSONS = 10
 """A cell of fewer persons may show what one of them is."""
@@ -710,7 +708,7 @@ def view_references(
 def _chosen(
     counts: Array,
     names: Sequence[str],
-    people: NDArray[np.bool_],
+    people: Mask,
     groups: Index,
     rates: Sequence[Statistic],
     minimum: float,
@@ -799,7 +797,7 @@ def _sides_and_pairs(codes: Index, sizes: Sequence[int]) -> tuple[Sums, Index]:
     found: dict[bytes, int] = {}
     pairs: set[tuple[int, int]] = set()
 
-    def position(side: NDArray[np.bool_]) -> int:
+    def position(side: Mask) -> int:
         return found.setdefault(side.tobytes(), len(found))
 
     for size in range(1, len(sizes) + 1):
@@ -816,7 +814,7 @@ def _sides_and_pairs(codes: Index, sizes: Sequence[int]) -> tuple[Sums, Index]:
 
 def _views(
     codes: Index, sizes: Sequence[int], by: tuple[int, ...]
-) -> Iterator[tuple[NDArray[np.bool_], list[NDArray[np.bool_]]]]:
+) -> Iterator[tuple[Mask, list[Mask]]]:
     """Yield the cells of all groups, and of each group, under every filter by the other columns."""
     rest = [i for i in range(len(sizes)) if i not in by]
     for chosen in product(*(range(-1, sizes[i]) for i in rest)):

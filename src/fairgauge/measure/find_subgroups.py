@@ -32,6 +32,7 @@ from fairgauge.results.subgroup_search import (
     SearchQuestion,
     Subgroup,
 )
+from fairgauge.stats.arrays import Index, Mask
 from fairgauge.stats.multiplicity import benjamini_hochberg
 from fairgauge.stats.signed_roots import (
     SimultaneousTails,
@@ -109,7 +110,7 @@ def find_subgroups(
     }
 
 
-def _has_enough(every: Subgroups, n: float) -> NDArray[np.bool_]:
+def _has_enough(every: Subgroups, n: float) -> Mask:
     """Return which subgroups are tested, of all rows that the rate is a share of."""
     return (every.n >= _FEWEST_COUNTED) & (n - every.n >= _FEWEST_COUNTED)
 
@@ -270,7 +271,7 @@ class _Tested:
         high[at] = np.maximum(high[at], edge)
         return low, high
 
-    def _largest_upper(self, kept: NDArray[np.bool_]) -> float | None:
+    def _largest_upper(self, kept: Mask) -> float | None:
         at = np.flatnonzero(kept)
         if not len(at):
             return None
@@ -350,7 +351,7 @@ def edge_sizes(n: Array) -> Array:
     return np.unique(np.geomspace(n.min(), n.max(), _EDGE_POINTS).round())
 
 
-def funnel_marks(n: Array, apart: Array, status: NDArray[np.int64]) -> tuple[FunnelMark, ...]:
+def funnel_marks(n: Array, apart: Array, status: Index) -> tuple[FunnelMark, ...]:
     """Return subgroups by size and difference, those that are alike together."""
     if not len(n):
         return ()
@@ -370,7 +371,7 @@ def funnel_marks(n: Array, apart: Array, status: NDArray[np.int64]) -> tuple[Fun
     )
 
 
-def _steps(values: Array, number: int) -> NDArray[np.int64]:
+def _steps(values: Array, number: int) -> Index:
     """Return in which of so many equal steps between the ends each value is."""
     low, high = float(values.min()), float(values.max())
     return ((values - low) / max(high - low, 1e-9) * (number - 1)).round().astype(np.int64)

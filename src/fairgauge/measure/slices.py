@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from fairgauge.catalogue.cells import Array, divide
+from fairgauge.catalogue.cells import BOTH, Array, divide
 from fairgauge.catalogue.comparisons import (
     ComparisonMetric,
     Contrast,
@@ -57,7 +57,7 @@ from fairgauge.resolve.references import (
     mirrored_group,
     resolve_references,
 )
-from fairgauge.resolve.sides import BOTH, CountsBySide, Index
+from fairgauge.resolve.sides import CountsBySide
 from fairgauge.results.estimates import (
     ComparisonKey,
     Estimate,
@@ -67,6 +67,7 @@ from fairgauge.results.estimates import (
     as_number,
 )
 from fairgauge.results.scopes import OVERALL, POOLED, Bounds, ClassScope, Reference
+from fairgauge.stats.arrays import Index
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

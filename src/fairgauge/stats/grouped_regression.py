@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairgauge.stats.arrays import Array, floats, quiet
+from fairgauge.stats.arrays import Array, Index, Mask, floats, quiet
 from fairgauge.stats.intervals import as_critical_t
 from fairgauge.stats.sampling import Sampling, SquaredWeights
 from fairgauge.stats.significance import chi_square_tail, two_sided
@@ -40,7 +40,7 @@ class Regressors(NamedTuple):
     (array([17.,  2.]), array([11.,  5.]))
     """
 
-    columns: NDArray[np.int64]
+    columns: Index
     values: Array
     width: int
 
@@ -81,7 +81,7 @@ class Regressors(NamedTuple):
         place[columns] = np.arange(len(columns))
         return Regressors(place[self.columns], self.values, len(columns))
 
-    def rows(self, which: NDArray[np.int64], numbers: Array) -> Regressors:
+    def rows(self, which: Index, numbers: Array) -> Regressors:
         """Return rows, any more than once, each with some numbers in columns of their own."""
         columns = self.columns[which]
         columns[columns == self.width] += numbers.shape[1]
@@ -145,7 +145,7 @@ class CellsOfSides(NamedTuple):
     side : the place of the effect of the side.
     """
 
-    held: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+    held: tuple[Mask, Mask]
     design: Regressors
     of_group: Regressors
     of_reference: Regressors
@@ -153,7 +153,7 @@ class CellsOfSides(NamedTuple):
     side: int
 
     @property
-    def on_group(self) -> NDArray[np.bool_]:
+    def on_group(self) -> Mask:
         """Return which cells are of the group."""
         return np.repeat([True, False], [int(each.sum()) for each in self.held])
 
@@ -163,7 +163,7 @@ class CellsOfSides(NamedTuple):
 
 
 def cells_of(
-    n_d: Array, n_a: Array, columns: Sequence[NDArray[np.int64] | Array], *, by_side: bool = False
+    n_d: Array, n_a: Array, columns: Sequence[Index | Array], *, by_side: bool = False
 ) -> CellsOfSides | None:
     """Return the cells and their design; None without rows of a side, or of too many columns."""
     held = n_d > 0, n_a > 0
@@ -191,7 +191,7 @@ def adjusted_effect(
     n_d: ArrayLike,
     x_a: ArrayLike,
     n_a: ArrayLike,
-    columns: Sequence[NDArray[np.int64] | Array],
+    columns: Sequence[Index | Array],
     z: float,
     *,
     by_side: bool = False,
@@ -334,7 +334,7 @@ def adjusted_mean(
     x_a: ArrayLike,
     n_a: ArrayLike,
     squares: tuple[ArrayLike, ArrayLike],
-    columns: Sequence[NDArray[np.int64] | Array],
+    columns: Sequence[Index | Array],
     z: float,
     *,
     by_side: bool = False,
@@ -440,14 +440,14 @@ def mean_of_sides(
     return AdjustedEffect(difference, low, high, p, 0, ratio)
 
 
-def _squared(sampling: Sampling, held: tuple[NDArray[np.bool_], ...]) -> SquaredWeights:
+def _squared(sampling: Sampling, held: tuple[Mask, ...]) -> SquaredWeights:
     """Return the sums of squared weights of the cells that have rows, the group's first."""
     sides = zip((sampling.group, sampling.reference), held, strict=True)
     found = [[each[at] for each in side] for side, at in sides]
     return SquaredWeights(*(np.concatenate(each) for each in zip(*found, strict=True)))
 
 
-def _by_side(values: Array, held: tuple[NDArray[np.bool_], ...]) -> list[Array]:
+def _by_side(values: Array, held: tuple[Mask, ...]) -> list[Array]:
     """Return values of the cells that have rows by side and stratum, 0 without rows."""
     found = []
     parts = np.split(values, [int(held[0].sum())])
@@ -459,9 +459,9 @@ def _by_side(values: Array, held: tuple[NDArray[np.bool_], ...]) -> list[Array]:
 
 
 def _regressors(
-    columns: Sequence[NDArray[np.int64] | Array],
-    at: NDArray[np.int64],
-    on_side: NDArray[np.bool_],
+    columns: Sequence[Index | Array],
+    at: Index,
+    on_side: Mask,
     *,
     by_side: bool,
 ) -> Regressors:
@@ -471,7 +471,7 @@ def _regressors(
     followed by the same on one side alone.
     """
     one = np.ones(len(at))
-    entries: list[tuple[NDArray[np.int64], Array]] = []
+    entries: list[tuple[Index, Array]] = []
     width = 2
     for codes in columns:
         if codes.dtype.kind == "f":

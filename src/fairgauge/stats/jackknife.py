@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.stats.arrays import Array, Limits, quiet
+from fairgauge.stats.arrays import Array, Index, Limits, quiet
 from fairgauge.stats.intervals import critical_t
 from fairgauge.stats.norm_ball import Norm, norm
 
@@ -173,7 +173,6 @@ def jackknife_norm_interval(
     )  # fmt: skip
 
 
-Index: TypeAlias = NDArray[np.int64]
 _Bits: TypeAlias = NDArray[np.uint64]
 _ROUNDS = 2
 
@@ -230,8 +229,7 @@ def rank_by_cells(cluster: Index, kinds: Index, size: int) -> Index:
     True
     """
     content = _sums(cluster, _mixed(kinds.astype(np.uint64) + np.uint64(1)), size)
-    ranks: Index = np.unique(content, return_inverse=True)[1].reshape(-1)
-    return ranks
+    return np.asarray(np.unique(content, return_inverse=True)[1].reshape(-1))
 
 
 def _sums(codes: Index, cells: _Bits, size: int) -> _Bits:
@@ -263,8 +261,7 @@ def assign_blocks(ranks: Index, blocks: int, seed: int) -> Index:
     [2, 2, 3, 3]
     """
     rng = np.random.default_rng([seed, zlib.crc32(b"clusters")])
-    block: Index = (rng.permutation(len(ranks)) % blocks)[ranks]
-    return block
+    return np.asarray((rng.permutation(len(ranks)) % blocks)[ranks])
 
 
 def _mixed(bits: _Bits) -> _Bits:

@@ -25,7 +25,7 @@ from statistics import NormalDist
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fairgauge.catalogue.averages import Agreement
 from fairgauge.catalogue.cells import Array
@@ -46,7 +46,7 @@ from fairgauge.inference.two.paired_tables import (
     of_both,
 )
 from fairgauge.reasons import ReasonCode
-from fairgauge.stats.arrays import Limits, quiet, quotient
+from fairgauge.stats.arrays import Limits, Mask, quiet, quotient
 from fairgauge.stats.contrasts import mover_difference, mover_shared_difference
 from fairgauge.stats.intervals import as_critical_t
 from fairgauge.stats.paired import (
@@ -58,8 +58,6 @@ from fairgauge.stats.paired import (
 )
 from fairgauge.stats.scores import area_score_interval
 from fairgauge.stats.significance import invert
-
-Mask = NDArray[np.bool_]
 
 At: TypeAlias = "Callable[[ArrayLike], Limits]"
 """Limits at a normal critical value."""
@@ -655,7 +653,7 @@ def _odds_ratio(metric: Contrast, margins: Array, *, classes: bool) -> tuple[Arr
 class ScoredRows:
     """The rows of one side with a label and both scores; arrays of shape (rows,)."""
 
-    label: NDArray[np.bool_]
+    label: Mask
     old: Array
     new: Array
 

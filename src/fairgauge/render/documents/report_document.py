@@ -40,8 +40,8 @@ from fairgauge.render.documents._document_parts import (
     more_in_json,
     repeat_blocks,
 )
-from fairgauge.render.documents._estimator_blocks import estimator_blocks
 from fairgauge.render.documents._feature_sections import (
+    estimator_blocks,
     feature_section,
     feature_tables,
     overview_sections,
