@@ -25,13 +25,14 @@ from fairgauge.inference.groups.paired_extremes import combined_changes, spread_
 from fairgauge.inference.one.statistic_intervals import side_interval
 from fairgauge.inference.two.paired_changes import (
     Quantity,
+    ScoredRows,
     disparity_changes,
     pooled_change,
     pooled_odds_change,
+    score_change,
     statistic_change,
 )
 from fairgauge.inference.two.paired_draws import drawn_disparity, drawn_feature
-from fairgauge.inference.two.paired_scores import ScoredRows, score_change
 from fairgauge.inference.two.paired_tables import PairedTable, confusion
 from fairgauge.question.specification import Spec
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.cells import ConfusionCounts
 from fairgauge.catalogue.lookup import find_metric, find_rate
 from fairgauge.enums import Profile
 from fairgauge.inference import Comparisons, Evidence, Uncertainty

@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 
 from fairgauge.catalogue._synonyms import NAMES, plain
 from fairgauge.catalogue.catalogue import METRICS, RATES
-from fairgauge.catalogue.cells import Cells
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.cells import Cells, ConfusionCounts
 from fairgauge.catalogue.lookup import SETS, expand, find_metric, find_rate
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate
 from fairgauge.enums import Better, Profile, Task

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fairgauge.catalogue.catalogue import KAPPA
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.cells import ConfusionCounts
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.enums import Profile
 from fairgauge.inference import Evidence, Uncertainty

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fairgauge.catalogue.catalogue import METRICS
+from fairgauge.catalogue.cells import ConfusionCounts
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate
 from fairgauge.enums import Profile
 from fairgauge.inference import Comparisons, Evidence, Uncertainty

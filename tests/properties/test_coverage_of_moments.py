@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from fairgauge.catalogue.catalogue import RATES
+from fairgauge.catalogue.cells import ConfusionCounts, Scores
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.catalogue.moments import MomentStatistic
 from fairgauge.enums import Profile

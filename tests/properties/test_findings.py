@@ -23,7 +23,7 @@ import sample_reports
 from fairgauge.catalogue.catalogue import CENTRAL_RATES, METRICS, RATES
 from fairgauge.catalogue.statistics import Rate, is_complement
 from fairgauge.enums import FindingReason, Status, Task
-from fairgauge.evidence._recomputation import recompute
+from fairgauge.evidence.sealing import recompute
 from fairgauge.measure.findings import choose_findings
 from fairgauge.render import render
 from fairgauge.render.words.finding_sentences import describe_finding

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from typing import Never, Unpack, cast
 
 from fairgauge.catalogue.facts import described
-from fairgauge.cube.cube import Cube, Sums
+from fairgauge.cube.cube import Cube
 from fairgauge.cube.identifiers import cluster_key, with_hidden_clusters
-from fairgauge.cube.plan import Axis, Moment, Plan, is_of_answers, plan
+from fairgauge.cube.plan import Moment, Plan, is_of_answers, plan
 from fairgauge.enums import DiagnosticCode, Outcome, Role, Task, Threshold, Uncounted
 from fairgauge.errors import CubeError, DataError, SpecError, closest, nearest, quote
-from fairgauge.identity import FeatureId
 from fairgauge.measure.composition_notes import composition_notes
 from fairgauge.measure.decide import judge_together, remaining_notes
 from fairgauge.measure.findings import choose_findings
@@ -29,32 +28,24 @@ from fairgauge.question.specification import Spec, ask, check_names, refuse_cand
 from fairgauge.reasons import Parameter
 from fairgauge.resolve.data_checks import (
     alike_identifiers,
-    alike_strata,
     assumed_positive,
     check_known,
-    copied_outcomes,
     doubtful_names,
     few_published,
     group_texts,
+    likely_mistakes,
     limits_outside_range,
-    many_strata,
-    missing_values,
     never_repeats,
     numeric_groups,
     one_group,
-    prediction_is_label,
-    predictions_that_are_no_label,
-    ratios_of_signed_amounts,
     sensitive_outcomes,
     single_row_groups,
-    strata_of_outcomes,
-    undecided_outcomes,
     unfavourable_positive,
     unmatched_groups,
     unmatched_rules,
 )
 from fairgauge.resolve.excluded_rows import excluded_rows
-from fairgauge.resolve.group_counts import GroupCounts, count_groups
+from fairgauge.resolve.group_counts import GroupCounts
 from fairgauge.resolve.people import by_person, count_people
 from fairgauge.resolve.resolution import resolve, resolve_groups
 from fairgauge.results.definitions import defined_by
@@ -187,7 +178,7 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
             *assumed_positive(cube, spec, measured.task, rows),
             *unfavourable_positive(cube, spec, measured.task),
             *few_published(cube, spec, measured.groups),
-            *_likely_mistakes(cube, spec, measured, rows_by_level),
+            *likely_mistakes(cube, spec, measured.task, rows_by_level),
             *repeated_rows(data, source, spec, cube),
             *measured.diagnostics,
             *notes_of_verdicts,
@@ -383,7 +374,7 @@ def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | No
         *single_row_groups(cube, asked, rows_by_level),
         *numeric_groups(cube, asked, rows_by_level),
         *doubtful_names(cube, asked, rows_by_level),
-        *_unmatched(cube, spec),
+        *unmatched_groups(cube, spec),
         *(note for feature in features for note in one_group(feature)),
         *unmatched_rules(spec, group_texts(features)),
         *limits_outside_range(spec),
@@ -592,40 +583,6 @@ def _overrides(data: object, spec: Spec) -> list[Diagnostic]:
     asked = data.asked
     changed = [f.name for f in fields(Spec) if getattr(asked, f.name) != getattr(spec, f.name)]
     return [Diagnostic.note(DiagnosticCode.OVERRIDES, options=tuple(changed))] if changed else []
-
-
-def _likely_mistakes(
-    cube: Cube, spec: Spec, measured: Measured, rows_by_level: Mapping[Axis, Sums]
-) -> Iterator[Diagnostic]:
-    """Warn of values that suggest that something else was meant."""
-    if cube.min_cell is None:  # few errors may be rounded to none
-        yield from prediction_is_label(cube, spec)
-        yield from copied_outcomes(cube, spec)
-    yield from sensitive_outcomes(spec)
-    yield from single_row_groups(cube, spec, rows_by_level)
-    yield from numeric_groups(cube, spec, rows_by_level)
-    yield from many_strata(cube, spec, rows_by_level)
-    strata = [each.column for each in spec.strata]
-    sensitive = {c for feature in spec.recorded.values() for c in feature.columns}
-    yield from alike_strata(cube, set(strata) - sensitive)
-    yield from missing_values(cube, spec, strata)
-    yield from strata_of_outcomes(cube, spec, strata, (Role.LABEL, Role.PREDICTION))
-    if measured.task is Task.BINARY:
-        yield from predictions_that_are_no_label(cube, spec, rows_by_level)
-        yield from undecided_outcomes(cube, spec, rows_by_level)
-    yield from doubtful_names(cube, spec, rows_by_level)
-    yield from limits_outside_range(spec)
-    yield from ratios_of_signed_amounts(cube, spec)
-    yield from _unmatched(cube, spec)
-
-
-def _unmatched(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of groups and values in the specification that the data do not have."""
-    groups: Mapping[FeatureId, Collection[str]] = {}
-    if spec.population or spec.words.groups:  # excluded ones among them
-        groups = group_texts(count_groups(cube, replace(spec, exclude_groups=())))
-    if groups or spec.unknown:
-        yield from unmatched_groups(cube, spec, groups)
 
 
 def _task_is_stated(spec: Spec, options: Options) -> bool:

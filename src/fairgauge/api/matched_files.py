@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairgauge.api.audit import counted
 from fairgauge.cube.cube import Cube
@@ -21,6 +20,7 @@ from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.results.gap_decomposition import Decomposition, Gap, LevelGap, StratumGap, test_of
 from fairgauge.scan.chosen_rows import chosen_rows
 from fairgauge.scan.row_access import read_rows
+from fairgauge.stats.arrays import Index, Mask
 from fairgauge.values import Value, name_of
 
 _METRICS = (
@@ -137,7 +137,7 @@ def _wrong(found: Decomposition, spec: Spec) -> Iterator[Problem]:
 
 def _sides(
     gap: Gap, resolution: Resolution, cube: Cube, columns: Mapping[str, Sequence[Value]]
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+) -> tuple[Mask, Mask]:
     """Return who was refused on the side with the lower rate, and who accepted on the other."""
     estimate, spec = gap.estimate, resolution.spec
     counts = next(feature for feature in resolution.features if feature.feature == estimate.feature)
@@ -189,9 +189,7 @@ def _people(gap: Gap, group: str) -> str:
     return f"people with {gap.estimate.feature} {group}" if group != _OTHERS else "other people"
 
 
-def _counted(
-    gap: Gap, codes: NDArray[np.int64], refused: NDArray[np.bool_], accepted: NDArray[np.bool_]
-) -> str:
+def _counted(gap: Gap, codes: Index, refused: Mask, accepted: Mask) -> str:
     """Return how many of the refused stand beside somebody, and why the others do not."""
     ours, theirs = (_people(gap, group) for group in _groups(gap))
     known = int(((codes >= 0).all(axis=0) & refused).sum())
@@ -206,7 +204,7 @@ def _counted(
 
 
 def _by_stratum(
-    codes: NDArray[np.int64], refused: NDArray[np.bool_], accepted: NDArray[np.bool_]
+    codes: Index, refused: Mask, accepted: Mask
 ) -> list[tuple[tuple[int, ...], list[int], list[int]]]:
     """Return the rows of both kinds in every stratum with a refused one, most pairs first."""
     found: dict[tuple[int, ...], tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))

@@ -22,9 +22,8 @@ from fairgauge.cube.plan import Plan, plan
 from fairgauge.enums import Better, Role, SearchControl, SearchedReference, Threshold, Worse
 from fairgauge.errors import CubeError, Problem, SpecError, listing, nearest, quote, shown
 from fairgauge.inference.compared_counts import generator
-from fairgauge.measure.close_subgroups import rounded_count, with_few_disclosed
 from fairgauge.measure.find_miscalibration import find_miscalibration
-from fairgauge.measure.find_subgroups import find_subgroups
+from fairgauge.measure.find_subgroups import find_subgroups, rounded_count, with_few_disclosed
 from fairgauge.question.options import OF_ROWS
 from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.readers import read_word

@@ -17,7 +17,7 @@ from fairgauge.reasons import Reason, ReasonCode
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fairgauge.catalogue.confusion_counts import ConfusionCounts
+    from fairgauge.catalogue.cells import ConfusionCounts
     from fairgauge.catalogue.statistics import Statistic
 
 Spreads = Literal["largest_gap", "smallest_ratio", "minimum", "maximum", "variance", "gini"]
@@ -138,16 +138,8 @@ class Spread(Across):
     by: Spreads
 
     @property
-    def tasks(self) -> frozenset[Task]:  # type: ignore[override]
-        return self.of.tasks
-
-    @property
     def statistics(self) -> tuple[Statistic, ...]:
         return (self.of,)
-
-    @property
-    def needs(self) -> frozenset[Need]:
-        return self.of.needs
 
     @property
     def formula(self) -> str:
@@ -218,16 +210,8 @@ class Joint(Across):
     how: Literal["worst", "mean"]
 
     @property
-    def tasks(self) -> frozenset[Task]:  # type: ignore[override]
-        return frozenset.intersection(*(each.tasks for each in self.of))
-
-    @property
     def statistics(self) -> tuple[Statistic, ...]:
         return tuple(each.of for each in self.of)
-
-    @property
-    def needs(self) -> frozenset[Need]:
-        return frozenset().union(*(each.needs for each in self.of))
 
     @property
     def formula(self) -> str:

@@ -7,14 +7,23 @@ from typing import ClassVar
 
 import numpy as np
 
-from fairgauge.catalogue.cells import ALL, FN, FP, TP, Array, Need, divide
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.cells import (
+    ALL,
+    BOTH,
+    FN,
+    FP,
+    LABEL,
+    TP,
+    Array,
+    ConfusionCounts,
+    Need,
+    divide,
+)
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Average, Better, Profile, Task
 from fairgauge.reasons import Reason, ReasonCode
 
 AVERAGES: tuple[Average, ...] = tuple(Average)
-_BOTH: frozenset[Need] = frozenset({"label", "prediction"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +72,7 @@ class Averaged(Statistic):
         return divide(total, weights.sum(axis=0), Profile.DOCUMENTED)
 
     def size(self, side: ConfusionCounts) -> Array:
-        return ALL.count(side.counts(_BOTH))
+        return ALL.count(side.counts(BOTH))
 
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         return Reason.of(ReasonCode.NO_CLASS_DEFINED, reasons=(self.of.why_undefined(side, at),))
@@ -75,7 +84,7 @@ class Agreement(Statistic):
 
     is_share: ClassVar[bool] = True
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.MULTICLASS})
-    needs: ClassVar[frozenset[Need]] = _BOTH
+    needs: ClassVar[frozenset[Need]] = BOTH
     formula: ClassVar[str] = "sum of TP over classes / n"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
@@ -84,11 +93,10 @@ class Agreement(Statistic):
 
     def agreed(self, side: ConfusionCounts) -> Array:
         """Return the rows whose prediction is their label."""
-        total: Array = np.sum([TP.count(each.counts(_BOTH)) for each in side.per_class], axis=0)
-        return total
+        return np.asarray(np.sum([TP.count(each.counts(BOTH)) for each in side.per_class], axis=0))
 
     def size(self, side: ConfusionCounts) -> Array:
-        return ALL.count(side.counts(_BOTH))
+        return ALL.count(side.counts(BOTH))
 
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         del side, at
@@ -102,7 +110,7 @@ class Kappa(Statistic):
     Over all classes where there are several, else over the positive and the negative.
     """
 
-    needs: ClassVar[frozenset[Need]] = _BOTH
+    needs: ClassVar[frozenset[Need]] = BOTH
     formula: ClassVar[str] = (
         "(accuracy - c) / (1 - c),  c = sum_y share of labels y x share of predictions y"
     )
@@ -110,9 +118,9 @@ class Kappa(Statistic):
     edges: ClassVar[str] = "undefined for a group whose labels and predictions are all of one class"
 
     def value(self, side: ConfusionCounts, profile: Profile) -> Array:
-        classes = [each.counts(_BOTH) for each in side.per_class]
+        classes = [each.counts(BOTH) for each in side.per_class]
         if not classes:  # the positive class, and the negative one with its cells exchanged
-            cells = side.counts(_BOTH)
+            cells = side.counts(BOTH)
             classes = [cells, cells[..., ::-1]]
         rows = self.size(side)
         agreed = np.sum([TP.count(each) for each in classes], axis=0)
@@ -121,7 +129,7 @@ class Kappa(Statistic):
         return divide(rows * agreed - chance, rows**2 - chance, profile)
 
     def size(self, side: ConfusionCounts) -> Array:
-        return ALL.count(side.counts(_BOTH))
+        return ALL.count(side.counts(BOTH))
 
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         if self.size(side)[at] == 0:
@@ -166,6 +174,5 @@ def _summed(side: ConfusionCounts) -> ConfusionCounts:
 
 
 def _labels(side: ConfusionCounts) -> Array:
-    counts = side.counts(frozenset({"label"}))
-    total: Array = counts[..., 0]
-    return total
+    counts = side.counts(LABEL)
+    return np.asarray(counts[..., 0])

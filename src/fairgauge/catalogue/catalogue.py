@@ -13,7 +13,7 @@ from dataclasses import replace
 from fairgauge.catalogue._synonyms import NAMES, plain
 from fairgauge.catalogue.across import DifferentialFairness, Joint, Spread, Spreads
 from fairgauge.catalogue.averages import Kappa
-from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
+from fairgauge.catalogue.cells import ALL, BOTH, FN, FP, LABEL, PREDICTION, SCORE, TN, TP
 from fairgauge.catalogue.comparisons import (
     Combined,
     Contrast,
@@ -47,15 +47,7 @@ from fairgauge.catalogue.moments import (
     RootMeanSquaredError,
 )
 from fairgauge.catalogue.pooling import ConditionalDisparity
-from fairgauge.catalogue.row_metrics import (
-    BINARY,
-    BOTH,
-    LABEL,
-    PREDICTION,
-    REGRESSION,
-    SCORE,
-    RowMetric,
-)
+from fairgauge.catalogue.row_metrics import BINARY, REGRESSION, RowMetric
 from fairgauge.catalogue.score_statistics import (
     AveragePrecision,
     CalibrationError,

@@ -1,9 +1,13 @@
-"""Sums of confusion cells, ``TP + FN`` as a value, and arithmetic by the rules of profiles."""
+"""Sums of confusion cells, ``TP + FN`` as a value, and arithmetic by the rules of profiles.
+
+One side of many comparisons at once, the groups or their references, is a value too.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import reduce
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache, reduce
 from operator import add
 from typing import Literal
 
@@ -11,10 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.enums import Profile
+from fairgauge.stats.arrays import Mask
 
 Array = NDArray[np.float64]
 
 Need = Literal["label", "prediction", "score"]
+
+LABEL: frozenset[Need] = frozenset({"label"})
+PREDICTION: frozenset[Need] = frozenset({"prediction"})
+SCORE: frozenset[Need] = frozenset({"score"})
+BOTH = LABEL | PREDICTION
 
 _NAMES = ("TP", "FP", "FN", "TN")
 
@@ -61,10 +71,10 @@ class Cells:
         if self == ALL:
             return frozenset()
         if self.tp == self.fn and self.fp == self.tn:
-            return frozenset({"label"})
+            return LABEL
         if self.tp == self.fp and self.fn == self.tn:
-            return frozenset({"prediction"})
-        return frozenset({"label", "prediction"})
+            return PREDICTION
+        return BOTH
 
     def within(self, other: Cells) -> bool:
         """Return whether every row counted here is counted once in ``other``: a share of it."""
@@ -90,6 +100,14 @@ TP = Cells(tp=1)
 FP = Cells(fp=1)
 FN = Cells(fn=1)
 TN = Cells(tn=1)
+
+
+@cache
+def needs_of(sums: tuple[Cells, ...]) -> frozenset[Need]:
+    """Return which columns must be known to count several sums over the same rows."""
+    return frozenset().union(*(cells.needs for cells in sums))
+
+
 ALL = TP + FP + FN + TN
 
 _WORDS = {
@@ -141,3 +159,88 @@ def amount(number: float, digits: int = 3, sign: str = "") -> str:
     """
     large = abs(number) >= 10**digits
     return f"{number:{sign},.0f}" if large else f"{number:{sign}.{digits}g}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scores:
+    """Histograms of scores, one per comparison, over bins that all comparisons share.
+
+    Attributes
+    ----------
+    low, high : array of shape (B,)
+        The edges of the bins; equal where a bin is a single value (scores that lie on an edge).
+    centre : array of shape (B,)
+        The mean score of all rows in each bin.
+    counts : array of shape (n, 2, B)
+        Rows with a positive and with a negative label.
+    every : array of shape (n, B)
+        All rows with a score, whatever their label.
+    sums : array of shape (n, 2, B)
+        Sum of the scores in each bin, by label.
+    moments : mapping to arrays of shape (n, 2)
+        Sums over rows by label: score, its square, ln(score), ln(1 - score).
+    total, squares : array of shape (n,)
+        Sum of the scores, and of their squares, of all rows.
+    """
+
+    low: Array
+    high: Array
+    centre: Array
+    counts: Array
+    every: Array
+    sums: Array
+    moments: Mapping[str, Array]
+    total: Array
+    squares: Array
+
+    @property
+    def open(self) -> Mask:
+        """Return which bins hold an interval of scores, not a single value."""
+        return self.high > self.low
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConfusionCounts:
+    """Sufficient statistics of ``n`` groups, one row per comparison.
+
+    Attributes
+    ----------
+    size : array of shape (n,)
+        Rows of each group (weighted when there are weights), whatever else they miss.
+    cells : mapping to arrays of shape (n, 4)
+        TP, FP, FN, TN over the rows where the needed columns are known, by those columns. A row
+        with a label and no prediction is counted in TP or TN by its label; a row with a prediction
+        and no label likewise.
+    classes : mapping to arrays of shape (n, K)
+        Rows in each category of the labels or of the predictions.
+    strata : mapping to arrays of shape (n, S, 2)
+        Positive and negative rows in each stratum, of labels or of predictions.
+    per_class : tuple of ConfusionCounts
+        In a multiclass audit, the same groups with each class against all others.
+    moments : mapping to arrays of shape (n,)
+        In a regression, sums over rows: n, y, p, yy, pp, gap = |p - y| and gap2 = (p - y)².
+    scores : Scores, optional
+        Histograms of the scores.
+    joint : array of shape (n, K, K), optional
+        In a multiclass audit, rows by class of label and prediction, where both are known.
+    overall : ConfusionCounts, optional
+        All rows of the same slots, for metrics that need these beside both sides.
+    """
+
+    size: Array
+    cells: Mapping[frozenset[Need], Array] = field(default_factory=dict)
+    classes: Mapping[Need, Array] = field(default_factory=dict)
+    strata: Mapping[Need, Array] = field(default_factory=dict)
+    per_class: tuple[ConfusionCounts, ...] = ()
+    moments: Mapping[str, Array] = field(default_factory=dict)
+    scores: Scores | None = None
+    joint: Array | None = None
+    overall: ConfusionCounts | None = None
+
+    def counts(self, needs: frozenset[Need]) -> Array:
+        """Return the confusion cells over rows where ``needs`` are known; shape (n, 4)."""
+        return self.cells[needs]
+
+    def every_cell(self) -> Array:
+        """Return all that is counted of each group by label and prediction; shape (n, cells)."""
+        return np.concatenate([self.size[:, None], *self.cells.values()], axis=1)

@@ -18,7 +18,7 @@ from fairgauge.enums import Profile, Task
 from fairgauge.reasons import Reason, ReasonCode
 
 if TYPE_CHECKING:
-    from fairgauge.catalogue.confusion_counts import ConfusionCounts
+    from fairgauge.catalogue.cells import ConfusionCounts
     from fairgauge.catalogue.statistics import Statistic
 
 Order = Literal["group - reference", "reference - group"]
@@ -57,17 +57,20 @@ class Metric(ABC):
 
     scope: ClassVar[Scope] = "group"
     """What it is one number of: a group, a group with strata pooled, a feature, all rows."""
-    tasks: ClassVar[frozenset[Task]] = frozenset(Task)
-    """The tasks that it can be asked in."""
     needs_overall: ClassVar[bool] = False
     """Whether it needs the counts of all rows beside those of both sides."""
     parameters: ClassVar[tuple[str, ...]] = ()
     """The names of its parameters; the first is meant where none is named."""
 
     @property
-    @abstractmethod
+    def tasks(self) -> frozenset[Task]:
+        """Return the tasks that it can be asked in: those of all its rates."""
+        return frozenset(Task).intersection(*(each.tasks for each in self.statistics))
+
+    @property
     def needs(self) -> frozenset[Need]:
-        """Return the columns that a row must have to count."""
+        """Return the columns that a row must have to count: those of all its rates."""
+        return frozenset().union(*(each.needs for each in self.statistics))
 
     @property
     @abstractmethod
@@ -123,9 +126,13 @@ class ComparisonMetric(Metric):
     def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         """Return one number per comparison, NaN where undefined; array of shape (n,)."""
 
-    @abstractmethod
     def sizes(self, group: ConfusionCounts, reference: ConfusionCounts) -> tuple[Array, Array]:
         """Return the rows that group and reference rest on; two arrays of shape (n,)."""
+        return self.size(group), self.size(reference)
+
+    def size(self, side: ConfusionCounts) -> Array:
+        """Return the rows that a side rests on; array of shape (n,)."""
+        return side.size
 
     @abstractmethod
     def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
@@ -135,8 +142,12 @@ class ComparisonMetric(Metric):
         self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile
     ) -> tuple[Array, Array]:
         """Return the number of each side that the comparison is made of."""
+        return self.side_value(group, profile), self.side_value(reference, profile)
+
+    def side_value(self, side: ConfusionCounts, profile: Profile) -> Array:
+        """Return the number of a side that the comparison is made of; array of shape (n,)."""
         del profile
-        return group.size, reference.size
+        return side.size
 
     def error(self, group: ConfusionCounts, reference: ConfusionCounts) -> Array | None:
         """Return the most that `value` can be off by its own making; None where it is exact."""
@@ -153,16 +164,8 @@ class Contrast(ComparisonMetric):
     order: Order = "group - reference"
 
     @property
-    def tasks(self) -> frozenset[Task]:  # type: ignore[override]
-        return self.of.tasks
-
-    @property
     def statistics(self) -> tuple[Statistic, ...]:
         return (self.of,)
-
-    @property
-    def needs(self) -> frozenset[Need]:
-        return self.of.needs
 
     @property
     def formula(self) -> str:
@@ -210,10 +213,8 @@ class Contrast(ComparisonMetric):
             return ratio
         return np.where((ours > 0) & (theirs > 0), ratio, np.nan)
 
-    def side_values(
-        self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile
-    ) -> tuple[Array, Array]:
-        return self.of.value(group, profile), self.of.value(reference, profile)
+    def side_value(self, side: ConfusionCounts, profile: Profile) -> Array:
+        return self.of.value(side, profile)
 
     def error(self, group: ConfusionCounts, reference: ConfusionCounts) -> Array | None:
         ours, theirs = self.of.error(group), self.of.error(reference)
@@ -225,8 +226,8 @@ class Contrast(ComparisonMetric):
         furthest = divide(over + ours, np.maximum(under - theirs, 0.0), Profile.DOCUMENTED)
         return subtract(furthest, divide(over, under, Profile.DOCUMENTED), Profile.DOCUMENTED)
 
-    def sizes(self, group: ConfusionCounts, reference: ConfusionCounts) -> tuple[Array, Array]:
-        return self.of.size(group), self.of.size(reference)
+    def size(self, side: ConfusionCounts) -> Array:
+        return self.of.size(side)
 
     def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
         ours, theirs = self.side_values(group, reference, Profile.DOCUMENTED)
@@ -266,9 +267,6 @@ class Imbalance(ComparisonMetric):
             first, second = second, first
         return divide(first - second, first + second, profile)
 
-    def sizes(self, group: ConfusionCounts, reference: ConfusionCounts) -> tuple[Array, Array]:
-        return group.size, reference.size
-
     def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
         del group, reference, at
         return Reason.of(ReasonCode.NO_ROWS)
@@ -280,14 +278,6 @@ class Combined(ComparisonMetric):
 
     of: tuple[Contrast, ...]
     how: Literal["worst", "mean"]
-
-    @property
-    def tasks(self) -> frozenset[Task]:  # type: ignore[override]
-        return frozenset.intersection(*(each.tasks for each in self.of))
-
-    @property
-    def needs(self) -> frozenset[Need]:
-        return frozenset().union(*(each.needs for each in self.of))
 
     @property
     def statistics(self) -> tuple[Statistic, ...]:
@@ -306,12 +296,10 @@ class Combined(ComparisonMetric):
 
     def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         sizes = np.abs([each.value(group, reference, profile) for each in self.of])
-        combined: Array = sizes.max(axis=0) if self.how == "worst" else sizes.mean(axis=0)
-        return combined
+        return np.asarray(sizes.max(axis=0) if self.how == "worst" else sizes.mean(axis=0))
 
-    def sizes(self, group: ConfusionCounts, reference: ConfusionCounts) -> tuple[Array, Array]:
-        every = [each.sizes(group, reference) for each in self.of]
-        return np.min([g for g, _ in every], axis=0), np.min([r for _, r in every], axis=0)
+    def size(self, side: ConfusionCounts) -> Array:
+        return np.asarray(np.min([each.size(side) for each in self.of], axis=0))
 
     def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
         undefined = next(

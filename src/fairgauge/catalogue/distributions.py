@@ -12,9 +12,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from fairgauge.catalogue.cells import Array, Need, divide
+from fairgauge.catalogue.cells import LABEL, PREDICTION, SCORE, Array, ConfusionCounts, Need, divide
 from fairgauge.catalogue.comparisons import ComparisonMetric
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.score_statistics import (
     abroca,
     cross_auc,
@@ -65,12 +64,12 @@ class Distance(ComparisonMetric):
             ours, theirs = group.classes[self.of], reference.classes[self.of]
         return DISTANCES[self.by].between(theirs, ours, profile)
 
-    def sizes(self, group: ConfusionCounts, reference: ConfusionCounts) -> tuple[Array, Array]:
-        return group.classes[self.of].sum(axis=-1), reference.classes[self.of].sum(axis=-1)
+    def size(self, side: ConfusionCounts) -> Array:
+        return np.asarray(side.classes[self.of].sum(axis=-1))
 
     def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
-        ours, _ = self.sizes(group, reference)
-        side = "group" if ours[at] == 0 else "reference"
+        del reference
+        side = "group" if self.size(group)[at] == 0 else "reference"
         return Reason.of(ReasonCode.NO_ROWS, of=self.of).on(side)
 
 
@@ -117,17 +116,15 @@ class ScoreDistance(ComparisonMetric):
             return roc_auc_bound(ours) + roc_auc_bound(theirs)
         shared = np.maximum(*(shares(each.every) for each in (ours, theirs))) * ours.open
         if self.by == "ks":
-            most: Array = shared.max(axis=-1, initial=0.0)
-            return most
-        total: Array = (shared * (ours.high - ours.low)).sum(axis=-1)
-        return total
+            return np.asarray(shared.max(axis=-1, initial=0.0))
+        return np.asarray((shared * (ours.high - ours.low)).sum(axis=-1))
 
-    def sizes(self, group: ConfusionCounts, reference: ConfusionCounts) -> tuple[Array, Array]:
-        return scores_of(group).every.sum(axis=-1), scores_of(reference).every.sum(axis=-1)
+    def size(self, side: ConfusionCounts) -> Array:
+        return np.asarray(scores_of(side).every.sum(axis=-1))
 
     def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
-        ours, _ = self.sizes(group, reference)
-        side = "group" if ours[at] == 0 else "reference"
+        del reference
+        side = "group" if self.size(group)[at] == 0 else "reference"
         if self.by == "abroca":
             return Reason.of(ReasonCode.ONE_CLASS_ONLY, of="labels with scores")
         return Reason.of(ReasonCode.NO_ROWS, of="score").on(side)
@@ -214,8 +211,7 @@ class DistanceKind:
 def _kl(p: Array, q: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(p == 0, 0.0 * q, p * np.log(p / q))
-    total: Array = terms.sum(axis=-1)
-    return total
+    return np.asarray(terms.sum(axis=-1))
 
 
 def _js(p: Array, q: Array) -> Array:
@@ -224,18 +220,15 @@ def _js(p: Array, q: Array) -> Array:
 
 
 def _lp(p: Array, q: Array) -> Array:
-    total: Array = np.sqrt(((p - q) ** 2).sum(axis=-1))
-    return total
+    return np.asarray(np.sqrt(((p - q) ** 2).sum(axis=-1)))
 
 
 def _tvd(p: Array, q: Array) -> Array:
-    total: Array = np.abs(p - q).sum(axis=-1) / 2
-    return total
+    return np.asarray(np.abs(p - q).sum(axis=-1) / 2)
 
 
 def _ks(p: Array, q: Array) -> Array:
-    most: Array = np.abs(p - q).max(axis=-1)
-    return most
+    return np.asarray(np.abs(p - q).max(axis=-1))
 
 
 DISTANCES: dict[Distances, DistanceKind] = {
@@ -247,12 +240,11 @@ DISTANCES: dict[Distances, DistanceKind] = {
 }
 
 
-_PREDICTION: frozenset[Need] = frozenset({"prediction"})
 _NEEDS: dict[str, frozenset[Need]] = {
-    "label": frozenset({"label"}),
-    "prediction": _PREDICTION,
-    "score": frozenset({"score"}),
-    "selection": _PREDICTION,
+    "label": LABEL,
+    "prediction": PREDICTION,
+    "score": SCORE,
+    "selection": PREDICTION,
 }
 _SUMS = {"label": ("y", "yy"), "prediction": ("p", "pp")}
 
@@ -268,7 +260,7 @@ class StandardisedDifference(ComparisonMetric):
     mean: str
 
     @property
-    def tasks(self) -> frozenset[Task]:  # type: ignore[override]
+    def tasks(self) -> frozenset[Task]:
         return frozenset({Task.BINARY if self.of in ("score", "selection") else Task.REGRESSION})
 
     @property
@@ -292,19 +284,18 @@ class StandardisedDifference(ComparisonMetric):
         known = (np.minimum(n, m) >= 2) & np.isfinite(value)
         return np.where(known, value, np.nan)
 
-    def side_values(
-        self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile
-    ) -> tuple[Array, Array]:
+    def side_value(self, side: ConfusionCounts, profile: Profile) -> Array:
         del profile
-        return self._mean(group), self._mean(reference)
+        n, total, _ = self._sums(side)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(total / n)
 
-    def sizes(self, group: ConfusionCounts, reference: ConfusionCounts) -> tuple[Array, Array]:
-        return self._sums(group)[0], self._sums(reference)[0]
+    def size(self, side: ConfusionCounts) -> Array:
+        return self._sums(side)[0]
 
     def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
         for side, name in ((group, "group"), (reference, "reference")):
-            if self._sums(side)[0][at] < 2:
-                n = float(self._sums(side)[0][at])
+            if (n := float(self.size(side)[at])) < 2:
                 return Reason.of(ReasonCode.FEW_ROWS, n=n, minimum=2).on(name)
         return Reason.of(ReasonCode.NO_VARIATION, of=f"{self._what}s")
 
@@ -318,16 +309,10 @@ class StandardisedDifference(ComparisonMetric):
             assert side.scores is not None
             return side.scores.every.sum(axis=-1), side.scores.total, side.scores.squares
         if self.of == "selection":  # of zeros and ones, the squares are themselves
-            cells = side.counts(_PREDICTION)
+            cells = side.counts(PREDICTION)
             return cells.sum(axis=-1), cells[..., 0], cells[..., 0]
         first, second = _SUMS[self.of]
         return side.moments["n"], side.moments[first], side.moments[second]
-
-    def _mean(self, side: ConfusionCounts) -> Array:
-        n, total, _ = self._sums(side)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            mean: Array = total / n
-        return mean
 
     def _spread(self, side: ConfusionCounts) -> tuple[Array, Array]:
         """Return rows, and the sum of squares about the mean."""
@@ -343,7 +328,7 @@ class OverallStandardisedDifference(ComparisonMetric):
     mean: str = "selection rate"
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY})
     needs_overall: ClassVar[bool] = True
-    needs: ClassVar[frozenset[Need]] = _PREDICTION
+    needs: ClassVar[frozenset[Need]] = PREDICTION
     formula: ClassVar[str] = (
         "100 (p_d - p_a) / sqrt(p (1 - p)), p_d, p_a, p: selection rates of d, a, all rows"
     )
@@ -355,34 +340,25 @@ class OverallStandardisedDifference(ComparisonMetric):
     def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         ours, theirs = self.side_values(group, reference, profile)
         assert group.overall is not None
-        overall = self._rate(group.overall)
+        overall = self.side_value(group.overall, profile)
         with np.errstate(divide="ignore", invalid="ignore"):
             value = 100 * (ours - theirs) / np.sqrt(overall * (1 - overall))
         return np.where(np.isfinite(value), value, np.nan)
 
-    def side_values(
-        self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile
-    ) -> tuple[Array, Array]:
+    def side_value(self, side: ConfusionCounts, profile: Profile) -> Array:
         del profile
-        return self._rate(group), self._rate(reference)
+        return divide(self.selected(side), self.size(side), Profile.DOCUMENTED)
 
-    def sizes(self, group: ConfusionCounts, reference: ConfusionCounts) -> tuple[Array, Array]:
-        return self.rows(group), self.rows(reference)
+    def size(self, side: ConfusionCounts) -> Array:
+        """Return the rows of a side whose prediction is known."""
+        return np.asarray(side.counts(PREDICTION).sum(axis=-1))
 
     def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
         for side, name in ((group, "group"), (reference, "reference")):
-            if not self.rows(side)[at]:
+            if not self.size(side)[at]:
                 return Reason.of(ReasonCode.NO_ROWS).on(name)
         return Reason.of(ReasonCode.NO_VARIATION, of="predictions")
 
-    def rows(self, side: ConfusionCounts) -> Array:
-        """Return the rows of a side whose prediction is known."""
-        rows: Array = side.counts(_PREDICTION).sum(axis=-1)
-        return rows
-
     def selected(self, side: ConfusionCounts) -> Array:
         """Return the selected rows of a side."""
-        return side.counts(_PREDICTION)[..., 0]
-
-    def _rate(self, side: ConfusionCounts) -> Array:
-        return divide(self.selected(side), self.rows(side), Profile.DOCUMENTED)
+        return side.counts(PREDICTION)[..., 0]

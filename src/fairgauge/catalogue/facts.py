@@ -11,9 +11,8 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, ClassVar, Literal, TypeAlias, TypeVar
 
-from fairgauge.catalogue.cells import Array, Need
+from fairgauge.catalogue.cells import Array, ConfusionCounts, Need
 from fairgauge.catalogue.comparisons import Metric
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Better, Profile
 from fairgauge.reasons import Reason

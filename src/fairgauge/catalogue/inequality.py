@@ -9,9 +9,8 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from fairgauge.catalogue.across import Across, GroupSpread, extremes
-from fairgauge.catalogue.cells import Array, Need, divide
+from fairgauge.catalogue.cells import BOTH, Array, ConfusionCounts, Need, divide
 from fairgauge.catalogue.comparisons import ComparisonMetric, Metric, Scope
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.enums import Profile, Task
 from fairgauge.reasons import Reason, ReasonCode
 
@@ -24,8 +23,6 @@ _PARAMETERS: dict[Index, tuple[str, ...]] = {
 
 BENEFITS = np.array([1.0, 2.0, 0.0, 1.0])
 """The benefit of TP, FP, FN and TN."""
-
-_BOTH: frozenset[Need] = frozenset({"label", "prediction"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +37,7 @@ class Inequality(ComparisonMetric):
     parameter: float = 2.0
     scope: ClassVar[Scope] = "table"
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY})
-    needs: ClassVar[frozenset[Need]] = _BOTH
+    needs: ClassVar[frozenset[Need]] = BOTH
 
     @property
     def formula(self) -> str:
@@ -78,7 +75,7 @@ class Inequality(ComparisonMetric):
 
     def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         del reference, profile
-        return self.of_counts(group.counts(_BOTH))
+        return self.of_counts(group.counts(BOTH))
 
     def of_counts(self, counts: Array) -> Array:
         """Return the index of confusion cells of shape (..., 4); array of shape (...)."""
@@ -86,12 +83,12 @@ class Inequality(ComparisonMetric):
 
     def sizes(self, group: ConfusionCounts, reference: ConfusionCounts) -> tuple[Array, Array]:
         del reference
-        rows = group.counts(_BOTH).sum(axis=-1)
+        rows = group.counts(BOTH).sum(axis=-1)
         return rows, np.full_like(rows, np.nan)
 
     def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
         del reference
-        if group.counts(_BOTH)[at].sum() == 0:
+        if group.counts(BOTH)[at].sum() == 0:
             return Reason.of(ReasonCode.NO_ROWS, of="label and prediction")
         return Reason.of(ReasonCode.NO_BENEFIT)
 
@@ -104,7 +101,7 @@ class InequalityPart(Across):
     parameter: float = 2.0
     parameters: ClassVar[tuple[str, ...]] = ("alpha",)
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY})
-    needs: ClassVar[frozenset[Need]] = _BOTH
+    needs: ClassVar[frozenset[Need]] = BOTH
 
     @property
     def formula(self) -> str:
@@ -120,7 +117,7 @@ class InequalityPart(Across):
 
     def across(self, groups: ConfusionCounts, slots: int, profile: Profile) -> GroupSpread:
         del profile
-        counts = groups.counts(_BOTH).reshape(slots, -1, 4)
+        counts = groups.counts(BOTH).reshape(slots, -1, 4)
         rows, means = _mean_benefits(counts)
         enough = (rows > 0).sum(axis=1) > 1
         found = extremes(
@@ -155,8 +152,7 @@ def _unequal(counts: Array, benefits: Array, index: Index, parameter: float) -> 
 
         def average(values: Array) -> Array:
             weighted = np.where(counts > 0, counts * values, 0.0)
-            averaged: Array = weighted.sum(axis=-1) / rows
-            return averaged
+            return np.asarray(weighted.sum(axis=-1) / rows)
 
         if index == "variation":
             result = np.sqrt(average(relative**2) - 1)

@@ -11,8 +11,7 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from fairgauge.catalogue.cells import Array, Need
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.cells import BOTH, LABEL, PREDICTION, Array, ConfusionCounts, Need
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Profile, Task
 from fairgauge.reasons import Reason, ReasonCode
@@ -37,8 +36,8 @@ _SUMS = {
 }
 
 _NEEDS: Mapping[RegressionTerm, frozenset[Need]] = {
-    RegressionTerm.LABEL: frozenset({"label"}),
-    RegressionTerm.PREDICTION: frozenset({"prediction"}),
+    RegressionTerm.LABEL: LABEL,
+    RegressionTerm.PREDICTION: PREDICTION,
 }
 """What a mean of one column needs; others need both."""
 
@@ -56,7 +55,7 @@ class MomentStatistic(Statistic):
 
     @property
     def needs(self) -> frozenset[Need]:
-        return frozenset({"label", "prediction"})
+        return BOTH
 
     @property
     def range(self) -> tuple[float, float]:
@@ -95,7 +94,7 @@ class Mean(MomentStatistic):
 
     @property
     def needs(self) -> frozenset[Need]:
-        return _NEEDS.get(self.of, frozenset({"label", "prediction"}))
+        return _NEEDS.get(self.of, BOTH)
 
     @property
     def formula(self) -> str:
@@ -121,8 +120,7 @@ class RootMeanSquaredError(MomentStatistic):
     formula: ClassVar[str] = "sqrt(mean((p - y)^2))"
 
     def of_sums(self, sums: Sums) -> Array:
-        root: Array = np.sqrt(np.maximum(sums["gap2"], 0.0) / sums["n"])
-        return root
+        return np.asarray(np.sqrt(np.maximum(sums["gap2"], 0.0) / sums["n"]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,10 +145,8 @@ class ResidualSpread(MomentStatistic):
 
     def of_sums(self, sums: Sums) -> Array:
         squares = _squares_about_mean(sums["gap2"], sums["p"] - sums["y"], sums["n"])
-        root: Array = np.sqrt(squares / (sums["n"] - 1))
-        return root
+        return np.asarray(np.sqrt(squares / (sums["n"] - 1)))
 
 
 def _squares_about_mean(squares: Array, total: Array, n: Array) -> Array:
-    about: Array = np.maximum(squares - total**2 / n, 0.0)
-    return about
+    return np.asarray(np.maximum(squares - total**2 / n, 0.0))

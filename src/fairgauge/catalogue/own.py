@@ -12,8 +12,7 @@ from typing import ClassVar, SupportsFloat
 
 import numpy as np
 
-from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Array, Cells, Need
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.cells import ALL, BOTH, FN, FP, TN, TP, Array, Cells, ConfusionCounts
 from fairgauge.catalogue.lookup import is_taken
 from fairgauge.catalogue.statistics import DrawnStatistic, Quotient, Rate, none_of
 from fairgauge.enums import Better, Profile
@@ -264,7 +263,6 @@ def _cited(cite: str | Sequence[str]) -> tuple[str, ...]:
     return (cite,) if isinstance(cite, str) else tuple(cite)
 
 
-_BOTH: frozenset[Need] = frozenset({"label", "prediction"})
 _TRIAL = np.array([[7, 2, 3, 11], [1, 1, 1, 1], [40, 5, 2, 9], [3, 17, 8, 2]], dtype=float)
 """Tables without an empty cell, on which every function is tried when it is given."""
 
@@ -291,7 +289,7 @@ class CellFunction(DrawnStatistic):
 
     def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         del profile
-        counts = side.counts(_BOTH)
+        counts = side.counts(BOTH)
         defined = np.all([cells.count(counts) > 0 for cells in (ALL, *self.nonzero)], axis=0)
         values = np.full(defined.shape, np.nan)
         if defined.any():
@@ -299,12 +297,11 @@ class CellFunction(DrawnStatistic):
         return values
 
     def size(self, side: ConfusionCounts) -> Array:
-        counts = side.counts(_BOTH)
-        rows: Array = np.min([cells.count(counts) for cells in (*self.nonzero, ALL)], axis=0)
-        return rows
+        counts = side.counts(BOTH)
+        return np.asarray(np.min([cells.count(counts) for cells in (*self.nonzero, ALL)], axis=0))
 
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
-        counts = side.counts(_BOTH)[at]
+        counts = side.counts(BOTH)[at]
         empty = [cells for cells in (ALL, *self.nonzero) if not cells.count(counts)]
         return all_of(map(none_of, empty))
 

@@ -7,9 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from fairgauge.catalogue.cells import Array, Need, divide
+from fairgauge.catalogue.cells import Array, ConfusionCounts, Need, divide
 from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Scope
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.statistics import Quotient, Statistic
 from fairgauge.enums import Profile, Task
 from fairgauge.reasons import Reason, ReasonCode
@@ -130,11 +129,8 @@ class ConditionalDisparity(ComparisonMetric):
         used = np.where((both > 0).all(axis=-1), rows, 0.0).sum(axis=-1)
         return divide(used, rows.sum(axis=-1), Profile.DOCUMENTED)
 
-    def sizes(self, group: ConfusionCounts, reference: ConfusionCounts) -> tuple[Array, Array]:
-        return (
-            group.strata[self.of].sum(axis=(-1, -2)),
-            reference.strata[self.of].sum(axis=(-1, -2)),
-        )
+    def size(self, side: ConfusionCounts) -> Array:
+        return np.asarray(side.strata[self.of].sum(axis=(-1, -2)))
 
     def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
         both = (group.strata[self.of] + reference.strata[self.of])[at].sum(axis=0)

@@ -30,10 +30,6 @@ Kind = Literal[
 
 BINARY = frozenset({Task.BINARY})
 REGRESSION = frozenset({Task.REGRESSION})
-PREDICTION: frozenset[Need] = frozenset({"prediction"})
-SCORE: frozenset[Need] = frozenset({"score"})
-LABEL: frozenset[Need] = frozenset({"label"})
-BOTH: frozenset[Need] = frozenset({"label", "prediction"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +52,7 @@ class RowMetric(Metric):
     range: tuple[float, float] = field()
     neutral: float = field(default=0.0)
     needs: frozenset[Need] = field()
-    tasks: frozenset[Task] = field()  # type: ignore[misc]
+    tasks: frozenset[Task] = field()
     one_per: Literal["group", "feature", "table"] = "group"
     by_features: bool = False
     top: float | None = None

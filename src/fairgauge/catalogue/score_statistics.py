@@ -17,13 +17,12 @@ from enum import StrEnum
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fairgauge.catalogue.cells import Array, Need, divide
-from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
+from fairgauge.catalogue.cells import Array, ConfusionCounts, Need, Scores, divide
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Profile, Task
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.stats.arrays import Index, Mask
 
 _DECILES = 10
 _FURTHEST_LOGIT = 1e-6
@@ -84,8 +83,7 @@ class ScoreStatistic(Statistic):
     def smallest_denominator(self, side: ConfusionCounts) -> Array:
         """Return the rows that it rests on: those of the rarer label, where it takes both."""
         if self.two_classes:
-            rarer: Array = scores_of(side).counts.sum(axis=-1).min(axis=-1)
-            return rarer
+            return np.asarray(scores_of(side).counts.sum(axis=-1).min(axis=-1))
         return self.size(side)
 
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
@@ -98,11 +96,10 @@ class ScoreStatistic(Statistic):
             return Reason.of(ReasonCode.NO_ROWS, of=of)
         return Reason.of(ReasonCode.NOT_CONVERGED, of=self.title)
 
-    def _enough(self, scores: Scores) -> NDArray[np.bool_]:
+    def _enough(self, scores: Scores) -> Mask:
         counts = scores.counts.sum(axis=-1)
         rows = counts.min(axis=-1) if self.two_classes else counts.sum(axis=-1)
-        enough: NDArray[np.bool_] = (rows if self.labelled else scores.every.sum(axis=-1)) > 0
-        return enough
+        return np.asarray((rows if self.labelled else scores.every.sum(axis=-1)) > 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,8 +181,7 @@ class LabelMeanScore(ScoreStatistic):
         return 0 if self.label == "positive" else 1
 
     def smallest_denominator(self, side: ConfusionCounts) -> Array:
-        labelled: Array = scores_of(side).counts[:, self.position].sum(axis=-1)
-        return labelled
+        return np.asarray(scores_of(side).counts[:, self.position].sum(axis=-1))
 
     @property
     def formula(self) -> str:
@@ -216,8 +212,7 @@ class CalibrationError(ScoreStatistic):
         rows, gap = _deciles(scores)
         if self.over_bins == "mean":
             return divide(gap.sum(axis=-1), rows.sum(axis=-1), Profile.DOCUMENTED)
-        most: Array = divide(gap, rows, Profile.CLARIFY).max(axis=-1)
-        return most
+        return np.asarray(divide(gap, rows, Profile.CLARIFY).max(axis=-1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,8 +262,7 @@ def roc_auc_bound(scores: Scores) -> Array:
 def average_precision(scores: Scores) -> Array:
     """Return the sum of precision times gain in recall, from the highest score down."""
     gained, tp, rows = _from_the_top(scores)
-    total: Array = (divide(tp, rows, Profile.CLARIFY) * gained).sum(axis=-1)
-    return total
+    return np.asarray((divide(tp, rows, Profile.CLARIFY) * gained).sum(axis=-1))
 
 
 def average_precision_bound(scores: Scores) -> Array:
@@ -285,8 +279,7 @@ def average_precision_bound(scores: Scores) -> Array:
     least = np.where(whole, np.minimum(positive, 1.0), 0.0)
     worst = divide(tp - positive + least, rows - positive + least, Profile.CLARIFY)
     spread = np.maximum(np.maximum(best, middle) - middle, middle - np.minimum(worst, middle))
-    total: Array = (spread * gained * scores.open[::-1]).sum(axis=-1)
-    return total
+    return np.asarray((spread * gained * scores.open[::-1]).sum(axis=-1))
 
 
 def _from_the_top(scores: Scores) -> tuple[Array, Array, Array]:
@@ -317,8 +310,7 @@ def in_deciles(scores: Scores) -> Array:
     The upper edge decides: a score on an edge belongs below it, 0 to the first bin.
     """
     at = np.clip(np.ceil(np.round(scores.high * _DECILES, 9)) - 1, 0, _DECILES - 1).astype(int)
-    inside: Array = np.eye(_DECILES)[at]
-    return inside
+    return np.asarray(np.eye(_DECILES)[at])
 
 
 def _deciles(scores: Scores) -> tuple[Array, Array]:
@@ -376,8 +368,7 @@ def recalibration(scores: Scores) -> tuple[Array, Array]:
 def score_ks(ours: Scores, theirs: Scores) -> Array:
     """Return the largest distance of the two cumulative distributions of scores."""
     gaps = np.cumsum(shares(ours.every) - shares(theirs.every), axis=-1)
-    most: Array = np.abs(gaps).max(axis=-1)
-    return most
+    return np.asarray(np.abs(gaps).max(axis=-1))
 
 
 def score_wasserstein(ours: Scores, theirs: Scores) -> Array:
@@ -451,12 +442,12 @@ class Ranked:
         ]
         return np.array(found, dtype=float)
 
-    def at_recall(self, recall: Array) -> NDArray[np.int64]:
+    def at_recall(self, recall: Array) -> Index:
         """Return the bin of the highest cut that reaches a recall; shape (n,)."""
         needed = recall * self.positive[:, -1] * (1 - _ROUNDING)
         return np.asarray((self.positive >= needed[:, None]).argmax(axis=-1))
 
-    def false_positive_rate(self, at: NDArray[np.int64]) -> Array:
+    def false_positive_rate(self, at: Index) -> Array:
         """Return the share of negatives at or above the cut at a bin; shape (n,)."""
         above = np.take_along_axis(self.negative, at[:, None], 1)[:, 0]
         return divide(above, self.negative[:, -1], Profile.DOCUMENTED)
@@ -525,8 +516,7 @@ class PrecisionAtK(ScoreStatistic):
 
     def size(self, side: ConfusionCounts) -> Array:
         scores = scores_of(side)
-        rows: Array = np.minimum(self.rows(scores), scores.counts.sum(axis=(1, 2)))
-        return rows
+        return np.asarray(np.minimum(self.rows(scores), scores.counts.sum(axis=(1, 2))))
 
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         if not self.percent and self.size(side)[at] < self.k:

@@ -13,9 +13,8 @@ from typing import ClassVar
 import numpy as np
 
 from fairgauge.catalogue.across import Spread
-from fairgauge.catalogue.cells import ALL, Array, Cells, Need, divide
+from fairgauge.catalogue.cells import ALL, Array, Cells, ConfusionCounts, Need, divide, needs_of
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.derived import comparison_of
 from fairgauge.enums import Better, Profile, Task
 from fairgauge.reasons import Reason, ReasonCode, all_of
@@ -89,7 +88,7 @@ class Statistic(ABC):
     @property
     def needs(self) -> frozenset[Need]:
         """Return the columns that a row must have to count."""
-        return frozenset().union(*(cells.needs for cells in self.sums))
+        return needs_of(self.sums)
 
     @property
     @abstractmethod
@@ -258,12 +257,10 @@ class Blend(Statistic):
         return f"undefined when {' or '.join(part.title for part in self.of)} is"
 
     def value(self, side: ConfusionCounts, profile: Profile) -> Array:
-        values: Array = np.mean([rate.value(side, profile) for rate in self.of], axis=0)
-        return values
+        return np.asarray(np.mean([rate.value(side, profile) for rate in self.of], axis=0))
 
     def size(self, side: ConfusionCounts) -> Array:
-        sizes: Array = np.min([rate.size(side) for rate in self.of], axis=0)
-        return sizes
+        return np.asarray(np.min([rate.size(side) for rate in self.of], axis=0))
 
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         missing = (r for r in self.of if np.isnan(r.value(side, Profile.DOCUMENTED)[at]))
@@ -305,8 +302,7 @@ class RelativeRate(DrawnStatistic):
 
     def size(self, side: ConfusionCounts) -> Array:
         counts = side.counts(self.needs)
-        rows: Array = np.minimum(self.of.among.count(counts), self.to.among.count(counts))
-        return rows
+        return np.asarray(np.minimum(self.of.among.count(counts), self.to.among.count(counts)))
 
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         counts = side.counts(self.needs)[at]
@@ -322,8 +318,7 @@ class RelativeRate(DrawnStatistic):
 def _rows_in_either(over: Cells, under: Cells, counts: Array) -> Array:
     """Count each row once that stands in either sum."""
     inside = [a + b > 0 for a, b in zip(over.coefficients, under.coefficients, strict=True)]
-    total: Array = counts[..., inside].sum(axis=-1)
-    return total
+    return np.asarray(counts[..., inside].sum(axis=-1))
 
 
 def _bracket(cells: Cells) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.scan.ordered_files import OrderedFiles
+from fairgauge.stats.arrays import Index, Mask
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,7 +108,7 @@ class CodedColumn:
             moved.append(at)
         return CodedColumn(self.name, kind, np.array([*moved, -1])[self.codes], tuple(kept))
 
-    def take(self, rows: NDArray[np.bool_] | NDArray[np.int64]) -> CodedColumn:
+    def take(self, rows: Mask | Index) -> CodedColumn:
         """Return the column of some rows, by position or mask; levels in their new order."""
         codes = self.codes[rows]
         held, first = np.unique(codes[codes >= 0], return_index=True)
@@ -236,7 +237,7 @@ class ColumnTable:
             self._columns |= {column.name: column for column in self._read(unread)}
         return [self._columns[name] for name in names]
 
-    def take(self, rows: NDArray[np.bool_] | NDArray[np.int64]) -> ColumnTable:
+    def take(self, rows: Mask | Index) -> ColumnTable:
         """Return some rows, by position or mask."""
         count = int(rows.sum()) if rows.dtype == bool else len(rows)
         return ColumnTable(

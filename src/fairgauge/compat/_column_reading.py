@@ -13,12 +13,10 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairgauge.compat._coded_column import CodedColumn, Kind, as_float, as_int
 from fairgauge.enums import Profile
-
-Mask = NDArray[np.bool_]
+from fairgauge.stats.arrays import Mask
 
 UNIQUENESS_THRESHOLD = 0.05
 _FEW_CATEGORIES = 20

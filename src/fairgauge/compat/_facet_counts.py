@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairgauge.compat._coded_column import CodedColumn, Codes, Kind, as_float, as_int
 from fairgauge.compat._column_reading import DataType, above, as_type, categories, interval
@@ -17,6 +16,7 @@ from fairgauge.cube.cube import CountTable, Cube
 from fairgauge.cube.plan import Axis, plan
 from fairgauge.enums import Profile, Role
 from fairgauge.question.specification import Spec, ask
+from fairgauge.stats.arrays import Mask
 from fairgauge.values import Value, canonical, match, matches, name_of, sort_key
 
 REST = -1
@@ -59,7 +59,7 @@ class BinaryOutcome:
     """
 
     column: CodedColumn
-    positive: NDArray[np.bool_]
+    positive: Mask
     of: DataType
     text: str
 
@@ -109,9 +109,7 @@ def facet_blocks(
     return Blocks(column.name, tuple(names), _codes(column, group_of), found)
 
 
-def _inside(
-    column: CodedColumn, listed: list[object] | None, profile: Profile
-) -> tuple[NDArray[np.bool_], str]:
+def _inside(column: CodedColumn, listed: list[object] | None, profile: Profile) -> tuple[Mask, str]:
     found = interval(column, listed)
     if profile.rules.types_are_guessed:
         inside = np.zeros(len(column.levels), bool) if found is None else found.holds(column)
@@ -121,7 +119,7 @@ def _inside(
     return above(column, as_float(listed[0])), text
 
 
-def _listed(column: CodedColumn, listed: list[object], profile: Profile) -> NDArray[np.bool_]:
+def _listed(column: CodedColumn, listed: list[object], profile: Profile) -> Mask:
     if profile.rules.types_are_guessed:
         return categories(column, listed)
     meant = [canonical(value) for value in listed]

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fairgauge.catalogue.cells import BOTH, ConfusionCounts
 from fairgauge.catalogue.comparisons import ComparisonMetric
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.lookup import find_metric, find_rate
 from fairgauge.compat._coded_column import CodedColumn, Kind
 from fairgauge.compat._facet_counts import FacetQuestion
@@ -32,12 +32,13 @@ from fairgauge.identity import GroupId, ValueSet
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.resolve.group_counts import count_everyone, count_groups
 from fairgauge.resolve.outcomes import outcome_masks
-from fairgauge.resolve.sides import BOTH, CountsBySide
+from fairgauge.resolve.sides import CountsBySide
 from fairgauge.scan.row_access import feature_matrix
+from fairgauge.stats.arrays import Index, Mask
 from fairgauge.stats.neighbours import Neighbours
 
 Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
+Flags = Mask
 
 
 class ServiceMetrics:
@@ -105,7 +106,7 @@ class ServiceMetrics:
     def _block(self, facet: int, block: int, *, pooled: bool = False) -> ConfusionCounts:
         return self._sides[facet].pick(self._at(facet, block), np.array([0]), pooled=pooled)
 
-    def _at(self, facet: int, block: int) -> NDArray[np.int64]:
+    def _at(self, facet: int, block: int) -> Index:
         name = self.asked.block_names(facet)[block]
         return np.array([self._groups[facet].index(GroupId.of(ValueSet((name,))))])
 

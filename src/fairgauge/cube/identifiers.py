@@ -22,7 +22,7 @@ from fairgauge.cube.cube import CountTable, Cube, aggregate
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role
 from fairgauge.errors import DataError
-from fairgauge.stats.blocks import rank_by_cells
+from fairgauge.stats.jackknife import rank_by_cells
 from fairgauge.values import Value, name_of, spelled_alike
 
 CLUSTER_KEY = "FAIRGAUGE_CLUSTER_KEY"

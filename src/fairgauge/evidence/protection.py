@@ -26,7 +26,6 @@ from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairgauge.api.loading import load
 from fairgauge.cube.cube import CountTable, Cube, aggregate, with_ranges
@@ -34,9 +33,8 @@ from fairgauge.cube.plan import Axis, Plan, is_of_answers
 from fairgauge.enums import Role, Task
 from fairgauge.errors import CubeError, DataError, quote
 from fairgauge.scan.probability_columns import cells_of, digits_of
-from fairgauge.stats.arrays import Array, Limits
+from fairgauge.stats.arrays import Array, Index, Limits, Mask
 from fairgauge.stats.disclosure import (
-    Mask,
     disclosed,
     disclosed_by_history,
     disclosed_by_repetition,
@@ -46,8 +44,6 @@ from fairgauge.stats.disclosure import (
 )
 from fairgauge.stats.group_probabilities import merged_cells
 from fairgauge.values import name_of
-
-Index = NDArray[np.int64]
 
 
 def coarsened(cube: Cube, min_cell: int, published: Sequence[object]) -> Cube:
@@ -440,7 +436,7 @@ def _check_published(cube: Cube, exact: Cube, min_cell: int, *, other_columns: b
         raise CubeError(f"what was published before counts different things: {difference}")
 
 
-def _codes(cube: Cube) -> list[NDArray[np.int64]]:
+def _codes(cube: Cube) -> list[Index]:
     """Return the codes of every axis of the table: its levels, and -1 where some are missing."""
     table = cube.tables[0]
     return [

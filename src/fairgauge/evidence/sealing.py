@@ -1,23 +1,33 @@
 """Sealing a report with its counts, and verifying it: every number is computed again.
 
 Bundles may be signed (Ed25519), by the library ``cryptography``.
+
+Every field of the report's JSON is compared but those that counts cannot give: what its author
+stated, when and by which version it was made, where the rows came from, and what only the rows
+show. These are named, so that a reader knows what is not checked. Sentences are written anew from
+the values beside them, by this version. Where they differ from those in the report, and the report
+states another version, they are not verified.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import math
 import platform
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
+from fairgauge.api.audit import audit
 from fairgauge.api.loading import load
+from fairgauge.api.pairing import pairs
 from fairgauge.atomic_files import write_whole
 from fairgauge.cube.cube import Cube, read_cube
+from fairgauge.enums import DiagnosticCode
 from fairgauge.errors import (
     ChangedCountsError,
     DataError,
@@ -25,14 +35,6 @@ from fairgauge.errors import (
     MissingExtra,
     quote,
     shown,
-)
-from fairgauge.evidence._recomputation import (
-    STATED,
-    Recomputation,
-    Sealed,
-    drawn_numbers,
-    options_beside,
-    recompute,
 )
 from fairgauge.evidence.bundle import (
     COUNTS,
@@ -45,6 +47,11 @@ from fairgauge.evidence.bundle import (
     pack,
 )
 from fairgauge.evidence.bundle import unpack as read_bundle
+from fairgauge.question.options import BY_NAME
+from fairgauge.question.swap_question import COLUMNS
+from fairgauge.reasons import ReasonCode
+from fairgauge.render.formats import render
+from fairgauge.results.codec import Plain
 from fairgauge.results.name_swaps import PairsAudit
 from fairgauge.results.report import Report, read_report
 from fairgauge.results.shown_result import read_saved
@@ -366,3 +373,333 @@ def _library() -> tuple[ModuleType, Any]:
     except ImportError as error:
         raise MissingExtra("a signature", "seal", error) from None
     return serialization, ed25519
+
+
+STATED = ("created", "tool.version", "data.source", "spec.document")
+"""The fields of a report that do not follow from its counts."""
+_OF_ROWS = {
+    DiagnosticCode.REPEATED_ID,
+    DiagnosticCode.FEATURE_DISTANCE,
+    DiagnosticCode.SAMPLED,
+    DiagnosticCode.COPIED_FILES,
+    DiagnosticCode.DOUBLED_ROWS,
+}
+"""Diagnostics that only the rows give."""
+_SENTENCES = {"says", "message"}
+"""Fields that are written from the values beside them, in the words of one version."""
+_TOLERANCE = 1e-11
+"""Relative difference of numbers that two versions of numerical libraries may have: numpy 1.26 with
+scipy 1.11 and numpy 2.4 with scipy 1.17 differ by up to 2e-13 over all metrics."""
+Sealed: TypeAlias = Report | PairsAudit
+"""What follows from counts alone, and can be sealed with them."""
+Leaf: TypeAlias = tuple[str, str, object, object]
+"""A path, what is there, and its values in two reports."""
+_NAMES = ("metric", "rule", "feature", "group", "stratum", "class")
+
+
+@dataclass(frozen=True, slots=True)
+class Recomputation:
+    """A report, compared with the one that its counts and its specification give.
+
+    Attributes
+    ----------
+    again : the report computed again.
+    different : the fields that differ.
+    deviations : the relative deviation of every field that does not; 0 of texts.
+    texts : the texts of another version that this one writes otherwise.
+    from_rows : the metrics and diagnostics that counts cannot give.
+    """
+
+    again: Sealed
+    different: tuple[DifferentNumber, ...]
+    deviations: tuple[float, ...]
+    texts: tuple[DifferentNumber, ...]
+    from_rows: tuple[str, ...]
+
+
+def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
+    """Compute a report again from its counts and its specification, and compare every field.
+
+    Parameters
+    ----------
+    cube : Cube
+        The counts.
+    sealed : Report or PairsAudit
+        The report, as it was read.
+    saved : plain values
+        The same report, as it stands in its file: what reading ignores is compared as well.
+    """
+    again = _computed(cube, sealed)
+    from_rows = _from_rows(again) if isinstance(again, Report) else ()
+    reading, other = sealed.to_dict(), again.to_dict()
+    another = sealed.version != again.version or saved["schema"] != other["schema"]
+    older = saved["schema"] != other["schema"]
+    one = _filled(saved, reading) if another else saved
+    if older:  # what its format did not state, such as the counts of a rate, cannot differ
+        one = _filled(saved, other)
+    settled = dict(one) | {"schema": other["schema"]}  # an older one is read, not compared
+    if isinstance(sealed, Report):
+        _settle_diagnostics(cube, settled, other)
+    compared = _Comparison(from_rows, another=another)
+    compared.compare_values(settled, other)
+    compared.compare_sentences(one, reading)
+    notes = sealed.diagnostics if isinstance(sealed, Report) else ()
+    if (
+        isinstance(sealed, Report) and sealed.own
+    ):  # a cube file cannot hold them, and their titles are not those of this version
+        names = ", ".join(rate.name for rate in sealed.own)
+        compared.different.append(DifferentNumber("metrics", "metrics", names, _text(None)))
+    for i, each in enumerate(notes):
+        if each.code in _OF_ROWS:
+            compared.deviations.pop(f"diagnostics[{i}].message", None)
+    if any(compared.deviations.values()):
+        compared.different += printed_differences(sealed, other, _TOLERANCE)
+    of_rows = [f"diagnostic {each.code}" for each in notes if each.code in _OF_ROWS]
+    differ = {number.path for number in compared.different}
+    agree = (each for path, each in compared.deviations.items() if path not in differ)
+    return Recomputation(
+        again=again,
+        different=tuple(compared.different),
+        deviations=tuple(agree),
+        texts=tuple(sorted(compared.texts, key=lambda each: each.path.startswith("metrics."))),
+        from_rows=(*from_rows, *dict.fromkeys(of_rows)),
+    )
+
+
+def _computed(cube: Cube, sealed: Sealed, **options: Any) -> Sealed:
+    """Return a report computed again from its counts and its specification."""
+    if isinstance(sealed, PairsAudit):
+        return pairs(cube, **{**sealed.spec, **options})
+    return audit(cube, **{**_options(cube, sealed.spec), **options})
+
+
+def drawn_numbers(cube: Cube, report: Sealed) -> frozenset[str]:
+    """Return the places of numbers that rest on random draws: those that another seed changes."""
+    other = _computed(cube, report, seed=report.spec.get("seed", 0) + 1)
+    compared = _Comparison((), another=False)
+    compared.compare_values(_without(report.to_dict(), "spec"), _without(other.to_dict(), "spec"))
+    return frozenset(number.path for number in compared.different)
+
+
+def options_beside(cube: Cube, spec: Saved) -> tuple[str, ...]:
+    """Return the options in which a report differs from the question of its counts."""
+    asked = cube.asked.to_dict()
+    return tuple(
+        name
+        for name, value in spec.items()
+        if name not in ("document", *COLUMNS) and asked.get(name, _default(name)) != value
+    )
+
+
+def _options(cube: Cube, spec: Saved) -> dict[str, Any]:
+    """Return the options of the audit; a task that the counts have need not have been stated."""
+    held = cube.asked.to_dict().get("task")
+    return {name: value for name, value in spec.items() if name != "task" or value != held}
+
+
+def _from_rows(again: Report) -> tuple[str, ...]:
+    """Return the metrics that counts cannot give, which an audit of counts names."""
+    return tuple(
+        dict.fromkeys(
+            each.metric
+            for each in again.estimates
+            if each.reason is not None and each.reason.code is ReasonCode.NEEDS_ROWS
+        )
+    )
+
+
+def _settle_diagnostics(cube: Cube, sealed: Plain, again: Plain) -> None:
+    """Leave the diagnostics to compare: not those of rows, nor those that a call may leave out.
+
+    An audit whose caller states the task does not note it. One of counts in memory, whose whole
+    question is not known, or one of rows, does not note that it overrides the options of counts:
+    it then asks what they were counted for.
+    """
+    sealed["diagnostics"] = [d for d in sealed["diagnostics"] if d["code"] not in _OF_ROWS]
+    given = {each["code"] for each in sealed["diagnostics"]}
+    optional = {DiagnosticCode.TASK}
+    beside = options_beside(cube, sealed["spec"])
+    whole = cube.asked.to_dict() != cube.plan.asked.to_dict()
+    if not whole or not beside:
+        optional.add(DiagnosticCode.OVERRIDES)
+    again["diagnostics"] = [
+        d
+        for d in again["diagnostics"]
+        if d["code"] in given or d["code"] not in optional | _OF_ROWS
+    ]
+
+
+class _Comparison:
+    """Collects what differs between two reports, and how far all other numbers deviate.
+
+    Parameters
+    ----------
+    from_rows : the metrics that counts cannot give.
+    another : whether another version wrote the report.
+    """
+
+    def __init__(self, from_rows: Sequence[str], *, another: bool) -> None:
+        self.different: list[DifferentNumber] = []
+        self.texts: list[DifferentNumber] = []
+        self.deviations: dict[str, float] = {}
+        self._from_rows = frozenset(from_rows)
+        self._another = another
+
+    def compare_values(self, saved: Saved, again: Saved) -> None:
+        """Compare a report with the one computed again, in all that follows from counts."""
+        for path, subject, one, other in _leaves(saved, again):
+            sentence = _is_sentence(path) and isinstance(other, str)
+            if sentence or _is_stated(path) or self._needs_rows(path, subject):
+                continue
+            deviation = _deviation(one, other)
+            if deviation is not None and deviation <= _TOLERANCE:
+                self.deviations[path] = deviation
+            else:
+                text = path.startswith("metrics.")  # a title or a definition
+                self._differ(DifferentNumber(path, subject, _text(one), _text(other)), text=text)
+
+    def compare_sentences(self, saved: Saved, reading: Saved) -> None:
+        """Compare the sentences of a report with those that its own values give."""
+        for path, subject, one, other in _leaves(saved, reading):
+            if not _is_sentence(path) or not isinstance(other, str):
+                continue
+            if one != other:
+                self._differ(DifferentNumber(path, subject, _text(one), other), text=True)
+            elif not self._needs_rows(path, subject):
+                self.deviations[path] = 0.0
+
+    def _needs_rows(self, path: str, subject: str) -> bool:
+        """Return whether a field is one of a metric of rows, and not one that states which."""
+        names_it = path.count(".") == 1 and _field(path) in _NAMES
+        return subject.split(", ")[0] in self._from_rows and not names_it
+
+    def _differ(self, difference: DifferentNumber, *, text: bool) -> None:
+        among = self.texts if text and self._another else self.different
+        among.append(difference)
+
+
+def _is_sentence(path: str) -> bool:
+    if path.startswith("brief."):  # the first page, which is written from the whole report
+        return True
+    return _field(path) in _SENTENCES and not path.startswith(("metrics.", "spec."))
+
+
+def _field(path: str) -> str:
+    return path.rpartition(".")[2]
+
+
+def _filled(saved: Any, reading: Any) -> Any:
+    """Return what another version saved, with the fields that it lacks as reading gives them.
+
+    >>> _filled({"a": [{"b": 1}]}, {"a": [{"b": 2, "c": None}]})
+    {'a': [{'b': 1, 'c': None}]}
+    """
+    if isinstance(saved, dict) and isinstance(reading, dict):
+        return reading | {key: _filled(value, reading.get(key)) for key, value in saved.items()}
+    if isinstance(saved, list) and isinstance(reading, list) and len(saved) == len(reading):
+        return [_filled(*pair) for pair in zip(saved, reading, strict=True)]
+    return saved
+
+
+def _is_stated(path: str) -> bool:
+    return any(path == field or path.startswith(f"{field}.") for field in STATED)
+
+
+def _leaves(one: Saved, other: Saved) -> Iterator[tuple[str, str, object, object]]:
+    """Yield the leaves of two reports, with their path and what they are about."""
+    for section in dict.fromkeys([*one, *other]):
+        left, right = one.get(section), other.get(section)
+        if section == "spec" and left is not None and right is not None:
+            right = {k: v for k, v in right.items() if k in left or v != _default(k)}
+        yield from _pairs(section, left, right, "")
+
+
+def _default(name: str) -> object:
+    """Return the default of an option as a report has it: one of an older version lacks it."""
+    option = BY_NAME.get(name)
+    if option is None:  # one of audits by swapped names alone, which have no defaults
+        return None
+    return option.type.plain(option.default)
+
+
+def _without(report: Plain, section: str) -> Plain:
+    return {name: value for name, value in report.items() if name != section}
+
+
+def _pairs(path: str, one: object, other: object, subject: str) -> Iterator[Leaf]:
+    """Yield the leaves of two trees of plain values, with what the second states they are about."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        named = [str(other[name]) for name in _NAMES if other.get(name) is not None]
+        subject = ", ".join(named) or subject
+        for key in dict.fromkeys([*one, *other]):
+            yield from _pairs(f"{path}.{key}", one.get(key), other.get(key), subject)
+    elif isinstance(one, list) and isinstance(other, list):
+        for i in range(max(len(one), len(other))):
+            left, right = (each[i] if i < len(each) else None for each in (one, other))
+            yield from _pairs(f"{path}[{i}]", left, right, subject)
+    else:
+        yield path, subject or path, one, other
+
+
+def _deviation(one: object, other: object) -> float | None:
+    """Return the relative difference of two leaves, None where they are not comparable.
+
+    Counts, which are whole numbers, and texts are equal or not.
+    """
+    if isinstance(one, bool) or isinstance(other, bool):
+        return 0.0 if one is other else None
+    if isinstance(one, int) and isinstance(other, int):
+        return 0.0 if one == other else None
+    if isinstance(one, (int, float)) and isinstance(other, (int, float)):
+        if one == other:
+            return 0.0
+        return abs(one - other) / max(abs(one), abs(other), 1e-3)
+    return 0.0 if one == other else None
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return "absent"
+    if isinstance(value, dict):  # of which the other report has none
+        return str(value.get("message") or value.get("says") or value)
+    return f"{value:.17g}" if isinstance(value, float) and math.isfinite(value) else str(value)
+
+
+FORMATS = ("text", "markdown", "html")
+"""The formats whose every line is compared."""
+
+
+def printed_differences(sealed: Sealed, again: Plain, near: float) -> Iterator[DifferentNumber]:
+    """Yield the lines that a report prints otherwise with numbers computed again.
+
+    Numbers that hardly differ may still be rounded to different digits. The report is rendered
+    twice, with its own numbers and with those computed again in their places.
+
+    Parameters
+    ----------
+    sealed, again : the report, and the same computed again, as plain values.
+    near : the largest relative difference of numbers that count as the same.
+    """
+    plain = sealed.to_dict()
+    reports = [type(sealed).from_dict(each) for each in (plain, with_numbers(plain, again, near))]
+    for name in FORMATS:
+        options = {} if name == "html" else {"full": True}
+        one, other = (render(each, name, **options).splitlines() for each in reports)
+        for i, (line, line_again) in enumerate(zip(one, other, strict=True), 1):
+            if line != line_again:
+                where = f"line {i} of the report as {name}"
+                yield DifferentNumber(where, where, line.strip(), line_again.strip())
+
+
+def with_numbers(sealed: Any, again: Any, near: float) -> Any:
+    """Return a tree of plain values with the numbers of another that hardly differ.
+
+    >>> with_numbers({"a": [1.0, "x"], "b": 2.0}, {"a": [1.01, "y"], "b": 3.0}, near=0.1)
+    {'a': [1.01, 'x'], 'b': 2.0}
+    """
+    if isinstance(sealed, dict) and isinstance(again, dict):
+        return {key: with_numbers(value, again.get(key), near) for key, value in sealed.items()}
+    if isinstance(sealed, list) and isinstance(again, list) and len(sealed) == len(again):
+        return [with_numbers(*pair, near) for pair in zip(sealed, again, strict=True)]
+    numbers = isinstance(sealed, float) and isinstance(again, float)
+    return again if numbers and math.isclose(sealed, again, rel_tol=near, abs_tol=near) else sealed

@@ -17,28 +17,16 @@ from itertools import combinations_with_replacement, count, product
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fairgauge.catalogue.cells import Array, Cells, Need
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.cells import BOTH, LABEL, PREDICTION, Array, Cells, ConfusionCounts, Need
 from fairgauge.enums import DiagnosticCode, Profile
 from fairgauge.inference.interval import NoInterval
 from fairgauge.reasons import ReasonCode
 from fairgauge.resolve.group_counts import ClusterCells, GroupCounts
 from fairgauge.resolve.outcomes import OutcomeMasks
-from fairgauge.resolve.sides import (
-    BOTH,
-    COUNTS,
-    LABEL,
-    PREDICTION,
-    CountsBySide,
-    Index,
-    Measure,
-    with_others,
-)
+from fairgauge.resolve.sides import COUNTS, CountsBySide, Measure, with_others
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.stats.arrays import quotient
-from fairgauge.stats.blocks import assign_blocks
+from fairgauge.stats.arrays import Index, Mask, quotient
 from fairgauge.stats.cluster_robust import (
     ShareSums,
     ShareVariance,
@@ -47,6 +35,7 @@ from fairgauge.stats.cluster_robust import (
     share_variance,
     shared_correlation,
 )
+from fairgauge.stats.jackknife import assign_blocks
 
 BITS = np.array([1, 2, 4, 8])
 PATTERNS = 16
@@ -523,8 +512,7 @@ class ClustersBySide:
         """Return which of TP, FP, FN, TN each cell is, -1 where what is needed is missing."""
         label = _state(cells.label, self._outcome.labels, self._profile)
         prediction = _state(cells.prediction, self._outcome.predictions, self._profile)
-        found: Index = np.array(_CELL_OF[needs])[label, prediction]
-        return found
+        return np.asarray(np.array(_CELL_OF[needs])[label, prediction])
 
     def cells(self, needs: frozenset[Need]) -> tuple[Index, Index, Index, Index, Array]:
         """Return group, cluster, stratum, which of TP, FP, FN, TN, and the rows of every cell.
@@ -626,8 +614,7 @@ def clusters_spanning_groups(counted: GroupCounts, column: str | None) -> Iterat
         )
 
 
-def _state(codes: Index, positive: NDArray[np.bool_], profile: Profile) -> Index:
+def _state(codes: Index, positive: Mask, profile: Profile) -> Index:
     """Return whether each code is positive, negative or missing."""
     missing = _NO if profile.rules.missing_outcome_is_negative else _MISSING  # as in `sides`
-    state: Index = np.append(np.where(positive, _YES, _NO), missing)[codes]
-    return state
+    return np.asarray(np.append(np.where(positive, _YES, _NO), missing)[codes])

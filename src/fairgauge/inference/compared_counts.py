@@ -22,12 +22,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fairgauge.catalogue.cells import Array, Cells, Need
-    from fairgauge.catalogue.confusion_counts import ConfusionCounts
+    from fairgauge.catalogue.cells import Array, Cells, ConfusionCounts, Need
     from fairgauge.inference.clusters import ClusteredProportion, Clusters
     from fairgauge.question.specification import Spec
-    from fairgauge.resolve.sides import Index
     from fairgauge.results.scopes import ClassScope
+    from fairgauge.stats.arrays import Index
 
 FEWEST_GROUPS = 3
 """With two groups, their comparison is an estimate already."""

@@ -14,16 +14,15 @@ from itertools import pairwise
 from typing import Protocol, Self, TypeAlias, TypedDict, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fairgauge.catalogue.cells import Array
 from fairgauge.enums import IntervalMethod, Method, Status
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS, Reason, ReasonCode
-from fairgauge.resolve.sides import Index
 from fairgauge.results.estimates import as_count
 from fairgauge.results.scopes import Interval
-from fairgauge.stats.arrays import Limits, quotient
+from fairgauge.stats.arrays import Index, Limits, Mask, quotient
 from fairgauge.stats.cluster_robust import FEWEST_CLUSTERS
 from fairgauge.stats.intervals import ROUNDING, clopper_pearson, containing, critical, jeffreys
 from fairgauge.stats.weighted import MeanMoments, mean_limits
@@ -125,7 +124,7 @@ def insufficient_clusters(clusters: Array | tuple[Array, Array]) -> list[Reason 
     ]
 
 
-def decidable(interval: StatisticInterval) -> NDArray[np.bool_]:
+def decidable(interval: StatisticInterval) -> Mask:
     """Return which groups have sufficient data, so that a family of tests may hold them."""
     few = insufficient_rows(interval.rows)
     if interval.clusters is not None:
@@ -190,7 +189,7 @@ def _few_or_sparse(n: float, side: str | None, expected: float) -> Reason | None
     return None
 
 
-def strata_are_thin(rows: Sequence[Array], weights: Array) -> NDArray[np.bool_]:
+def strata_are_thin(rows: Sequence[Array], weights: Array) -> Mask:
     """Return for which groups strata with few rows on a side hold much of the weight.
 
     ``rows`` of both sides and ``weights`` have the shape (groups, strata).
@@ -299,7 +298,7 @@ class MappedProportion:
 class ConstantScores:
     """Which groups have a single score; a comparison is then of two values by definition."""
 
-    constant: NDArray[np.bool_]
+    constant: Mask
 
     def insufficient(self, other: ConstantScores | None = None) -> list[Reason | None]:
         """Return the reason where the scores of a group, or of both sides, are constant."""

@@ -18,21 +18,19 @@ from itertools import product
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.cells import Array, ConfusionCounts
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import Profile, Status
 from fairgauge.inference.compared_counts import Comparisons, Evidence
 from fairgauge.inference.interval import Intervals, certainty, first_reasons, insufficient_rows
-from fairgauge.inference.missing_groups import worst_values
+from fairgauge.inference.missing_values import worst_values
 from fairgauge.inference.uncertainty import Uncertainty, rows_counted
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.estimates import RateValue
 from fairgauge.results.scopes import Bounds
-from fairgauge.stats.arrays import Limits, quotient
+from fairgauge.stats.arrays import Limits, Mask, quotient
 
 Range: TypeAlias = tuple[ConfusionCounts, ConfusionCounts]
 """The least and the greatest counts of one side of many comparisons."""
@@ -76,7 +74,7 @@ def contrast_bounds(metric: Contrast, group: Range, reference: Range) -> Limits:
 
 
 def contrast_intervals(
-    metric: Contrast, group: Range, reference: Range, margin: NDArray[np.bool_], how: Uncertainty
+    metric: Contrast, group: Range, reference: Range, margin: Mask, how: Uncertainty
 ) -> Intervals:
     """Return the union of the confidence intervals of a contrast at all corner tables.
 
@@ -100,7 +98,7 @@ def protected_rates(
     statistics: Sequence[Statistic],
     side: Range,
     published: ConfusionCounts,
-    margin: NDArray[np.bool_],
+    margin: Mask,
     how: Uncertainty,
 ) -> dict[str, list[RateValue | None]]:
     """Return statistics of every group by name, with bounds; of what is no rate, why not."""

@@ -14,11 +14,10 @@ from functools import partial, singledispatch
 from typing import TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairgauge.catalogue.across import Across, GroupSpread
 from fairgauge.catalogue.averages import Averaged, Kappa
-from fairgauge.catalogue.cells import FN, FP, TN, TP, Array
+from fairgauge.catalogue.cells import FN, FP, TN, TP, Array, ConfusionCounts
 from fairgauge.catalogue.comparisons import (
     Combined,
     ComparisonMetric,
@@ -27,7 +26,6 @@ from fairgauge.catalogue.comparisons import (
     Metric,
     Representation,
 )
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.distributions import (
     CrossAuc,
     Distance,
@@ -72,7 +70,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.describers import function_at
 from fairgauge.results.estimates import RateValue, as_count, as_number
-from fairgauge.stats.arrays import Limits
+from fairgauge.stats.arrays import Limits, Mask
 from fairgauge.stats.contrasts import fold
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import shrunken_rates, tukey_adjusted, tukey_level
@@ -125,7 +123,7 @@ class Uncertainty:
         return Uncertainty(stricter(self.spec, parts))
 
     def of_rates(
-        self, statistics: Sequence[Statistic], evidence: Evidence, margin: NDArray[np.bool_]
+        self, statistics: Sequence[Statistic], evidence: Evidence, margin: Mask
     ) -> list[tuple[Intervals, MappedProportion | None]]:
         """Return the intervals of statistics of every group, and the proportions that they are.
 
@@ -453,7 +451,7 @@ def _inequality_interval(metric: Inequality, compared: Comparisons, how: Uncerta
 def rate_values(
     statistics: Sequence[Statistic],
     evidence: Evidence,
-    margin: NDArray[np.bool_],
+    margin: Mask,
     how: Uncertainty,
     profile: Profile,
 ) -> dict[str, list[RateValue | None]]:
@@ -509,7 +507,7 @@ def _smallest_denominator(statistic: Statistic, cases: ConfusionCounts) -> Array
 def _rate_values(
     statistic: Statistic,
     evidence: Evidence,
-    margin: NDArray[np.bool_],
+    margin: Mask,
     level: float,
     profile: Profile,
     intervals: Intervals,
@@ -541,7 +539,7 @@ def _rate_values(
     return values
 
 
-def _partially_pooled(share: MappedProportion | None, margin: NDArray[np.bool_]) -> Array:
+def _partially_pooled(share: MappedProportion | None, margin: Mask) -> Array:
     """Return empirical Bayes estimates of proportions, NaN where there are none."""
     estimates = np.full(len(margin), np.nan)
     at = np.flatnonzero(margin)

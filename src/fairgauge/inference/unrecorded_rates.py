@@ -12,12 +12,11 @@ from functools import cached_property
 from typing import Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairgauge.enums import Estimator, IntervalMethod
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.unrecorded_counts import RateCells
-from fairgauge.stats.arrays import Array, Limits
+from fairgauge.stats.arrays import Array, Limits, Mask
 from fairgauge.stats.contrasts import mover_difference, mover_ratio
 from fairgauge.stats.group_mixture import GroupMixture, ProfileCurve, StratifiedMixture
 from fairgauge.stats.group_probabilities import (
@@ -320,7 +319,7 @@ def can_be_validated(rate: UnrecordedRate, sides: Sequence[int]) -> bool:
 
 
 class _Likelihood:
-    def __init__(self, mixture: GroupMixture, sides: NDArray[np.bool_], *, direct: bool) -> None:
+    def __init__(self, mixture: GroupMixture, sides: Mask, *, direct: bool) -> None:
         self._mixture, self._sides, self._direct = mixture, sides, direct
         self._curves: dict[tuple[object, ...], ProfileCurve] = {}
 

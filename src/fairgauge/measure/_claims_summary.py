@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fairgauge.catalogue.cells import Array
 from fairgauge.measure._subgroup_counts import Subgroups, combined
 from fairgauge.resolve.searched_features import COUNTED, EVENT, OutcomeRows, SearchedRows
-from fairgauge.stats.arrays import quiet
+from fairgauge.stats.arrays import Index, Mask, quiet
 from fairgauge.stats.significance import normal_quantile
 
 MOST_MEMBERS = 30
@@ -51,9 +51,7 @@ class ClaimCounts:
         self._all = np.array([[total, *of[[*claims]]] for total, of in every])
         self._sums = self._all[:, None]
 
-    def by(
-        self, members: Sequence[int], more: Sequence[int] = ()
-    ) -> tuple[NDArray[np.bool_], Array]:
+    def by(self, members: Sequence[int], more: Sequence[int] = ()) -> tuple[Mask, Array]:
         """Return the strata that some claims make, and the sums in them.
 
         Parameters
@@ -116,7 +114,7 @@ class ClaimCounts:
                 sum_of += np.bincount(keys, each[inside], sum_of.size).reshape(sum_of.shape)
         return sums
 
-    def _patterns(self, part: OutcomeRows, of: Sequence[int]) -> NDArray[np.int64]:
+    def _patterns(self, part: OutcomeRows, of: Sequence[int]) -> Index:
         """Return for every row that counts one bit for each of some claims that it is in."""
         counted = part.outcomes >= COUNTED
         found = np.zeros(len(counted), dtype=np.int64)
@@ -143,7 +141,7 @@ def _mantel_haenszel(nc: Array, xc: Array, n: Array, x: Array) -> Array:
 
 def explain_claims(
     searched: SearchedRows, subgroups: Subgroups, claims: Sequence[int], c: float
-) -> NDArray[np.int64]:
+) -> Index:
     """Return for every claim the member of the summary that accounts for most of its evidence.
 
     In the strata that members make no other claim exceeds the critical value. In turn the claim
@@ -183,7 +181,7 @@ def explain_claims(
             members = others
     members = members or [int(np.argmax(_stratified(counts, [])))]
     beside = np.stack([_stratified(counts, [member]) for member in members])
-    explained_by: NDArray[np.int64] = np.array(members)[np.argmin(beside, axis=0)]
+    explained_by: Index = np.array(members)[np.argmin(beside, axis=0)]
     explained_by[[*members, *unexplained]] = -1
     return explained_by
 

@@ -7,12 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
-from fairgauge.catalogue.cells import Array
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.cells import Array, ConfusionCounts
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.inference.compared_counts import CellCount, Evidence
 from fairgauge.measure.slices import Slice
-from fairgauge.resolve.sides import Index, side_of_others
+from fairgauge.resolve.sides import side_of_others
+from fairgauge.stats.arrays import Index
 from fairgauge.stats.sampling import ClusterTotals, Sampling, SquaredWeights, effective
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Contrast, Metric
@@ -24,8 +23,6 @@ from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import References, references_at
 from fairgauge.results.curves import edges
 from fairgauge.results.estimates import ThresholdReferences
-
-Mask = NDArray[np.bool_]
 
 
 def accepts(outcome: OutcomeMasks, spec: Spec) -> Accepts:

@@ -9,7 +9,6 @@ from itertools import product
 from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairgauge.catalogue.across import Across, Joint, Spread
 from fairgauge.catalogue.averages import AVERAGES, Averaged, agreement, averaged
@@ -47,9 +46,11 @@ from fairgauge.inference.interval import NoInterval
 from fairgauge.inference.one.statistic_intervals import is_resampled, side_interval
 from fairgauge.inference.two.paired_changes import (
     DisparityChanges,
+    ScoredRows,
     StatisticChange,
     pooled_change,
     pooled_odds_change,
+    score_change,
     statistic_change,
 )
 from fairgauge.inference.two.paired_draws import (
@@ -58,7 +59,6 @@ from fairgauge.inference.two.paired_draws import (
     drawn_disparity,
     drawn_feature,
 )
-from fairgauge.inference.two.paired_scores import ScoredRows, score_change
 from fairgauge.inference.two.paired_tables import ClusterCounts, PairedTable
 from fairgauge.measure._candidate_verdicts import (
     MeasuredCandidate,
@@ -82,7 +82,7 @@ from fairgauge.resolve.asked_metrics import asked_metrics
 from fairgauge.resolve.group_counts import GroupCounts, JointCells, count_jointly
 from fairgauge.resolve.outcomes import OutcomeMasks, decide_task
 from fairgauge.resolve.resolution import Resolution, resolve
-from fairgauge.resolve.sides import Index, with_others
+from fairgauge.resolve.sides import with_others
 from fairgauge.results.estimates import EVERYONE
 from fairgauge.results.model_comparison import (
     Among,
@@ -93,6 +93,7 @@ from fairgauge.results.model_comparison import (
     Reclassified,
 )
 from fairgauge.results.scopes import NO_CLASS, POOLED, ClassScope, Interval, Reference
+from fairgauge.stats.arrays import Index, Mask
 from fairgauge.stats.intervals import critical, wilson
 
 
@@ -190,10 +191,9 @@ class PairedSlice:
 
     @cached_property
     def _decision_codes(self) -> Index:
-        codes: Index = self._codes([mask.predictions for mask in self._masks])
-        return codes
+        return np.asarray(self._codes([mask.predictions for mask in self._masks]))
 
-    def _codes(self, masks: Sequence[NDArray[np.bool_]]) -> Index:
+    def _codes(self, masks: Sequence[Mask]) -> Index:
         """Return the outcome of every level: 0 positive and 1 negative, or the class."""
         if self.classes:
             return np.asarray(np.argmax(np.stack(masks), axis=0), dtype=np.int64)

@@ -1,35 +1,53 @@
-"""Comparing two reports: a candidate with the model in use, or this month with the last."""
+"""Comparing two reports: a candidate with the model in use, or this month with the last.
+
+A change of a difference is a difference, a change of a ratio is a ratio (a difference of
+logarithms). Its limits are MOVER's of the two intervals, which assumes that the two reports rest
+on different rows: then the two estimates are independent.
+"""
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple, TypeAlias
 
-from fairgauge.catalogue.comparisons import is_of_all_groups
+import numpy as np
+
+from fairgauge.catalogue.comparisons import Metric, is_of_all_groups
 from fairgauge.cube.cube import SCHEMA as CUBE_SCHEMA
-from fairgauge.enums import ClassKind
+from fairgauge.enums import ClassKind, Direction, Outcome, ScopeKind, Status, Turn
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote
-from fairgauge.measure._report_changes import changes, overall_turn, verdict_changes
 from fairgauge.question.options import BY_NAME, OPTIONS
 from fairgauge.question.readers import items
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.comparison import (
     Alone,
+    Change,
     Comparison,
     Difference,
     GroupChange,
     Origin,
+    Subject,
+    UnmatchedVerdict,
+    VerdictChange,
     What,
     Which,
     subject_of,
     with_joint_names,
 )
-from fairgauge.results.estimates import Estimate
+from fairgauge.results.estimates import Estimate, as_number
 from fairgauge.results.report import Report, read_report
-from fairgauge.results.scopes import OVERALL, ClassScope
+from fairgauge.results.scopes import OVERALL, ClassScope, Interval
 from fairgauge.results.shown_result import read_saved
+from fairgauge.results.verdicts import Verdict
+from fairgauge.stats.arrays import Array, quiet
+from fairgauge.stats.contrasts import fold, mover_difference
+from fairgauge.stats.intervals import critical
+from fairgauge.stats.multiplicity import holm
 from fairgauge.values import canonical, matches, name_of
 from fairgauge.version import __version__
 
@@ -311,3 +329,448 @@ def _groups(old: Report, new: Report) -> Iterator[GroupChange]:
             old_share=before.share if before else None,
             new_share=after.share if after else None,
         )
+
+
+_ROUNDING = 1e-9
+
+
+def changes(
+    pairs: Sequence[tuple[Estimate, Estimate]],
+    refused: Reason | None = None,
+) -> tuple[Change, ...]:
+    """Return the change of every disparity, the most important first.
+
+    Parameters
+    ----------
+    pairs : sequence of (old, new)
+        The same disparity of two reports.
+    refused : Reason, optional
+        Why no change can have an interval, if none can.
+
+    Returns
+    -------
+    tuple of Change
+        Those that are significantly further from "no difference", those significantly closer, those
+        that changed sides or otherwise significantly, then the others by size; within these, all
+        rows before single strata.
+
+    Notes
+    -----
+    Change and distance are two questions. A change is statistically significant if its adjusted
+    p-value is at most 1 - confidence; a direction if that of the larger of two p-values is: of the
+    change, and of the change of the distance from "no difference" (MOVER of the folded intervals,
+    so that a change of sides counts as what it is). P-values invert the limits, taken to widen with
+    the normal quantile. All changes are one family (Holm), in which two groups that are each
+    other's reference are one comparison. Both estimates must have enough data.
+
+    References
+    ----------
+    Zou & Donner (2008), Statistics in Medicine 27, 1693-1702.
+    """
+    if not pairs:
+        return ()
+    scales = [_scale(new.definition) for _, new in pairs]
+    reasons = [
+        refused or _why_no_interval(*pair, scale) for pair, scale in zip(pairs, scales, strict=True)
+    ]
+    compared = np.array([reason is None for reason in reasons])
+    mirrored = _mirrored(pairs)
+    numbers = _measured(pairs, compared, scales, mirrored)
+    made = map(_change, pairs, reasons, scales, numbers)
+    folded = (
+        replace(each, mirror_of=each.new.mirror_of if i in mirrored else None)
+        for i, each in enumerate(made)
+    )
+    return tuple(sorted(folded, key=_importance))
+
+
+def _mirrored(pairs: Sequence[tuple[Estimate, Estimate]]) -> dict[int, int]:
+    """Return the pairs that only mirror another in both reports, each with that other."""
+    places = {_place(new, new.group): i for i, (_, new) in enumerate(pairs)}
+    found = {}
+    for i, (old, new) in enumerate(pairs):
+        other = places.get(_place(new, new.mirror_of)) if new.mirror_of is not None else None
+        if other is not None and (old.mirror_of or pairs[other][0].mirror_of):
+            found[i] = other
+    return found
+
+
+def _place(each: Estimate, group: str | None) -> tuple[object, ...]:
+    return (each.metric, each.feature, group, each.scope, each.class_scope, each.threshold)
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbers:
+    """The numbers of one change; NaN where there are none."""
+
+    log: bool
+    change: float
+    low: float
+    high: float
+    p_value: float
+    p_adjusted: float
+    away: float
+    distance_p_adjusted: float
+    crossing_p_adjusted: float
+    crossed: bool
+    bounded: bool
+
+
+def _why_no_interval(old: Estimate, new: Estimate, scale: _Neutral) -> Reason | None:
+    """Return why a change has no interval, None where it has one."""
+    for word, each in (("old", old), ("new", new)):
+        if each.value is None:
+            inner = () if each.reason is None else (each.reason,)
+            return Reason.of(ReasonCode.OLD_OR_NEW_UNDEFINED, report=word, reasons=inner)
+        if each.bounds is not None:
+            return Reason.of(ReasonCode.PROTECTED)
+        if each.interval is None:
+            return Reason.of(ReasonCode.OLD_OR_NEW_WITHOUT_INTERVAL, report=word)
+    if not _same_reference(old, new, scale):
+        return Reason.of(ReasonCode.DIFFERENT_REFERENCES)
+    if old.confidence != new.confidence:
+        return Reason.of(ReasonCode.DIFFERENT_LEVELS)
+    return None
+
+
+def _same_reference(old: Estimate, new: Estimate, scale: _Neutral) -> bool:
+    """Return whether both are of the same comparison.
+
+    A metric of all groups has no reference: it names the two groups that are furthest apart.
+    """
+    return scale.of_all_groups or old.reference == new.reference
+
+
+@quiet
+def _measured(
+    pairs: Sequence[tuple[Estimate, Estimate]],
+    compared: Array,
+    scales: Sequence[_Neutral],
+    mirrored: Mapping[int, int],
+) -> list[_Numbers]:
+    """Compute all changes at once; ``compared`` marks those that have an interval."""
+    neutral = np.array([scale.neutral for scale in scales])
+    log, bounded = (np.array([getattr(s, name) for s in scales]) for name in ("log", "bounded"))
+
+    def scaled(side: int, read: Callable[[Estimate], float | None]) -> Array:
+        raw = np.array([read(pair[side]) for pair in pairs], dtype=np.float64)
+        return np.where(log, np.log(np.where(log, raw, 1.0)), raw - np.nan_to_num(neutral))
+
+    old, new = (scaled(side, lambda e: e.value) for side in (0, 1))
+    limits = [(scaled(side, lambda e: e.low), scaled(side, lambda e: e.high)) for side in (0, 1)]
+    gap = np.where(old == new, 0.0, new - old)
+    low, high = mover_difference(new, *limits[1], old, *limits[0])
+    away = np.where(np.abs(old) == np.abs(new), 0.0, np.abs(new) - np.abs(old))
+    away_low, away_high = mover_difference(
+        np.abs(new), *fold(*limits[1]), np.abs(old), *fold(*limits[0])
+    )
+    known = compared & ~np.isnan(low) & ~np.isnan(high)
+    levels = [new.confidence for _, new in pairs]
+    p = np.where(known, _p_values(gap, low, high, levels), np.nan)
+    of_distance = np.maximum(p, _p_values(away, away_low, away_high, levels))
+    of_sides = np.array([max(_p_of(old), _p_of(new)) for old, new in pairs])
+    of_sides = np.where(np.isnan(p), np.nan, np.where(old * new < 0, of_sides, 1.0))
+    adjusted = [_adjusted(each, mirrored) for each in (p, of_distance, of_sides)]
+    low, high = np.where(known, low, np.nan), np.where(known, high, np.nan)
+    columns = [log, *(np.where(log, np.exp(each), each) for each in (gap, low, high)), p,
+               adjusted[0], np.where(np.isnan(neutral), np.nan, away), *adjusted[1:],
+               old * new < 0, bounded]  # fmt: skip
+    return [_Numbers(*row) for row in zip(*(each.tolist() for each in columns), strict=True)]
+
+
+def _adjusted(p: Array, mirrored: Mapping[int, int]) -> Array:
+    """Return adjusted p-values of a family in which what mirrors another is no comparison more."""
+    single = p.copy()
+    single[list(mirrored)] = np.nan
+    adjusted = holm(single)
+    adjusted[list(mirrored)] = adjusted[list(mirrored.values())]
+    return np.asarray(adjusted)
+
+
+def _p_of(each: Estimate) -> float:
+    return 1.0 if each.p_value is None else each.p_value
+
+
+class _Neutral(NamedTuple):
+    """What "no difference" is of a metric, and how its values are compared.
+
+    Attributes
+    ----------
+    neutral : the value that means "no difference"; NaN where none does.
+    log : whether logarithms are compared.
+    bounded : whether its range has two ends.
+    of_all_groups : whether it is one number of all groups of a feature.
+    """
+
+    neutral: float
+    log: bool
+    bounded: bool
+    of_all_groups: bool = False
+
+
+def _scale(row: Metric) -> _Neutral:
+    ratio = row.neutral == 1 and row.range[0] >= 0
+    return _Neutral(
+        row.neutral,
+        log=ratio,
+        bounded=all(map(math.isfinite, row.range)),
+        of_all_groups=row.scope == "feature",
+    )
+
+
+def _p_values(gap: Array, low: Array, high: Array, confidence: Sequence[float | None]) -> Array:
+    """Invert the limits: the level at which they would reach "no change"."""
+    half = np.where(gap > 0, gap - low, high - gap)
+    quantile = np.array([critical(each) if each else np.nan for each in confidence])
+    z = np.where(gap == 0, 0.0, quantile * np.abs(gap) / half)
+    return np.array([math.erfc(each / math.sqrt(2)) for each in z.tolist()])
+
+
+def _change(
+    pair: tuple[Estimate, Estimate], reason: Reason | None, scale: _Neutral, made: _Numbers
+) -> Change:
+    old, new = pair
+    direction = _direction(made.away) if _same_reference(old, new, scale) else None
+    sufficient = old.status is Status.OK and new.status is Status.OK
+    level = 1 - (new.confidence or 1.0) if sufficient else -1.0
+    known = not math.isnan(made.low)
+    if reason is None and not known:
+        reason = Reason.of(ReasonCode.BOTH_UNBOUNDED)
+    return Change(
+        old=old,
+        new=new,
+        by="ratio" if made.log else "difference",
+        change=as_number(made.change),
+        interval=Interval(made.low, made.high, new.confidence or math.nan) if known else None,
+        p_value=as_number(made.p_value),
+        p_adjusted=as_number(made.p_adjusted),
+        changed=made.p_adjusted <= level,
+        direction=direction,
+        distance_p_adjusted=as_number(made.distance_p_adjusted) if direction else None,
+        significant=bool(direction) and made.distance_p_adjusted <= level,
+        crossed=made.crossed,
+        other_side=direction is not None and made.crossing_p_adjusted <= level,
+        size=_size(pair, made),
+        reason=reason,
+    )
+
+
+def _direction(away: float) -> Direction | None:
+    if math.isnan(away):
+        return None
+    if abs(away) <= _ROUNDING:
+        return Direction.AS_FAR
+    return Direction.FURTHER if away > 0 else Direction.CLOSER
+
+
+def _size(pair: tuple[Estimate, Estimate], found: _Numbers) -> float:
+    """Return how far a disparity went, in units that can be compared between metrics."""
+    far = abs(math.log(found.change)) if found.log and found.change > 0 else abs(found.change)
+    if not math.isfinite(far):
+        return 0.0  # infinite values mean that a count is 0, not how a group fares
+    if found.log or found.bounded:
+        return far
+    rates = [r for e in pair for r in (e.rate_group, e.rate_reference) if r is not None]
+    known = [abs(number) for number in rates if math.isfinite(number)]
+    usual = sum(known) / len(known) if known else 0.0
+    return far / (usual or max(abs(e.value or 0.0) for e in pair) or 1.0)
+
+
+def _importance(each: Change) -> tuple[bool, bool, bool, bool, bool, float]:
+    inside = each.new.scope.kind is ScopeKind.STRATUM
+    closer = each.significant and each.direction is Direction.CLOSER
+    return (not each.significant, closer, not each.other_side, not each.changed, inside, -each.size)
+
+
+_Key: TypeAlias = tuple[str | int | None, ...]
+
+_BADNESS = {
+    Outcome.PASS: 0,
+    Outcome.INCONCLUSIVE: 1,
+    Outcome.NOT_EVALUATED: 1,
+    Outcome.FAIL: 2,
+}
+_FIRST = (Turn.WORSE, Turn.OTHER, Turn.BETTER)
+_BY_INTERVAL = (ReasonCode.INSIDE, ReasonCode.BELOW, ReasonCode.ABOVE)
+
+
+def turned(old: Outcome, new: Outcome, proven: Collection[Direction]) -> Turn | None:
+    """Return what became of an outcome; None where it stayed or one side was not judged.
+
+    An outcome may change by sampling variation: it is worse, or better, only where a disparity is
+    statistically significantly.
+
+    Parameters
+    ----------
+    old, new : the outcome in each report.
+    proven : in which directions disparities went statistically significantly.
+
+    Examples
+    --------
+    >>> turned(Outcome.PASS, Outcome.FAIL, {Direction.FURTHER})
+    <Turn.WORSE: 'worse'>
+    >>> turned(Outcome.PASS, Outcome.INCONCLUSIVE, ())
+    <Turn.OTHER: 'other'>
+    """
+    if old == new or Outcome.NONE in (old, new):
+        return None
+    before, after = _BADNESS[old], _BADNESS[new]
+    if after > before and Direction.FURTHER in proven:
+        return Turn.WORSE
+    if after < before and Direction.CLOSER in proven and new is not Outcome.NOT_EVALUATED:
+        return Turn.BETTER
+    return Turn.OTHER
+
+
+class VerdictChanges(NamedTuple):
+    """The verdicts of two reports held against each other.
+
+    Attributes
+    ----------
+    flips : the verdicts that changed, those that got worse first.
+    stayed : how many did not.
+    unmatched : the verdicts that only one of the reports has, of rules that both have.
+    alone : the rules that only one of the reports has.
+    """
+
+    flips: tuple[VerdictChange, ...]
+    stayed: int
+    unmatched: tuple[UnmatchedVerdict, ...]
+    alone: tuple[Alone, ...]
+
+
+def verdict_changes(old: Report, new: Report, changes: Iterable[Change]) -> VerdictChanges:
+    """Hold the verdicts of two reports against each other.
+
+    A verdict on a metric of all groups is matched by its feature, whichever groups are now furthest
+    apart; any other by its group.
+    """
+    proven: dict[Subject, set[Direction]] = {}
+    other_reference: set[Subject] = set()
+    for each in changes:
+        subject = subject_of(each.new)
+        if each.significant and each.direction and each.new.scope.kind is not ScopeKind.STRATUM:
+            proven.setdefault(subject, set()).add(each.direction)
+        if each.old.reference != each.new.reference and subject[2] is not None:
+            other_reference.add(subject)
+    before, after = (_by_subject(report.verdicts) for report in (old, new))
+    _match_unfeatured(before, after)
+    shared = [key for key in before if key in after]
+    found = []
+    for key in shared:
+        metric, feature, group = subject_of(after[key])
+        sides = {(metric, feature, side) for side in (group, after[key].mirror or group)}
+        comparable = not sides & other_reference
+        directions = set().union(*(proven.get(side, set()) for side in sides))
+        flip = _flip(before[key], after[key], directions, comparable=comparable)
+        found += [flip] if flip else []
+    stayed = len(shared) - len(found)
+    found.sort(key=lambda each: _FIRST.index(each.turn))
+    unmatched = (
+        *_unmatched(before, after, "old", new),
+        *_unmatched(after, before, "new", old),
+    )
+    rules = (*_rules(old, new, "old"), *_rules(new, old, "new"))
+    return VerdictChanges(tuple(found), stayed, unmatched, rules)
+
+
+def overall_turn(old: Outcome, new: Outcome, changed: VerdictChanges) -> Turn | None:
+    """Return what became of the verdict as a whole: worse only where one of its verdicts is.
+
+    It is better only where nothing that did not pass is without a counterpart.
+    """
+    turns = {each.turn for each in changed.flips}
+    proven = {Direction.FURTHER} if Turn.WORSE in turns else set()
+    gone = (each.verdict.outcome for each in changed.unmatched if each.report == "old")
+    if Turn.BETTER in turns and all(outcome is Outcome.PASS for outcome in gone):
+        proven.add(Direction.CLOSER)
+    return turned(old, new, proven)
+
+
+def _flip(
+    old: Verdict, new: Verdict, proven: Collection[Direction], *, comparable: bool
+) -> VerdictChange | None:
+    """Return how a verdict changed, None where it did not.
+
+    With ``comparable``, both hold a group against the same reference: an interval that went from
+    one side of a limit to the other then proves a direction.
+    """
+    if old.outcome == new.outcome:
+        return None
+    directions = set(proven)
+    if {old.outcome, new.outcome} == {Outcome.PASS, Outcome.FAIL} and all(
+        each.reason.code in _BY_INTERVAL and comparable for each in (old, new)
+    ):
+        fails = new.outcome is Outcome.FAIL
+        directions.add(Direction.FURTHER if fails else Direction.CLOSER)
+    turn = turned(old.outcome, new.outcome, directions) or Turn.OTHER
+    return VerdictChange(old=old, new=new, turn=turn)
+
+
+def _by_subject(verdicts: Iterable[Verdict]) -> dict[_Key, Verdict]:
+    """Return verdicts by rule and subject; rules of the same words by their order."""
+    found: dict[_Key, Verdict] = {}
+    seen: Counter[tuple[str | None, ...]] = Counter()
+    for each in verdicts:
+        metric, feature, group = subject_of(each)
+        if each.mirror is not None and group is not None:  # whichever of both sides is judged
+            group = min(group, each.mirror)
+        key = (each.rule, metric, feature, group)
+        seen[key] += 1
+        found[*key, seen[key]] = each
+    return found
+
+
+def _match_unfeatured(before: dict[_Key, Verdict], after: dict[_Key, Verdict]) -> None:
+    """Give a verdict on a named group that no feature has the key of the other report's verdict."""
+    for mine, theirs in ((before, after), (after, before)):
+        for key, verdict in list(mine.items()):
+            if verdict.feature is not None or verdict.group is None or key in theirs:
+                continue
+            twins = [
+                other for other, each in theirs.items()
+                if other not in mine and (each.rule, each.group) == (verdict.rule, verdict.group)
+            ]  # fmt: skip
+            if len(twins) == 1:
+                mine[twins[0]] = mine.pop(key)
+
+
+def _unmatched(
+    mine: Mapping[_Key, Verdict],
+    theirs: Mapping[_Key, Verdict],
+    name: Which,
+    other: Report,
+) -> Iterator[UnmatchedVerdict]:
+    """Yield the verdicts of one report that the other has not, though it has the rule."""
+    rules = {verdict.rule for verdict in theirs.values()}
+    lacking = "new" if name == "old" else "old"
+    for key, verdict in mine.items():
+        if key not in theirs and verdict.rule in rules:
+            reason = _why_unmatched(verdict, other, lacking)
+            yield UnmatchedVerdict(verdict=verdict, report=name, reason=reason)
+
+
+def _why_unmatched(verdict: Verdict, other: Report, name: str) -> Reason:
+    groups = {(group.feature, group.group) for group in other.groups}
+    if verdict.feature not in {feature for feature, _ in groups}:
+        return Reason.of(ReasonCode.ABSENT, what="feature", report=name)
+    of_all_groups = is_of_all_groups(verdict.definition)
+    if not of_all_groups and (verdict.feature, verdict.group) not in groups:
+        return Reason.of(ReasonCode.ABSENT, what="group", report=name)
+    references = {
+        each.reference.group
+        for each in other.estimates
+        if (each.metric, each.feature) == (verdict.metric, verdict.feature) and each.reference
+    }
+    if verdict.group in references and not of_all_groups:
+        return Reason.of(ReasonCode.IS_REFERENCE, report=name)
+    return Reason.of(ReasonCode.NOT_JUDGED, report=name)
+
+
+def _rules(report: Report, other: Report, name: Which) -> tuple[Alone, ...]:
+    known = {verdict.rule for verdict in other.verdicts}
+    counts = Counter(verdict.rule for verdict in report.verdicts if verdict.rule not in known)
+    return tuple(
+        Alone(what="rule", feature=None, name=rule, report=name, count=count)
+        for rule, count in counts.items()
+    )

@@ -25,7 +25,7 @@ from fairgauge.enums import (
     StratumWeights,
     WhyInconclusive,
 )
-from fairgauge.inference.missing_strata import RowsWithoutStratum
+from fairgauge.inference.missing_values import RowsWithoutStratum
 from fairgauge.measure._gap_sides import GapSides, gap_sides
 from fairgauge.measure.measure import measure
 from fairgauge.measure.slices import Slice

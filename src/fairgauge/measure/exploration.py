@@ -1,21 +1,27 @@
 """Counts, formulas and critical values for a page in which every view is computed again.
 
 Which outcome is positive, which rows are in which group and what the first view compares with are
-resolved here. The page adds up cells and applies closed forms, which are those of audits.
+resolved here. The page adds up cells and applies closed forms, which are those of audits. It picks
+the largest and the best group of a view from those that are found here.
+
+Views overlap: groups lie within groups, and thresholds beside thresholds. For the critical value
+with which all their intervals hold together, the counts are drawn again from their own shares, and
+of every draw the largest standardized deviation among all views is taken. Few draws suffice,
+because the value is an upper limit of their quantile.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
-from math import prod
-from typing import cast
+from itertools import combinations, islice, product
+from math import ceil, prod, sqrt
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.catalogue.closed_forms import FormKind, closed_form, coefficients
+from fairgauge.catalogue.closed_forms import FormKind, closed_form, coefficients, quotients
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
 from fairgauge.cube.cube import RANGE, CountTable, Cube
@@ -25,8 +31,6 @@ from fairgauge.enums import Closed, Method, Profile, ReferenceKind, ReferenceRul
 from fairgauge.errors import CubeError, Problem, SpecError, quote
 from fairgauge.identity import GroupId, group_names
 from fairgauge.inference.compared_counts import FEWEST_GROUPS
-from fairgauge.measure._view_references import MOST_VIEWS, view_references, views_of
-from fairgauge.measure._views_together import FEWEST_OUTCOMES, FEWEST_TOGETHER, critical_of_views
 from fairgauge.measure.slices import Slice
 from fairgauge.question.conditions import write_conditions
 from fairgauge.question.features import Ordered
@@ -35,16 +39,20 @@ from fairgauge.question.spec_file import toml_value
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts, Grouping, group_columns
-from fairgauge.resolve.references import is_unknown_part, resolve_references
+from fairgauge.resolve.references import (
+    choose_groups,
+    favours_the_least,
+    is_unknown_part,
+    resolve_references,
+)
 from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.resolve.sides import CountsBySide
 from fairgauge.results.page_counts import page_table, rate_formula
 from fairgauge.results.verdicts import Verdict
+from fairgauge.stats.arrays import Array, Index, Mask, quiet
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import tukey_level
 from fairgauge.values import Json
-
-Index = NDArray[np.int64]
 
 FEWEST_PERSONS = 10
 """A cell of fewer persons may show what one of them is."""
@@ -630,3 +638,239 @@ def _model(spec: Spec) -> dict[str, object]:
         "name": spec.prediction or spec.score or "",
         "lines": [f"{key} = {toml_value(value)}" for key, value in kept.items()],
     }
+
+
+MOST_VIEWS = 1_000
+"""Views of a table of which the groups are chosen; of more it would take too long."""
+
+
+def views_of(columns: Sequence[int], sizes: Sequence[int]) -> Iterator[tuple[list[int], int]]:
+    """Yield the columns that make groups, and the number of filters by the others."""
+    for size in range(1, len(columns) + 1):
+        for by in combinations(columns, size):
+            yield list(by), prod(sizes[i] + 1 for i in columns if i not in by)
+
+
+def view_references(
+    table: tuple[Sequence[int], Sequence[int], Index, Index],
+    names: Sequence[Sequence[str]],
+    known: Sequence[Sequence[bool]],
+    rates: Sequence[Statistic],
+    min_n: float | None,
+    *,
+    turned: bool,
+) -> Iterator[list[object]]:
+    """Yield every view of a table with the number of admissible groups and the chosen ones.
+
+    A view is the columns that make groups and the code of each filter, -1 without one. Then come
+    the largest group, and for each rate the best one with the place from which on it is the best.
+    A group is the number of its codes in mixed radix.
+
+    Parameters
+    ----------
+    table : columns, places, codes of the rows, and their counts by label and places reached.
+    names, known : the groups of every column of the page, and which are of known category.
+    min_n : rows below which a group is chosen only where all groups are so small.
+    """
+    columns, places, codes, counts = table
+    sizes, minimum = [len(each) for each in names], FEWEST_ROWS if min_n is None else min_n
+    for by, _ in views_of(columns, sizes):
+        rest = [i for i in columns if i not in by]
+        for chosen in product(*(range(-1, sizes[i]) for i in rest)):
+            filters = dict(zip(rest, chosen, strict=True))
+            kept = np.all([codes[:, columns.index(i)] < sizes[i] for i in by], axis=0)
+            for i, code in filters.items():
+                kept &= (code < 0) | (codes[:, columns.index(i)] == code)
+            kept &= counts.any(axis=(1, 2))
+            own = [codes[kept, columns.index(i)] for i in by]
+            radix = [sizes[i] for i in by]
+            groups, at = np.unique(np.ravel_multi_index(own, radix), return_inverse=True)
+            if not len(groups):
+                continue
+            parts = np.unravel_index(groups, radix)
+            called = [
+                " & ".join(names[i][code] for i, code in zip(by, of, strict=True))
+                for of in zip(*(each.tolist() for each in parts), strict=True)
+            ]
+            people = np.all(
+                [np.array(known[i])[of] for i, of in zip(by, parts, strict=True)], axis=0
+            )
+            of_groups = np.zeros((len(groups), *counts.shape[1:]))
+            np.add.at(of_groups, at, counts[kept])
+            filtered = [filters.get(i, -1) for i in range(len(names))]
+            yield [
+                by,
+                filtered,
+                *_chosen(of_groups, called, people, groups, rates, minimum, places, turned),
+            ]
+
+
+def _chosen(
+    counts: Array,
+    names: Sequence[str],
+    people: Mask,
+    groups: Index,
+    rates: Sequence[Statistic],
+    minimum: float,
+    places: Sequence[int],
+    turned: bool,
+) -> Iterator[object]:
+    """Yield the number of admissible groups, the largest, and the best by each rate."""
+    rows = counts.sum(axis=(1, 2))
+    large = rows >= minimum
+    yield int((large & people).sum())
+    largest, _, _ = choose_groups(rows, large, people, names, rows[:, None])
+    yield int(groups[largest[0]])
+    cells = eight_cells(counts)[..., ::-1] if turned else eight_cells(counts)
+    for rate in rates:
+        sign = -1 if favours_the_least(rate) else 1
+        best, _, _ = choose_groups(rows, large, people, names, sign * _values(rate, cells))
+        starts = [0, *(np.flatnonzero(np.diff(best)) + 1).tolist()]
+        yield [n for k in starts for n in (places[k], int(groups[best[k]]))]
+
+
+@quiet
+def _values(rate: Statistic, cells: Array) -> Array:
+    shares = [
+        np.tensordot(over, cells, 1) / np.tensordot(under, cells, 1)
+        for over, under in quotients(rate)
+    ]
+    return np.asarray(np.mean(shares, axis=0))
+
+
+Sums = NDArray[np.float32]
+
+FEWEST_TOGETHER = 30
+"""Rows of a side below which no interval far out in the tail is claimed: it is not exact there."""
+FEWEST_OUTCOMES = 10
+"""Rows of each outcome, observed of a rate and expected of a comparison, that it needs as well."""
+_DRAWS, _AT_ONCE = 400, 25
+_MOST_WORK = 1e9
+_UPPER = 1.645
+"""The 95% upper limit of the quantile of the draws is this many of its standard errors above."""
+
+
+def critical_of_views(
+    codes: Index,
+    counts: Index,
+    sizes: Sequence[int],
+    sums: Sequence[Sequence[Sequence[int]]],
+    confidence: float,
+) -> float | None:
+    """Return the critical value; None where the draws would take too long, or be too few.
+
+    Parameters
+    ----------
+    codes : array of shape (cells, columns): the group of each column; codes from the number of
+        groups on are of values outside them.
+    counts : array of shape (cells, 3, places + 2): rows by label and by thresholds reached.
+    sizes : the number of groups of each column.
+    sums : of every rate, the coefficients of the eight cells in its numerator and denominator.
+
+    Examples
+    --------
+    >>> counts = np.array([[[200, 300, 0], [400, 100, 0], [0, 0, 0]]] * 3)
+    >>> selected = ([1, 1, 0, 0, 1, 0, 0, 0], [1, 1, 1, 1, 1, 1, 0, 0])
+    >>> z = critical_of_views(np.array([[0], [1], [2]]), counts, [3], [selected], 0.95)
+    >>> 2.4 < z < 3.2  # of 3 groups and 6 pairs, among them each group with the others
+    True
+    """
+    rank = ceil(_DRAWS * confidence + _UPPER * sqrt(_DRAWS * confidence * (1 - confidence)))
+    sides, pairs = _sides_and_pairs(codes, sizes)
+    work = _DRAWS * len(sums) * counts.shape[2] * (len(pairs) + len(sides) * len(codes) / 8)
+    if rank >= _DRAWS or work > _MOST_WORK or not counts.any():
+        return None
+    chance = np.random.default_rng(0)
+    shares = counts.ravel() / counts.sum()
+    expected = _sums(counts[None], sides, sums)
+    largest = [
+        _largest(_sums(drawn, sides, sums), expected, pairs)
+        for _ in range(_DRAWS // _AT_ONCE)
+        for drawn in [chance.multinomial(counts.sum(), shares, _AT_ONCE).reshape(-1, *counts.shape)]
+    ]
+    return float(np.sort(np.concatenate(largest))[rank])
+
+
+def _sides_and_pairs(codes: Index, sizes: Sequence[int]) -> tuple[Sums, Index]:
+    """Return the cells of every side of any view, and which sides are compared."""
+    columns = range(len(sizes))
+    found: dict[bytes, int] = {}
+    pairs: set[tuple[int, int]] = set()
+
+    def position(side: Mask) -> int:
+        return found.setdefault(side.tobytes(), len(found))
+
+    for size in range(1, len(sizes) + 1):
+        for by in combinations(columns, size):
+            for whole, groups in _views(codes, sizes, by):
+                held = [position(group) for group in groups]
+                others = [whole & ~group for group in groups]
+                pairs |= {(min(pair), max(pair)) for pair in combinations(held, 2)}
+                compared = [(h, position(o)) for h, o in zip(held, others, strict=True) if o.any()]
+                pairs |= {(min(pair), max(pair)) for pair in compared}
+    sides = np.array([np.frombuffer(side, dtype=np.bool_) for side in found], dtype=np.float32)
+    return sides, np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
+
+
+def _views(
+    codes: Index, sizes: Sequence[int], by: tuple[int, ...]
+) -> Iterator[tuple[Mask, list[Mask]]]:
+    """Yield the cells of all groups, and of each group, under every filter by the other columns."""
+    rest = [i for i in range(len(sizes)) if i not in by]
+    for chosen in product(*(range(-1, sizes[i]) for i in rest)):
+        filtered = [codes[:, i] == code for i, code in zip(rest, chosen, strict=True) if code >= 0]
+        known = [codes[:, i] <= sizes[i] for i in by]
+        whole = np.logical_and.reduce([*filtered, *known])
+        groups = [
+            np.logical_and.reduce([whole, *(codes[:, i] == g for i, g in zip(by, of, strict=True))])
+            for of in product(*(range(sizes[i]) for i in by))
+        ]
+        yield whole, [group for group in groups if group.any()]
+
+
+def eight_cells(counts: NDArray[Any]) -> NDArray[Any]:
+    """Return the cells of decisions at every place, the cells first: of (..., 3, places + 2)."""
+    reached = counts[..., :-1][..., ::-1].cumsum(axis=-1)[..., ::-1]
+    yes = np.moveaxis(reached[..., 1:], -2, 0)
+    no = np.moveaxis(reached[..., :1], -2, 0) - yes
+    missing = np.broadcast_to(np.moveaxis(counts[..., -1:], -2, 0), yes.shape)
+    return np.stack([yes[0], yes[1], no[0], no[1], yes[2], no[2], missing[0], missing[1]])
+
+
+def _sums(counts: Index, sides: Sums, sums: Sequence[Sequence[Sequence[int]]]) -> tuple[Sums, Sums]:
+    """Return numerators and denominators of the rates: shape (sides, rates, draws, places)."""
+    cells = eight_cells(counts).astype(np.float32)
+    of_cells = np.tensordot(np.array(sums, np.float32), cells, axes=(2, 0))
+    over, under = np.moveaxis(np.tensordot(sides, of_cells, axes=(1, 3)), 2, 0)
+    return over, under
+
+
+@quiet
+def _largest(drawn: tuple[Sums, Sums], expected: tuple[Sums, Sums], pairs: Index) -> Array:
+    """Return the largest standardized deviation of every draw.
+
+    Of a pair both the difference and the ratio deviate by at most the root of the squares of its
+    sides, so that few pairs are computed.
+    """
+    (over, under), share = drawn, expected[0] / expected[1]
+    off, variance = over / under - share, share * (1 - share) / under
+    squares = np.where((under >= FEWEST_TOGETHER) & (variance > 0), off**2 / variance, 0.0)
+    enough = np.minimum(over, under - over) >= FEWEST_OUTCOMES
+    largest = np.asarray(np.where(enough, squares, 0.0).max(axis=(0, 1, 3)))
+    for one, two in pairs.tolist():
+        rate, draw, place = np.nonzero(squares[one] + squares[two] > largest[:, None])
+        if not len(draw):
+            continue
+        at, fixed = (rate, draw, place), (rate, np.zeros_like(draw), place)
+        (x1, n1, d1, v1), (x2, n2, d2, v2) = (
+            (over[side][at], under[side][at], off[side][at], variance[side][at])
+            for side in (one, two)
+        )
+        pooled = (x1 + x2) / (n1 + n2)
+        fitting = np.minimum(n1, n2) >= FEWEST_TOGETHER
+        fitting &= np.minimum(n1, n2) * np.minimum(pooled, 1 - pooled) >= FEWEST_OUTCOMES
+        times = share[one][fixed] / share[two][fixed]
+        gaps = [(d1 - k * d2) ** 2 / (v1 + k**2 * v2) for k in (1.0, times)]
+        worst = np.where(fitting, np.fmax(*gaps), 0.0)
+        np.maximum.at(largest, draw, np.where(np.isfinite(worst), worst, 0.0))
+    return np.asarray(np.sqrt(largest))

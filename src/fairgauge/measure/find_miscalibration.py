@@ -36,6 +36,7 @@ from fairgauge.results.subgroup_search import (
     SearchQuestion,
     Subgroup,
 )
+from fairgauge.stats.arrays import Mask
 from fairgauge.stats.signed_roots import (
     BinomialTails,
     binomial_root,
@@ -121,7 +122,7 @@ class _TestedScores:
             low=binomial_root(x, n, np.clip(mean + by, 0, 1)),
         )
 
-    def _beyond(self, roots: _Roots) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def _beyond(self, roots: _Roots) -> tuple[Mask, Mask]:
         """Return where scores are too high, and where they are too low, of the sides asked for."""
         side = self.question.worse
         too_high = (roots.high > self.c_high) & (side is not Worse.LOWER)
@@ -137,7 +138,7 @@ class _TestedScores:
         high = np.where(below, np.minimum(high, -np.nextafter(by, 1)), np.maximum(high, -by))
         return low, high
 
-    def _within(self) -> NDArray[np.bool_]:
+    def _within(self) -> Mask:
         """Return where the whole interval is inside what is tolerated, on the sides asked for."""
         by, side = self.question.tolerance, self.question.worse
         inside_above = (self.high < by) | (side is Worse.LOWER)

@@ -12,7 +12,6 @@ from itertools import product
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairgauge.catalogue.across import Across, Spread
 from fairgauge.catalogue.averages import AVERAGES, agreement, averaged
@@ -41,8 +40,12 @@ from fairgauge.inference.groups.families import (
     homogeneity_notes,
     reversed_ranking,
 )
-from fairgauge.inference.missing_groups import missing_groups
-from fairgauge.inference.missing_outcomes import lacking, missing_outcomes, uncounted
+from fairgauge.inference.missing_values import (
+    lacking,
+    missing_groups,
+    missing_outcomes,
+    uncounted,
+)
 from fairgauge.measure._small_groups import (
     Small,
     adequate_parts,
@@ -81,6 +84,7 @@ from fairgauge.results.estimates import (
     WorstCase,
 )
 from fairgauge.results.scopes import NO_CLASS, ClassScope, Diagnostic
+from fairgauge.stats.arrays import Mask
 
 _FULL_COVERAGE = 0.9
 
@@ -507,5 +511,5 @@ def _worst_class(metric: Metric, by_class: Sequence[Estimate]) -> Estimate:
     return replace(worst, class_scope=ClassScope(ClassKind.WORST, worst.class_scope.name))
 
 
-def _none(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _none(mask: Mask) -> Mask:
     return np.zeros_like(mask)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Contrast
@@ -25,6 +24,7 @@ from fairgauge.resolve.group_counts import level_codes
 from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.results.gap_decomposition import UNADJUSTED, Gap
 from fairgauge.scan.row_codes import CodedRows
+from fairgauge.stats.arrays import Index, Mask
 from fairgauge.stats.grouped_regression import AdjustedEffect, cells_of
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.sampling import Sampling, SquaredWeights
@@ -86,7 +86,7 @@ def _role_of(gap: Gap) -> Role | None:
     return None if unseen else _OF_COLUMN.get(metric.of.name)
 
 
-def _numbers(cube: Cube, name: str, codes: NDArray[np.int64]) -> Array:
+def _numbers(cube: Cube, name: str, codes: Index) -> Array:
     (axis,) = (a for a in cube.plan.axes if a.column == name and a.role is Role.STRATUM)
     return np.array([float(level or 0) for level in cube.levels[axis]])[codes]
 
@@ -98,7 +98,7 @@ def _cells_of_gap(
         tuple[Array, Array, Array, Array],
         tuple[Array, Array] | None,
         Sampling | None,
-        NDArray[np.int64],
+        Index,
     ]
     | None
 ):
@@ -159,9 +159,7 @@ def _cells_of_gap(
     return (x_d, n_d, x_a, n_a), squares, sampling, combined.T
 
 
-def _sides_of(
-    gap: Gap, groups: Sequence[str], group: NDArray[np.int64]
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _sides_of(gap: Gap, groups: Sequence[str], group: Index) -> tuple[Mask, Mask]:
     """Return which cells or rows are of the group of a gap, and which of its reference."""
     estimate = gap.estimate
     ours = group == groups.index(estimate.group or "")
@@ -171,12 +169,12 @@ def _sides_of(
     return ours, group == groups.index(estimate.reference.group or "")
 
 
-def _codes_in(axis: Axis, exact: Cube, cut: Cube) -> NDArray[np.int64]:
+def _codes_in(axis: Axis, exact: Cube, cut: Cube) -> Index:
     """Return the places in one cube of the levels in another, the missing one last."""
     return np.append(level_codes(axis, cut, exact.levels[axis]), -1)
 
 
-def _by_cell(cell: NDArray[np.int64], on: NDArray[np.bool_], values: Array, cells: int) -> Array:
+def _by_cell(cell: Index, on: Mask, values: Array, cells: int) -> Array:
     return np.asarray(np.bincount(cell.ravel(), np.where(on, values, 0.0), cells), dtype=float)
 
 
@@ -258,7 +256,7 @@ class _Layout:
     middle: Array
     spread: Array
     levels: tuple[Axis, ...]
-    keys: NDArray[np.int64]
+    keys: Index
 
     @classmethod
     def of(cls, gaps: Sequence[Gap], cube: Cube, numbers: Collection[str]) -> _Layout:
@@ -279,7 +277,7 @@ class _Layout:
         codes = table.codes[(table.codes >= 0).all(axis=1)]
         return replace(layout, keys=np.unique(layout.key(codes.T)))
 
-    def key(self, codes: Sequence[NDArray[np.int64]] | NDArray[np.int64]) -> NDArray[np.int64]:
+    def key(self, codes: Sequence[Index] | Index) -> Index:
         """Return combinations of levels as one number each."""
         size = len(codes[0]) if len(codes) else 1
         key = np.zeros(size, dtype=np.int64)
@@ -315,7 +313,7 @@ class _GapFit:
 
     gap: Gap
     role: Role
-    place: NDArray[np.int64]
+    place: Index
     regression: StreamedLogistic | StreamedLinear
 
 
@@ -374,8 +372,8 @@ def _add(rows: CodedRows, fits: Sequence[_GapFit], layout: _Layout, resolution: 
     n = cases if rows.weights is None else cases * rows.weights
     sums = [n] if rows.weights is None else [n, n * rows.weights]
     known &= n > 0
-    groups: dict[str | None, NDArray[np.int64]] = {}
-    outcomes: dict[Role, tuple[Array, NDArray[np.bool_]]] = {}
+    groups: dict[str | None, Index] = {}
+    outcomes: dict[Role, tuple[Array, Mask]] = {}
     for fit in fits:
         feature = fit.gap.estimate.feature
         counts = next(each for each in resolution.features if each.feature == feature)
@@ -396,7 +394,7 @@ def _add(rows: CodedRows, fits: Sequence[_GapFit], layout: _Layout, resolution: 
 
 def _outcome(
     rows: CodedRows, fit: _GapFit, cube: Cube, resolution: Resolution
-) -> tuple[Array, NDArray[np.bool_]]:
+) -> tuple[Array, Mask]:
     """Return the value of each row in the outcome of a gap, and whether it has one."""
     axis = cube.plan.axis(fit.role)
     assert axis is not None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from fairgauge.catalogue.cells import Array, divide
+from fairgauge.catalogue.cells import BOTH, Array, divide
 from fairgauge.catalogue.comparisons import (
     ComparisonMetric,
     Contrast,
@@ -24,9 +24,13 @@ from fairgauge.enums import GroupKind, Profile, ReferenceKind, ReferenceRule, St
 from fairgauge.identity import GroupId
 from fairgauge.inference import Comparisons, Evidence, FeatureGroups, Uncertainty
 from fairgauge.inference.interval import Certainty, certainty
-from fairgauge.inference.missing_groups import most_unknown, worst_cases
-from fairgauge.inference.missing_outcomes import metric_cases, rate_cases
-from fairgauge.inference.missing_strata import RowsWithoutStratum
+from fairgauge.inference.missing_values import (
+    RowsWithoutStratum,
+    metric_cases,
+    most_unknown,
+    rate_cases,
+    worst_cases,
+)
 from fairgauge.inference.one.statistic_intervals import EveryGroup
 from fairgauge.inference.protected_counts import (
     Range,
@@ -53,7 +57,7 @@ from fairgauge.resolve.references import (
     mirrored_group,
     resolve_references,
 )
-from fairgauge.resolve.sides import BOTH, CountsBySide, Index
+from fairgauge.resolve.sides import CountsBySide
 from fairgauge.results.estimates import (
     ComparisonKey,
     Estimate,
@@ -63,12 +67,13 @@ from fairgauge.results.estimates import (
     as_number,
 )
 from fairgauge.results.scopes import OVERALL, POOLED, Bounds, ClassScope, Reference
+from fairgauge.stats.arrays import Index
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from fairgauge.catalogue.across import Across
-    from fairgauge.catalogue.confusion_counts import ConfusionCounts
+    from fairgauge.catalogue.cells import ConfusionCounts
     from fairgauge.inference.clusters import ClustersBySide
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.outcomes import OutcomeMasks

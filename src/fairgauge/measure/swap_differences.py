@@ -31,6 +31,7 @@ from fairgauge.results.name_swaps import (
     SwapVariant,
     SwapVerdict,
 )
+from fairgauge.stats.arrays import Mask
 from fairgauge.stats.crossed_designs import (
     CrossedDifference,
     Variance,
@@ -49,7 +50,6 @@ from fairgauge.values import matches, name_of
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 What = Literal["names", "items", "runs"]
 
 FEWEST_ITEMS = 3

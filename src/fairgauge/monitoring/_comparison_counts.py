@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.catalogue.averages import agreement
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.cells import ConfusionCounts
 from fairgauge.cube.cube import CountTable, Cube, aggregate, settled
 from fairgauge.cube.identifiers import NUMBERED
 from fairgauge.cube.plan import Axis

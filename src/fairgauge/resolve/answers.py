@@ -20,6 +20,7 @@ from fairgauge.identity import GroupId, group_names
 from fairgauge.question.features import Ordered
 from fairgauge.question.swap_question import SwapQuestion, named_reference
 from fairgauge.resolve.group_counts import unknown_levels
+from fairgauge.stats.arrays import Mask
 from fairgauge.values import Value, match, matches, name_of, spelled_alike, spelling
 
 Array = NDArray[np.float64]
@@ -175,7 +176,7 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
     return answers
 
 
-def _unknown(cube: Cube, axis: Axis, question: SwapQuestion) -> NDArray[np.bool_]:
+def _unknown(cube: Cube, axis: Axis, question: SwapQuestion) -> Mask:
     """Return whether every level of an axis means that a value is unknown; last, a missing one."""
     levels = [None] * (len(axis.cuts) + 1) if axis.cuts else cube.levels[axis]
     return np.append(unknown_levels(axis, levels, question.spec, axis.role), True)

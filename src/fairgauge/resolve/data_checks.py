@@ -9,21 +9,23 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fairgauge.catalogue.across import DifferentialFairness
+from fairgauge.catalogue.cells import ConfusionCounts
 from fairgauge.catalogue.comparisons import Contrast, Metric
-from fairgauge.catalogue.exchanged_outcomes import depends_on_positive
+from fairgauge.catalogue.distributions import Distance, ScoreDistance
 from fairgauge.catalogue.moments import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.crossed_strata import with_one_stratum
 from fairgauge.cube.cube import Cube, Sums
 from fairgauge.cube.levels import quartiles
 from fairgauge.cube.plan import Axis
-from fairgauge.enums import DiagnosticCode, Favourable, Missing, Role, Task, Uncounted
+from fairgauge.enums import DiagnosticCode, Favourable, Missing, Profile, Role, Task, Uncounted
 from fairgauge.errors import DataError, closest, listing, quote
 from fairgauge.identity import FeatureId, ValueSet, is_named, texts_of
 from fairgauge.question.category_words import means_missing, means_no_outcome
@@ -37,6 +39,7 @@ from fairgauge.resolve.group_counts import GroupCounts, count_groups, unknown_le
 from fairgauge.resolve.outcomes import decide_task, outcome_masks
 from fairgauge.results.estimates import Group
 from fairgauge.results.scopes import OVERALL, Diagnostic
+from fairgauge.stats.arrays import Mask
 from fairgauge.stats.cluster_robust import largest_design_effect
 from fairgauge.stats.significance import homogeneity
 from fairgauge.values import Value, matches, name_of, spelled_alike, spelling
@@ -101,6 +104,31 @@ def check_known(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -> N
                     "person (person, --person)"
                 )
             raise DataError(f"column {quote(axis.column)} ({role}) holds no {what} in any row")
+
+
+def likely_mistakes(
+    cube: Cube, spec: Spec, task: Task, rows_by_level: Mapping[Axis, Sums]
+) -> Iterator[Diagnostic]:
+    """Warn of values that suggest that something else was meant."""
+    if cube.min_cell is None:  # few errors may be rounded to none
+        yield from prediction_is_label(cube, spec)
+        yield from copied_outcomes(cube, spec)
+    yield from sensitive_outcomes(spec)
+    yield from single_row_groups(cube, spec, rows_by_level)
+    yield from numeric_groups(cube, spec, rows_by_level)
+    yield from many_strata(cube, spec, rows_by_level)
+    strata = [each.column for each in spec.strata]
+    sensitive = {c for feature in spec.recorded.values() for c in feature.columns}
+    yield from alike_strata(cube, set(strata) - sensitive)
+    yield from missing_values(cube, spec, strata)
+    yield from strata_of_outcomes(cube, spec, strata, (Role.LABEL, Role.PREDICTION))
+    if task is Task.BINARY:
+        yield from predictions_that_are_no_label(cube, spec, rows_by_level)
+        yield from undecided_outcomes(cube, spec, rows_by_level)
+    yield from doubtful_names(cube, spec, rows_by_level)
+    yield from limits_outside_range(spec)
+    yield from ratios_of_signed_amounts(cube, spec)
+    yield from unmatched_groups(cube, spec)
 
 
 def assumed_positive(
@@ -417,7 +445,7 @@ def _distance(apart: Mapping[str, Any]) -> float:
 
 
 def _apart(
-    cube: Cube, axis: Axis, absent: NDArray[np.bool_], roles: Sequence[Role], level: float
+    cube: Cube, axis: Axis, absent: Mask, roles: Sequence[Role], level: float
 ) -> Iterator[dict[str, Any]]:
     """Yield how often values are ``absent`` by columns of some roles, where that differs.
 
@@ -928,16 +956,11 @@ def group_texts(features: Iterable[GroupCounts]) -> dict[FeatureId, set[str]]:
     }
 
 
-def unmatched_groups(
-    cube: Cube, spec: Spec, groups: Mapping[FeatureId, Collection[str]]
-) -> Iterator[Diagnostic]:
-    """Warn of groups and unknown values in the question that the data need not have.
-
-    Parameters
-    ----------
-    groups : mapping
-        What a user may write for the groups of every feature.
-    """
+def unmatched_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of groups and unknown values in the question that the data need not have."""
+    groups: Mapping[FeatureId, Collection[str]] = {}
+    if spec.population or spec.words.groups:  # excluded ones among them
+        groups = group_texts(count_groups(cube, replace(spec, exclude_groups=())))
     groups = _with_estimated(spec, groups)
     axes = [a for a in cube.plan.axes if a.role is Role.FEATURE and not a.cuts]
     levels = [level for axis in axes for level in cube.levels[axis]]
@@ -1039,3 +1062,33 @@ def _unmatched(path: str, name: str, known: Iterable[str]) -> Diagnostic:
     return Diagnostic.warning(
         DiagnosticCode.UNMATCHED, path=path, name=name, nearest=near, held=held
     )
+
+
+_OF_ALL_OUTCOMES = (DifferentialFairness, Distance, ScoreDistance)
+"""Metrics in which every outcome counts alike, as consistency does."""
+_COUNTS = np.array([[11.0, 7.0, 5.0, 3.0]])
+"""TP, FP, FN and TN; reversed, they are those with the other outcome as the positive one."""
+
+
+def depends_on_positive(row: Metric | Statistic) -> bool:
+    """Return whether a metric or rate of two outcomes is another one if the other is positive.
+
+    Examples
+    --------
+    >>> from fairgauge.catalogue.lookup import find_rate
+    >>> depends_on_positive(find_rate("selection_rate")), depends_on_positive(find_rate("accuracy"))
+    (True, False)
+    """
+    if Task.BINARY not in row.tasks or not row.needs & {"label", "prediction"}:
+        return False
+    if isinstance(row, Metric):
+        alike = isinstance(row, _OF_ALL_OUTCOMES) or row.name == "consistency"
+        return any(map(depends_on_positive, row.statistics)) if row.statistics else not alike
+    if "score" in row.needs:
+        return True
+    sides = (
+        ConfusionCounts(size=each.sum(axis=-1), cells={row.needs: each})
+        for each in (_COUNTS, _COUNTS[:, ::-1])
+    )
+    one, other = (row.value(side, Profile.DOCUMENTED) for side in sides)
+    return not np.allclose(one, other)

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairgauge.catalogue.cells import Array
 from fairgauge.cube.crossed_strata import with_one_stratum
@@ -31,10 +30,9 @@ from fairgauge.identity import (
 )
 from fairgauge.question.specification import Spec
 from fairgauge.results.scopes import OVERALL, Reference, Scope, stratum
-from fairgauge.stats.blocks import content_ranks
+from fairgauge.stats.arrays import Index, Mask
+from fairgauge.stats.jackknife import content_ranks
 from fairgauge.values import Value, match, matches, name_of
-
-Index = NDArray[np.int64]
 
 _OTHER, _DROPPED, _EXCLUDED = -1, -2, -3
 """Codes of known values of no group, of missing values, and of groups that are excluded."""
@@ -238,9 +236,7 @@ class GroupCounts:
         """Return the scope of a slot: overall, or a stratum."""
         return stratum(self.strata[slot - 1]) if slot else OVERALL
 
-    def codes_of_rows(
-        self, cube: Cube, columns: Mapping[str, Sequence[Value]]
-    ) -> NDArray[np.int64]:
+    def codes_of_rows(self, cube: Cube, columns: Mapping[str, Sequence[Value]]) -> Index:
         """Return the group of every row: -1 for a known value of no group, below for none.
 
         ``columns`` holds the values of the feature's columns, row by row.
@@ -348,7 +344,7 @@ def population_shares(counts: GroupCounts, spec: Spec) -> dict[int, float]:
     return shares
 
 
-def level_codes(axis: Axis, cube: Cube, values: Sequence[Value]) -> NDArray[np.int64]:
+def level_codes(axis: Axis, cube: Cube, values: Sequence[Value]) -> Index:
     """Return the position of every value in the levels of an axis, -1 where missing."""
     if axis.cuts:
         numbers = np.array([float(v) if isinstance(v, (int, float)) else np.nan for v in values])
@@ -428,7 +424,7 @@ class Grouping:
 
     axis: Axis
     groups: tuple[Part, ...]
-    group_of: NDArray[np.int64]
+    group_of: Index
     reference: int | None
 
 
@@ -446,10 +442,10 @@ class Crossing:
 
     parts: tuple[Grouping, ...]
     groups: tuple[GroupId, ...]
-    combinations: NDArray[np.int64]
-    group_of: NDArray[np.int64]
+    combinations: Index
+    group_of: Index
 
-    def groups_of(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    def groups_of(self, codes: Index) -> Index:
         """Return the group of every cell, from its levels in the columns of the feature."""
         combination, lowest = _combinations(self.parts, codes)
         if not len(self.combinations):
@@ -459,9 +455,7 @@ class Crossing:
         return np.where(lowest >= 0, group, lowest)
 
 
-def _combinations(
-    parts: Sequence[Grouping], codes: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _combinations(parts: Sequence[Grouping], codes: Index) -> tuple[Index, Index]:
     """Return the combination of groups of every cell, and the lowest of their codes.
 
     Where the lowest is below 0, the cell is in no combination.
@@ -547,7 +541,7 @@ def _grouping(axis: Axis, cube: Cube, spec: Spec, problems: list[Problem]) -> Gr
 
 def unknown_levels(
     axis: Axis, levels: Sequence[Value], spec: Spec, role: Role = Role.FEATURE
-) -> NDArray[np.bool_]:
+) -> Mask:
     """Return which levels of an axis of a role mean that the value is missing; of others none."""
     asked = spec.unknown if axis.role is role and not axis.cuts else ()
     if not asked:
@@ -555,9 +549,7 @@ def unknown_levels(
     return np.array([any(matches(value, level) for value in asked) for level in levels])
 
 
-def _without(
-    absent: NDArray[np.bool_], group_of: NDArray[np.int64], groups: Sequence[Part]
-) -> tuple[NDArray[np.int64], list[Part]]:
+def _without(absent: Mask, group_of: Index, groups: Sequence[Part]) -> tuple[Index, list[Part]]:
     """Return the groups without those that hold absent levels alone."""
     held = np.unique(group_of[~absent & (group_of >= 0)])
     position = np.full(len(groups) + 1, _OTHER)
@@ -570,7 +562,7 @@ def _value_sets(
     levels: Sequence[Value],
     column: str,
     problems: list[Problem],
-) -> tuple[list[Part], NDArray[np.int64]]:
+) -> tuple[list[Part], Index]:
     group_of = np.full(len(levels), _OTHER)
     groups: list[Part] = []
     for i, values in enumerate(sets):
@@ -590,7 +582,7 @@ def _named_reference(
     spec: Spec,
     levels: Sequence[Value],
     groups: list[Part],
-    group_of: NDArray[np.int64],
+    group_of: Index,
     problems: list[Problem],
 ) -> int | None:
     """Return the position of the group that is the reference; a value of no group becomes one."""

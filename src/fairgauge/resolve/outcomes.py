@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Axis
@@ -20,6 +19,7 @@ from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, qu
 from fairgauge.question.features import Ordered
 from fairgauge.question.specification import Spec
 from fairgauge.results.scopes import NO_CLASS, ClassScope
+from fairgauge.stats.arrays import Mask
 from fairgauge.values import Value, match, matches, name_of, sort_key
 
 _MOST_SHOWN = 5
@@ -36,8 +36,8 @@ class OutcomeMasks:
     value: the score of the positive is what is left of it.
     """
 
-    labels: NDArray[np.bool_]
-    predictions: NDArray[np.bool_]
+    labels: Mask
+    predictions: Mask
     threshold: float | None = None
     class_scope: ClassScope = NO_CLASS
     turned: float | None = None
@@ -292,16 +292,16 @@ def _no_such_value(value: Value, levels: Sequence[Value], column: str) -> str:
     )
 
 
-def _mask(wanted: Sequence[Value], levels: Sequence[Value]) -> NDArray[np.bool_]:
+def _mask(wanted: Sequence[Value], levels: Sequence[Value]) -> Mask:
     return np.array([any(matches(w, level) for w in wanted) for level in levels], dtype=bool)
 
 
-def _truth(levels: Sequence[Value]) -> NDArray[np.bool_]:
+def _truth(levels: Sequence[Value]) -> Mask:
     """Read the bins of a cut: all above the first are positive."""
     return np.array([bool(level) for level in levels], dtype=bool)
 
 
-def _nothing(levels: Sequence[Value]) -> NDArray[np.bool_]:
+def _nothing(levels: Sequence[Value]) -> Mask:
     return np.zeros(len(levels), dtype=bool)
 
 

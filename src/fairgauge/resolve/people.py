@@ -21,6 +21,7 @@ from fairgauge.question.features import Ordered
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.outcomes import decide_task, outcome_masks
+from fairgauge.stats.arrays import Mask
 from fairgauge.values import matches
 
 Codes = NDArray[np.int64]
@@ -112,7 +113,7 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
     )
 
 
-def _only_value(code: Codes, of: Codes, people: int) -> tuple[Codes, NDArray[np.bool_]]:
+def _only_value(code: Codes, of: Codes, people: int) -> tuple[Codes, Mask]:
     """Return the one known value of every person, -1 where there is none or there are several."""
     low = np.full(people, np.iinfo(np.int64).max)
     high = np.full(people, -1)

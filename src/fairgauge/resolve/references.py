@@ -19,8 +19,8 @@ from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts, as_reference
 from fairgauge.resolve.sides import CountsBySide, side_of_all, side_of_others
 from fairgauge.results.scopes import Reference
+from fairgauge.stats.arrays import Index, Mask
 
-Index = NDArray[np.int64]
 Values = NDArray[np.float64]
 
 _PAIR = 2
@@ -64,7 +64,7 @@ class References:
     tie: Tie | None = None
     passed_over: str | None = None
 
-    def rows(self, group: int, codes: Index) -> NDArray[np.bool_]:
+    def rows(self, group: int, codes: Index) -> Mask:
         """Return which rows are the reference of a group, from the group code of every row."""
         kind = self.each[group].kind
         if kind is ReferenceKind.OVERALL:
@@ -170,7 +170,7 @@ class _Choice:
 
     kind: ReferenceKind
     chosen: Index
-    tied: NDArray[np.bool_]
+    tied: Mask
     values: Values
     rate: Statistic | None
     passed_over: str | None
@@ -237,11 +237,11 @@ def _choose(
 
 def choose_groups(
     sizes: Values,
-    large: NDArray[np.bool_],
-    people: NDArray[np.bool_],
+    large: Mask,
+    people: Mask,
     names: Sequence[str],
     values: Values,
-) -> tuple[Index, NDArray[np.bool_], NDArray[np.bool_]]:
+) -> tuple[Index, Mask, Mask]:
     """Return the group of the largest value at each place, the tied ones, and where none is known.
 
     Admissible are large groups of people of known category. Where none of them has a value, the
@@ -271,7 +271,7 @@ def group_sizes(counts: GroupCounts) -> Values:
     return np.asarray(rows[:-1, 0].sum(axis=(1, 2)))
 
 
-def admissible_groups(counts: GroupCounts, spec: Spec) -> NDArray[np.bool_]:
+def admissible_groups(counts: GroupCounts, spec: Spec) -> Mask:
     """Return which groups may be chosen as the best or the largest reference.
 
     Small groups may not, nor people of unknown category: nobody is to be compared with them alone.
@@ -279,7 +279,7 @@ def admissible_groups(counts: GroupCounts, spec: Spec) -> NDArray[np.bool_]:
     return large_groups(counts, spec) & of_known_people(counts)
 
 
-def of_known_people(counts: GroupCounts) -> NDArray[np.bool_]:
+def of_known_people(counts: GroupCounts) -> Mask:
     """Return which groups are of people whose category is known in every column."""
     known = [not any(map(is_unknown_part, each.parts)) for each in counts.group_ids]
     return np.array(known, dtype=bool)
@@ -292,7 +292,7 @@ def is_unknown_part(part: Part) -> bool:
     return isinstance(part, MissingValue)
 
 
-def large_groups(counts: GroupCounts, spec: Spec) -> NDArray[np.bool_]:
+def large_groups(counts: GroupCounts, spec: Spec) -> Mask:
     """Return which groups have ``min_n`` rows (by default `FEWEST_ROWS`) and ``min_share``."""
     minimum = FEWEST_ROWS if spec.min_n is None else spec.min_n
     large = (counts.cases >= minimum) & (

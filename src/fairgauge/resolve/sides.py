@@ -6,22 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fairgauge.catalogue.cells import Array, Need
-from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
+from fairgauge.catalogue.cells import BOTH, LABEL, PREDICTION, Array, ConfusionCounts, Need, Scores
 from fairgauge.cube.cube import RANGE
 from fairgauge.cube.plan import WEIGHTS
 from fairgauge.enums import Profile, ReferenceKind
 from fairgauge.resolve.group_counts import GroupCounts, Histogram
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.results.estimates import ScoreCounts
-
-Index = NDArray[np.int64]
-
-LABEL: frozenset[Need] = frozenset({"label"})
-PREDICTION: frozenset[Need] = frozenset({"prediction"})
-BOTH: frozenset[Need] = LABEL | PREDICTION
+from fairgauge.stats.arrays import Index, Mask
 
 Measure = Literal["n", "w", "w2", "w3", "low", "high"]
 """What is counted: cases, their weights, the squares or cubes of their weights, or the least or the
@@ -107,8 +100,7 @@ class CountsBySide:
 
     def states(self, which: Index) -> Array:
         """Return the rows of sides by label and prediction: positive, negative or missing."""
-        states: Array = self._states[which, 0]
-        return states
+        return np.asarray(self._states[which, 0])
 
     def _joint(self, raw: Array) -> Array:
         """Return the rows by class of label and prediction, where both are known."""
@@ -181,7 +173,7 @@ class Histograms:
         )
 
 
-def _by_label(counts: Array, positive: NDArray[np.bool_]) -> Array:
+def _by_label(counts: Array, positive: Mask) -> Array:
     """Sum the positive and the negative labels; shape (sides, 2, B)."""
     known = counts[:, :-1]
     stacked: Array = np.stack([known[:, positive].sum(axis=1), known[:, ~positive].sum(axis=1)], 1)

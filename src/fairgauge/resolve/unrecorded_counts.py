@@ -16,11 +16,11 @@ from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.question.probabilities import Probabilities
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.scan.probability_columns import GRID, WHOLE, digits_of
+from fairgauge.stats.arrays import Index
 from fairgauge.stats.group_mixture import Clusters
 from fairgauge.values import name_of
 
 Floats = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 COUNTED, AMONG, OTHER = range(3)
 """The kinds of rows of a rate: those that it counts, the others among them, and further rows."""

@@ -7,28 +7,45 @@ saved nor compared: a saved result holds the name, and describes what is not of 
 
 from __future__ import annotations
 
-from dataclasses import Field, fields, is_dataclass, replace
-from typing import Any, TypeVar
+from dataclasses import Field, dataclass, field, fields, is_dataclass, replace
+from typing import Any, Generic, TypeVar, cast
 
+from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
+from fairgauge.catalogue.statistics import Statistic
 
 Result = TypeVar("Result")
+Row = TypeVar("Row", bound="Metric | Statistic | None", covariant=True)
 
 
-BY_NAME: Any = None
-"""The default of a field ``definition``: the row is found by the name; see `hold_definition`."""
 NOT_SAVED = {"saved": False}
 """The metadata of a field that plain values do not have."""
 
 
-def hold_definition(result: Any, name: str) -> None:
-    """Set the definition of a result that is made with the name of its metric alone.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfRow(Generic[Row]):
+    """What is of one metric or rate, whose row is found where the name alone is given.
 
     A name that the catalogue does not have stands for an `UnknownMetric`, so that there always is a
     row; a result that is read finds a user's own with `defined_by`.
+
+    Attributes
+    ----------
+    definition : the row.
     """
-    if result.definition is BY_NAME:
-        object.__setattr__(result, "definition", BUILT_IN.row(name))
+
+    definition: Row = field(default=cast("Row", None), compare=False, repr=False,
+                            metadata=NOT_SAVED)  # fmt: skip
+
+    def __post_init__(self) -> None:
+        name = _name_of(self)
+        if self.definition is None and name is not None:
+            object.__setattr__(self, "definition", BUILT_IN.row(name))
+
+
+def _name_of(result: Any) -> str | None:
+    """Return the name of the metric or of the rate that a result is of."""
+    return result.metric if hasattr(result, "metric") else getattr(result, "rate", None)
 
 
 def saved_fields(result: Any) -> list[Field[Any]]:
@@ -52,6 +69,6 @@ def _defined(catalogue: Catalogue, value: Any) -> Any:
         if each.init and (made := _defined(catalogue, old := getattr(value, each.name))) is not old
     }
     if any(each.name == "definition" for each in fields(value)):
-        name = value.metric if hasattr(value, "metric") else getattr(value, "rate", None)
+        name = _name_of(value)
         changed["definition"] = name and catalogue.row(name)
     return replace(value, **changed) if changed else value

@@ -14,7 +14,7 @@ from fairgauge.enums import Estimator, GroupKind, ReferenceKind, Status, Task
 from fairgauge.identity import FeatureId, GroupId
 from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Inline, Keys, Share
-from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
+from fairgauge.results.definitions import OfRow
 from fairgauge.results.describers import in_words
 from fairgauge.results.scopes import (
     NO_CLASS,
@@ -68,7 +68,7 @@ EVERYONE = str(GroupKind.EVERYONE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class Estimate(OfRow[Metric]):
     """One metric of one comparison.
 
     Attributes
@@ -102,7 +102,6 @@ class Estimate:
     expected : the value that sampling variation alone gives under no difference, of distances.
     corrected : the value with that taken off, of divergences.
     status, reason : whether the value can be relied on, and why not, or why it has no interval.
-    definition : the metric itself.
     """
 
     DERIVED: ClassVar = ("says",)
@@ -134,10 +133,6 @@ class Estimate:
     corrected: Finite | None = None
     status: Status = Status.OK
     reason: Reason | None = None
-    definition: Metric = field(default=BY_NAME, compare=False, repr=False, metadata=NOT_SAVED)
-
-    def __post_init__(self) -> None:
-        hold_definition(self, self.metric)
 
     @property
     def low(self) -> float | None:
@@ -229,7 +224,7 @@ class RateValue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupPair:
+class GroupPair(OfRow[Statistic]):
     """Two groups of a feature in one rate; the intervals of all pairs hold simultaneously.
 
     Attributes
@@ -245,7 +240,6 @@ class GroupPair:
     p_adjusted : of "no difference", adjusted for all pairs (Tukey) and all other comparisons of the
         report; below one minus the level exactly where the interval of the difference excludes 0.
     status, reason : whether the pair can be relied on, and if not, why.
-    definition : the rate itself.
     """
 
     DERIVED: ClassVar = ("says",)
@@ -267,10 +261,6 @@ class GroupPair:
     p_adjusted: Share
     status: Status = Status.OK
     reason: Reason | None = None
-    definition: Statistic = field(default=BY_NAME, compare=False, repr=False, metadata=NOT_SAVED)
-
-    def __post_init__(self) -> None:
-        hold_definition(self, self.rate)
 
     @property
     def class_(self) -> str | None:

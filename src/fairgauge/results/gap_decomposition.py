@@ -493,7 +493,7 @@ class Decomposition(ResultOfMetrics):
 
     def to_pandas(self, table: str = "parts") -> Any:
         """Return a table (``parts strata adjusted review``) as a `pandas.DataFrame`."""
-        return function_at("fairgauge.render.writers.data_frames:to_pandas")(self, table)
+        return function_at("fairgauge.render.writers.flat_rows:to_pandas")(self, table)
 
     def __repr__(self) -> str:
         return f"<Decomposition of {len(self.gaps):,} gaps: {self.verdict}; print() shows them>"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from fairgauge.catalogue.comparisons import Metric
@@ -11,7 +11,7 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import CandidateVerdict, Direction, Fairness, Performance, Status, Task
 from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Inline, Share, Version
-from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
+from fairgauge.results.definitions import OfRow
 from fairgauge.results.scopes import NO_CLASS, OVERALL, ClassScope, Interval, Reference, Scope
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, as_before
 from fairgauge.values import Saved
@@ -21,7 +21,7 @@ Among = Literal["all", "positive", "negative"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RateChange:
+class RateChange(OfRow[Statistic]):
     """A rate of one group under both models, on the same rows.
 
     Attributes
@@ -36,7 +36,6 @@ class RateChange:
     p_value : of no change.
     n : the (effective) rows that it rests on.
     status, reason : whether the numbers can be relied on, and why not, or why there is no interval.
-    definition : the rate itself.
     """
 
     rate: str
@@ -55,14 +54,10 @@ class RateChange:
     n: Finite | None = None
     status: Status = Status.OK
     reason: Reason | None = None
-    definition: Statistic = field(default=BY_NAME, compare=False, repr=False, metadata=NOT_SAVED)
-
-    def __post_init__(self) -> None:
-        hold_definition(self, self.rate)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DisparityChange:
+class DisparityChange(OfRow[Metric]):
     """A disparity under both models, on the same rows.
 
     Attributes
@@ -98,7 +93,6 @@ class DisparityChange:
         or it is significant.
     n_group, n_reference : (effective) rows of both sides.
     status, reason : whether the numbers can be relied on, and why not, or why there is no interval.
-    definition : the metric itself.
     """
 
     metric: str
@@ -134,10 +128,6 @@ class DisparityChange:
     n_reference: Finite | None = None
     status: Status = Status.OK
     reason: Reason | None = None
-    definition: Metric = field(default=BY_NAME, compare=False, repr=False, metadata=NOT_SAVED)
-
-    def __post_init__(self) -> None:
-        hold_definition(self, self.metric)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

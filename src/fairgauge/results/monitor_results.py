@@ -6,7 +6,7 @@ The health of a history is what its counts show of the feed that brings the rows
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import takewhile
 from typing import Any, ClassVar
@@ -16,7 +16,7 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Outcome
 from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Version
-from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
+from fairgauge.results.definitions import OfRow
 from fairgauge.results.describers import function_at, in_words
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, ShownResult, as_before
 from fairgauge.results.verdicts import exit_code
@@ -231,7 +231,7 @@ class Alarm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MonitoredComparison:
+class MonitoredComparison(OfRow[Metric | Statistic]):
     """A rule for one group: what is tolerated, what happened in every period, and the alarm.
 
     Attributes
@@ -251,7 +251,6 @@ class MonitoredComparison:
     mirror_of : the other group, where just two are compared with each other and this comparison is
         the mirror image of that one: both are one comparison, with one share of alpha. That of the
         group that is worse off, where one is, is not called the mirror.
-    definition : the metric itself, or the rate.
     """
 
     DERIVED: ClassVar = ("evidence", "says")
@@ -273,12 +272,6 @@ class MonitoredComparison:
     alarm: Alarm | None
     lacks_baseline: bool = False
     mirror_of: str | None = None
-    definition: Metric | Statistic = field(
-        default=BY_NAME, compare=False, repr=False, metadata=NOT_SAVED
-    )
-
-    def __post_init__(self) -> None:
-        hold_definition(self, self.metric)
 
     @property
     def place(self) -> tuple[str, str, str | None]:
@@ -672,7 +665,7 @@ class HistoryHealth(ShownResult):
         schema="fairgauge.history_health/1",
         title="Health of the history of a monitor",
         called="the health of a history",
-        document="fairgauge.render.documents.history_document:history_document",
+        document="fairgauge.render.documents.monitor_document:history_document",
         brief="fairgauge.render.brief.history_brief:history_brief",
         tables={"findings": HistoryFinding},
     )

@@ -428,7 +428,7 @@ class PairsAudit(ShownResult):
 
     def to_pandas(self, table: str = "differences") -> Any:
         """Return a table as a `pandas.DataFrame`: differences, variants, components, answered."""
-        return function_at("fairgauge.render.writers.data_frames:to_pandas")(self, table)
+        return function_at("fairgauge.render.writers.flat_rows:to_pandas")(self, table)
 
     def __repr__(self) -> str:
         return f"<PairsAudit of {self.data.answers:,} answers: {self.verdict}; print() shows it>"

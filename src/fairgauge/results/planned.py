@@ -10,7 +10,7 @@ from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Estimator
 from fairgauge.results.codec import Finite, Inline, Share, Version
-from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
+from fairgauge.results.definitions import OfRow
 from fairgauge.results.scopes import NO_CLASS, ClassScope
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, as_before
 
@@ -36,7 +36,7 @@ class Needed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Smallest:
+class Smallest(OfRow[Metric]):
     """The smallest disparity that a table can show for one group.
 
     Attributes
@@ -44,7 +44,6 @@ class Smallest:
     metric, feature, group, reference : of what, of whom, against whom.
     rate, n_group, n_reference : the reference's rate, and the rows that both rest on.
     difference, ratio : the smallest of either that would probably be found; a ratio below 1.
-    definition : the metric itself.
     """
 
     metric: str
@@ -56,14 +55,10 @@ class Smallest:
     n_reference: Finite
     difference: Finite
     ratio: Finite | None
-    definition: Metric = field(default=BY_NAME, compare=False, repr=False, metadata=NOT_SAVED)
-
-    def __post_init__(self) -> None:
-        hold_definition(self, self.metric)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SelfReports:
+class SelfReports(OfRow[Metric | Statistic]):
     """How many people have to be asked for their group until a rule about it is decided.
 
     Attributes
@@ -79,7 +74,6 @@ class SelfReports:
         group, so many are needed.
     answered : people drawn at random who were asked already; of groups of which too few of them
         are, their answers do not take the place of an assumption.
-    definition : the metric itself.
     """
 
     metric: str
@@ -94,12 +88,6 @@ class SelfReports:
     self_reports: float
     at_most: float
     answered: int = 0
-    definition: Metric | Statistic = field(
-        default=BY_NAME, compare=False, repr=False, metadata=NOT_SAVED
-    )
-
-    def __post_init__(self) -> None:
-        hold_definition(self, self.metric)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,7 @@ from fairgauge.enums import (
 from fairgauge.identity import FeatureId, GroupId
 from fairgauge.reasons import Parameter
 from fairgauge.results.codec import Finite, Form, Inline, Key, Parameters, Schema, StoredAs
-from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
+from fairgauge.results.definitions import OfRow
 from fairgauge.results.describers import in_words
 
 
@@ -192,7 +192,7 @@ def simultaneous_interval(alone: Interval, low: float, high: float) -> Interval:
 
 
 @dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(OfRow[Metric | Statistic | None]):
     """A note or a warning about an audit.
 
     Attributes
@@ -210,13 +210,6 @@ class Diagnostic:
     code: DiagnosticCode
     feature: str | None = None
     parameters: Parameters = ()
-    definition: Metric | Statistic | None = field(
-        default=BY_NAME, compare=False, repr=False, metadata=NOT_SAVED
-    )
-
-    def __post_init__(self) -> None:
-        if self.metric is not None:
-            hold_definition(self, self.metric)
 
     def of_people(self) -> Diagnostic:
         """Return it with numbers that are of people, not of rows."""

@@ -18,7 +18,7 @@ from fairgauge.enums import (
 )
 from fairgauge.errors import Problem, SpecError, quote
 from fairgauge.results.codec import Finite, Share, Version
-from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
+from fairgauge.results.definitions import OfRow
 from fairgauge.results.describers import function_at
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
@@ -73,7 +73,7 @@ class SearchedFeature:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchQuestion:
+class SearchQuestion(OfRow[Statistic]):
     """What was searched for.
 
     Attributes
@@ -91,7 +91,6 @@ class SearchQuestion:
         rows searched.
     min_cell : the fewest people by which listed subgroups, one inside the other, differ; counts are
         rounded to its multiples, and rates to whole percentages. None where all are listed.
-    definition : the rate itself.
     """
 
     rate: str
@@ -106,10 +105,6 @@ class SearchQuestion:
     features: tuple[SearchedFeature, ...]
     split: Share | None = None
     min_cell: int | None = None
-    definition: Statistic = field(default=BY_NAME, compare=False, repr=False, metadata=NOT_SAVED)
-
-    def __post_init__(self) -> None:
-        hold_definition(self, self.rate)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -345,11 +340,11 @@ class SubgroupSearch(ResultOfMetrics):
 
     def to_pandas(self) -> Any:
         """Return the listed subgroups, a row each and a column for each feature."""
-        return function_at("fairgauge.render.writers.data_frames:to_pandas")(self)
+        return function_at("fairgauge.render.writers.flat_rows:to_pandas")(self)
 
     def to_polars(self) -> Any:
         """Return the listed subgroups, a row each and a column for each feature."""
-        return function_at("fairgauge.render.writers.data_frames:to_polars")(self)
+        return function_at("fairgauge.render.writers.flat_rows:to_polars")(self)
 
     def __repr__(self) -> str:
         return (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from fairgauge.catalogue.comparisons import Contrast, Metric
@@ -14,7 +14,7 @@ from fairgauge.errors import FairgaugeError, Problem, SpecError, shown
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
 from fairgauge.results.codec import Finite, Inline, Worded
-from fairgauge.results.definitions import BY_NAME, NOT_SAVED, hold_definition
+from fairgauge.results.definitions import OfRow
 from fairgauge.results.describers import in_words
 from fairgauge.results.disadvantage import adverse_sign, favourable_in
 from fairgauge.results.disparities import is_ratio
@@ -22,7 +22,7 @@ from fairgauge.results.scopes import NO_CLASS, ClassScope, Interval, SavedFeatur
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Verdict(OfRow[Metric | Statistic]):
     """The outcome of a rule for one group of one feature.
 
     Attributes
@@ -40,7 +40,6 @@ class Verdict:
     value, interval : what the rule was compared with, None where there is nothing.
     alternatives : of a rule with alternatives, the verdict of each of its limits, the first one
         included; the value and the interval are those of the first.
-    definition : the metric itself, or the rate.
     """
 
     rule: str
@@ -58,12 +57,6 @@ class Verdict:
     value: float | None = None
     interval: Inline[Interval | None] = None
     alternatives: tuple[Verdict, ...] = ()
-    definition: Metric | Statistic = field(
-        default=BY_NAME, compare=False, repr=False, metadata=NOT_SAVED
-    )
-
-    def __post_init__(self) -> None:
-        hold_definition(self, self.metric)
 
     @property
     def says(self) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fairgauge.catalogue.cells import Array, divide
 from fairgauge.catalogue.row_metrics import RowMetric
@@ -31,6 +31,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.estimates import EVERYONE, Estimate
 from fairgauge.results.scopes import Diagnostic, Reference
+from fairgauge.stats.arrays import Index, Mask
 from fairgauge.stats.cumulative import (
     Cumulative,
     TwoSamples,
@@ -52,8 +53,6 @@ from fairgauge.stats.rankings import (
     top_ratio,
     top_skew,
 )
-
-Mask = NDArray[np.bool_]
 
 NEIGHBOURS = 5
 FEWEST_REFERENCE_ROWS = 10
@@ -78,7 +77,7 @@ class Rows:
 class RowSlice:
     """One feature, row by row, under the first outcome."""
 
-    def __init__(self, part: Slice, codes: NDArray[np.int64], rows: Rows) -> None:
+    def __init__(self, part: Slice, codes: Index, rows: Rows) -> None:
         self._part = part
         self._feature = part.counts.feature
         self._groups = part.counts.groups
@@ -221,9 +220,7 @@ class RowSlice:
         return RowAnswer(value, n, None, interval=found)
 
 
-def _by_scores(
-    codes: NDArray[np.int64], scores: Array, groups: int
-) -> tuple[NDArray[np.int64], Ranking]:
+def _by_scores(codes: Index, scores: Array, groups: int) -> tuple[Index, Ranking]:
     """Return the ranking, and the groups numbered by what they hold: names decide no draw."""
     held = [np.sort(scores[codes == group]).tobytes() for group in range(groups)]
     number = np.argsort(sorted(range(groups), key=held.__getitem__))
@@ -449,7 +446,7 @@ def exposed(ours: Array, theirs: Array, part: float, spec: Spec) -> Intervals:
 
 
 def even_tops(
-    value: float, ranking: Ranking, codes: NDArray[np.int64], groups: int, spec: Spec, key: str
+    value: float, ranking: Ranking, codes: Index, groups: int, spec: Spec, key: str
 ) -> Intervals:
     """Return the interval of the divergence of the groups in every top from those in all."""
     if np.count_nonzero(np.bincount(codes)) < _TWO:

@@ -10,7 +10,7 @@ import numpy as np
 from fairgauge.catalogue.cells import Array
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import Role
-from fairgauge.inference.two.paired_scores import ScoredRows
+from fairgauge.inference.two.paired_changes import ScoredRows
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import GroupCounts, level_codes
 from fairgauge.resolve.outcomes import OutcomeMasks

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from fairgauge.stats.arrays import Array, Limits, floats, quiet
+from fairgauge.stats.arrays import Array, Limits, Mask, floats, quiet
 
 _HALVINGS = 60
 _MOST_STEPS = 100
@@ -20,7 +20,7 @@ _STEPS_PER_HALVING = 5
 _TOLERANCE = 1e-12
 
 
-def bisect(holds: Callable[[Array], NDArray[np.bool_]], inside: Array, outside: Array) -> Limits:
+def bisect(holds: Callable[[Array], Mask], inside: Array, outside: Array) -> Limits:
     """Narrow brackets down to where a condition stops to hold.
 
     Parameters

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array: TypeAlias = NDArray[np.float64]
+Index: TypeAlias = NDArray[np.int64]
+Mask: TypeAlias = NDArray[np.bool_]
 Limits: TypeAlias = tuple[Array, Array]
 """Lower and upper limits of confidence intervals."""
 

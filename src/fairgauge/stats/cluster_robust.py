@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
+from fairgauge.stats.arrays import Array, Index, Limits, floats, quiet, quotient
 from fairgauge.stats.intervals import as_critical_t, wilson
 from fairgauge.stats.jackknife import scaled_limits
 
@@ -66,9 +66,7 @@ class ShareVariance(NamedTuple):
 
 
 @quiet
-def share_variance(
-    every: ShareSums, x: ArrayLike, m: ArrayLike, side: NDArray[np.int64]
-) -> ShareVariance:
+def share_variance(every: ShareSums, x: ArrayLike, m: ArrayLike, side: Index) -> ShareVariance:
     """Return the jackknife variance of the share of every side.
 
     Leaving out a cluster moves a share by ``(x - p m) / (n - m)``. For the clusters that are not

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fairgauge.stats._restricted import under_difference, under_ratio
 from fairgauge.stats._roots import bisect
-from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
+from fairgauge.stats.arrays import Array, Limits, Mask, floats, quiet, quotient
 from fairgauge.stats.intervals import wilson
 
 
@@ -290,7 +290,7 @@ def score_ratio(
 _SMALL, _FAR = 50, 0.5
 
 
-def far_apart(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> NDArray[np.bool_]:
+def far_apart(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Mask:
     """Return where two rates of few rows are so far apart that Newcombe's limits undercover.
 
     Score limits are made there: below 50 rows, and from a difference of one half on.

@@ -18,9 +18,10 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from fairgauge.stats.arrays import Mask
+
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 _MOST_PERMUTATIONS = 20_000
 _ROUNDING = 1e-12
@@ -249,8 +250,7 @@ def name_effects(item: Codes, name: Codes, y: Array) -> Array:
     """
     _, item = np.unique(item, return_inverse=True)
     effects = _name_fit(item, name, y, np.ones(len(y))).effects
-    centred: Array = effects - effects.mean()
-    return centred
+    return np.asarray(effects - effects.mean())
 
 
 def two_sided_p(value: float, variance: Variance) -> float:

@@ -12,9 +12,9 @@ from math import factorial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from fairgauge.stats.arrays import Array, floats, quiet
+from fairgauge.stats.arrays import Array, Index, Mask, floats, quiet
 from fairgauge.stats.sampling import Sampling, SquaredWeights, effective
 
 _PRIOR_ROWS = 4.0
@@ -61,7 +61,7 @@ class GapParts(NamedTuple):
     columns: tuple[Part, ...]
     support_group: Array
     support_reference: Array
-    sparse: NDArray[np.bool_]
+    sparse: Mask
 
 
 class StratumParts(NamedTuple):
@@ -80,7 +80,7 @@ def decompose(
     z: float,
     *,
     ratio: bool = False,
-    columns: Sequence[NDArray[np.int64]] = (),
+    columns: Sequence[Index] = (),
     squares: tuple[ArrayLike, ArrayLike] | None = None,
     sampling: Sampling | None = None,
 ) -> GapParts:
@@ -497,7 +497,7 @@ def _moves(share: Array, own: Array) -> Array:
 class _Crossing(NamedTuple):
     """The strata of some columns, as codes of the finest strata; None where these are meant."""
 
-    codes: NDArray[np.int64] | None
+    codes: Index | None
 
     def margins(
         self, w_d: Array, w_a: Array, r_d: Array, r_a: Array
@@ -521,7 +521,7 @@ class _Crossing(NamedTuple):
         )
 
 
-def _crossing(columns: Sequence[NDArray[np.int64]], subset: tuple[int, ...]) -> _Crossing:
+def _crossing(columns: Sequence[Index], subset: tuple[int, ...]) -> _Crossing:
     if len(subset) == len(columns):
         return _Crossing(None)
     codes = np.zeros(len(columns[0]), np.int64)
@@ -602,7 +602,7 @@ class _Gap(NamedTuple):
 
     @classmethod
     def of(
-        cls, group: Sequence[Array], reference: Sequence[Array], common: NDArray[np.bool_],
+        cls, group: Sequence[Array], reference: Sequence[Array], common: Mask,
         sampling: Sampling, means: _Means, *, ratio: bool,
     ) -> _Gap:  # fmt: skip
         value: Array = np.zeros(common.shape[:-1])
@@ -647,7 +647,7 @@ class _Gap(NamedTuple):
         return found, np.minimum(low, found), np.maximum(high, found)
 
 
-def _sparse(means: _Means, covariance: Array) -> NDArray[np.bool_]:
+def _sparse(means: _Means, covariance: Array) -> Mask:
     """Return whether a rate at the other side's composition has insufficient data."""
     value = means.value[..., _FIRST : _FIRST + 2]
     variance = np.diagonal(covariance, axis1=-2, axis2=-1)[..., _FIRST : _FIRST + 2]
@@ -659,7 +659,7 @@ def _sparse(means: _Means, covariance: Array) -> NDArray[np.bool_]:
 def _not_comparable(
     group: Sequence[Array],
     reference: Sequence[Array],
-    common: NDArray[np.bool_],
+    common: Mask,
     sampling: Sampling,
     z: float,
     *,

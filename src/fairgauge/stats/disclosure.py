@@ -15,14 +15,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fairgauge.stats.arrays import Array, Limits
-
-Mask: TypeAlias = NDArray[np.bool_]
+from fairgauge.stats.arrays import Array, Limits, Mask
 
 _SLACK = 1e-6
 """How far the ends of a linear program may be off by rounding; the true ends are whole."""
@@ -46,8 +42,7 @@ def rounded_randomly(counts: Array, base: int, random: np.random.Generator) -> A
     """
     below = counts // base
     up = random.random(len(counts)) < (counts - base * below) / base
-    rounded: Array = base * (below + up)
-    return rounded
+    return np.asarray(base * (below + up))
 
 
 def range_of_rounded(published: Array, base: int) -> Limits:

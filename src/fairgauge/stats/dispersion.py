@@ -10,9 +10,9 @@ Groups lie along the last axis; nan is excluded.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
+from fairgauge.stats.arrays import Array, Limits, Mask, floats, quiet, quotient
 from fairgauge.stats.contrasts import mover_ratio
 
 
@@ -134,7 +134,7 @@ def gini_limits(value: ArrayLike, deviation: ArrayLike, z: ArrayLike) -> Limits:
     return np.where(alone, np.nan, low), np.where(alone, np.nan, high)
 
 
-def _weights(value: Array) -> tuple[NDArray[np.bool_], Array]:
+def _weights(value: Array) -> tuple[Mask, Array]:
     """Return which groups are included, and equal weights of these."""
     known = ~np.isnan(value)
     return known, np.where(known, quotient(1.0, known.sum(-1, keepdims=True)), 0.0)

@@ -16,12 +16,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fairgauge.stats.arrays import Array, quiet
+from fairgauge.stats.arrays import Array, Index, Mask, quiet
 
-Masks = NDArray[np.bool_]
-Whole = NDArray[np.int64]
+Masks = Mask
+Whole = Index
 Clusters = tuple[Whole, Whole, Whole, Array, Whole]
 """Of every entry of a table by cluster: cluster, cell, kind, weight, and known group or -1."""
 

@@ -12,14 +12,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fairgauge.stats.arrays import Array, quiet
+from fairgauge.stats.arrays import Array, Index, Mask, quiet
 from fairgauge.stats.group_mixture import Clusters
 from fairgauge.stats.intervals import critical_t, wilson
 from fairgauge.stats.significance import chi_square_tail, normal_tail
 
-Masks = NDArray[np.bool_]
+Masks = Mask
 
 FEWEST_IN_CELL = 50
 """The rows of the cells from which sharp bounds are computed."""
@@ -92,7 +91,7 @@ def weighted_rates(
     return LinearRates(rates, counted + rest, *_between_clusters(cluster, influence))
 
 
-def _between_clusters(cluster: NDArray[np.int64], influence: Array) -> tuple[Array, float]:
+def _between_clusters(cluster: Index, influence: Array) -> tuple[Array, float]:
     """Return the covariance of sums of influences, clusters being independent, and its degrees."""
     _, which = np.unique(cluster, return_inverse=True)
     number = int(which.max(initial=0)) + 1
@@ -234,7 +233,7 @@ def _expected_excess(distance: Array, noise: Array) -> Array:
     )
 
 
-def merged_cells(digits: NDArray[np.int64], rows: Array, fewest: float) -> NDArray[np.int64]:
+def merged_cells(digits: Index, rows: Array, fewest: float) -> Index:
     """Return the number of a merged cell for each cell: those of few rows go to coarser grids.
 
     Parameters

@@ -11,16 +11,84 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairgauge.stats._regressors import Regressors
-from fairgauge.stats.arrays import Array, floats, quiet
+from fairgauge.stats.arrays import Array, Index, Mask, floats, quiet
 from fairgauge.stats.intervals import as_critical_t
 from fairgauge.stats.sampling import Sampling, SquaredWeights
 from fairgauge.stats.significance import chi_square_tail, two_sided
+
+
+class Regressors(NamedTuple):
+    """The entries of a design matrix that are not 0, as many in each row.
+
+    Products with the matrix take time by these, not by its columns, which are as many as levels.
+
+    Attributes
+    ----------
+    columns, values : arrays of shape (rows, entries): where the entries are, and what they are. An
+        entry in the column after the last is none.
+    width : how many columns there are.
+
+    Examples
+    --------
+    >>> of_rows = Regressors(np.array([[0, 1], [0, 2]]), np.array([[1.0, 5.0], [1.0, 1.0]]), 2)
+    >>> of_rows @ np.array([2.0, 3.0]), of_rows.sums(np.array([1.0, 10.0]))
+    (array([17.,  2.]), array([11.,  5.]))
+    """
+
+    columns: Index
+    values: Array
+    width: int
+
+    def __matmul__(self, coefficients: NDArray[Any]) -> Array:
+        """Return the sum of coefficients, or of rows of them, in every row."""
+        none = np.zeros((1, *coefficients.shape[1:]))
+        each = np.concatenate([coefficients, none])[self.columns]
+        return np.asarray(np.einsum("re,re...->r...", self.values, each))
+
+    def sums(self, weights: Array) -> Array:
+        """Return the weighted sum of every column, of several weights of a row for each."""
+        if weights.ndim > 1:
+            return np.stack([self.sums(each) for each in weights.T], axis=-1)
+        weighted = (self.values * weights[:, None]).ravel()
+        found = np.bincount(self.columns.ravel(), weighted, self.width + 1)
+        return np.asarray(found[:-1], dtype=float)
+
+    def products(self, weights: Array) -> Array:
+        """Return the weighted sums of the products of columns."""
+        size = self.width + 1
+        found = np.zeros(size * size)
+        for column, value in zip(self.columns.T, self.values.T, strict=True):
+            weighted = self.values * (value * weights)[:, None]
+            at = (column * size)[:, None] + self.columns
+            found += np.bincount(at.ravel(), weighted.ravel(), size * size)
+        return found.reshape(size, size)[:-1, :-1]
+
+    def forms(self, matrix: NDArray[Any]) -> Array:
+        """Return the quadratic form of every row in a matrix: with an inverse, its leverage."""
+        padded, found = np.pad(matrix, (0, 1)), np.zeros(len(self.columns))
+        for column, value in zip(self.columns.T, self.values.T, strict=True):
+            found += value * (padded[column[:, None], self.columns] * self.values).sum(1)
+        return found
+
+    def kept(self, columns: list[int]) -> Regressors:
+        """Return some of the columns."""
+        place = np.full(self.width + 1, len(columns))
+        place[columns] = np.arange(len(columns))
+        return Regressors(place[self.columns], self.values, len(columns))
+
+    def rows(self, which: Index, numbers: Array) -> Regressors:
+        """Return rows, any more than once, each with some numbers in columns of their own."""
+        columns = self.columns[which]
+        columns[columns == self.width] += numbers.shape[1]
+        own = np.broadcast_to(self.width + np.arange(numbers.shape[1]), numbers.shape)
+        values = np.hstack([self.values[which], numbers])
+        return Regressors(np.hstack([columns, own]), values, self.width + numbers.shape[1])
+
 
 _STEPS = 60
 _HALVINGS = 20
@@ -77,7 +145,7 @@ class CellsOfSides(NamedTuple):
     side : the place of the effect of the side.
     """
 
-    held: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+    held: tuple[Mask, Mask]
     design: Regressors
     of_group: Regressors
     of_reference: Regressors
@@ -85,7 +153,7 @@ class CellsOfSides(NamedTuple):
     side: int
 
     @property
-    def on_group(self) -> NDArray[np.bool_]:
+    def on_group(self) -> Mask:
         """Return which cells are of the group."""
         return np.repeat([True, False], [int(each.sum()) for each in self.held])
 
@@ -95,7 +163,7 @@ class CellsOfSides(NamedTuple):
 
 
 def cells_of(
-    n_d: Array, n_a: Array, columns: Sequence[NDArray[np.int64] | Array], *, by_side: bool = False
+    n_d: Array, n_a: Array, columns: Sequence[Index | Array], *, by_side: bool = False
 ) -> CellsOfSides | None:
     """Return the cells and their design; None without rows of a side, or of too many columns."""
     held = n_d > 0, n_a > 0
@@ -123,7 +191,7 @@ def adjusted_effect(
     n_d: ArrayLike,
     x_a: ArrayLike,
     n_a: ArrayLike,
-    columns: Sequence[NDArray[np.int64] | Array],
+    columns: Sequence[Index | Array],
     z: float,
     *,
     by_side: bool = False,
@@ -266,7 +334,7 @@ def adjusted_mean(
     x_a: ArrayLike,
     n_a: ArrayLike,
     squares: tuple[ArrayLike, ArrayLike],
-    columns: Sequence[NDArray[np.int64] | Array],
+    columns: Sequence[Index | Array],
     z: float,
     *,
     by_side: bool = False,
@@ -372,14 +440,14 @@ def mean_of_sides(
     return AdjustedEffect(difference, low, high, p, 0, ratio)
 
 
-def _squared(sampling: Sampling, held: tuple[NDArray[np.bool_], ...]) -> SquaredWeights:
+def _squared(sampling: Sampling, held: tuple[Mask, ...]) -> SquaredWeights:
     """Return the sums of squared weights of the cells that have rows, the group's first."""
     sides = zip((sampling.group, sampling.reference), held, strict=True)
     found = [[each[at] for each in side] for side, at in sides]
     return SquaredWeights(*(np.concatenate(each) for each in zip(*found, strict=True)))
 
 
-def _by_side(values: Array, held: tuple[NDArray[np.bool_], ...]) -> list[Array]:
+def _by_side(values: Array, held: tuple[Mask, ...]) -> list[Array]:
     """Return values of the cells that have rows by side and stratum, 0 without rows."""
     found = []
     parts = np.split(values, [int(held[0].sum())])
@@ -391,9 +459,9 @@ def _by_side(values: Array, held: tuple[NDArray[np.bool_], ...]) -> list[Array]:
 
 
 def _regressors(
-    columns: Sequence[NDArray[np.int64] | Array],
-    at: NDArray[np.int64],
-    on_side: NDArray[np.bool_],
+    columns: Sequence[Index | Array],
+    at: Index,
+    on_side: Mask,
     *,
     by_side: bool,
 ) -> Regressors:
@@ -403,7 +471,7 @@ def _regressors(
     followed by the same on one side alone.
     """
     one = np.ones(len(at))
-    entries: list[tuple[NDArray[np.int64], Array]] = []
+    entries: list[tuple[Index, Array]] = []
     width = 2
     for codes in columns:
         if codes.dtype.kind == "f":

@@ -74,8 +74,7 @@ class Neighbours:
         unique, inverse = np.unique(queries, axis=0, return_inverse=True)
         counts, sums = self.sums(np.ones(len(values))), self.sums(values)
         means = [around.mean(counts, sums, k) for around in self.around(unique, k)]
-        mean: Array = np.concatenate(means)[inverse.reshape(-1)]
-        return mean
+        return np.asarray(np.concatenate(means)[inverse.reshape(-1)])
 
     def around(self, queries: Array, k: int) -> Iterator[Around]:
         """Look up the k nearest rows of every query, and all others at the distance of the k-th."""

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fairgauge.stats._restricted import under_difference
-from fairgauge.stats.arrays import Array, floats, quiet
+from fairgauge.stats.arrays import Array, Index, Mask, floats, quiet
 from fairgauge.stats.intervals import as_critical_t
 from fairgauge.stats.significance import chi_square_tail, two_sided
 
@@ -86,7 +86,7 @@ def heterogeneity(
     n_d: ArrayLike,
     x_a: ArrayLike,
     n_a: ArrayLike,
-    levels: NDArray[np.int64] | None = None,
+    levels: Index | None = None,
 ) -> tuple[HeterogeneityTest, Outlying]:
     """Test whether differences vary over strata, and each stratum against all others.
 
@@ -125,7 +125,7 @@ def heterogeneity(
     weight = np.where(held & (variance > 0), 1 / variance, 0.0)
     sums = _sums(weight, cells.difference)
 
-    def at(difference: Array) -> tuple[Array, NDArray[np.bool_]]:
+    def at(difference: Array) -> tuple[Array, Mask]:
         variance, expected = cells.at(difference)
         return variance, expected >= FEWEST_EXPECTED
 
@@ -164,7 +164,7 @@ def heterogeneity_of_means(
     difference: ArrayLike,
     variances: tuple[ArrayLike, ArrayLike],
     rows: tuple[ArrayLike, ArrayLike],
-    levels: NDArray[np.int64] | None = None,
+    levels: Index | None = None,
 ) -> tuple[HeterogeneityTest, Outlying]:
     """Test whether differences of means vary over strata, and each stratum against all others.
 
@@ -228,9 +228,7 @@ def rate_variances(x_d: Array, n_d: Array, x_a: Array, n_a: Array) -> tuple[Arra
 
 
 @quiet
-def trend(
-    difference: Array, variance: Array, time: Array, cells: NDArray[np.int64], z: float
-) -> TrendTest:
+def trend(difference: Array, variance: Array, time: Array, cells: Index, z: float) -> TrendTest:
     """Return by how much a difference changes with time, by weighted least squares.
 
     Strata scatter about the line by sampling, and by a spread of their own where they scatter more
@@ -309,14 +307,14 @@ class _CellsOfLevels(NamedTuple):
     n_d: Array
     x_a: Array
     n_a: Array
-    levels: NDArray[np.int64] | None
+    levels: Index | None
     weight: Array
     pooled: Array
     difference: Array
 
     @classmethod
     def of(
-        cls, x_d: Array, n_d: Array, x_a: Array, n_a: Array, levels: NDArray[np.int64] | None
+        cls, x_d: Array, n_d: Array, x_a: Array, n_a: Array, levels: Index | None
     ) -> _CellsOfLevels:
         held = (n_d > 0) & (n_a > 0)
         d = np.where(held, x_d / n_d - x_a / n_a, 0.0)
@@ -347,7 +345,7 @@ class _CellsOfLevels(NamedTuple):
         return variance / self.pooled**2, np.minimum.reduce(expected)
 
 
-def _by_level(values: Array, levels: NDArray[np.int64] | None) -> Array:
+def _by_level(values: Array, levels: Index | None) -> Array:
     """Return sums over the cells of each level."""
     if levels is None:
         return values
@@ -361,13 +359,13 @@ class _Strata(NamedTuple):
 
     difference: Array
     weight: Array
-    held: NDArray[np.bool_]
+    held: Mask
 
 
 def _against_others(
     strata: _Strata,
     sums: list[Array],
-    at: Callable[[Array], tuple[Array, NDArray[np.bool_]]],
+    at: Callable[[Array], tuple[Array, Mask]],
     degrees: ArrayLike = np.inf,
 ) -> Outlying:
     """Return each stratum against the others.

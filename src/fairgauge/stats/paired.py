@@ -12,10 +12,10 @@ import math
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fairgauge.stats._roots import falling_root
-from fairgauge.stats.arrays import Array, Limits, floats, quiet
+from fairgauge.stats.arrays import Array, Limits, Mask, floats, quiet
 from fairgauge.stats.contrasts import mover_difference
 from fairgauge.stats.intervals import exact_rate_limits
 from fairgauge.stats.rows_to_decide import binomial_outcomes
@@ -278,7 +278,7 @@ def paired_areas(label: ArrayLike, old: ArrayLike, new: ArrayLike) -> PairedArea
     return PairedAreas(made[0], made[1], float(total[0, 1] / spread) if spread > 0 else 0.0)
 
 
-def _placements(positive: NDArray[np.bool_], score: Array) -> tuple[Array, Array]:
+def _placements(positive: Mask, score: Array) -> tuple[Array, Array]:
     """Return of each positive the share of negatives below it, of each negative the converse."""
     high, low = score[positive], score[~positive]
     if not len(high) or not len(low):

@@ -299,8 +299,7 @@ def spaced(n: int) -> Codes:
 
 
 def _discount(places: int) -> Array:
-    discount: Array = np.reciprocal(np.log2(np.arange(2.0, places + 2.0)))
-    return discount
+    return np.asarray(np.reciprocal(np.log2(np.arange(2.0, places + 2.0))))
 
 
 @quiet

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS
-from fairgauge.stats.arrays import Array, floats, quiet
+from fairgauge.stats.arrays import Array, Mask, floats, quiet
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
 from fairgauge.stats.intervals import critical, wilson
 
@@ -195,8 +195,7 @@ class CrossedDesign:
         if not math.isfinite(df):
             return np.full(1, -special.ndtri((1 - confidence) / 2))
         ratio = np.sqrt(2 * special.gammaincinv(df / 2, _PLACES) / df)
-        limits: NDArray[np.float64] = -special.stdtrit(df, (1 - confidence) / 2) * ratio
-        return limits
+        return np.asarray(-special.stdtrit(df, (1 - confidence) / 2) * ratio)
 
 
 def fewest(
@@ -414,7 +413,7 @@ def _factor(
 
     below, above = value < lower, value > upper
 
-    def decided(doublings: Array) -> NDArray[np.bool_]:
+    def decided(doublings: Array) -> Mask:
         factor = 2.0**doublings
         root = np.sqrt(factor)
         length, middle = half / root, value + lean / np.maximum(root, factor)

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fairgauge.stats.arrays import Array, floats, quiet
+from fairgauge.stats.arrays import Array, Index, floats, quiet
 from fairgauge.stats.cluster_robust import satterthwaite_degrees
 from fairgauge.stats.intervals import as_critical_t
 from fairgauge.stats.weighted import effective_share
@@ -56,9 +55,9 @@ class ClusterTotals(NamedTuple):
     rows, values : arrays of shape (C,): sums of weights, and of weights times values.
     """
 
-    cluster: NDArray[np.int64]
-    side: NDArray[np.int64]
-    stratum: NDArray[np.int64]
+    cluster: Index
+    side: Index
+    stratum: Index
     rows: Array
     values: Array
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fairgauge.stats._roots import bisect
-from fairgauge.stats.arrays import Array, Limits, floats, quiet
+from fairgauge.stats.arrays import Array, Limits, Mask, floats, quiet
 from fairgauge.stats.intervals import as_critical_t, wilson
 from fairgauge.stats.resampling import multinomial_cells
 
@@ -166,8 +166,7 @@ def null_areas(a: ArrayLike, d: ArrayLike, rng: np.random.Generator, draws: int 
         roc_curves(multinomial_cells(share * side.sum(axis=-1, keepdims=True), draws, rng))
         for side in (first, second)
     ]
-    areas: Array = np.abs(drawn[0] - drawn[1]).mean(axis=-1)
-    return areas
+    return np.asarray(np.abs(drawn[0] - drawn[1]).mean(axis=-1))
 
 
 _ASSUMED, _OBSERVED = 2.0, 6.0
@@ -300,7 +299,7 @@ def area_score_interval(
     both_ends = np.stack([a, t**2 * factor, m, n])[:, None].repeat(2, axis=1)
     estimate, reach, *rows = both_ends
 
-    def holds(true: Array) -> NDArray[np.bool_]:
+    def holds(true: Array) -> Mask:
         return np.asarray((estimate - true) ** 2 <= reach * area_variance(true, *rows))
 
     outside = np.stack([np.zeros_like(a), np.ones_like(a)])

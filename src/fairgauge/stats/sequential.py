@@ -18,10 +18,10 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fairgauge.stats._restricted import under_difference, under_ratio
-from fairgauge.stats.arrays import Array, Limits, floats, quiet
+from fairgauge.stats.arrays import Array, Limits, Mask, floats, quiet
 
 HALF_LIFE = 5.0
 """Batches after which the weight of a past batch is halved in the alternative of recent rates."""
@@ -72,7 +72,7 @@ class Tolerated:
         if not (low <= high).all() or (self.comparison == "ratio" and (low < 0).any()):
             raise ValueError(f"no {self.comparison} lies between {low} and {high}")
 
-    def contains(self, a: ArrayLike, d: ArrayLike) -> NDArray[np.bool_]:
+    def contains(self, a: ArrayLike, d: ArrayLike) -> Mask:
         """Return whether the rates `a` and `d` are tolerated, bounds included."""
         return ~(self._beyond(a, d, self.low, -1) | self._beyond(a, d, self.high, 1))
 
@@ -95,7 +95,7 @@ class Tolerated:
         return near_a, near_d
 
     @quiet
-    def _beyond(self, a: ArrayLike, d: ArrayLike, bound: ArrayLike, side: int) -> NDArray[np.bool_]:
+    def _beyond(self, a: ArrayLike, d: ArrayLike, bound: ArrayLike, side: int) -> Mask:
         a, d, bound = floats(a, d, bound)
         limit = {"difference": a + bound, "ratio": a * bound, "rate": bound}[self.comparison]
         return np.asarray(side * (d - limit) > 0)  # never beyond an infinite bound
@@ -210,7 +210,7 @@ class EDetector:
         return np.asarray(self.evidence.mean(axis=0) + unspent)
 
     @property
-    def alarm(self) -> NDArray[np.bool_]:
+    def alarm(self) -> Mask:
         """Whether the evidence has reached the threshold."""
         return np.asarray(self.statistic >= self.threshold)
 

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairgauge.stats._restricted import under_difference
 from fairgauge.stats._roots import falling_root
-from fairgauge.stats.arrays import Array, Limits, floats, quiet
+from fairgauge.stats.arrays import Array, Index, Limits, floats, quiet
 from fairgauge.stats.significance import normal_quantile, normal_tail
 
 _BLOCK_OF_TERMS = 64
@@ -216,7 +216,7 @@ class SummedTails(ABC):
         """Return of every size the summed probabilities of at least so many events."""
 
     @abstractmethod
-    def _of_counts(self, x: Array, at: NDArray[np.int64]) -> Limits:
+    def _of_counts(self, x: Array, at: Index) -> Limits:
         """Return the roots of counts of some sizes, and their summed probabilities."""
 
     def exceeding(self, c: float) -> float:
@@ -297,7 +297,7 @@ class SimultaneousTails(SummedTails):
         tails = hypergeometric_tail(x, self.sizes, self.events, self.total)
         return np.asarray(self.groups * tails)
 
-    def _of_counts(self, x: Array, at: NDArray[np.int64]) -> Limits:
+    def _of_counts(self, x: Array, at: Index) -> Limits:
         n = self.sizes[at]
         roots = signed_root(x, n, self.events - x, self.total - n)
         return roots, self.groups[at] * _hypergeometric(x, n, self.events, self.total)
@@ -418,7 +418,7 @@ class BinomialTails(SummedTails):
         n, k = self.n[held], x[held]
         return np.asarray(betainc(k, n - k + 1, self.p[held]))
 
-    def _of_counts(self, x: Array, at: NDArray[np.int64]) -> Limits:
+    def _of_counts(self, x: Array, at: Index) -> Limits:
         from scipy.special import xlog1py, xlogy
 
         n, p = self.n[at], self.p[at]

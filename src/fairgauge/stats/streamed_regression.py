@@ -8,14 +8,13 @@ scan only sums by cell are kept, so that rows need not fit into memory; the fit 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fairgauge.stats._regressors import Regressors
-from fairgauge.stats.arrays import Array
+from fairgauge.stats.arrays import Array, Index
 from fairgauge.stats.grouped_regression import (
     SEPARATED,
     AdjustedEffect,
     CellsOfSides,
+    Regressors,
     effect_of_sides,
     expit,
     fit_counts,
@@ -41,7 +40,7 @@ class _CellSums:
         self.linear = np.zeros((cells, numbers))
         self.square = np.zeros((numbers, numbers))
 
-    def add(self, cell: NDArray[np.int64], weight: Array, z: Array) -> None:
+    def add(self, cell: Index, weight: Array, z: Array) -> None:
         cells = len(self.plain)
         self.plain += np.bincount(cell, weight, cells)
         weighted = z * weight[:, None]
@@ -92,9 +91,7 @@ class StreamedLogistic:
         self._rates, self._products = np.zeros(2), np.zeros((3, 3))
         self._counts = np.zeros((2, cells))
 
-    def add(
-        self, cell: NDArray[np.int64], z: Array, y: Array, n: Array, squared: Array | None = None
-    ) -> None:
+    def add(self, cell: Index, z: Array, y: Array, n: Array, squared: Array | None = None) -> None:
         """Take rows: cells, numbers, outcomes, weights, and of sampled rows squared weights."""
         squared = n if squared is None else squared
         sides, at = self._cells, self._cells.design.width
@@ -242,7 +239,7 @@ class StreamedLinear:
         )
         self._fitted: tuple[Array, Array] | None = None
 
-    def add(self, cell: NDArray[np.int64], z: Array, y: Array, n: Array) -> None:
+    def add(self, cell: Index, z: Array, y: Array, n: Array) -> None:
         if self._fitted is None:
             self._of_rows.add(cell, n, z)
             self._values.add(cell, n * y, z)
@@ -279,7 +276,7 @@ class StreamedLinear:
 
 
 def rough_fit(
-    cells: CellsOfSides, cell: NDArray[np.int64], z: Array, x: Array, n: Array
+    cells: CellsOfSides, cell: Index, z: Array, x: Array, n: Array
 ) -> tuple[Array, bool] | None:
     """Return the coefficients of counts by cell and interval of the numbers, to start from.
 
@@ -311,7 +308,7 @@ def rough_fit(
     return np.concatenate([alone[0], np.zeros(z.shape[1])]), False
 
 
-def _leverage(design: Regressors, inverse: Array, cell: NDArray[np.int64], z: Array) -> Array:
+def _leverage(design: Regressors, inverse: Array, cell: Index, z: Array) -> Array:
     """Return the leverage of every row, of its regressors alone."""
     at = design.width
     own = design.forms(inverse[:at, :at])

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from fairgauge.stats.arrays import Array, Limits, floats, quiet
+from fairgauge.stats.arrays import Array, Index, Limits, Mask, floats, quiet
 
 _STEPS = 200
 _GOLDEN = (5**0.5 - 1) / 2
@@ -114,7 +114,7 @@ class _Places:
     unknown: float
     unknown_selected: float | None
     fewest: float
-    large: NDArray[np.bool_]
+    large: Mask
 
     def lowest(self, at: int) -> float:
         """Return the smallest ratio of a category."""
@@ -151,7 +151,7 @@ class _Places:
         small = self._highest_to(at, large, too_few)
         return max(small, min(highest, 1.0)) if self._may_be_large(at) else small
 
-    def _highest_to(self, at: int, rivals: NDArray[np.int64], most: float) -> float:
+    def _highest_to(self, at: int, rivals: Index, most: float) -> float:
         """Return the largest ratio to others where at most some of the unknown belong to it."""
 
         def ratio(chosen: float, rejected: float) -> float:
@@ -164,7 +164,7 @@ class _Places:
             return -_least(lambda k: -ratio(k, self.unknown - k), most)
         return ratio(min(chosen, most), self.unknown - chosen)
 
-    def _others(self, at: int) -> NDArray[np.int64]:
+    def _others(self, at: int) -> Index:
         """Return the other categories that may have the highest rate."""
         others = [i for i in range(len(self.n)) if i != at and self._may_be_large(i)]
         return np.array(others, dtype=np.int64)

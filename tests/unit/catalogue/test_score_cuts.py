@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
+from fairgauge.catalogue.cells import ConfusionCounts, Scores
 from fairgauge.catalogue.lookup import expand, find_metric, find_rate
 from fairgauge.enums import Profile
 from fairgauge.inference.compared_counts import Evidence

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.cells import ConfusionCounts
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.enums import Better, DiagnosticCode
 from fairgauge.inference import Evidence

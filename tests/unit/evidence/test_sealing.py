@@ -576,7 +576,7 @@ def elsewhere(monkeypatch):
         def deviating(*args, **options):
             return fg.Report.from_dict(off_by(fg.audit(*args, **options).to_dict(), by))
 
-        monkeypatch.setattr("fairgauge.evidence._recomputation.audit", deviating)
+        monkeypatch.setattr("fairgauge.evidence.sealing.audit", deviating)
         return fg.verify(path)
 
     return verify
@@ -592,7 +592,7 @@ def test_numbers_to_twelve_digits_print_the_same_report(sealed, elsewhere):
 
 def test_a_printed_digit_that_differs_is_no_reproduction(sealed, elsewhere, monkeypatch):
     """Lines that print otherwise are named, even where the numbers agree to many digits."""
-    monkeypatch.setattr("fairgauge.evidence._recomputation._TOLERANCE", 1e-2)
+    monkeypatch.setattr("fairgauge.evidence.sealing._TOLERANCE", 1e-2)
     found = elsewhere(sealed, 2e-3)
     assert found.finding is VerificationResult.DIFFERENT
     lines = [each for each in found.different if each.path.startswith("line ")]
@@ -602,7 +602,7 @@ def test_a_printed_digit_that_differs_is_no_reproduction(sealed, elsewhere, monk
 
 @pytest.mark.parametrize("field", ["n_group", "n_reference"])
 def test_a_count_is_the_same_or_not(tmp_path, field, monkeypatch):
-    monkeypatch.setattr("fairgauge.evidence._recomputation._TOLERANCE", 0.5)
+    monkeypatch.setattr("fairgauge.evidence.sealing._TOLERANCE", 0.5)
     cube = fg.count(ROWS, **ASKED)
     path = tmp_path / "audit.fairgauge"
     fg.seal(fg.audit(cube), cube, path)

@@ -25,7 +25,7 @@ import compared_reports as pairs
 import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.enums import Direction, Outcome, ReferenceKind, Status, Turn
-from fairgauge.measure._report_changes import changes, turned
+from fairgauge.measure.compare_reports import changes, turned
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import render
 from fairgauge.render._document_tree import Chart, Unit

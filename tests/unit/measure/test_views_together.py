@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fairgauge as fg
-from fairgauge.measure._views_together import FEWEST_OUTCOMES, FEWEST_TOGETHER, critical_of_views
+from fairgauge.measure.exploration import FEWEST_OUTCOMES, FEWEST_TOGETHER, critical_of_views
 from fairgauge.stats.contrasts import expected_count, mover_wilson_ratio, newcombe
 from fairgauge.stats.intervals import critical, wilson
 

@@ -18,7 +18,7 @@ from fairgauge.cli.commands import audit_command, compare_command, render_comman
 from fairgauge.enums import Outcome
 from fairgauge.errors import DataError, MissingExtra
 from fairgauge.render import formats, names, render, save, suffixes
-from fairgauge.render.writers import data_frames
+from fairgauge.render.writers import flat_rows
 from fairgauge.render.writers.flat_rows import ESTIMATES, table_of
 from fairgauge.results.verdicts import counted_as
 
@@ -194,7 +194,7 @@ def test_an_unknown_table_names_the_nearest():
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_frames_have_a_row_for_every_estimate_and_fixed_types(library):
-    to_frame = getattr(data_frames, f"to_{library}")
+    to_frame = getattr(flat_rows, f"to_{library}")
     full, empty = to_frame(sample_reports.several()), to_frame(sample_reports.berkeley())
     assert list(full.columns) == list(ESTIMATES)
     kinds = [list(frame.dtypes) for frame in (full, empty)]
@@ -234,11 +234,11 @@ def test_frames_need_their_library(small, monkeypatch):
     def refuse(name):
         raise ImportError(name)
 
-    monkeypatch.setattr(data_frames, "import_module", refuse)
+    monkeypatch.setattr(flat_rows, "import_module", refuse)
     with pytest.raises(MissingExtra, match=r"pip install 'fairgauge\[pandas\]'"):
-        data_frames.to_pandas(small)
+        flat_rows.to_pandas(small)
     with pytest.raises(MissingExtra, match=r"pip install 'fairgauge\[polars\]'"):
-        data_frames.to_polars(small)
+        flat_rows.to_polars(small)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fairgauge.catalogue.confusion_counts import Scores
+from fairgauge.catalogue.cells import Scores
 from fairgauge.catalogue.score_statistics import score_ks, score_wasserstein
 from fairgauge.stats import arrays
 from fairgauge.stats.cumulative import (

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fairgauge.stats import blocks, contrasts, jackknife
+from fairgauge.stats import contrasts, jackknife
 
 # correlated sides
 
@@ -159,8 +159,8 @@ def test_clusters_are_ranked_by_what_they_hold():
     pairs, counts = np.unique(np.stack([names, cells]), axis=1, return_counts=True)
 
     def contents(pairs, counts, seed=0, number=7):
-        cluster, ranks = blocks.content_ranks(pairs[0], [pairs[1]], counts.astype(float))
-        dealt = blocks.assign_blocks(ranks, number, seed)[cluster]
+        cluster, ranks = jackknife.content_ranks(pairs[0], [pairs[1]], counts.astype(float))
+        dealt = jackknife.assign_blocks(ranks, number, seed)[cluster]
         sums = np.zeros((number, 12))
         np.add.at(sums, (dealt, pairs[1]), counts)
         return sums, ranks
@@ -175,7 +175,7 @@ def test_clusters_are_ranked_by_what_they_hold():
 
 @pytest.mark.parametrize(("clusters", "number"), [(40, 40), (41, 40), (100, 40), (12, 12)])
 def test_blocks_are_of_one_size_and_by_chance(clusters, number):
-    dealt = blocks.assign_blocks(np.arange(clusters), number, 0)
+    dealt = jackknife.assign_blocks(np.arange(clusters), number, 0)
     assert set(np.bincount(dealt, minlength=number)) <= {clusters // number, -(-clusters // number)}
     if clusters > number:  # neighbours, which are alike, do not keep company
         assert len(set(np.diff(dealt).tolist())) > 2

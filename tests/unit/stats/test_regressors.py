@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from fairgauge.stats._regressors import Regressors
-from fairgauge.stats.grouped_regression import cells_of
+from fairgauge.stats.grouped_regression import Regressors, cells_of
 
 RNG = np.random.default_rng(4)
 MATRIX = RNG.normal(size=(5, 5))

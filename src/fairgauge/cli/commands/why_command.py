@@ -88,8 +88,7 @@ def command(
         found = why(rows, config=config, controls=beside, **asked(None, flags).options)
     if files_to is not None:
         from fairgauge.atomic_files import write_whole
-        from fairgauge.render.writers.csv_format import table_text
-        from fairgauge.render.writers.flat_rows import FlatTable, table_of
+        from fairgauge.render.writers.flat_rows import FlatTable, table_of, table_text
 
         table = table_of(found, "review")
         if identifier is not None:

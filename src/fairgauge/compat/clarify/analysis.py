@@ -10,7 +10,6 @@ from functools import cached_property, partial
 from typing import Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairgauge.api.audit import audit
 from fairgauge.compat import IntervalOptions
@@ -50,6 +49,7 @@ from fairgauge.identity import FeatureId, GroupId, ValueSet
 from fairgauge.question.options import Options
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, POOLED
+from fairgauge.stats.arrays import Mask
 from fairgauge.values import canonical, name_of
 from fairgauge.version import __version__
 
@@ -298,7 +298,7 @@ def segments_of(job: Job) -> list[dict[str, object]]:
     return found
 
 
-def _measured(job: Job, mask: NDArray[np.bool_]) -> dict[str, object]:
+def _measured(job: Job, mask: Mask) -> dict[str, object]:
     again = type(job)(job.config, job.made.take(mask), job.profile)
     return {f"{stage}_metrics": again.stage(stage) for stage in job.config.stages}
 
@@ -310,7 +310,7 @@ def _names(asked: Segments) -> list[str]:
     return names
 
 
-def _masks(asked: Segments, column: CodedColumn, path: str) -> list[NDArray[np.bool_]]:
+def _masks(asked: Segments, column: CodedColumn, path: str) -> list[Mask]:
     """Return the rows of every segment, then those of none."""
     masks = []
     for i, values in enumerate(asked.segments):
@@ -322,7 +322,7 @@ def _masks(asked: Segments, column: CodedColumn, path: str) -> list[NDArray[np.b
     return [*masks, rest]
 
 
-def _levels(value: str | int, column: CodedColumn, path: str) -> NDArray[np.bool_]:
+def _levels(value: str | int, column: CodedColumn, path: str) -> Mask:
     found = _INTERVAL.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         return np.array([str(level) == str(value) for level in column.levels], dtype=bool)
@@ -334,8 +334,7 @@ def _levels(value: str | int, column: CodedColumn, path: str) -> NDArray[np.bool
         raise SpecError(Problem(path, message)) from None
     above = levels >= low if found[1] == "[" else levels > low
     below = levels <= high if found[4] == "]" else levels < high
-    inside: NDArray[np.bool_] = above & below
-    return inside
+    return np.asarray(above & below)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

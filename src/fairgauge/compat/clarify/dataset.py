@@ -8,9 +8,6 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from fairgauge.compat._coded_column import CodedColumn, ColumnTable, from_values
 from fairgauge.compat.clarify.clarify_config import AnalysisConfig
 from fairgauge.compat.uri_paths import STANDARD_INPUT, json_document, json_lines, search
@@ -24,6 +21,7 @@ from fairgauge.scan.ordered_files import (
     ordered_parquet,
 )
 from fairgauge.scan.source import check_unique_names
+from fairgauge.stats.arrays import Index, Mask
 
 WRONG_HEADERS = "Headers in config do not match with the number of columns in the dataset."
 _LOOK = 200
@@ -197,7 +195,7 @@ class Dataset:
         table = self.table.beside(ColumnTable.of_columns([column]))
         return replace(self, table=table, predicted=column.name)
 
-    def take(self, rows: NDArray[np.bool_] | NDArray[np.int64]) -> Dataset:
+    def take(self, rows: Mask | Index) -> Dataset:
         """Return some of the rows, by position or mask."""
         return replace(self, table=self.table.take(rows))
 

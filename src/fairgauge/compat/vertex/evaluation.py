@@ -28,7 +28,7 @@ from fairgauge.compat._column_reading import DataType
 from fairgauge.compat._facet_counts import BinaryOutcome, Blocks, FacetQuestion, count_question
 from fairgauge.compat._service_texts import spelled
 from fairgauge.compat.uri_paths import Places, json_lines
-from fairgauge.compat.vertex.vertex_config import ARGMAX, BiasConfig, Mask, Parameters, VertexConfig
+from fairgauge.compat.vertex.vertex_config import ARGMAX, BiasConfig, Parameters, VertexConfig
 from fairgauge.enums import Profile
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
 from fairgauge.render.words.reason_sentences import describe_reason
@@ -40,6 +40,7 @@ from fairgauge.scan.ordered_files import (
     ordered_csv,
     ordered_parquet,
 )
+from fairgauge.stats.arrays import Mask
 from fairgauge.values import canonical, matches, name_of
 
 INSTANCE, PREDICTION = "instance", "prediction"
@@ -432,8 +433,7 @@ class _Evaluation:
         """Return which rows have every feature of the slice: others are in neither."""
         conditions = self._bias.slices[0].conditions
         columns = [records.column(each.feature, self._path) for each in conditions]
-        known: Mask = np.logical_and.reduce([column.codes >= 0 for column in columns])
-        return known
+        return np.asarray(np.logical_and.reduce([column.codes >= 0 for column in columns]))
 
     def _label(self, records: Records, rows: Codes) -> BinaryOutcome:
         column = records.column(self._asked.target_field_name, "target_field_name")

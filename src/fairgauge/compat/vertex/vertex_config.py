@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Annotated, Literal, SupportsFloat, SupportsIndex
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -28,9 +27,8 @@ from fairgauge.compat._config_problems import problems_of
 from fairgauge.compat.uri_paths import read_text
 from fairgauge.errors import Problem, SpecError, quote
 from fairgauge.question.file_formats import Unreadable, loads
+from fairgauge.stats.arrays import Mask
 from fairgauge.values import canonical, is_number, matches
-
-Mask = NDArray[np.bool_]
 
 _MOST_SLICES = 2
 _ENDS = 2
@@ -53,8 +51,7 @@ class Condition:
     def holds(self, column: CodedColumn) -> Mask:
         """Return for every row whether it meets the condition; a missing value does not."""
         levels = np.array([self._meets(level) for level in column.levels] + [False], dtype=bool)
-        met: Mask = levels[column.codes]
-        return met
+        return np.asarray(levels[column.codes])
 
     def _meets(self, level: object) -> bool:
         if self.low is None or self.high is None:
@@ -73,8 +70,7 @@ class VertexSlice:
     def holds(self, column: Callable[[str], CodedColumn]) -> Mask:
         """Return for every row whether it is in the slice."""
         met = [each.holds(column(each.feature)) for each in self.conditions]
-        inside: Mask = np.logical_and.reduce(met)
-        return inside
+        return np.asarray(np.logical_and.reduce(met))
 
 
 @dataclass(frozen=True, slots=True)

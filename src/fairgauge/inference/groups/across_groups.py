@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.catalogue.across import Across, DifferentialFairness, GroupSpread, Joint, Spread
-from fairgauge.catalogue.cells import ALL, TN, TP, Array
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.cells import ALL, TN, TP, Array, ConfusionCounts
 from fairgauge.catalogue.inequality import BENEFITS, InequalityPart
 from fairgauge.enums import IntervalMethod
 from fairgauge.inference.clusters import Clusters
@@ -38,7 +37,7 @@ from fairgauge.inference.one.drawn_tables import MOST_DRAWN
 from fairgauge.inference.one.statistic_intervals import EveryGroup, of_share
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, Reason, ReasonCode
-from fairgauge.stats.arrays import Limits, quotient
+from fairgauge.stats.arrays import Limits, Mask, quotient
 from fairgauge.stats.contrasts import expected_count, mover_difference, mover_ratio
 from fairgauge.stats.dispersion import error_dispersion_quantile, gini_limits, variance_limits
 from fairgauge.stats.intervals import critical
@@ -98,7 +97,7 @@ def _spread_interval(metric: Spread, groups: EveryGroup, spec: Spec) -> SlotInte
     return made._replace(sparse=groups_interval.sparse, shares=shares)
 
 
-def _rarely_expected(shares: Sequence[MappedProportion], slots: int) -> NDArray[np.bool_]:
+def _rarely_expected(shares: Sequence[MappedProportion], slots: int) -> Mask:
     """Return for every two groups whether a cell has too few expected rows; (slots, G, G)."""
     few = np.zeros((1, 1, 1), dtype=bool)
     for share in shares:
@@ -113,7 +112,7 @@ def _spread(
     groups_interval: StatisticInterval,
     slots: int,
     confidence: float,
-    few: NDArray[np.bool_] | None = None,
+    few: Mask | None = None,
 ) -> SlotIntervals:
     groups = (~np.isnan(groups_interval.estimate)).reshape(slots, -1).sum(axis=1)
     own, reason = groups_interval.methods, groups_interval.reason
@@ -268,8 +267,7 @@ def rows_per_group(metric: Across, groups: ConfusionCounts) -> Array:
     if isinstance(metric, Spread):
         return metric.of.size(groups)
     if isinstance(metric, Joint):
-        rows: Array = np.min([part.of.size(groups) for part in metric.of], axis=0)
-        return rows
+        return np.asarray(np.min([part.of.size(groups) for part in metric.of], axis=0))
     return groups.size
 
 
@@ -309,7 +307,7 @@ def _most_apart(
     confidence: float,
     simultaneous: float,
     mover: _Mover,
-    few: NDArray[np.bool_] | None = None,
+    few: Mask | None = None,
 ) -> Limits:
     """Return the limits of the largest difference or the smallest ratio of two groups.
 

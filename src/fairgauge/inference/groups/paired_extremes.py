@@ -49,8 +49,7 @@ from fairgauge.inference.two.paired_changes import (
     logarithm,
 )
 from fairgauge.reasons import ReasonCode
-from fairgauge.resolve.sides import Index
-from fairgauge.stats.arrays import Limits, quiet, quotient
+from fairgauge.stats.arrays import Index, Limits, quiet, quotient
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.significance import normal_quantile, two_sided
 

@@ -24,10 +24,9 @@ from fairgauge.inference.one.statistic_intervals import statistic_interval
 from fairgauge.inference.two.contrast_intervals import insufficient_sides
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason
-from fairgauge.resolve.sides import Index
 from fairgauge.results.estimates import GroupPair
 from fairgauge.results.scopes import Diagnostic, Interval
-from fairgauge.stats.arrays import Limits, quotient
+from fairgauge.stats.arrays import Index, Limits, quotient
 from fairgauge.stats.contrasts import mover_difference, mover_ratio
 from fairgauge.stats.multiplicity import sidak, tukey_critical, tukey_p
 from fairgauge.stats.significance import invert_z, two_sided

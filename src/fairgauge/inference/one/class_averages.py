@@ -11,14 +11,23 @@ from __future__ import annotations
 import numpy as np
 
 from fairgauge.catalogue.averages import Averaged, Kappa, agreement
-from fairgauge.catalogue.cells import ALL, FN, TP, Array, Cells, Need
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.cells import (
+    ALL,
+    BOTH,
+    FN,
+    LABEL,
+    PREDICTION,
+    TP,
+    Array,
+    Cells,
+    ConfusionCounts,
+    Need,
+)
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
 from fairgauge.enums import Average, IntervalMethod, Profile
 from fairgauge.inference.compared_counts import Comparisons, Count, Evidence
 from fairgauge.inference.interval import NoInterval, Shape, Sparseness, StatisticInterval
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.resolve.sides import BOTH, LABEL, PREDICTION
 from fairgauge.stats.arrays import Limits
 from fairgauge.stats.multinomial import (
     SPARSE_CLASS,

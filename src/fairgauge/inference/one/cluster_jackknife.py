@@ -26,8 +26,7 @@ from fairgauge.inference.interval import (
     insufficient_rows,
 )
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.resolve.sides import Index
-from fairgauge.stats.arrays import Limits, quotient
+from fairgauge.stats.arrays import Index, Limits, quotient
 from fairgauge.stats.cluster_robust import cluster_limits, satterthwaite_degrees
 from fairgauge.stats.intervals import as_critical_t
 from fairgauge.stats.jackknife import deviations, scaled_limits
@@ -126,8 +125,7 @@ def clusters_of(evidence: Evidence) -> Clusters:
 
 def degrees_of_blocks(sizes: Sequence[Array]) -> Array:
     """Return the degrees of freedom of the side that has fewer."""
-    fewest: Array = np.min([satterthwaite_degrees(each.T) for each in sizes], axis=0)
-    return fewest
+    return np.asarray(np.min([satterthwaite_degrees(each.T) for each in sizes], axis=0))
 
 
 def insufficient_blocks(

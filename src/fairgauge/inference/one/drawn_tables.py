@@ -12,17 +12,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Array, Cells, Need
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Array, Cells, ConfusionCounts, Need
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import IntervalMethod, Method, Profile
 from fairgauge.inference.compared_counts import Evidence, generator
 from fairgauge.inference.interval import Methods, NoInterval, StatisticInterval
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.stats.arrays import Limits, quotient
+from fairgauge.stats.arrays import Index, Limits, Mask, quotient
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.resampling import dirichlet_cells, multinomial_cells, quantile_interval
 
@@ -71,7 +69,7 @@ def resampled_statistic(
     statistic: Statistic,
     table: CellLayout,
     evidence: Evidence,
-    margin: NDArray[np.bool_],
+    margin: Mask,
     spec: Spec,
 ) -> StatisticInterval:
     """Return the limits of a statistic of every group from its drawn tables.
@@ -122,15 +120,12 @@ def cells_of_side(table: CellLayout, evidence: Evidence) -> int:
     return cells
 
 
-def effective_cells(
-    table: CellLayout, evidence: Evidence, at: NDArray[np.int64]
-) -> tuple[Array, Array]:
+def effective_cells(table: CellLayout, evidence: Evidence, at: Index) -> tuple[Array, Array]:
     """Return cells by effective sample size, and the rows per unit of weight."""
     cells = table.read(evidence.side)[at]
 
     def total(side: ConfusionCounts) -> Array:
-        counted: Array = table.read(side)[at].reshape(len(at), -1).sum(axis=1)
-        return counted
+        return np.asarray(table.read(side)[at].reshape(len(at), -1).sum(axis=1))
 
     rows_per_weight = evidence.rows_per_weight(total)
     return cells * rows_per_weight.reshape(-1, *[1] * (cells.ndim - 1)), rows_per_weight

@@ -13,8 +13,7 @@ from functools import partial, singledispatch
 
 import numpy as np
 
-from fairgauge.catalogue.cells import Array
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.cells import Array, ConfusionCounts
 from fairgauge.catalogue.moments import (
     ExplainedVariance,
     Mean,

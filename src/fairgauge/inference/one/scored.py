@@ -11,10 +11,8 @@ from functools import partial, singledispatch
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fairgauge.catalogue.cells import Array
-from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
+from fairgauge.catalogue.cells import Array, ConfusionCounts, Scores
 from fairgauge.catalogue.score_statistics import (
     AveragePrecision,
     CalibrationError,
@@ -45,7 +43,7 @@ from fairgauge.inference.interval import (
     of_mean,
 )
 from fairgauge.reasons import ReasonCode
-from fairgauge.stats.arrays import Limits, quotient
+from fairgauge.stats.arrays import Limits, Mask, quotient
 from fairgauge.stats.calibration import (
     Bins,
     largest_error_limits,
@@ -65,7 +63,7 @@ _LEAST = 2.0**-52  # keeps logarithms finite; the value of log loss is cut off t
 _HALF_A_ROW = 0.5  # corrects a count for continuity, or stands for what was not seen
 _OF_CUT = (IntervalMethod.WILSON, IntervalMethod.ESTIMATED_CUT)
 
-RowNumber: TypeAlias = "Callable[[Array, NDArray[np.bool_]], Array]"
+RowNumber: TypeAlias = "Callable[[Array, Mask], Array]"
 
 NUMBER_OF_A_ROW: dict[ScoreTerm, RowNumber] = {
     ScoreTerm.SCORE: lambda s, _: s,
@@ -94,8 +92,7 @@ def rows_of_mean(statistic: ScoreStatistic) -> Count | None:
 
 def _labelled(side: ConfusionCounts, label: int) -> Array:
     assert side.scores is not None
-    total: Array = side.scores.counts[:, label].sum(axis=-1)
-    return total
+    return np.asarray(side.scores.counts[:, label].sum(axis=-1))
 
 
 @score_interval.register(ScoreMean)

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from functools import partial, singledispatch
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairgauge.catalogue.averages import Agreement, Averaged, Kappa
 from fairgauge.catalogue.cells import Array, Cells, Need, divide
@@ -37,7 +36,7 @@ from fairgauge.inference.interval import (
 )
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import ReasonCode
-from fairgauge.stats.arrays import Limits, quiet, quotient
+from fairgauge.stats.arrays import Limits, Mask, quiet, quotient
 from fairgauge.stats.intervals import (
     as_critical_t,
     critical,
@@ -262,7 +261,7 @@ def side_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval
 
 
 def interval_of_groups(
-    statistic: Statistic, evidence: Evidence, margin: NDArray[np.bool_], spec: Spec
+    statistic: Statistic, evidence: Evidence, margin: Mask, spec: Spec
 ) -> StatisticInterval:
     """Return the interval of a statistic of every group, at any critical value.
 

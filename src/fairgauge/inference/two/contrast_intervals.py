@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairgauge.catalogue.averages import Averaged, Kappa
 from fairgauge.catalogue.cells import Array
@@ -48,7 +47,7 @@ from fairgauge.inference.one.statistic_intervals import (
 )
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, Reason, ReasonCode
-from fairgauge.stats.arrays import Limits, quotient
+from fairgauge.stats.arrays import Limits, Mask, quotient
 from fairgauge.stats.contrasts import (
     difference_from_whole,
     expected_count,
@@ -89,7 +88,7 @@ class StatisticComparison:
     group: StatisticInterval
     other: StatisticInterval
     p: Array
-    score: NDArray[np.bool_]
+    score: Mask
     too_few: list[Reason | None]
     correlation: Array
     ends: tuple[Limits, Limits] | None = None
@@ -214,7 +213,7 @@ def _welch(tested: StatisticComparison) -> Array:
 
 
 def _with_p_values(
-    every: list[StatisticComparison], spec: Spec, exact: NDArray[np.bool_]
+    every: list[StatisticComparison], spec: Spec, exact: Mask
 ) -> list[StatisticComparison]:
     """Add the p-values at which intervals just touch "no difference", and limits of both sides."""
     both = concatenated([each.group for each in every] + [each.other for each in every])
@@ -240,7 +239,7 @@ def _with_p_values(
     return made
 
 
-def _proportion_p_values(each: StatisticComparison, p: Array, exact: NDArray[np.bool_]) -> Array:
+def _proportion_p_values(each: StatisticComparison, p: Array, exact: Mask) -> Array:
     """Return p-values; those of proportions by an exact or a score test where due."""
     if each.group.share is None or each.other.share is None:
         return p
@@ -335,7 +334,7 @@ def pooled_interval(
     return _score_where_sufficient(enough, score, made)
 
 
-def _unless_thin(intervals: Intervals, too_thin: NDArray[np.bool_]) -> Intervals:
+def _unless_thin(intervals: Intervals, too_thin: Mask) -> Intervals:
     """Return the intervals, without those of groups whose strata are too thin."""
     low, high, p = (
         np.where(too_thin, np.nan, each) for each in (intervals.low, intervals.high, intervals.p)
@@ -379,9 +378,7 @@ def _pooled_score(
     return Intervals(*made, method, too_few)
 
 
-def _score_where_sufficient(
-    enough: NDArray[np.bool_], score: Intervals, otherwise: Intervals
-) -> Intervals:
+def _score_where_sufficient(enough: Mask, score: Intervals, otherwise: Intervals) -> Intervals:
     """Return the score limits where there is enough, the others elsewhere."""
     low, high, p = (
         np.where(enough, getattr(score, name), getattr(otherwise, name))

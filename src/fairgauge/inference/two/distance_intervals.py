@@ -9,10 +9,8 @@ over cells of equal mass; the distance itself is of the fine bins.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fairgauge.catalogue.cells import Array
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.cells import Array, ConfusionCounts
 from fairgauge.catalogue.distributions import CrossAuc, Distance, ScoreDistance
 from fairgauge.enums import IntervalMethod, Profile
 from fairgauge.inference.compared_counts import (
@@ -27,7 +25,7 @@ from fairgauge.inference.one.drawn_tables import TOO_MANY_STRATA
 from fairgauge.inference.two.resampled_intervals import resampled_comparisons
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason
-from fairgauge.stats.arrays import quotient
+from fairgauge.stats.arrays import Index, quotient
 from fairgauge.stats.cumulative import cumulative_errors, cumulative_p, expected_cumulative_distance
 from fairgauge.stats.divergences import (
     bias_corrected,
@@ -216,7 +214,7 @@ def _scored_rows(evidence: Evidence) -> Array:
     return evidence.effective(read)
 
 
-def _in_cells(a: Array, d: Array, starts: NDArray[np.int64]) -> tuple[Array, Array]:
+def _in_cells(a: Array, d: Array, starts: Index) -> tuple[Array, Array]:
     """Return the rows of both sides in cells, in an order that does not depend on which is which.
 
     Cells are those of one comparison: which other groups are asked for changes nothing.
@@ -225,7 +223,7 @@ def _in_cells(a: Array, d: Array, starts: NDArray[np.int64]) -> tuple[Array, Arr
     return (one, two) if precedes(one, two) else (two, one)
 
 
-def _cell_starts(rows: Array) -> NDArray[np.int64]:
+def _cell_starts(rows: Array) -> Index:
     """Return the first bins of cells that hold about as many of the rows each."""
     after = np.cumsum(rows)
     before = np.concatenate([[0.0], after[:-1]])

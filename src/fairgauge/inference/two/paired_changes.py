@@ -9,27 +9,34 @@ What is adjusted for strata has the weights of Mantel and Haenszel. A statistic 
 weighted mean over the strata; a difference or a ratio is of two such means. The rows of all strata
 are one table, so that clusters may have rows in several strata. An odds ratio is Mantel and
 Haenszel's, which is no ratio of two numbers of the sides.
+
+A difference of areas under the ROC curve has DeLong's variance and Student's t with the degrees of
+freedom of the rarer label; MOVER's interval of both areas, which their ratio has, covers up to 99 %
+of differences. Means of a number of each row (Brier score, log loss, calibration) have Student's t
+of the paired differences.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fairgauge.catalogue.averages import Agreement
 from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.moments import MomentStatistic
 from fairgauge.catalogue.pooling import pool
-from fairgauge.catalogue.score_statistics import ScoreStatistic
+from fairgauge.catalogue.score_statistics import RocAuc, ScoreMean, ScoreStatistic
 from fairgauge.catalogue.statistics import Quotient, Rate, Statistic
 from fairgauge.enums import IntervalMethod, Profile
 from fairgauge.inference.interval import NoInterval, StatisticInterval
+from fairgauge.inference.one.scored import NUMBER_OF_A_ROW, RowNumber
 from fairgauge.inference.two.contrast_intervals import mean_over_strata
 from fairgauge.inference.two.paired_tables import (
     PairedTable,
@@ -39,13 +46,18 @@ from fairgauge.inference.two.paired_tables import (
     of_both,
 )
 from fairgauge.reasons import ReasonCode
-from fairgauge.stats.arrays import Limits, quiet, quotient
+from fairgauge.stats.arrays import Limits, Mask, quiet, quotient
 from fairgauge.stats.contrasts import mover_difference, mover_shared_difference
 from fairgauge.stats.intervals import as_critical_t
-from fairgauge.stats.paired import exact_upper, paired_difference, paired_p, paired_score_ratio
+from fairgauge.stats.paired import (
+    exact_upper,
+    paired_areas,
+    paired_difference,
+    paired_p,
+    paired_score_ratio,
+)
+from fairgauge.stats.scores import area_score_interval
 from fairgauge.stats.significance import invert
-
-Mask = NDArray[np.bool_]
 
 At: TypeAlias = "Callable[[ArrayLike], Limits]"
 """Limits at a normal critical value."""
@@ -635,3 +647,87 @@ def _odds_ratio(metric: Contrast, margins: Array, *, classes: bool) -> tuple[Arr
     influence[:, first] = slope(d, none) * over + slope(none, c) * under
     influence[:, second] = slope(none, b) * over + slope(a, none) * under
     return value, influence.reshape(n, 2, strata, *cells)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoredRows:
+    """The rows of one side with a label and both scores; arrays of shape (rows,)."""
+
+    label: Mask
+    old: Array
+    new: Array
+
+
+def score_change(statistic: ScoreStatistic, sides: Sequence[ScoredRows]) -> StatisticChange:
+    """Return what becomes of a statistic of scores of every side."""
+    if isinstance(statistic, RocAuc):
+        return _areas(sides)
+    if isinstance(statistic, ScoreMean):
+        return _means(NUMBER_OF_A_ROW[statistic.of], sides)
+    raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=statistic.title)
+
+
+def _areas(sides: Sequence[ScoredRows]) -> StatisticChange:
+    found = [paired_areas(side.label, side.old, side.new) for side in sides]
+    r = np.array([each.correlation for each in found])
+    areas = [[each.old for each in found], [each.new for each in found]]
+
+    def limits(which: int) -> Callable[[ArrayLike], Limits]:
+        of = areas[which]
+        area, positives, negatives = (
+            np.array([float(getattr(each, name)) for each in of])
+            for name in ("area", "positives", "negatives")
+        )
+        parts = tuple(np.array([float(each.variances[i]) for each in of]) for i in range(2))
+
+        def at(z: ArrayLike) -> Limits:
+            return area_score_interval(area, (parts[0], parts[1]), positives, negatives, z)
+
+        return at
+
+    old, new = (np.array([float(each.area) for each in of]) for of in areas)
+    rows = np.array([float(min(each.positives, each.negatives)) for each in areas[0]])
+    methods = (IntervalMethod.PAIRED_MOVER, IntervalMethod.DELONG, IntervalMethod.AUC_SCORE)
+    models = (Quantity(old, limits(0)), Quantity(new, limits(1)))
+    made = correlated_change(models, r, rows, methods, mover_difference)
+    errors = np.array([math.sqrt(each.difference_variance) for each in found])
+
+    by_student = student_limits(made.difference.value, errors, rows - 1)
+
+    def paired(z: ArrayLike) -> Limits:
+        low, high = made.difference.at(z)
+        below, above = by_student(z)
+        known = errors > 0  # areas of 1 do not vary, though their difference may
+        return (
+            np.where(known, np.maximum(below, -1.0), low),
+            np.where(known, np.minimum(above, 1.0), high),
+        )
+
+    difference = Quantity(made.difference.value, paired)
+    own = (IntervalMethod.DELONG, IntervalMethod.STUDENT_T)
+    return replace(made, difference=difference, methods=own)
+
+
+def _means(of: RowNumber, sides: Sequence[ScoredRows]) -> StatisticChange:
+    both = [np.stack([of(side.old, side.label), of(side.new, side.label)]) for side in sides]
+    rows = np.array([float(each.shape[1]) for each in both])
+    spread = np.array([np.cov(each) if each.shape[1] > 1 else np.full((2, 2), np.nan)
+                       for each in both])  # fmt: skip
+    old, new = (
+        np.array([each[i].mean() if each.shape[1] else np.nan for each in both]) for i in range(2)
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        r = spread[:, 0, 1] / np.sqrt(spread[:, 0, 0] * spread[:, 1, 1])
+        errors = [np.sqrt(spread[:, i, i] / rows) for i in range(2)]
+        paired = np.sqrt(
+            np.maximum(spread[:, 0, 0] + spread[:, 1, 1] - 2 * spread[:, 0, 1], 0.0) / rows
+        )
+
+    models = (
+        Quantity(old, student_limits(old, errors[0], rows - 1)),
+        Quantity(new, student_limits(new, errors[1], rows - 1)),
+    )
+    methods = (IntervalMethod.STUDENT_T,)
+    made = correlated_change(models, np.nan_to_num(r), rows, methods, mover_difference)
+    difference = Quantity(new - old, student_limits(new - old, paired, rows - 1))
+    return replace(made, difference=difference)

@@ -22,9 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairgauge.catalogue.across import Across
-from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.cells import Array, ConfusionCounts
 from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Metric
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.pooling import ConditionalDisparity
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import IntervalMethod, Profile
@@ -43,7 +42,7 @@ from fairgauge.inference.two.paired_tables import (
 )
 from fairgauge.question.specification import Spec
 from fairgauge.stats.arrays import Limits, quotient
-from fairgauge.stats.blocks import assign_blocks, content_ranks
+from fairgauge.stats.jackknife import assign_blocks, content_ranks
 from fairgauge.stats.significance import two_sided
 
 _PRIOR_ROWS = 4.0

@@ -13,12 +13,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fairgauge.catalogue.cells import Array, Need
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.cells import BOTH, LABEL, PREDICTION, Array, ConfusionCounts, Need
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Profile
-from fairgauge.resolve.sides import BOTH, LABEL, PREDICTION, Index
-from fairgauge.stats.arrays import quotient
+from fairgauge.stats.arrays import Index, quotient
 
 _STEP = 1e-6
 """Part of all rows by which a count is moved for a difference quotient."""

@@ -7,11 +7,21 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Array, Need
+from fairgauge.catalogue.cells import (
+    ALL,
+    BOTH,
+    FN,
+    FP,
+    LABEL,
+    PREDICTION,
+    TN,
+    TP,
+    Array,
+    ConfusionCounts,
+    Need,
+)
 from fairgauge.catalogue.comparisons import ComparisonMetric
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.enums import Method, Profile
 from fairgauge.inference.compared_counts import Comparisons, generator, precedes
 from fairgauge.inference.interval import Intervals
@@ -26,8 +36,7 @@ from fairgauge.inference.one.drawn_tables import (
 )
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason
-from fairgauge.resolve.sides import BOTH, LABEL, PREDICTION
-from fairgauge.stats.arrays import Limits, quiet, quotient
+from fairgauge.stats.arrays import Index, Limits, quiet, quotient
 from fairgauge.stats.resampling import (
     bca,
     bca_p,
@@ -78,7 +87,7 @@ def resampled_interval(
     return Intervals(low, high, p, [resampling_methods(spec)] * size, too_few, TOO_MANY_STRATA)
 
 
-def resampled_comparisons(compared: Comparisons, cells: int, spec: Spec) -> NDArray[np.int64]:
+def resampled_comparisons(compared: Comparisons, cells: int, spec: Spec) -> Index:
     """Return which comparisons are resampled: all, or those of all rows where that is too much."""
     size = len(compared.margin)
     if size * cells * spec.replicates <= MOST_DRAWN:
@@ -153,7 +162,7 @@ class _DrawnTables:
         metric: ComparisonMetric,
         table: CellLayout,
         compared: Comparisons,
-        at: NDArray[np.int64],
+        at: Index,
     ) -> _DrawnTables:
         """Read the tables of the comparisons ``at``."""
         alone = metric.scope == "table"

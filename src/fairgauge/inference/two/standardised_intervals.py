@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairgauge.catalogue.cells import TN, TP, Array
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.cells import TN, TP, Array, ConfusionCounts
 from fairgauge.catalogue.distributions import OverallStandardisedDifference, StandardisedDifference
 from fairgauge.enums import IntervalMethod
 from fairgauge.inference.compared_counts import Comparisons, Evidence
@@ -77,8 +76,8 @@ def overall_standardised_interval(
         Rows are clustered.
     """
     parts = [compared.group, compared.other, _remaining(metric, compared)]
-    rates = [of_share(part, metric.selected, metric.rows) for part in parts]
-    weights = np.stack([metric.rows(part.side) for part in parts])
+    rates = [of_share(part, metric.selected, metric.size) for part in parts]
+    weights = np.stack([metric.size(part.side) for part in parts])
     shares = quotient(weights, weights.sum(axis=0))
     estimates = np.where(weights > 0, [rate.estimate for rate in rates], 0.0)
     contrast = np.array([[1.0], [-1.0], [0.0]])

@@ -12,21 +12,7 @@ from fairgauge.enums import ClassKind, Direction, Outcome, Status, Turn
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import ReasonCode
-from fairgauge.render._document_tree import (
-    Block,
-    Cell,
-    Chart,
-    ChartRow,
-    Column,
-    DocumentTree,
-    Facts,
-    Items,
-    Paragraph,
-    Section,
-    Table,
-    Tone,
-    mark_of,
-)
+from fairgauge.render import _document_tree as tree
 from fairgauge.render.brief.comparison_brief import origin_name
 from fairgauge.render.documents._document_parts import (
     document_of,
@@ -63,7 +49,12 @@ _LONGEST = 500
 _MOST_NAMED = 5
 _MOST_CHANGES = 100
 _MOST_ROWS = 200
-_TONES = {Turn.WORSE: Tone.BAD, Turn.BETTER: Tone.GOOD, Turn.OTHER: Tone.UNSURE, None: Tone.PLAIN}
+_TONES = {
+    Turn.WORSE: tree.Tone.BAD,
+    Turn.BETTER: tree.Tone.GOOD,
+    Turn.OTHER: tree.Tone.UNSURE,
+    None: tree.Tone.PLAIN,
+}
 METHOD = (
     "The confidence interval of a change is MOVER's of the two intervals (Zou and Donner 2008). It "
     "assumes that the two reports are of different, independent rows. A ratio changes by a ratio. "
@@ -75,11 +66,11 @@ METHOD = (
 """How a change is tested."""
 
 
-def comparison_document(comparison: Comparison, *, full: bool = True) -> DocumentTree:
+def comparison_document(comparison: Comparison, *, full: bool = True) -> tree.DocumentTree:
     """Build the document of a comparison of two reports."""
     del full  # it has no summary
     old, new = comparison.old, comparison.new
-    method = [] if comparison.refused else [Paragraph(METHOD)]
+    method = [] if comparison.refused else [tree.Paragraph(METHOD)]
     sections = [
         listed("asked", "Asked differently", *_differences(comparison), short="Question"),
         listed("verdicts", "Verdicts", *_verdicts(comparison)),
@@ -151,7 +142,7 @@ def sort_changes(comparison: Comparison) -> SortedChanges:
     )
 
 
-def _differences(comparison: Comparison) -> Iterator[Block]:
+def _differences(comparison: Comparison) -> Iterator[tree.Block]:
     if comparison.differences:
         pairs = (
             (
@@ -161,18 +152,18 @@ def _differences(comparison: Comparison) -> Iterator[Block]:
             )
             for each in comparison.differences
         )
-        yield Facts(tuple(pairs))
+        yield tree.Facts(tuple(pairs))
 
 
-def _verdicts(comparison: Comparison) -> Iterator[Block]:
+def _verdicts(comparison: Comparison) -> Iterator[tree.Block]:
     if comparison.flips:
-        yield Section("flips", "Verdicts that changed", tuple(_flip_charts(comparison)))
+        yield tree.Section("flips", "Verdicts that changed", tuple(_flip_charts(comparison)))
     if comparison.unmatched:
         title = "Verdicts of one report only"
-        yield Section("unmatched", title, tuple(_unmatched(comparison)))
+        yield tree.Section("unmatched", title, tuple(_unmatched(comparison)))
 
 
-def _unmatched(comparison: Comparison) -> Iterator[Block]:
+def _unmatched(comparison: Comparison) -> Iterator[tree.Block]:
     """Yield the verdicts without a counterpart, each with the reason."""
     rows = []
     for each in comparison.unmatched[:_MOST_ROWS]:
@@ -181,18 +172,18 @@ def _unmatched(comparison: Comparison) -> Iterator[Block]:
         of = _of_group(verdict.definition, verdict.feature, verdict.group)
         text = f"{outcome_word(verdict.outcome)} for {of}, {rule}; {describe_reason(each.reason)}"
         rows.append((f"{each.report} report", text))
-    yield Facts(tuple(rows))
+    yield tree.Facts(tuple(rows))
     yield from more_in_json(comparison.unmatched, _MOST_ROWS)
 
 
-def _flip_charts(comparison: Comparison) -> Iterator[Block]:
+def _flip_charts(comparison: Comparison) -> Iterator[tree.Block]:
     """Yield a chart for each rule: the old value and the new one, and the range it allows."""
     by_rule: dict[tuple[str, str], list[VerdictChange]] = {}
     for each in comparison.flips[:_MOST_ROWS]:
         by_rule.setdefault((each.new.rule, each.new.metric), []).append(each)
     for (text, _), found in by_rule.items():
         definition = found[0].new.definition
-        yield Chart(
+        yield tree.Chart(
             capitalised(written_rule_words(text, definition)),
             tuple(map(_flip, found)),
             unit(definition),
@@ -202,30 +193,32 @@ def _flip_charts(comparison: Comparison) -> Iterator[Block]:
     yield from more_in_json(comparison.flips, _MOST_ROWS)
 
 
-def _flip(each: VerdictChange) -> ChartRow:
+def _flip(each: VerdictChange) -> tree.ChartRow:
     old, new = each.old, each.new
     before, after = (metric_value(new.definition, side.value) for side in (old, new))
     shift = f"{before} {ARROW} {after}"
     ends = metric_ci(new.definition, new.interval)
     values = ", ".join(filter(None, [shift, ends]))
-    return ChartRow(
+    return tree.ChartRow(
         _of_group(new.definition, new.feature, new.group),
-        mark_of(new.value, new.interval, sparse=new.outcome is Outcome.NOT_EVALUATED),
+        tree.mark_of(new.value, new.interval, sparse=new.outcome is Outcome.NOT_EVALUATED),
         f"{outcome_word(old.outcome)} {ARROW} {outcome_word(new.outcome)}",
         below=shorten(printable(f"{values}; {describe_evidence(new)}"), _LONGEST),
         badge=str(each.turn),
         tone=_TONES[each.turn],
-        before=mark_of(old.value, old.interval, sparse=old.outcome is Outcome.NOT_EVALUATED),
+        before=tree.mark_of(old.value, old.interval, sparse=old.outcome is Outcome.NOT_EVALUATED),
     )
 
 
-def _disparities(comparison: Comparison) -> Iterator[Block]:
+def _disparities(comparison: Comparison) -> Iterator[tree.Block]:
     changes = sort_changes(comparison)
     if not comparison.changes:
         return
     if changes.mirrored:
         names = numbers.listing(changes.mirrored[:_MOST_NAMED])
-        yield Paragraph(f"Excluded, because the other group mirrors it: {names}.", Tone.SOFT)
+        yield tree.Paragraph(
+            f"Excluded, because the other group mirrors it: {names}.", tree.Tone.SOFT
+        )
     titles = (
         ("Further from no difference, statistically significant", changes.further),
         ("Closer to no difference, statistically significant", changes.closer),
@@ -239,21 +232,21 @@ def _disparities(comparison: Comparison) -> Iterator[Block]:
     for i, (title, found) in enumerate(titles):
         if found:
             folded = i == 3 and not comparison.refused
-            yield Section(f"changes-{i}", title, tuple(_charts(found)), folded=folded)
+            yield tree.Section(f"changes-{i}", title, tuple(_charts(found)), folded=folded)
     if changes.undefined:
         reasons = [f"{_subject(each)}: {_because(each)}." for each in changes.undefined]
-        items = Items(tuple(dict.fromkeys(reasons))[:_MOST_ROWS])
-        yield Section("undefined", "With a value in one report only", (items,), folded=True)
+        items = tree.Items(tuple(dict.fromkeys(reasons))[:_MOST_ROWS])
+        yield tree.Section("undefined", "With a value in one report only", (items,), folded=True)
 
 
-def _charts(changes: Sequence[Change]) -> Iterator[Block]:
+def _charts(changes: Sequence[Change]) -> Iterator[tree.Block]:
     """Yield a chart for each metric: the old value and the new one of every group."""
     by_metric: dict[str, list[Change]] = {}
     for each in changes[:_MOST_CHANGES]:
         by_metric.setdefault(each.metric, []).append(each)
     for found in by_metric.values():
         metric = found[0].definition
-        yield Chart(
+        yield tree.Chart(
             capitalised(metric_words(metric)),
             tuple(map(_change_row, found)),
             unit(metric),
@@ -262,16 +255,18 @@ def _charts(changes: Sequence[Change]) -> Iterator[Block]:
     yield from more_in_json(changes, _MOST_CHANGES)
 
 
-def _change_row(each: Change) -> ChartRow:
+def _change_row(each: Change) -> tree.ChartRow:
     old, new = (metric_value(each.definition, side.value) for side in (each.old, each.new))
-    return ChartRow(
+    return tree.ChartRow(
         _group(each),
-        mark_of(each.new.value, each.new.interval, sparse=each.new.status is not Status.OK),
+        tree.mark_of(each.new.value, each.new.interval, sparse=each.new.status is not Status.OK),
         f"{old} {ARROW} {new}",
         below="; ".join(
             filter(None, [shift_words(each), _direction(each), _evidence(each), *_untested(each)])
         ),
-        before=mark_of(each.old.value, each.old.interval, sparse=each.old.status is not Status.OK),
+        before=tree.mark_of(
+            each.old.value, each.old.interval, sparse=each.old.status is not Status.OK
+        ),
     )
 
 
@@ -373,10 +368,10 @@ def _of_group(metric: Metric | Statistic, feature: str | None, group: str | None
     return f"{who} ({called(feature)})"
 
 
-def _alone(comparison: Comparison) -> Iterator[Block]:
+def _alone(comparison: Comparison) -> Iterator[tree.Block]:
     if comparison.alone:
         pairs = ((f"{each.report} report", _lacking(each)) for each in comparison.alone)
-        yield Facts(tuple(pairs)[:_MOST_ROWS])
+        yield tree.Facts(tuple(pairs)[:_MOST_ROWS])
 
 
 def _lacking(each: Alone) -> str:
@@ -385,7 +380,7 @@ def _lacking(each: Alone) -> str:
     return f"{each.what} {called(each.name)}{of} ({numbers.numbered(each.count, counted)})"
 
 
-def _data(comparison: Comparison) -> Iterator[Block]:
+def _data(comparison: Comparison) -> Iterator[tree.Block]:
     old, new = comparison.old, comparison.new
     sizes: list[tuple[str, float, float]] = [("rows", old.rows, new.rows)]
     if (old.cases, new.cases) != (old.rows, new.rows):
@@ -395,18 +390,21 @@ def _data(comparison: Comparison) -> Iterator[Block]:
         before, after = old.excluded.get(reason, 0), new.excluded.get(reason, 0)
         if before or after:
             sizes.append((f"rows with a {called(reason)}", before, after))
-    yield Table(
+    yield tree.Table(
         "Rows",
-        (Column("rows", numeric=False), Column("old"), Column("new")),
-        tuple((Cell(w), Cell(numbers.count(a)), Cell(numbers.count(b))) for w, a, b in sizes),
+        (tree.Column("rows", numeric=False), tree.Column("old"), tree.Column("new")),
+        tuple(
+            (tree.Cell(w), tree.Cell(numbers.count(a)), tree.Cell(numbers.count(b)))
+            for w, a, b in sizes
+        ),
     )
     if comparison.groups:
         yield table_of_rows(
             "Groups",
             comparison.groups[:_MOST_ROWS],
             (
-                Column("group", numeric=False),
-                lambda each: Cell(f"{called(each.group)} ({called(each.feature)})", name=True),
+                tree.Column("group", numeric=False),
+                lambda each: tree.Cell(f"{called(each.group)} ({called(each.feature)})", name=True),
             ),
             ("old n", lambda each: numbers.count(each.old_n)),
             ("new n", lambda each: numbers.count(each.new_n)),

@@ -8,22 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from fairgauge.enums import Outcome
-from fairgauge.render._document_tree import (
-    Block,
-    Cell,
-    Column,
-    DocumentTree,
-    Facts,
-    Heading,
-    Items,
-    Mark,
-    Paragraph,
-    Section,
-    Table,
-    TimeChart,
-    Tone,
-    Unit,
-)
+from fairgauge.render import _document_tree as tree
 from fairgauge.render.brief.monitor_brief import drawn_caption, vocabulary_of
 from fairgauge.render.documents._document_parts import TONES, document_of, listed, record_blocks
 from fairgauge.render.words import numbers
@@ -47,17 +32,18 @@ from fairgauge.render.words.rule_words import monitored_rules
 from fairgauge.results.monitor_results import (
     IN_MEMORY,
     Detector,
+    HistoryHealth,
     MonitoredComparison,
     MonitorReport,
     MonitorState,
 )
 
 _TONES = {
-    MonitorState.ALARM: Tone.BAD,
-    MonitorState.NO_ALARM: Tone.GOOD,
-    MonitorState.INSUFFICIENT: Tone.UNSURE,
-    MonitorState.UNDEFINED: Tone.UNSURE,
-    MonitorState.WAITING: Tone.UNSURE,
+    MonitorState.ALARM: tree.Tone.BAD,
+    MonitorState.NO_ALARM: tree.Tone.GOOD,
+    MonitorState.INSUFFICIENT: tree.Tone.UNSURE,
+    MonitorState.UNDEFINED: tree.Tone.UNSURE,
+    MonitorState.WAITING: tree.Tone.UNSURE,
 }
 _DECIDED = (Outcome.FAIL, Outcome.PASS)
 _MOST_NAMED = 10
@@ -82,7 +68,7 @@ _SPENDING = (
 )
 
 
-def monitor_document(report: MonitorReport, *, full: bool = True) -> DocumentTree:
+def monitor_document(report: MonitorReport, *, full: bool = True) -> tree.DocumentTree:
     """Build the document of a monitor."""
     asked, report = report, _in_words(report)
     alarms, comparisons = tuple(_alarms(report)), tuple(_comparisons(report))
@@ -98,7 +84,7 @@ def monitor_document(report: MonitorReport, *, full: bool = True) -> DocumentTre
         listed("method", "Method", *method),
         listed("provenance", "Provenance", *repeat),
     ]
-    filed = (*alarms, *comparisons, Heading("Method"), *method, *repeat)
+    filed = (*alarms, *comparisons, tree.Heading("Method"), *method, *repeat)
     return document_of(
         asked,
         title=f"Fairness monitor: {report.model}",
@@ -135,7 +121,7 @@ def _in_words(report: MonitorReport) -> MonitorReport:
     )
 
 
-def _repeat(report: MonitorReport) -> Iterator[Block]:
+def _repeat(report: MonitorReport) -> Iterator[tree.Block]:
     """Yield where the counts are, how to decide by them again, and room for signatures."""
     facts = {"periods": _span(report)}
     kept = "HISTORY" if report.history == IN_MEMORY else report.history
@@ -177,21 +163,21 @@ def _verdict(report: MonitorReport) -> str:
     return state
 
 
-def _tone(report: MonitorReport) -> Tone:
+def _tone(report: MonitorReport) -> tree.Tone:
     undecided = report.state not in (MonitorState.ALARM, MonitorState.NO_ALARM)
     if report.verdict is Outcome.PASS and (undecided or report.undefined):
-        return Tone.UNSURE
-    return TONES.get(report.verdict, Tone.UNSURE)
+        return tree.Tone.UNSURE
+    return TONES.get(report.verdict, tree.Tone.UNSURE)
 
 
-def _alarms(report: MonitorReport) -> Iterator[Block]:
+def _alarms(report: MonitorReport) -> Iterator[tree.Block]:
     if report.alarms:
-        yield Items(tuple(each.says for each in report.alarms))
+        yield tree.Items(tuple(each.says for each in report.alarms))
 
 
-def _comparisons(report: MonitorReport) -> Iterator[Block]:
+def _comparisons(report: MonitorReport) -> Iterator[tree.Block]:
     if not report.comparisons:
-        yield Paragraph("No period has a group that a rule is for.")
+        yield tree.Paragraph("No period has a group that a rule is for.")
         return
     yield _overview(report)
     mirrors = dict.fromkeys(
@@ -205,34 +191,34 @@ def _comparisons(report: MonitorReport) -> Iterator[Block]:
         if each.baseline is not None
     ]
     if mirrors:
-        yield Paragraph(
+        yield tree.Paragraph(
             f"One comparison stands for both of two groups, and its limits hold for both: "
             f"{numbers.listing(list(mirrors), most=_MOST_NAMED)}.",
-            Tone.SOFT,
+            tree.Tone.SOFT,
         )
     if baselines:
-        yield Items(tuple(baselines))
+        yield tree.Items(tuple(baselines))
 
 
-def _overview(report: MonitorReport) -> Table:
+def _overview(report: MonitorReport) -> tree.Table:
     columns = (
-        Column("comparison", numeric=False),
-        Column("state", numeric=False),
-        Column("tolerated", numeric=False),
-        Column("last period"),
-        Column("95% CI", joined=True),
-        Column("evidence"),
-        Column("alarm at", joined=True),
+        tree.Column("comparison", numeric=False),
+        tree.Column("state", numeric=False),
+        tree.Column("tolerated", numeric=False),
+        tree.Column("last period"),
+        tree.Column("95% CI", joined=True),
+        tree.Column("evidence"),
+        tree.Column("alarm at", joined=True),
     )
     note = (
         "While a value is tolerated, the evidence that it is not is on average at most the number "
         f"of {report.length}s."
     )
     rows = tuple(map(_row, report.tested))
-    return Table("Every rule for every group", columns, rows, notes=(note,))
+    return tree.Table("Every rule for every group", columns, rows, notes=(note,))
 
 
-def _row(each: MonitoredComparison) -> tuple[Cell, ...]:
+def _row(each: MonitoredComparison) -> tuple[tree.Cell, ...]:
     kind, sign = unit(each.definition), signed(each.definition)
     value, ends = "-", ""
     last = each.points[-1] if each.points else None
@@ -243,21 +229,23 @@ def _row(each: MonitoredComparison) -> tuple[Cell, ...]:
         value = "waits for labels" if last.waits else "undefined"
     approximate = each.detector is Detector.ALPHA_SPENDING
     return (
-        Cell(name_of(each), name=True),
-        Cell(f"{each.state}{' (approximate)' if approximate else ''}", tone=_TONES[each.state]),
-        Cell(tolerated_words(each)),
-        Cell(value),
-        Cell(ends),
-        Cell(evidence_text(each.evidence)),
-        Cell(evidence_text(each.threshold)),
+        tree.Cell(name_of(each), name=True),
+        tree.Cell(
+            f"{each.state}{' (approximate)' if approximate else ''}", tone=_TONES[each.state]
+        ),
+        tree.Cell(tolerated_words(each)),
+        tree.Cell(value),
+        tree.Cell(ends),
+        tree.Cell(evidence_text(each.evidence)),
+        tree.Cell(evidence_text(each.threshold)),
     )
 
 
-def _series(report: MonitorReport) -> Iterator[Section]:
+def _series(report: MonitorReport) -> Iterator[tree.Section]:
     """Yield the charts of every comparison, but what the first page has of the gravest."""
     ordered = report.gravest
     parts = tuple(
-        Section(f"series-{i}", name_of(each), tuple(_charts(each, report))[not i:],
+        tree.Section(f"series-{i}", name_of(each), tuple(_charts(each, report))[not i:],
                 folded=each.alarm is None and len(ordered) > 1)
         for i, each in enumerate(ordered[:_MOST_CHARTS])
         if each.points
@@ -266,17 +254,17 @@ def _series(report: MonitorReport) -> Iterator[Section]:
         yield listed("series", "Over time", *parts)
 
 
-def _first_drawn(report: MonitorReport) -> list[Block]:
+def _first_drawn(report: MonitorReport) -> list[tree.Block]:
     """Return the comparison that the headline is about, over time, from the same side."""
-    found: list[Block] = []
+    found: list[tree.Block] = []
     for each in report.gravest[:1]:
         chart, *_ = _charts(each, report)
-        assert isinstance(chart, TimeChart)
+        assert isinstance(chart, tree.TimeChart)
         found.append(replace(chart, caption=drawn_caption(report, each) or chart.caption))
     return found
 
 
-def _charts(each: MonitoredComparison, report: MonitorReport) -> Iterator[Block]:
+def _charts(each: MonitoredComparison, report: MonitorReport) -> Iterator[tree.Block]:
     # periods without counts have a place, so that no line spans them
     points_by_time = {point.period: point for point in each.points}
     times = tuple(sorted({*points_by_time, *report.absent}))
@@ -285,28 +273,31 @@ def _charts(each: MonitoredComparison, report: MonitorReport) -> Iterator[Block]
         since, alarm = times.index(each.alarm.since), times.index(each.alarm.period)
     kind = unit(each.definition)
     held = [points_by_time.get(time) for time in times]
-    marks = tuple(Mark(p.value, p.low, p.high, p.sparse) if p else Mark(None) for p in held)
+    marks = tuple(
+        tree.Mark(p.value, p.low, p.high, p.sparse) if p else tree.Mark(None) for p in held
+    )
     length = report.length
     notes = [f"Dots: single {length}s, with their 95% CIs as bars. Green band: allowed."]
     if each.alarm is not None:  # what an alarm is about, and not all periods
         after = each.alarm.after
         first, last = after.first or "", after.last or ""
-        running = tuple(Mark(after.value if first <= time <= last else None) for time in times)
+        running = tuple(tree.Mark(after.value if first <= time <= last else None) for time in times)
         notes.append(
             f"Line without dots: the {length}s from {first} to {last} together, after the change. "
             "The red line is the alarm; the shade begins with the change."
         )
     else:
         running = tuple(
-            Mark(p.running, p.running_low, p.running_high) if p else Mark(None) for p in held
+            tree.Mark(p.running, p.running_low, p.running_high) if p else tree.Mark(None)
+            for p in held
         )
         if any(mark.value is not None for mark in running):
             notes.append(
                 f"Line without dots: all {length}s so far; the blue band is its 95% CI, for all "
                 f"{length}s together."
             )
-    points = " (pp)" if kind is Unit.POINTS else ""
-    yield TimeChart(
+    points = " (pp)" if kind is tree.Unit.POINTS else ""
+    yield tree.TimeChart(
         f"{metric_words(each.definition)}{points}, {sides_of(each)}, tolerated "
         f"{tolerated_words(each)}",
         times,
@@ -319,26 +310,26 @@ def _charts(each: MonitoredComparison, report: MonitorReport) -> Iterator[Block]
         notes=(" ".join(notes),),
     )
     if each.threshold is not None:
-        yield TimeChart(
+        yield tree.TimeChart(
             "Evidence that it left the tolerated range (logarithmic)",
             times,
-            tuple(Mark(p.evidence if p else None) for p in held),
-            Unit.NUMBER,
+            tuple(tree.Mark(p.evidence if p else None) for p in held),
+            tree.Unit.NUMBER,
             threshold=each.threshold,
             since=since,
             alarm=alarm,
             notes=(f"An alarm needs {evidence_text(each.threshold)}, the dashed line.",),
         )
     if each.alarm is None:
-        yield Paragraph(each.says)
+        yield tree.Paragraph(each.says)
 
 
-def _feed(report: MonitorReport) -> Iterator[Block]:
+def _feed(report: MonitorReport) -> Iterator[tree.Block]:
     if report.findings:
-        yield Items(tuple(each.says for each in report.findings))
+        yield tree.Items(tuple(each.says for each in report.findings))
 
 
-def _imported(report: MonitorReport) -> Iterator[Block]:
+def _imported(report: MonitorReport) -> Iterator[tree.Block]:
     if not report.imported:
         return
     names = dict.fromkeys((each.metric, each.feature, each.group) for each in report.imported)
@@ -348,16 +339,16 @@ def _imported(report: MonitorReport) -> Iterator[Block]:
             for each in report.imported
             if (each.metric, each.feature, each.group) == (metric, feature, group)
         ]
-        yield TimeChart(
+        yield tree.TimeChart(
             f"{metric}, {called(feature)}: {called(group)}",
             tuple(each.period for each in held),
-            tuple(Mark(each.value) for each in held),
-            Unit.NUMBER,
+            tuple(tree.Mark(each.value) for each in held),
+            tree.Unit.NUMBER,
             notes=("Values without counts: they are shown, and raise no alarm.",),
         )
 
 
-def _notes(report: MonitorReport) -> Iterator[Block]:
+def _notes(report: MonitorReport) -> Iterator[tree.Block]:
     rules = monitored_rules(report)
     notes = [
         f"{capitalised(rules[each.rule])} names the group {called(each.group)}, which no period has"
@@ -390,7 +381,7 @@ def _notes(report: MonitorReport) -> Iterator[Block]:
             "alpha comes from the fifth that is kept for later groups."
         )
     if notes:
-        yield Items(tuple(notes))
+        yield tree.Items(tuple(notes))
 
 
 def _labels(report: MonitorReport) -> Iterator[str]:
@@ -461,12 +452,12 @@ def _excluded(report: MonitorReport) -> Iterator[str]:
         )
 
 
-def _method(report: MonitorReport) -> Iterator[Block]:
+def _method(report: MonitorReport) -> Iterator[tree.Block]:
     detectors = {each.detector for each in report.comparisons}
     if Detector.E_DETECTOR in detectors:
-        yield Paragraph(METHOD)
+        yield tree.Paragraph(METHOD)
     if Detector.ALPHA_SPENDING in detectors:
-        yield Paragraph(_SPENDING)
+        yield tree.Paragraph(_SPENDING)
     if report.comparisons:
         shares = sorted({each.alpha for each in report.comparisons})
         ends = f"{shares[0]:.2g}" if len(shares) == 1 else f"{shares[0]:.2g} to {shares[-1]:.2g}"
@@ -485,4 +476,27 @@ def _method(report: MonitorReport) -> Iterator[Block]:
                 for each in report.largest_groups
             },
         }
-        yield Facts(tuple(facts.items()))
+        yield tree.Facts(tuple(facts.items()))
+
+
+def history_document(health: HistoryHealth, *, full: bool = True) -> tree.DocumentTree:
+    """Build the document of the health of a history."""
+    del full  # it has no summary
+    count, size = len(health.findings), len(health.periods)
+    span = numbers.numbered(size, "periods")
+    if health.periods:
+        span += f", {health.periods[0]} to {health.periods[-1]}"
+    sentences = tree.Items(tuple(each.says for each in health.findings))
+    return document_of(
+        health,
+        title=f"History of {health.model}",
+        beside=span,
+        verdict=numbers.numbered(count, "findings").upper()
+        if count
+        else "NOTHING FOUND"
+        if size
+        else "NO PERIODS",
+        tone=tree.Tone.BAD if count else tree.Tone.GOOD if size else tree.Tone.UNSURE,
+        sections=[listed("feed", "Rows that may be wrong", sentences)] if count else [],
+        file_name="history",
+    )

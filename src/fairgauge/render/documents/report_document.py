@@ -40,14 +40,14 @@ from fairgauge.render.documents._document_parts import (
     more_in_json,
     repeat_blocks,
 )
-from fairgauge.render.documents._estimator_blocks import estimator_blocks
 from fairgauge.render.documents._feature_sections import (
+    estimator_blocks,
     feature_section,
     feature_tables,
     overview_sections,
 )
-from fairgauge.render.documents._gap_tables import gaps_by_category
 from fairgauge.render.documents._preset_blocks import (
+    gaps_by_category,
     not_stated,
     preset_blocks,
     tables_to_publish,

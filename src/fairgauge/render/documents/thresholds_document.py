@@ -8,21 +8,7 @@ from collections.abc import Callable, Iterator
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Outcome
 from fairgauge.question.rules import Rule, parse_rule
-from fairgauge.render._document_tree import (
-    Block,
-    Cell,
-    Chart,
-    ChartRow,
-    Column,
-    DocumentTree,
-    Items,
-    Paragraph,
-    Section,
-    Table,
-    Tone,
-    Unit,
-    mark_of,
-)
+from fairgauge.render import _document_tree as tree
 from fairgauge.render.brief.thresholds_brief import thresholds_exhibits
 from fairgauge.render.documents._document_parts import TONES, document_of, listed, table_of_rows
 from fairgauge.render.documents.report_notes import opening_warnings
@@ -73,7 +59,7 @@ METHOD = (
 )
 
 
-def thresholds_document(choice: ThresholdChoice, *, full: bool = True) -> DocumentTree:
+def thresholds_document(choice: ThresholdChoice, *, full: bool = True) -> tree.DocumentTree:
     """Build the document of a choice of thresholds."""
     del full  # it has no summary
     sections = [
@@ -84,9 +70,11 @@ def thresholds_document(choice: ThresholdChoice, *, full: bool = True) -> Docume
     every = [block for each in choice.features for block in _every(choice, each)]
     sections.append(listed("all", "More thresholds", *every))
     method = f"Goal: {written_rule_words(choice.goal)}. {METHOD}"
-    sections.append(Section("notes", "Notes", (Paragraph(method, Tone.SOFT),)))
+    sections.append(tree.Section("notes", "Notes", (tree.Paragraph(method, tree.Tone.SOFT),)))
     verdicts = [_verdict(choice, each) for each in choice.features]
-    worst = max((tone for _, tone in verdicts), key=(Tone.GOOD, Tone.UNSURE, Tone.BAD).index)
+    worst = max(
+        (tone for _, tone in verdicts), key=(tree.Tone.GOOD, tree.Tone.UNSURE, tree.Tone.BAD).index
+    )
     several = len(verdicts) > 1
     verdict = "; ".join(
         f"{called(each.feature)}: {text}" if several else text
@@ -105,21 +93,23 @@ def thresholds_document(choice: ThresholdChoice, *, full: bool = True) -> Docume
     )
 
 
-def _verdict(choice: ThresholdChoice, of: FeatureThresholds) -> tuple[str, Tone]:
+def _verdict(choice: ThresholdChoice, of: FeatureThresholds) -> tuple[str, tree.Tone]:
     if of.common is None:
         kept = choice.kept_rate.title.upper()
         if of.outcome is not Outcome.FAIL:
             word = outcome_word(of.outcome).upper()
             return f"{word}: NO COMMON THRESHOLD IS PROPOSED", TONES[of.outcome]
-        return f"NO COMMON THRESHOLD MEETS THE GOAL AND KEEPS {kept}", Tone.BAD
+        return f"NO COMMON THRESHOLD MEETS THE GOAL AND KEEPS {kept}", tree.Tone.BAD
     outcome = of.common.outcome
     tone = TONES[outcome]
-    if tone is Tone.GOOD and words.grown_error(choice, of.common) is not None:
-        tone = Tone.UNSURE
+    if tone is tree.Tone.GOOD and words.grown_error(choice, of.common) is not None:
+        tone = tree.Tone.UNSURE
     return f"{outcome_word(outcome).upper()} AT {words.cut_of(of.common):g}", tone
 
 
-def _of_feature(choice: ThresholdChoice, of: FeatureThresholds, place: int) -> Iterator[Section]:
+def _of_feature(
+    choice: ThresholdChoice, of: FeatureThresholds, place: int
+) -> Iterator[tree.Section]:
     """Yield the sections of one feature; their names state it where there are several."""
     several = len(choice.features) > 1
     of_words = f", {called(of.feature)}" if several else ""
@@ -132,23 +122,23 @@ def _of_feature(choice: ThresholdChoice, of: FeatureThresholds, place: int) -> I
         full = f"{title}{of_words}"
         yield listed(f"{name}{at}", full, *blocks)
     title = f"Weights for retraining{of_words}"
-    yield Section(f"reweighing{at}", title, tuple(_reweighing(of)), folded=True)
+    yield tree.Section(f"reweighing{at}", title, tuple(_reweighing(of)), folded=True)
 
 
-def _common(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:
+def _common(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[tree.Block]:
     if of.common is None and of.costly is not None:
-        yield Paragraph(words.costly_sentence(choice, of.costly))
+        yield tree.Paragraph(words.costly_sentence(choice, of.costly))
     if (effect := of.common or of.costly) is not None:
         yield from _effect(choice, effect)
 
 
-def _by_group(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:
+def _by_group(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[tree.Block]:
     effect = of.by_group
     if effect is None:
         return
-    yield Paragraph(words.WARNING, Tone.BAD)
+    yield tree.Paragraph(words.WARNING, tree.Tone.BAD)
     cuts = (f"{called(name)} {cut:g}" for name, cut in effect.thresholds.items())
-    yield Paragraph(
+    yield tree.Paragraph(
         f"The most accurate thresholds that meet the goal and keep {words.kept_words(choice)} "
         f"{words.HOW[effect.chosen_by]} in the half of the rows that chooses: {', '.join(cuts)}. "
         f"{words.decided(choice, effect, 'these thresholds')}"
@@ -156,7 +146,7 @@ def _by_group(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]
     yield from _effect(choice, effect)
 
 
-def _effect(choice: ThresholdChoice, effect: ThresholdEffect) -> Iterator[Block]:
+def _effect(choice: ThresholdChoice, effect: ThresholdEffect) -> Iterator[tree.Block]:
     """Yield what a choice changes, and its price; the values alone where no decision changes."""
     changes = words.changes_decisions(choice, effect)
     kept = _share(choice.kept_rate, effect.performance.new, None)
@@ -178,13 +168,13 @@ def _effect(choice: ThresholdChoice, effect: ThresholdEffect) -> Iterator[Block]
         f"{capitalised(metric)}, {numbers.listing(groups)}{reference}: {shift}."
         for (metric, reference, shift), groups in alike.items()
     ]
-    yield Items(tuple(sentences))
+    yield tree.Items(tuple(sentences))
 
 
-def _frontier(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:
+def _frontier(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[tree.Block]:
     """Yield the thresholds from today's to the chosen one, and how to read them."""
     none = "" if of.common is not None else " None of these thresholds is proposed."
-    yield Paragraph(
+    yield tree.Paragraph(
         "In the half of the rows that measures. The group decides whether the goal is met, by its "
         f"whole confidence interval; of several, the furthest from the goal.{none}"
     )
@@ -194,7 +184,7 @@ def _frontier(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]
     yield _by_threshold(choice, of, caption, _near(choice, of))
 
 
-def _every(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:
+def _every(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[tree.Block]:
     """Yield thresholds over the whole range, as a table and drawn."""
     points = _some(choice, of)
     named = f", {called(of.feature)}" if len(choice.features) > 1 else ""
@@ -205,20 +195,23 @@ def _every(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:
 
 def _by_threshold(
     choice: ThresholdChoice, of: FeatureThresholds, caption: str, points: list[OperatingPoint]
-) -> Table:
+) -> tree.Table:
     """Return a table of thresholds, each with the group that decides it."""
     goal = parse_rule(choice.goal)
     kept, name = choice.kept_rate, _named(choice, of)
     return table_of_rows(
         caption,
         points,
-        (Column("threshold", numeric=False), name),
+        (tree.Column("threshold", numeric=False), name),
         (kept.title, lambda each: _share(kept, each.performance, each.performance_interval)),
         (metric_words(goal.row), lambda each: _disparity(goal, each)),
-        (Column("deciding group", numeric=False), lambda each: Cell(_deciding(each), name=True)),
         (
-            Column("meets the goal", numeric=False),
-            lambda each: Cell(_ANSWERS[each.outcome], tone=TONES[each.outcome]),
+            tree.Column("deciding group", numeric=False),
+            lambda each: tree.Cell(_deciding(each), name=True),
+        ),
+        (
+            tree.Column("meets the goal", numeric=False),
+            lambda each: tree.Cell(_ANSWERS[each.outcome], tone=TONES[each.outcome]),
         ),
         titled=True,
     )
@@ -229,22 +222,22 @@ def _deciding(point: OperatingPoint) -> str:
     return f"{called(point.group)}{versus(point.reference)}"
 
 
-def _chart(choice: ThresholdChoice, of: FeatureThresholds) -> Chart:
+def _chart(choice: ThresholdChoice, of: FeatureThresholds) -> tree.Chart:
     """Return the disparity at each threshold, on the axis of the goal."""
     goal = parse_rule(choice.goal)
     metric, marked, name = goal.row, _marked(choice, of), _named(choice, of)
     kind = unit(metric)
     rows = tuple(
-        ChartRow(
+        tree.ChartRow(
             f"{name(each)}, {_deciding(each)}",
-            mark_of(each.disparity, each.disparity_interval),
+            tree.mark_of(each.disparity, each.disparity_interval),
             _disparity(goal, each),
             emphasis=each.threshold in marked,
         )
         for each in _some(choice, of)
     )
     title = capitalised(f"{metric_words(metric)} by threshold, {called(of.feature)}")
-    return Chart(title, rows, kind, neutral(metric), allowed=(goal.low, goal.high))
+    return tree.Chart(title, rows, kind, neutral(metric), allowed=(goal.low, goal.high))
 
 
 def _marked(choice: ThresholdChoice, of: FeatureThresholds) -> dict[float, str]:
@@ -287,18 +280,25 @@ def _places(choice: ThresholdChoice, of: FeatureThresholds) -> list[int]:
     return [min(of_all, key=lambda i: abs(of.frontier[i].threshold - cut)) for cut in cuts]
 
 
-def _reweighing(of: FeatureThresholds) -> Iterator[Block]:
+def _reweighing(of: FeatureThresholds) -> Iterator[tree.Block]:
     """Yield the weights at which label and group are independent."""
-    yield Paragraph(
+    yield tree.Paragraph(
         "Weights of Kamiran and Calders (2012): with them, label and group are independent in the "
         "table that a model is retrained on. They are of all rows."
     )
     rows = tuple(
-        (Cell(called(group), name=True), *(Cell(f"{by_label[label]:.4f}") for label in by_label))
+        (
+            tree.Cell(called(group), name=True),
+            *(tree.Cell(f"{by_label[label]:.4f}") for label in by_label),
+        )
         for group, by_label in of.reweighing.items()
     )
-    heads = (Column("group", numeric=False), Column("positive label"), Column("negative label"))
-    yield Table("Weights", heads, rows)
+    heads = (
+        tree.Column("group", numeric=False),
+        tree.Column("positive label"),
+        tree.Column("negative label"),
+    )
+    yield tree.Table("Weights", heads, rows)
 
 
 def _share(rate: Statistic, value: float | None, interval: Interval | None) -> str:
@@ -307,7 +307,7 @@ def _share(rate: Statistic, value: float | None, interval: Interval | None) -> s
     text = rate_text(rate, value)
     if interval is None:
         return text
-    kind = Unit.PERCENT if rate.is_share else Unit.NUMBER
+    kind = tree.Unit.PERCENT if rate.is_share else tree.Unit.NUMBER
     return f"{text} ({shown_range(interval.low, interval.high, kind)})"
 
 

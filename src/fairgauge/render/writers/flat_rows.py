@@ -1,23 +1,31 @@
-"""Results as flat rows: estimates, groups, findings and others, for CSV and data frames."""
+"""Results as flat rows: estimates, groups, findings and others, as CSV and as data frames."""
 
 from __future__ import annotations
 
 import math
+import re
+import unicodedata
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, TypeAlias
 
-from fairgauge.errors import DataError, nearest, quote
+from fairgauge.enums import ReferenceKind
+from fairgauge.errors import DataError, MissingExtra, nearest, quote
+from fairgauge.render.words.display_names import printable
+from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.results.check import Check, Decision
 from fairgauge.results.codec import number, to_dict
 from fairgauge.results.comparison import Comparison
 from fairgauge.results.definitions import saved_fields
 from fairgauge.results.describers import function_at
 from fairgauge.results.disparities import singled_out
+from fairgauge.results.estimates import Group
 from fairgauge.results.finding import Finding
 from fairgauge.results.model_comparison import ModelComparison
 from fairgauge.results.monitor_results import MonitorReport
 from fairgauge.results.report import Report
+from fairgauge.results.sections import size_beside_rates
 from fairgauge.results.shown_result import ShownResult
 from fairgauge.results.threshold_choice import ThresholdChoice
 
@@ -305,3 +313,148 @@ def _periods(report: MonitorReport) -> Iterator[tuple[Cell, ...]]:
 
 def _limit(value: float) -> float | None:
     return value if math.isfinite(value) else None
+
+
+_FORMULA = tuple("=+-@")
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+"""A text such as the group ``-1``: there is nothing to compute."""
+_NEEDS_QUOTES = frozenset('",;|')
+
+
+def write_csv(shown: ShownResult, *, table: str | None = None) -> str:
+    """Write a table as CSV with a header; texts can do no harm in a spreadsheet."""
+    return table_text(table_of(shown, table))
+
+
+def table_text(found: FlatTable) -> str:
+    """Return a table as CSV, its header with columns of the user among others."""
+    lines = [",".join(map(cell, row)) for row in (found.columns, *found.rows)]
+    return "\n".join(lines) + "\n"
+
+
+def cell(value: Cell) -> str:
+    """Return a cell as it stands in CSV, with nothing that a spreadsheet would compute.
+
+    >>> cell("=1+1"), cell("-1"), cell(-0.5), cell(None), cell("a;b"), cell(True)
+    ("'=1+1", '-1', '-0.5', '', '"a;b"', 'true')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if not isinstance(value, str):
+        return _number(value)
+    text = printable(value)
+    as_read = unicodedata.normalize("NFKC", text).lstrip()
+    if as_read.startswith(_FORMULA) and not _NUMBER.fullmatch(text):
+        text = f"'{text}"  # a spreadsheet shows it instead of computing it
+    if _NEEDS_QUOTES.intersection(text) or text != text.strip():
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def _number(value: float) -> str:
+    if isinstance(value, float) and math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return repr(value)
+
+
+def to_pandas(shown: ShownResult, table: str | None = None) -> Any:
+    """Return a table of a result, by default its first, as a `pandas.DataFrame`.
+
+    Raises
+    ------
+    MissingExtra
+        pandas is not installed.
+    DataError
+        There is no such table.
+    """
+    pandas = _library("pandas")
+    found = table_of(shown, table)
+    frame = pandas.DataFrame(list(found.rows), columns=list(found.columns))
+    return frame.astype(
+        {name: "object" if name in found.texts else "float64" for name in found.columns}
+    )
+
+
+def to_polars(shown: ShownResult, table: str | None = None) -> Any:
+    """Return a table of a result, by default its first, as a `polars.DataFrame`.
+
+    Raises
+    ------
+    MissingExtra
+        polars is not installed.
+    DataError
+        There is no such table.
+    """
+    polars = _library("polars")
+    found = table_of(shown, table)
+    schema = {
+        name: polars.String if name in found.texts else polars.Float64 for name in found.columns
+    }
+    return polars.DataFrame(list(found.rows), schema=schema, orient="row", strict=False)
+
+
+def by_group(report: Report) -> Any:
+    """Return the rates of every group, a row each, as a `pandas.DataFrame`.
+
+    The index is feature and group, with class and threshold where there are several; the column
+    ``n`` and one column for each rate; ``n`` counts the rows whose prediction is known (of labels
+    alone: whose label is). Undefined rates are NaN.
+    """
+    return _rate_frame(report, report.groups)
+
+
+def overall(report: Report) -> Any:
+    """Return the rates of all groups of each feature together, as a `pandas.DataFrame`."""
+    return _rate_frame(report, report.totals)
+
+
+def contrasts(report: Report, by: str) -> Any:
+    """Return the differences or ratios of every group, group against reference, as a frame.
+
+    Columns are rates; rows are as of `by_group`. Native metrics alone, so that one sign holds.
+    """
+    pandas = _library("pandas")
+    rows: dict[tuple[Any, ...], dict[str, float | None]] = {}
+    for each in report.estimates:
+        rate = compared_rate(each.definition)
+        if each.set != "native" or each.scope.kind != "overall":
+            continue
+        if rate is not None and each.metric == f"{rate.name}.{by}":
+            of = each.class_ if each.class_scope.is_single else None
+            key = (each.feature, each.group, of, each.threshold)
+            rows.setdefault(key, {})[rate.name] = each.value
+    if not rows:
+        raise DataError(f"this report has no native {by}s; audit with metrics={quote('standard')}")
+    return _indexed(pandas, rows)
+
+
+def _rate_frame(report: Report, groups: Sequence[Group]) -> Any:
+    pandas = _library("pandas")
+    rows: dict[tuple[Any, ...], dict[str, float | None]] = {}
+    for group in groups:
+        single = group.class_scope.is_single
+        if group.stratum is None and single and group.reference_kind is not ReferenceKind.OTHERS:
+            key = (group.feature, group.group, group.class_, group.threshold)
+            rates = {name: rate.value for name, rate in group.rates.items()}
+            size = size_beside_rates(group, report.catalogue)
+            rows.setdefault(key, {"n": size}).update(rates)
+    return _indexed(pandas, rows)
+
+
+def _indexed(pandas: Any, rows: dict[tuple[Any, ...], dict[str, float | None]]) -> Any:
+    """Return rows as a frame whose index holds class and threshold only where they differ."""
+    names = ["feature", "group", "class", "threshold"]
+    kept = [i for i in range(4) if i < 2 or len({key[i] for key in rows}) > 1]
+    index = pandas.MultiIndex.from_tuples(
+        [tuple(key[i] for i in kept) for key in rows], names=[names[i] for i in kept]
+    )
+    return pandas.DataFrame(list(rows.values()), index=index, dtype="float64")
+
+
+def _library(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise MissingExtra(f"a {name} frame", name, error) from None

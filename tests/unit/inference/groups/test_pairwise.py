@@ -15,7 +15,7 @@ from tests.selected_groups import selected
 
 import fairgauge as fg
 from fairgauge.catalogue.catalogue import RATES
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.cells import ConfusionCounts
 from fairgauge.enums import DiagnosticCode, ReferenceKind
 from fairgauge.enums import IntervalMethod as M
 from fairgauge.inference import Evidence, FeatureGroups

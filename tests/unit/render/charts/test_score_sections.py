@@ -14,8 +14,8 @@ import pytest
 import fairgauge as fg
 import sample_reports
 from fairgauge.catalogue.catalogue import RATES
+from fairgauge.catalogue.cells import ConfusionCounts
 from fairgauge.catalogue.closed_forms import quotients
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.enums import Profile
 from fairgauge.render import render
 from fairgauge.render.charts.score_sections import labels, path, scored

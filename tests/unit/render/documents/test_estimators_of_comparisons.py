@@ -5,7 +5,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.render._document_tree import Chart, Items
-from fairgauge.render.documents._estimator_blocks import estimator_blocks
+from fairgauge.render.documents._feature_sections import estimator_blocks
 
 
 def audited(rules):

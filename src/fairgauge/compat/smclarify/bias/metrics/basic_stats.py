@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.cells import ConfusionCounts
 from fairgauge.catalogue.lookup import find_rate
 from fairgauge.compat._coded_column import CodedColumn, from_series
 from fairgauge.compat.smclarify.bias.metrics.common import binary_confusion_matrix, divide

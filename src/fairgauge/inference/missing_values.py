@@ -1,33 +1,41 @@
-"""Rows without a label or a prediction: their share by group, and what they could change.
+"""Rows without an outcome, a group or a stratum: their shares, and what they could change.
 
-Manski's worst cases, of outcomes in place of groups: every missing value may be favourable or not.
-A rule must not pass because the rows that would break it are absent. A fail stays one, because to
-blank predictions must not take it back.
+Manski's worst cases: every missing outcome may be favourable or not, and every unknown success may
+be of the group and every unknown failure of its reference, or the other way round. Nothing is
+assumed of why a value is missing. A rule must not pass because the rows that would break it are
+absent. A fail stays one, because to blank predictions must not take it back.
+
+What is adjusted for strata is of the rows with a stratum alone. Where their rates are not those of
+all rows, a difference may change because it is adjusted, or because rows are missing, and the data
+do not show which.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 
 from fairgauge.catalogue.across import Spread
-from fairgauge.catalogue.cells import Array
+from fairgauge.catalogue.cells import Array, ConfusionCounts
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube
-from fairgauge.enums import DiagnosticCode, Uncounted
-from fairgauge.inference.missing_groups import contrast_range, sides_and_unknown
+from fairgauge.enums import DiagnosticCode, Profile, Uncounted
 from fairgauge.question.specification import Spec
-from fairgauge.resolve.group_counts import GroupCounts
+from fairgauge.resolve.group_counts import GroupCounts, known_outcome, without_group
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import large_groups
-from fairgauge.resolve.sides import Index, Measure
+from fairgauge.resolve.sides import CountsBySide, Measure
+from fairgauge.results.disparities import LITTLE
 from fairgauge.results.estimates import ComparisonKey, WorstCase
 from fairgauge.results.scopes import OVERALL, Diagnostic
-from fairgauge.stats.arrays import Limits, quotient
-from fairgauge.stats.significance import homogeneity
+from fairgauge.stats.arrays import Index, Limits, Mask, quotient
+from fairgauge.stats.cluster_robust import largest_design_effect
+from fairgauge.stats.intervals import critical
+from fairgauge.stats.significance import homogeneity, homogeneity_table
 from fairgauge.stats.unknown_people import missing_bounds
 
 Shares = tuple[Array, Array]
@@ -267,3 +275,218 @@ def _incomplete(states: Array, rate: Rate) -> float:
     """Return how many rows lack an outcome that a rate needs."""
     needed = _needed(states, rate)
     return float(needed.sum() - needed[:, :_MISSING, :_MISSING].sum())
+
+
+def missing_groups(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
+    """Note which share of the cases is in no group because a feature is missing.
+
+    Cases without any outcome, which are in no rate, do not count. Where rows stand for several
+    cases, it states both numbers; where there are rules, what such rows mean for them.
+    """
+    rows, cases = (round(without_group(counted, name)) for name in ("rows", "n"))
+    if not rows:
+        return
+    total = round(counted.every("rows"))
+    every = round(counted.every("n"))
+    known = known_outcome(counted, spec)
+    crossed = counted.feature_id.columns
+    made = Diagnostic.note if cases / every < _FEW else Diagnostic.warning
+    of_cases = {"cases": cases, "total_cases": every} if every != total else {}
+    yield made(
+        DiagnosticCode.MISSING_GROUPS,
+        counted.feature,
+        rows=rows,
+        total=total,
+        ruled=bool(spec.rules),
+        **({"unit": "people"} if spec.of_people else {}),
+        **({"known": known} if known else {}),
+        **({"columns": crossed} if len(crossed) > 1 else {}),
+        **of_cases,
+    )
+
+
+def worst_cases(
+    counted: GroupCounts,
+    outcome: OutcomeMasks,
+    metric: Metric,
+    compared: tuple[Index, Index],
+    profile: Profile,
+) -> dict[ComparisonKey, WorstCase]:
+    """Return the worst cases of a contrast of shares over all rows; of other metrics, none.
+
+    Parameters
+    ----------
+    compared : the groups and their references, numbers as `CountsBySide` has them.
+    """
+    cases = round(without_group(counted, "n"))
+    if not cases or not isinstance(metric, Contrast) or not isinstance(metric.of, Rate):
+        return {}
+    measure: Measure = "w" if counted.weighted else "n"
+    sides, others = sides_and_unknown(counted, outcome, profile, measure)
+    margin = np.zeros_like(compared[0])
+    group, reference = (sides.pick(which, margin) for which in compared)
+    unknown = others.pick(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
+    everyone = bool((compared[1] == sides.whole).all())
+    low, high = worst_values(metric, group, reference, unknown, everyone=everyone)
+    threshold = outcome.threshold if "prediction" in metric.needs else None
+    return {
+        (
+            metric.name,
+            counted.feature,
+            counted.groups[at],
+            OVERALL,
+            outcome.class_scope,
+            threshold,
+        ): WorstCase(float(low[i]), float(high[i]), cases)
+        for i, at in enumerate(compared[0].tolist())
+    }
+
+
+def most_unknown(counted: GroupCounts, outcome: OutcomeMasks, profile: Profile) -> ConfusionCounts:
+    """Return the most rows without a group that protected counts allow, as one side."""
+    zero = np.zeros(1, dtype=np.int64)
+    return sides_and_unknown(counted, outcome, profile, "high")[1].pick(zero, zero)
+
+
+def sides_and_unknown(
+    counted: GroupCounts, outcome: OutcomeMasks, profile: Profile, measure: Measure
+) -> tuple[CountsBySide, CountsBySide]:
+    """Return the sides of comparisons, and the rows without a group as the one group there is."""
+    alone = {name: counts[None, None] for name, counts in counted.unknown.items()}
+    without = replace(counted, groups=(), strata=(), counts=alone, histogram=None)
+    known, unknown = (
+        CountsBySide(each, outcome, profile, (), measure) for each in (counted, without)
+    )
+    return known, unknown
+
+
+def worst_values(
+    metric: Contrast,
+    group: ConfusionCounts,
+    reference: ConfusionCounts,
+    unknown: ConfusionCounts,
+    *,
+    everyone: bool = False,
+) -> Limits:
+    """Return the least and the greatest value of a contrast of shares.
+
+    Both are attained: the same assignment takes one side as low and the other as high as it can
+    be. Where the reference is ``everyone``, the unknown rows are in it, whatever their groups.
+    """
+    assert isinstance(metric.of, Rate)
+    of, among, needs = metric.of.of, metric.of.among, metric.of.needs
+    (x1, n1), (x2, n2), (x, n) = (
+        (of.count(side.counts(needs)), among.count(side.counts(needs)))
+        for side in (group, reference, unknown)
+    )
+    ours = missing_bounds(x1, n1, x, n)
+    fixed = quotient(x2 + x, n2 + n)
+    theirs = (fixed, fixed) if everyone else missing_bounds(x2, n2, x, n)
+    return contrast_range(metric, ours, theirs)
+
+
+def contrast_range(metric: Contrast, ours: Limits, theirs: Limits) -> Limits:
+    """Return the ends of a contrast from those of its group's and of its reference's share."""
+    first, second = (ours, theirs) if metric.order == "group - reference" else (theirs, ours)
+    if metric.by == "difference":
+        return first[0] - second[1], first[1] - second[0]
+    low, high = quotient(first[0], second[1]), quotient(first[1], second[0])
+    return np.where(np.isnan(low), 0.0, low), np.where(np.isnan(high), np.inf, high)
+
+
+_HARDLY_CHANCE = 1e-3
+"""Far below usual levels: with many comparisons a chance finding would withhold verdicts."""
+
+
+class RowsWithoutStratum:
+    """The rows of one feature that have no stratum, beside those that have one.
+
+    Attributes
+    ----------
+    rows, total : how many there are, and how many rows with them, without weights.
+    """
+
+    def __init__(
+        self,
+        counted: GroupCounts,
+        outcome: OutcomeMasks,
+        spec: Spec,
+        per_class: Sequence[OutcomeMasks] = (),
+    ) -> None:
+        cases = counted.counts["n"]
+        self.total = int(cases[:, 0].sum())
+        self.rows = self.total - int(cases[:, 1:].sum())
+        if not self.rows:
+            return
+        every = {name: sums[:, :1] for name, sums in counted.counts.items()}
+        kept = {
+            name: sums[:, 1:].sum(axis=1, keepdims=True) for name, sums in counted.counts.items()
+        }
+        left = {name: sums - kept[name] for name, sums in every.items()}
+        plain = replace(counted, strata=(), histogram=None, clusters=None)
+
+        def sides(counts: dict[str, Array], measure: Measure) -> CountsBySide:
+            of = replace(plain, counts=counts)
+            return CountsBySide(of, outcome, spec.profile, per_class, measure)
+
+        weights: Measure = "w" if counted.unequally_weighted else "n"
+        self._profile = spec.profile
+        self._every, self._kept = (sides(counts, weights) for counts in (every, kept))
+        self._cases = sides(left, "n"), sides(kept, "n")
+        self._alike = 1.0
+        if counted.clusters is not None:
+            rows = np.bincount(counted.clusters.cluster, counted.clusters.counts["n"])
+            self._alike = largest_design_effect(rows.astype(np.float64))
+
+    def change(self, of: Statistic, groups: Index, references: Index) -> Mask:
+        """Return for which comparisons leaving them out changes a side by itself.
+
+        It does where their rates differ statistically significantly from those of the other rows,
+        and the rate of a side moves by more than a tenth of the difference between both sides.
+        """
+        changed = np.zeros(len(groups), dtype=np.bool_)
+        if not self.rows:
+            return changed
+        margin = np.zeros_like(groups)
+        every, kept = (
+            [of.value(sides.pick(which, margin), self._profile) for which in (groups, references)]
+            for sides in (self._every, self._kept)
+        )
+        for side, which in enumerate((groups, references)):
+            left_cases, kept_cases = (cases.pick(which, margin) for cases in self._cases)
+            with np.errstate(invalid="ignore"):
+                moved = np.abs(kept[side] - every[side])
+                changed |= (moved > LITTLE * np.abs(every[0] - every[1])) & self._differ(
+                    of, left_cases, kept_cases
+                )
+        return changed
+
+    def _differ(self, of: Statistic, left: ConfusionCounts, kept: ConfusionCounts) -> Mask:
+        """Return where the rows without a stratum differ from the others in what a rate is of."""
+        if "yy" in left.moments or "pp" in left.moments:
+            found = [_means_differ(column, left, kept, self._alike) for column in _columns(of)]
+            return np.asarray(np.any(found, axis=0))
+        counts = [side.counts(of.needs) for side in (left, kept)]
+        if isinstance(of, Rate):
+            counts = [
+                np.stack([of.of.count(each), of.among.count(each) - of.of.count(each)], axis=-1)
+                for each in counts
+            ]
+        p = homogeneity_table(np.stack(counts, axis=-2) / self._alike)[1]
+        return np.asarray(p < _HARDLY_CHANCE)
+
+
+def _columns(of: Statistic) -> list[str]:
+    return [name for need, name in (("label", "y"), ("prediction", "p")) if need in of.needs]
+
+
+def _means_differ(column: str, left: ConfusionCounts, kept: ConfusionCounts, alike: float) -> Mask:
+    sums, rows, squares = (
+        [side.moments[name] for side in (left, kept)] for name in (column, "n", 2 * column)
+    )
+    means = [quotient(x, n) for x, n in zip(sums, rows, strict=True)]
+    n = rows[0] + rows[1]
+    variance = quotient(squares[0] + squares[1], n) - quotient(sums[0] + sums[1], n) ** 2
+    error = alike * variance * (quotient(1.0, rows[0]) + quotient(1.0, rows[1]))
+    with np.errstate(invalid="ignore"):
+        return np.asarray((means[0] - means[1]) ** 2 > critical(1 - _HARDLY_CHANCE) ** 2 * error)
