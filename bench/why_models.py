@@ -258,6 +258,8 @@ _HALF = np.log(5) / 2 * 0.6
 def designs() -> Iterator[Design]:
     """Yield a design for each law."""
     ratios = {
+        "6 strata; 200 and 200": ((200, 200), _line(0.1, 0.8, 6)),
+        "12 strata, -8 points within; 500 and 1,500": ((500, 1_500), _line(0.2, 0.8, 12, -0.08)),
         "6 strata; 1,000 and 2,000": ((1_000, 2_000), _line(0.1, 0.8, 6)),
         "6 strata; 400 and 4,000; rates 1 to 15%": ((400, 4_000), _line(0.01, 0.15, 6)),
         "40 strata, -8 points within; 800 and 2,400": ((800, 2_400), _line(0.2, 0.8, 40, -0.08)),
@@ -271,7 +273,7 @@ def designs() -> Iterator[Design]:
         sides = Sides.of(rows, _HALF, _line(20.0, 60.0, strata, -2.0))
         setting = f"lognormal, {strata} strata; {rows[0]:,} and {rows[1]:,}"
         yield alone("means", setting, _COVERED, partial(of_means, sides))
-    for rows in ((300, 900), (1_000, 3_000)):
+    for rows in ((72, 72), (300, 900), (1_000, 3_000)):
         sides = Sides.of(rows, 0.3, _WITHIN_CROSSED)
         setting = f"3 by 4 strata; {rows[0]:,} and {rows[1]:,}"
         yield alone("columns", setting, _COVERED, partial(of_columns, sides))

@@ -23,7 +23,7 @@ CLAIMS = re.compile(
     re.IGNORECASE,
 )
 DENIED = re.compile(
-    r"does not show that (?:it|a gap) is justified|does not justify one|criteria do not justify it"
+    r"criteria do not justify it"
     r"|criteria justify a difference, no table shows|[Nn]or does a difference that remains show "
     r"its cause|hold no causes|whether (?:a difference|it) is unfair depends on",
     re.IGNORECASE,
@@ -51,24 +51,29 @@ def claims(text: str) -> list[str]:
     return [plain[max(0, m.start() - 60) : m.end() + 40] for m in CLAIMS.finditer(plain)]
 
 
+def drawn(random: np.random.Generator, tilt, within, rows, _columns) -> pl.DataFrame:
+    """Draw the rows of both sides."""
+    frames = []
+    for side, n, sign in (("d", rows[0], -1), ("a", rows[1], 1)):
+        share = np.exp(sign * tilt * np.array([-1.0, 0.0, 1.0]))
+        stratum = random.choice(3, n, p=share / share.sum())
+        rate = np.array([0.3, 0.5, 0.7])[stratum]
+        rate = np.clip(rate + (np.array(within)[stratum] if side == "d" else 0), 0, 1)
+        frames.append(pl.DataFrame({
+            "side": side, "c0": [f"s{s}" for s in stratum],
+            "c1": random.choice(["u", "v"], n), "dti": random.normal(0, 1, n).round(2),
+            "p": random.binomial(1, rate), "pay": random.lognormal(3, 0.4, n) * (1 + rate),
+            "year": random.integers(2018, 2024, n),
+        }))  # fmt: skip
+    return pl.concat(frames)
+
+
 @cache
 def found() -> dict[str, fg.Decomposition]:
     """Decompose tables of all kinds."""
     random, results = np.random.default_rng(30), {}
-    for name, (tilt, within, rows, columns) in TABLES.items():
-        frames = []
-        for side, n, sign in (("d", rows[0], -1), ("a", rows[1], 1)):
-            share = np.exp(sign * tilt * np.array([-1.0, 0.0, 1.0]))
-            stratum = random.choice(3, n, p=share / share.sum())
-            rate = np.array([0.3, 0.5, 0.7])[stratum]
-            rate = np.clip(rate + (np.array(within)[stratum] if side == "d" else 0), 0, 1)
-            frames.append(pl.DataFrame({
-                "side": side, "c0": [f"s{s}" for s in stratum],
-                "c1": random.choice(["u", "v"], n), "dti": random.normal(0, 1, n).round(2),
-                "p": random.binomial(1, rate), "pay": random.lognormal(3, 0.4, n) * (1 + rate),
-                "year": random.integers(2018, 2024, n),
-            }))  # fmt: skip
-        data = pl.concat(frames)
+    for name, law in TABLES.items():
+        data, columns = drawn(random, *law), law[-1]
         asked = {"sensitive": "side", "reference": {"side": "a"}}
         strata = [f"c{k}" for k in range(columns)]
         margins = {"selection_rate": 0.06} if name == "within margin" else {}
@@ -103,6 +108,17 @@ def test_no_decomposition_claims_a_cause(format_: str) -> None:
         whole = {"full": True} if format_ in ("text", "markdown") else {}
         text = render(result, format_, **whole)
         assert not claims(text), (name, claims(text))
+
+
+@pytest.mark.parametrize("format_", ["text", "markdown", "html", "json", "csv", "notebook"])
+@pytest.mark.parametrize("asked", [{"strata": "c0"}, {"strata": ["c0", "c1"]}, {"strata": "year"},
+                                   {"strata": "c0", "preset": "us-lending"}])  # fmt: skip
+def test_no_audit_with_strata_claims_a_cause(format_: str, asked: dict[str, object]) -> None:
+    result = fg.audit(
+        drawn(np.random.default_rng(30), *TABLES["varies"]), prediction="p", sensitive="side",
+        **asked,
+    )  # fmt: skip
+    assert not re.findall("explained|due to|justified", render(result, format_))
 
 
 def test_no_help_or_page_claims_a_cause() -> None:

@@ -70,8 +70,8 @@ def why(
     """Decompose the gaps between groups: which strata people are in, and what remains within them.
 
     A gap is the sum of composition, the groups' shares of strata such as departments or products,
-    and of different rates within these. Composition accounts for a gap; it does not justify one:
-    it does not show whether the strata should count, or why groups differ in them.
+    and of different rates within these. That composition accounts for a gap is arithmetic: it does
+    not show whether the strata should count, or why groups differ in them.
 
     Parameters
     ----------
@@ -479,7 +479,7 @@ def _wrong_metrics(spec: Spec, margins: Collection[str]) -> Iterator[Problem]:
         yield Problem("margins", "are of differences; metrics asks for ratios alone")
     for name in margins:
         if differences and name not in differences:
-            known = listing(map(quote, sorted(differences)))
+            known = listing(sorted(differences))
             message = f"there is no difference in it; the rates are {known}"
             yield Problem(f"margins.{name}", message)
 

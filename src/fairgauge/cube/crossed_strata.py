@@ -106,7 +106,7 @@ def _held(cube: Cube, column: Feature) -> Axis:
         cuts = f"cut at {list(axes[0].cuts)}" if axes[0].cuts else "without cuts"
         raise CubeError(f"these counts hold {name} {cuts}; ask for it so, or count the data again")
     raise CubeError(
-        f"these counts do not hold {name}, but {listing(quote(a.column) for a in counted)}; count "
+        f"these counts do not hold {name}, but {listing(a.column for a in counted)}; count "
         "the data again with it"
     )
 
@@ -117,7 +117,7 @@ def _cross(cube: Cube, crossed: Sequence[Axis]) -> CrossedStrata:
     having = [table for table in cube.tables if set(crossed) <= set(table.axes)]
     if not having:
         raise CubeError(
-            f"these counts do not hold {listing(map(quote, columns))} together; count the data "
+            f"these counts do not hold {listing(columns)} together; count the data "
             "again with them as strata"
         )
     every = np.concatenate([_codes(table, crossed) for table in having])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import Role
@@ -66,7 +66,7 @@ def quartiles(levels: Sequence[Value], rows: Sequence[float] | None = None) -> t
     >>> quartiles([20, 30, 40, 50, 60]), quartiles([20, 30, 40], [8, 1, 1]), quartiles(["a"])
     ((30, 40, 50), (20,), ())
     """
-    numbers = [each for each in levels if is_number(each)]
+    numbers = list(takewhile(is_number, levels))
     if not numbers or len(numbers) < len(levels):
         return ()
     below = list(accumulate(rows or [1.0] * len(numbers)))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import repeat
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +76,8 @@ from fairgauge.stats.sampling import Sampling
 from fairgauge.stats.significance import Z_MAX, newcombe_p, two_sided
 from fairgauge.stats.stratified import stratified_difference, stratified_ratio
 from fairgauge.values import are_years
+
+T = TypeVar("T")
 
 _LARGEST_LOG = 700.0
 _DIGITS = 12
@@ -809,20 +812,19 @@ def _review(gap: Gap, sides: GapSides, crossed: CrossedStrata) -> tuple[ReviewCe
     refused, accepted = ours[1] - ours[0], theirs[0]
     pairs = np.minimum(refused, accepted)
     order = np.lexsort([-refused, -pairs])[: int((pairs > 0).sum())]
-    cells = (crossed.strata[s] for s in order.tolist())
-    counts = (each[order].astype(int).tolist() for each in (refused, accepted, ours[1], theirs[1]))
-    return tuple(
-        ReviewCell(
-            refused_group=names[0],
-            accepted_group=names[1],
-            cell=dict(zip(crossed.columns, cell, strict=True)),
-            refused=refused,
-            accepted=accepted,
-            n_refused_side=n_refused,
-            n_accepted_side=n_accepted,
+    columns: dict[str, Iterable[Any]] = {
+        "refused_group": repeat(names[0]),
+        "accepted_group": repeat(names[1]),
+        "cell": _cells(crossed, order),
+    }
+    columns |= {
+        name: each[order].astype(int).tolist()
+        for name, each in (
+            ("refused", refused), ("accepted", accepted),
+            ("n_refused_side", ours[1]), ("n_accepted_side", theirs[1]),
         )
-        for cell, refused, accepted, n_refused, n_accepted in zip(cells, *counts, strict=True)
-    )
+    }  # fmt: skip
+    return tuple(_records(ReviewCell, len(order), columns))
 
 
 # ---- records ------------------------------------------------------------------------------------
@@ -918,7 +920,7 @@ def _strata(
     *,
     ratio: bool,
     lower: bool,
-) -> Iterator[StratumGap]:
+) -> list[StratumGap]:
     """Return the strata that have rows of either side, in the order in which they are listed.
 
     Differences in strata are tested together, of all of so many gaps.
@@ -957,20 +959,33 @@ def _strata(
     }
     held = (sides.n_d > 0) | (sides.n_a > 0)
     order = _places(columns, crossed, held, lower=lower)
-    ends = zip(*(each[order].tolist() for each in (low, high, sides.common)), strict=True)
-    listed: dict[str, list[Any]] = {
-        "stratum": [
-            dict(zip(crossed.columns, crossed.strata[s], strict=True)) for s in order.tolist()
-        ],
-        "interval": [
-            Interval(start, end, confidence, (method,)) if both else None
-            for start, end, both in ends
-        ],
+    ends = {"low": low[order].tolist(), "high": high[order].tolist()}
+    rest = {"level": repeat(confidence), "methods": repeat((method,))}
+    intervals = _records(Interval, len(order), ends | rest)
+    both = sides.common[order].tolist()
+    listed: dict[str, Iterable[Any]] = {
+        "stratum": _cells(crossed, order),
+        "interval": [each if held else None for each, held in zip(intervals, both, strict=True)],
         **{name: _listed(values[order]) for name, values in columns.items()},
     }
-    # of thousands of strata, values by position take half of the time of values by name
-    in_order = [listed[each.name] for each in fields(StratumGap) if each.name in listed]
-    return map(StratumGap, *in_order)
+    return _records(StratumGap, len(order), listed)
+
+
+def _cells(crossed: CrossedStrata, order: NDArray[np.intp]) -> list[dict[str, str]]:
+    """Return the values of strata by column."""
+    return [dict(zip(crossed.columns, crossed.strata[s], strict=True)) for s in order.tolist()]
+
+
+def _records(of: type[T], count: int, columns: Mapping[str, Iterable[Any]]) -> list[T]:
+    """Return frozen records whose fields are columns, or have their defaults.
+
+    Thousands of strata take half of the time of as many calls.
+    """
+    made = [object.__new__(of) for _ in range(count)]
+    for each in fields(cast(Any, of)):
+        values = columns.get(each.name, repeat(each.default))
+        deque(map(getattr(of, each.name).__set__, made, values), maxlen=0)
+    return made
 
 
 def _places(

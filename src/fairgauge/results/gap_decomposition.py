@@ -227,7 +227,7 @@ class AdjustedGap:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class ReviewCell:
     """A combination of strata and controls in which files of comparable people can be read.
 

@@ -79,7 +79,7 @@ def falling_root(falling: Callable[[Array], Array], low: Array, high: Array) -> 
     last, point = low, np.minimum(low + 1.0, high)
     before, here = falling(low), falling(point)
     never, always = ~(before > 0), falling(high) > 0
-    done, root = never | always, point
+    done, root, short = never | always, point, np.zeros(point.shape, np.bool_)
     for step in range(_MOST_STEPS):
         positive = here > 0
         inner, outer = np.where(positive, point, inner), np.where(positive, outer, point)
@@ -90,11 +90,13 @@ def falling_root(falling: Callable[[Array], Array], low: Array, high: Array) -> 
         done = done | (here == 0) | (outer - inner <= 2 * least)
         if done.all():
             break
-        short = np.abs(secant - point) < least
+        ahead, closing = np.abs(secant - point), short
+        short = ahead < least
         secant = np.where(short, point + np.where(positive, least, -least), secant)
         # the middle replaces a secant that leaves the bracket or keeps advancing at one end
         halving = step % _STEPS_PER_HALVING == _STEPS_PER_HALVING - 1
-        usable = (secant > inner) & (secant < outer) & (not halving)
+        near = np.where(short, ~closing, ahead < np.abs(point - last) / _STEPS_PER_HALVING)
+        usable = (secant > inner) & (secant < outer) & (near | (not halving))
         last, before = point, here
         point = np.where(done, point, np.where(usable, secant, (inner + outer) / 2))
         here = falling(point)

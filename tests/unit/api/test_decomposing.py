@@ -545,7 +545,7 @@ def test_rows_without_a_stratum_are_excluded_and_counted():
         ({"strata": "admitted"}, "is the label"),
         ({"metrics": "cdd_l"}, "no metric|unknown"),
         ({"metrics": "CDDL"}, "has no decomposition"),
-        ({"margins": {"recall": 0.1}}, "there is no difference in it"),
+        ({"margins": {"recall": 0.1}}, "no difference in it; the rates are 'base_rate'$"),
         (
             {"margins": {"base_rate": 0.1}, "metrics": "base_rate.ratio"},
             "margins: are of differences",
@@ -1019,7 +1019,7 @@ def test_an_audit_with_strata_states_composition_and_where_a_gap_varies():
     text = " ".join(render(audit, "text").split())
     assert (
         "Female: of the base rate difference of −14.2 pp, −17.8 pp (95% CI −20.2 to −15.1) is "
-        "composition of dept, which does not show that it is justified. Within dept the "
+        "composition of dept, which does not show whether dept should count. Within dept the "
         "difference varies statistically significantly "
         "(p = 0.002); unlike the others: dept A (+20.3 pp). More: fairgauge why."
     ) in text

@@ -76,3 +76,5 @@ def test_counts_without_a_stratum_state_what_they_hold():
     cube = fg.count(ROWS, **ASKED, strata="product")
     with pytest.raises(CubeError, match="do not hold the stratum 'dti'"):
         fg.audit(cube, strata=["product", "dti"])
+    with pytest.raises(CubeError, match="do not hold 'dti', but 'sex', 'product'; count"):
+        fg.why(cube, strata="dti")

@@ -76,7 +76,7 @@ def decomposition_brief(found: Decomposition) -> Brief:
     )
 
 
-def below_neutral(found: Decomposition, gap: Gap) -> str:
+def below_neutral(found: Decomposition, gap: Gap, neutral: float) -> str:
     """Return who has it less often, or a lower average, where a number is below no difference."""
     words = gap_words(found)
     estimate, row = gap.estimate, compared_rate(gap.estimate.definition)
@@ -93,7 +93,7 @@ def below_neutral(found: Decomposition, gap: Gap) -> str:
         adverse = adverse_sign(row, words.words.favourable)
         lower = f"{capitalised(quantity(words.spec, row))} is lower for {one} than for {other}"
     worse = f" (worse for {one if adverse < 0 else other})" if adverse else ""
-    below = f"Below {estimate.definition.neutral:g}: {lower}{worse}; above it the reverse."
+    below = f"Below {neutral:g}: {lower}{worse}; above it the reverse."
     return below if lower else ""
 
 

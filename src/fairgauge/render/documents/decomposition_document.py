@@ -285,7 +285,7 @@ def _gap(gap: Gap, at: int, found: Decomposition, *, parts: bool) -> Iterator[tr
     yield _waterfall(gap, gap.adjusted, found)
     if parts:
         return
-    yield from _dots(gap)
+    yield from _dots(gap, found)
     yield from _folded(f"strata-{at}", "strata", gap.strata, partial(_strata, gap))
     for k, column in enumerate(gap.by_column):
         named, table = f"values of {called(column.column)}", partial(_levels, gap, column)
@@ -403,7 +403,7 @@ def _is_added(gap: Gap, part: GapPart) -> bool:
 def _pictures(gap: Gap, found: Decomposition) -> Iterator[tree.Chart]:
     """Yield what is drawn on the first page: the parts, and the strata that are furthest out."""
     yield _waterfall(gap, gap.adjusted[:1] if gap.controls else (), found)
-    charts = list(_dots(gap, _MOST_DRAWN))
+    charts = list(_dots(gap, found, _MOST_DRAWN))
     named = [each for each in charts if any(row.badge for row in each.rows)]
     yield from (named or charts)[:1]
 
@@ -433,8 +433,8 @@ def _waterfall(gap: Gap, adjusted: Sequence[AdjustedGap], found: Decomposition) 
         )
     size = "multiplies where the one above it ends" if ratio else "is the length of its bar"
     legend = (
-        f"{below_neutral(found, gap)} The number of a part {size}; the bar begins where "
-        "the one above it ends. Lines are confidence intervals of the bars’ lengths."
+        f"{below_neutral(found, gap, neutral_value)} The number of a part {size}; the bar begins "
+        "where the one above it ends. Lines are confidence intervals of the bars’ lengths."
     ).lstrip()
     kind = unit(metric)
     points = ("pp: percentage points, of 100.",) if kind is tree.Unit.POINTS else ()
@@ -442,15 +442,15 @@ def _waterfall(gap: Gap, adjusted: Sequence[AdjustedGap], found: Decomposition) 
     return tree.Chart(title, tuple(rows), kind, neutral(metric), notes=points, legend=legend)
 
 
-def _dots(gap: Gap, most: int = _MOST_OPEN) -> Iterator[tree.Chart]:
+def _dots(gap: Gap, found: Decomposition, most: int = _MOST_OPEN) -> Iterator[tree.Chart]:
     """Yield the difference in every stratum, of several columns at every level of each."""
     kind = words.stratum_unit(gap)
     strata, *levels = words.places_of(gap)
     captions = [_adjusted_title(gap, column) for column in gap.by_column]
-    for caption, (_, _, found) in zip(
+    for caption, (_, _, places) in zip(
         captions or [f"Difference in each {words.each_of(gap)}"], levels or [strata], strict=True
     ):
-        known = [(name, each) for name, each in found if each.difference is not None]
+        known = [(name, each) for name, each in places if each.difference is not None]
         known.sort(key=lambda one: one[1].difference or 0.0)
         ends = known if len(known) <= most else _furthest(known, most)
         more = len(known) - len(ends)
@@ -466,7 +466,10 @@ def _dots(gap: Gap, most: int = _MOST_OPEN) -> Iterator[tree.Chart]:
                 )
                 for name, each in ends
             )
-            yield tree.Chart(caption, (*_average(gap), *rows), kind, 0.0, notes=tuple(notes))
+            yield tree.Chart(
+                caption, (*_average(gap), *rows), kind, 0.0, notes=tuple(notes),
+                legend=below_neutral(found, gap, 0.0),
+            )  # fmt: skip
 
 
 def _average(gap: Gap) -> Iterator[tree.ChartRow]:

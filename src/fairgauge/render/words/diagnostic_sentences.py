@@ -211,7 +211,7 @@ def _composition(d: Diagnostic) -> str:
     text = (
         f"{called(d['group'])}: of the {metric_words(metric)} of "
         f"{with_unit(d['gap'], kind, sign=True)}, {size('composition')} is composition of "
-        f"{strata}, which does not show that it is justified"
+        f"{strata}, which does not show whether {strata} should count"
     )
     if d.get("trend") is not None:
         change = size("trend", " a year")

@@ -119,18 +119,19 @@ def test_the_parts_of_a_gap_say_which_side_is_worse_for_whom(metric, favourable)
     words = {"positive": "approved", "favourable": favourable,
              "groups": {"sex": {"Female": "women", "Male": "men"}}}  # fmt: skip
     found = fg.why(loans(), **asked, strata="region", words=words)
-    (chart,) = [
-        each
-        for each in decomposition_document(found).exhibits
-        if isinstance(each, Chart) and each.caption == "The gap and its parts"
+    charts = [each for each in decomposition_document(found).exhibits if isinstance(each, Chart)]
+    assert [each.caption for each in charts] == [
+        "The gap and its parts",
+        "Difference in each region",
     ]
-    at = "1" if metric.endswith("ratio") else "0"
+    ratio = metric.endswith("ratio")
     one, other = ("men", "women")[:: -1 if found.gaps[0].estimate.group == "Female" else 1]
     worse = one if favourable == "positive" else other
-    assert chart.legend.startswith(
-        f"Below {at}: {one.capitalize()} are approved less often than {other} (worse for "
-        f"{worse}); above it the reverse."
-    )
+    for chart, at in zip(charts, ("1" if ratio else "0", "0"), strict=True):
+        assert chart.legend.startswith(
+            f"Below {at}: {one.capitalize()} are approved less often than {other} (worse for "
+            f"{worse}); above it the reverse."
+        )
 
 
 def test_the_parts_of_a_gap_in_pay_say_which_side_is_lower_for_whom():

@@ -1,0 +1,75 @@
+"""Regressions of weighted and clustered rows against `GLM` of statsmodels 0.15 on the rows.
+
+`GLM(..., Binomial(), var_weights=w)` with `cov_type="HC0"`, or "cluster" and Student's t of one
+less than the clusters. `why` divides residuals by 1 less the leverage (HC3), and omits each cluster
+in turn (jackknife), so that its intervals are a little wider: by less than 1% in these 3,000 rows.
+"""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairgauge as fg
+from fairgauge.api import decomposing
+from fairgauge.enums import ColumnEffects
+
+T = 2.009575234489209  # of 49 degrees of freedom
+Z = 1.959963984540054
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng, n = np.random.default_rng(7), 3_000
+    sex, branch = rng.choice(["F", "M"], n), rng.choice(["a", "b", "c"], n)
+    dti = rng.normal(38 + 2 * (sex == "F"), 8, n).round(1)
+    firm = rng.integers(0, 50, n)
+    odds = 0.3 - 0.4 * (sex == "F") + 0.5 * (branch == "b") + rng.normal(0, 0.7, 50)[firm]
+    y = (rng.random(n) < 1 / (1 + np.exp(-odds))).astype(int)
+    z = (rng.random(n) < 1 / (1 + np.exp(-odds + 0.08 * (dti - 38)))).astype(int)
+    w = 1 + rng.integers(0, 2, n) + y * (branch == "a")
+    return pl.DataFrame({"sex": sex, "branch": branch, "dti": dti, "firm": firm, "y": y, "z": z,
+                         "w": w})  # fmt: skip
+
+
+def adjusted(rows, effects, **asked):
+    asked = {"positive": 1, "sensitive": "sex", "reference": {"sex": "M"}} | asked
+    (gap,) = fg.why(rows, **asked).gaps
+    (found,) = (each for each in gap.adjusted if each.effects is effects)
+    return found
+
+
+def half(interval):
+    return (interval[1] - interval[0]) / 2
+
+
+@pytest.mark.parametrize(
+    ("options", "effect", "log_odds", "error", "critical"),
+    [
+        ({"weight": "w"}, -0.11763558427212713, -0.49444852769499176, 0.07812878801289053, Z),
+        ({"cluster": "firm"}, -0.12020107235129901, -0.49192954409723083, 0.07758518574410032, T),
+        (
+            {"weight": "w", "cluster": "firm"},
+            -0.11763558427212713,
+            -0.49444852769499176,
+            0.08341247535591073,
+            T,
+        ),
+    ],
+)
+def test_levels(rows, options, effect, log_odds, error, critical):
+    found = adjusted(rows, ColumnEffects.MAIN, label="y", strata="branch", **options)
+    assert found.value == pytest.approx(effect, abs=1e-9)
+    assert np.log(found.odds_ratio) == pytest.approx(log_odds, abs=1e-9)
+    reach = half(np.log(tuple(found.odds_ratio_interval)))
+    assert 1 <= reach / (critical * error) < 1.01
+
+
+@pytest.mark.parametrize("few", [10_000, 1])
+def test_weighted_rows_and_a_number(rows, few, monkeypatch):
+    """By counts of each value, and in scans of the rows, as where values are many."""
+    monkeypatch.setattr(decomposing, "_FEW_VALUES", few)
+    strata = ["branch", fg.cut("dti", "quantiles")]
+    found = adjusted(rows, ColumnEffects.NUMBERS, label="z", strata=strata, weight="w")
+    assert found.value == pytest.approx(-0.092548669368141, abs=1e-8)
+    assert np.log(found.odds_ratio) == pytest.approx(-0.4000286845763663, abs=1e-7)
+    assert 1 <= half(np.log(tuple(found.odds_ratio_interval))) / (Z * 0.08153952033105519) < 1.01

@@ -1,0 +1,117 @@
+"""What holds of every decomposition, through `fg.why` itself: sums, order, swapped sides."""
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fairgauge as fg
+from fairgauge.enums import GapPartKind, StratumWeights
+
+A, B = ["a1", "a2"], ["b1", "b2", "b3"]
+CELLS = [(side, a, b) for side in "dr" for a in A for b in B]
+NUMBERS = st.tuples(st.integers(0, 30), st.integers(0, 30))
+
+
+@st.composite
+def tables(draw):
+    """Return counts of two sides by two columns, with rows of both on both sides."""
+    counts = draw(st.lists(NUMBERS, min_size=len(CELLS), max_size=len(CELLS)))
+    rows = [(*cell, y, n) for cell, of in zip(CELLS, counts, strict=True)
+            for y, n in enumerate(of)]  # fmt: skip
+    rows += [(side, A[0], B[0], y, 1) for side in "dr" for y in (0, 1)]
+    table = pl.DataFrame(rows, schema=["side", "a", "b", "y", "n"], orient="row")
+    return table.filter(pl.col("n") > 0)
+
+
+def why(data, **options):
+    asked = {"label": "y", "positive": 1, "count": "n", "sensitive": "side",
+             "reference": {"side": "r"}, "strata": ["a", "b"]}  # fmt: skip
+    return fg.why(data, **asked | options)
+
+
+def numbers(gap):
+    """Return the numbers of parts, strata and regressions, by what they are of."""
+    found = {}
+    for part in gap.parts:
+        key = part.part, part.weights, part.column
+        found |= {(*key, i): each for i, each in enumerate((part.value, *(part.interval or ())))}
+    for each in gap.strata:
+        of = each.difference, each.composition, each.within, each.p_adjusted
+        found |= {(*sorted(each.stratum.items()), i): value or 0 for i, value in enumerate(of)}
+    for each in gap.adjusted:
+        found |= {(each.effects, i): e for i, e in enumerate((each.value, *each.interval))}
+    return found
+
+
+@given(tables())
+def test_parts_of_a_difference_add_up_and_those_of_a_ratio_multiply(data):
+    gap, ratio = why(data, metrics=["base_rate.difference", "base_rate.ratio"]).gaps
+    whole = [gap.part(kind).value for kind in GapPartKind]
+    assert sum(whole) == pytest.approx(gap.estimate.value, abs=1e-12)
+    composition, within = gap.part("composition").value, gap.part("within").value
+    sides = StratumWeights.GROUP, StratumWeights.REFERENCE
+    both = [gap.part("within", weights).value for weights in sides]
+    assert within == pytest.approx(sum(both) / 2, abs=1e-12)
+    of_columns = [gap.part("composition", column=each).value for each in gap.columns]
+    assert sum(of_columns) == pytest.approx(composition, abs=1e-12)
+    for name, part in (("composition", composition), ("within", within)):
+        of_strata = [getattr(each, name) or 0 for each in gap.strata]
+        assert sum(of_strata) == pytest.approx(part, abs=1e-12)
+    factors = [ratio.part(kind).value for kind in GapPartKind]
+    if all(factors):  # of rates that are 0 some have none
+        product = factors[0] * factors[1] * factors[2]
+        assert product == pytest.approx(ratio.estimate.value, rel=1e-12)
+
+
+@given(tables(), st.randoms(use_true_random=False))
+def test_no_order_and_no_merging_changes_a_number(data, random):
+    (gap,) = why(data).gaps
+    order = list(range(data.height))
+    random.shuffle(order)
+    shuffled = data[order]
+    half = random.randrange(1, data.height)
+    counted = {"label": "y", "positive": 1, "count": "n", "sensitive": "side", "strata": ["a", "b"]}
+    cubes = [fg.count(each, **counted) for each in (shuffled[:half], shuffled[half:])]
+    merged = fg.why(cubes[0] + cubes[1], reference={"side": "r"})
+    for found in (why(shuffled), why(data, strata=["b", "a"]), merged):
+        (other,) = found.gaps
+        assert (other.verdict, other.reason) == (gap.verdict, gap.reason)
+        assert numbers(other) == pytest.approx(numbers(gap), abs=1e-9)
+
+
+@given(tables())
+def test_swapped_sides_turn_every_sign(data):
+    (gap,), (swapped,) = why(data).gaps, why(data, reference={"side": "d"}).gaps
+    turned = {StratumWeights.GROUP: StratumWeights.REFERENCE,
+              StratumWeights.REFERENCE: StratumWeights.GROUP}  # fmt: skip
+    assert swapped.estimate.value == pytest.approx(-gap.estimate.value, abs=1e-12)
+    for part in gap.parts:
+        other = swapped.part(part.part, turned.get(part.weights, part.weights), column=part.column)
+        assert other.value == pytest.approx(-part.value, abs=1e-12)
+        if part.interval:
+            assert tuple(other.interval) == pytest.approx(
+                (-part.interval.high, -part.interval.low), abs=1e-9
+            )
+    assert swapped.verdict == gap.verdict
+    for one, other in zip(gap.adjusted, swapped.adjusted, strict=True):
+        assert other.value == pytest.approx(-one.value, abs=1e-8)
+
+
+@given(tables(), st.integers(1, 3))
+def test_one_stratum_and_equal_compositions_have_no_composition(data, times):
+    for column in ("a", "b"):
+        one = data.with_columns(pl.lit("same").alias(column))
+        (gap,) = why(one, strata=column).gaps
+        assert gap.part("composition").value == pytest.approx(0, abs=1e-15)
+    alike = data.filter(side="d").group_by("a", "b", maintain_order=True).agg(n=pl.col("n").sum())
+    alike = pl.concat([
+        data.filter(side="d"),
+        *(alike.with_columns(side=pl.lit("r"), y=pl.lit(y, pl.Int64),
+                             n=share * pl.col("n"))
+            .select(data.columns)
+          for y, share in ((0, times), (1, 1))),
+    ])  # fmt: skip
+    (gap,) = why(alike).gaps
+    assert gap.part("composition").value == pytest.approx(0, abs=1e-12)
+    assert gap.part("within").value == pytest.approx(gap.estimate.value, abs=1e-12)
