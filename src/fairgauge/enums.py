@@ -463,7 +463,7 @@ class DiagnosticCode(StrEnum):
     UNFAVOURABLE_POSITIVE = "unfavourable_positive"  # column, values, others
     FEW_PUBLISHED = "few_published"  # groups, features, fewer: of tables to publish
     PREDICTION_NOT_A_LABEL = "prediction_not_a_label"  # column, label, values, rows
-    UNDECIDED_OUTCOMES = "undecided_outcomes"  # column, values, rows, codes, condition
+    UNDECIDED_OUTCOMES = "undecided_outcomes"  # column, values, rows, codes, condition, beside
     APPROVED_AS_REFUSED = "approved_as_refused"  # column, values, rows, positive: of HMDA
     PREDICTION_IS_LABEL = "prediction_is_label"  # column, label, rows
     SENSITIVE_IS_OUTCOME = "sensitive_is_outcome"  # column, role; outcome, rows of a copy

@@ -268,6 +268,8 @@ def _undecided_outcomes(d: Diagnostic) -> str:
     suggests = "which their names suggest were not decided or are not known"
     if d["codes"]:
         suggests = "which in HMDA data were withdrawn, incomplete or purchased, and not decided"
+    if beside := d.get("beside"):
+        suggests = f"beside {' and '.join(map(str, beside))}, as codes of missing values are"
     return (
         f"{_have_outcome(d)}, {suggests}; they count as not "
         "favourable. To count decided rows "
