@@ -449,7 +449,7 @@ class DiagnosticCode(StrEnum):
     # rate, groups, p, significant; of the large groups: range, expected_range, between_sd
     PAIRS_LIMITED = "pairs_limited"  # pairs, groups, listed
     REVERSED_SCORES = "reversed_scores"  # auc
-    ONE_DECISION = "one_decision"  # score, threshold, share, constant; of models: model, positive
+    ONE_DECISION = "one_decision"  # threshold, share or constant; of an audit: column, positive
     SIMPSON = "simpson"  # group, metric, overall, adjusted
     COMPOSITION = "composition"  # metric, group, columns, gap and its parts, p, outlying, trend
     DISAPPEARS = "disappears"  # group, metric, overall, adjusted, p

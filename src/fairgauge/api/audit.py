@@ -41,6 +41,7 @@ from fairgauge.resolve.data_checks import (
     missing_values,
     never_repeats,
     numeric_groups,
+    one_decision,
     one_group,
     prediction_is_label,
     predictions_that_are_no_label,
@@ -611,6 +612,7 @@ def _likely_mistakes(
     yield from missing_values(cube, spec, strata)
     yield from strata_of_outcomes(cube, spec, strata, (Role.LABEL, Role.PREDICTION))
     if measured.task is Task.BINARY:
+        yield from one_decision(cube, spec, rows_by_level)
         yield from predictions_that_are_no_label(cube, spec, rows_by_level)
         yield from undecided_outcomes(cube, spec, rows_by_level)
     yield from doubtful_names(cube, spec, rows_by_level)

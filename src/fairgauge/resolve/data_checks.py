@@ -292,6 +292,24 @@ def sensitive_outcomes(spec: Spec) -> Iterator[Diagnostic]:
             )
 
 
+def one_decision(
+    cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
+) -> Iterator[Diagnostic]:
+    """Warn of predictions that are all positive, or all negative: of a score at every threshold."""
+    axis = cube.plan.axis(Role.PREDICTION)
+    if axis is None or any(each.column == axis.column for each in spec.where):
+        return
+    masks, rows = outcome_masks(cube, spec, Task.BINARY), rows_by_level[axis][:-1]
+    positive = {int(rows[each.predictions].sum()) for each in masks}
+    if rows.sum() >= FEWEST_ROWS and positive in ({0}, {int(rows.sum())}):
+        yield Diagnostic.warning(
+            DiagnosticCode.ONE_DECISION,
+            column=axis.column,
+            positive=positive != {0},
+            threshold=masks[-1].threshold,
+        )
+
+
 def predictions_that_are_no_label(
     cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
 ) -> Iterator[Diagnostic]:

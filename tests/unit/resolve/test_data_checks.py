@@ -203,6 +203,32 @@ def test_a_prediction_that_may_be_right_by_itself():
     assert not found(constant, DiagnosticCode.PREDICTION_IS_LABEL)
 
 
+@pytest.mark.parametrize("decision", [0, 1])
+def test_predictions_that_are_all_the_same(decision):
+    """The advice was to collect more rows."""
+    constant = frame(y=[0, 0, 1, 1] * (ROWS // 4), p=[decision] * ROWS, s=[decision / 2] * ROWS)
+    (each,) = found(constant, DiagnosticCode.ONE_DECISION)
+    sign = ["negative", "positive"][decision]
+    assert (each.level, each.message) == (
+        Level.WARNING,
+        f"every prediction by 'p' is {sign}: groups cannot differ in it; check the column",
+    )
+    (scored,) = found(constant, DiagnosticCode.ONE_DECISION, prediction=None, score="s")
+    assert scored.message == (
+        f"every prediction by 's' is {sign} at 0.5: groups cannot differ in it; check the "
+        "threshold and the scale of the score"
+    )
+    report = fg.audit(
+        constant, label="y", prediction="p", positive=1, sensitive="g", min_n=5,
+        rules="selection_rate.difference <= 0.1",
+    )  # fmt: skip
+    text = " ".join(str(report.brief()).split())
+    assert "Collect data" not in text
+    assert "check the outcome: every rate is the same 0% or 100%" in text
+    assert not found(frame(), DiagnosticCode.ONE_DECISION)
+    assert not found(constant, DiagnosticCode.ONE_DECISION, where=f"p = {decision}")
+
+
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=20, max_size=60))
 def test_one_row_that_differs_is_enough(pairs):
     labels, predictions = ([int(value) for value in each] for each in zip(*pairs, strict=True))

@@ -277,6 +277,21 @@ def _undecided_outcomes(d: Diagnostic) -> str:
     )
 
 
+def _one_decision(d: Diagnostic) -> str:
+    if d.get("constant") is not None:
+        return f"every score is {d['constant']:g}: one threshold accepts all or none of them"
+    if d.get("column") is None:
+        return f"{d['share']:.1%} of the rows have the favourable decision at {d['threshold']:g}"
+    at, check = "", "the column"
+    if d["threshold"] is not None:
+        at, check = f" at {d['threshold']:g}", "the threshold and the scale of the score"
+    every = "positive" if d["positive"] else "negative"
+    return (
+        f"every prediction by {quote(d['column'])} is {every}{at}: groups cannot differ in it; "
+        f"check {check}"
+    )
+
+
 def _have_outcome(d: Diagnostic) -> str:
     rows = d["rows"]
     have = "some rows have"  # of people, whose rows are not counted by decision
@@ -640,11 +655,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         "are the probabilities of another value than the positive one, name it: score_of=VALUE, "
         "--score-of VALUE"
     ),
-    DiagnosticCode.ONE_DECISION: lambda d: (
-        f"{d['share']:.1%} of the rows have the favourable decision at {d['threshold']:g}"
-        if d.get("constant") is None
-        else f"every score is {d['constant']:g}: one threshold accepts all or none of them"
-    ),
+    DiagnosticCode.ONE_DECISION: _one_decision,
     DiagnosticCode.SIMPSON: lambda d: (
         f"{d['group']}: the difference reverses when adjusted for the strata (Simpson's paradox): "
         f"{_before_and_after(d)}"
