@@ -10,6 +10,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 from tests.every_result import LOANS, RESULTS, RULES, loans, result, scored
 
@@ -34,6 +35,9 @@ PRESETS: dict[str, Callable[[], Any]] = {
 }
 """Reports with tables to publish, from which something can be computed again."""
 OTHERS: dict[str, Callable[[], Any]] = {
+    "weighted, few of whom all are selected": lambda: fg.audit(
+        with_few_selected(), **HIRING | WEIGHTED, preset="nyc-ll144"
+    ),
     "weighted": lambda: fg.audit(loans(), **HIRING | WEIGHTED),
     "few people": lambda: fg.audit(loans()[:150], **LOANS, rules=RULES),
     "reports of other people": lambda: fg.compare(
@@ -44,6 +48,12 @@ OTHERS: dict[str, Callable[[], Any]] = {
 FORMS = ("text", "markdown")
 BROKEN = ("lending", "text")
 """Its columns are broken over several tables, and that of the others cannot be read."""
+
+
+def with_few_selected() -> Any:
+    """Return applicants of whom a few of one sex, fewer than 2%, are all selected."""
+    few = loans()[:30].with_columns(sex=pl.lit("X"), approved=pl.lit("yes"))
+    return pl.concat([loans(), few])
 
 
 @cache

@@ -282,7 +282,9 @@ def _tie(
 
 def _of_choice(fault: Fault, named: str, printed: PublishedRow | None) -> bool:
     """Return whether a fault is the printed reference's not being the best, which was asked for."""
-    of_choice = (FaultCode.REFERENCE_NOT_HIGHEST, FaultCode.REFERENCE_IS_SMALL)
+    of_choice = (
+        FaultCode.REFERENCE_NOT_HIGHEST, FaultCode.HIGHER_RATE, FaultCode.REFERENCE_IS_SMALL
+    )  # fmt: skip
     return fault.code in of_choice and printed is not None and printed.name == named
 
 

@@ -336,7 +336,7 @@ def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
         )
     elif best.rate_range[0] > reference.rate_range[1]:
         yield _fault(
-            FaultCode.REFERENCE_NOT_HIGHEST,
+            FaultCode.HIGHER_RATE if best.n is None else FaultCode.REFERENCE_NOT_HIGHEST,
             reference,
             rate=float(reference.rate_range[0]),
             highest=float(best.rate_range[0]),

@@ -123,6 +123,7 @@ def likely_mistakes(
     yield from missing_values(cube, spec, strata)
     yield from strata_of_outcomes(cube, spec, strata, (Role.LABEL, Role.PREDICTION))
     if task is Task.BINARY:
+        yield from one_decision(cube, spec, rows_by_level)
         yield from predictions_that_are_no_label(cube, spec, rows_by_level)
         yield from undecided_outcomes(cube, spec, rows_by_level)
     yield from doubtful_names(cube, spec, rows_by_level)
@@ -318,6 +319,24 @@ def sensitive_outcomes(spec: Spec) -> Iterator[Diagnostic]:
             yield Diagnostic.warning(
                 DiagnosticCode.SENSITIVE_IS_OUTCOME, column=column, role=str(role)
             )
+
+
+def one_decision(
+    cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
+) -> Iterator[Diagnostic]:
+    """Warn of predictions that are all positive, or all negative: of a score at every threshold."""
+    axis = cube.plan.axis(Role.PREDICTION)
+    if axis is None or any(each.column == axis.column for each in spec.where):
+        return
+    masks, rows = outcome_masks(cube, spec, Task.BINARY), rows_by_level[axis][:-1]
+    positive = {int(rows[each.predictions].sum()) for each in masks}
+    if rows.sum() >= FEWEST_ROWS and positive in ({0}, {int(rows.sum())}):
+        yield Diagnostic.warning(
+            DiagnosticCode.ONE_DECISION,
+            column=axis.column,
+            positive=positive != {0},
+            threshold=masks[-1].threshold,
+        )
 
 
 def predictions_that_are_no_label(
@@ -653,18 +672,22 @@ def undecided_outcomes(
             for each in refused
             if (name_of(each[0]) in _HMDA_UNDECIDED if codes else _is_undecided(each[0]))
         ]
-        if undecided:
-            before = [each.values for each in spec.where if (each.column, each.negated) ==
-                      (axis.column, True)]  # fmt: skip
-            values = (*(v for each in before for v in each), *(level for level, _ in undecided))
+        beside = () if codes else _two_codes([level for level, _ in levels])
+        others = [each for each in refused if each not in undecided]
+        apart = [each for each in others if beside and not _is_one_of(each[0], beside)]
+        before = [each.values for each in spec.where if (each.column, each.negated) ==
+                  (axis.column, True)]  # fmt: skip
+        for some, numbers in [each for each in ((undecided, ()), (apart, beside)) if each[0]]:
+            values = (*(v for each in before for v in each), *(level for level, _ in some))
             condition = RowCondition(axis.column, (ValueSet(values),), negated=True)
             yield Diagnostic.warning(
                 DiagnosticCode.UNDECIDED_OUTCOMES,
                 column=axis.column,
-                values=tuple(name_of(level) for level, _ in undecided),
-                rows=None if spec.of_people else sum(rows for _, rows in undecided),
+                values=tuple(name_of(level) for level, _ in some),
+                rows=None if spec.of_people else sum(rows for _, rows in some),
                 codes=codes,
                 condition=condition.to_text(),
+                **({"beside": numbers} if numbers else {}),
             )
         approved = [each for each in refused if name_of(each[0]) in _HMDA_APPROVED]
         if codes and approved and all(name_of(value) in _HMDA_APPROVED for value in asked):
@@ -675,6 +698,18 @@ def undecided_outcomes(
                 rows=None if spec.of_people else sum(rows for _, rows in approved),
                 positive=tuple(sorted(map(name_of, (*asked, *(level for level, _ in approved))))),
             )
+
+
+def _two_codes(levels: Sequence[Value]) -> tuple[int, ...]:
+    """Return 0 and 1, or 1 and 2, where these alone of successive numbers are values."""
+    first = next((n for n in (0, 1) if _is_one_of(n, levels)), 2)
+    codes = (first, first + 1)
+    held = [_is_one_of(n, levels) for n in (*codes, first + 2)]
+    return codes if held == [True, True, False] else ()
+
+
+def _is_one_of(value: Value, values: Collection[Value]) -> bool:
+    return any(matches(value, each) for each in values)
 
 
 def _is_undecided(level: Value) -> bool:

@@ -57,6 +57,7 @@ class FaultCode(StrEnum):
     NO_COMMON_REFERENCE = "no_common_reference"  # categories, printed, rates
     NO_REFERENCE = "no_reference"  # taken
     REFERENCE_NOT_HIGHEST = "reference_not_highest"  # rate, highest, other
+    HIGHER_RATE = "higher_rate"  # rate, highest, other; how many people it is of is not printed
     REFERENCE_IS_SMALL = "reference_is_small"  # n, share, all_stated, other
     REFERENCE_TIED = "reference_tied"  # rate, chosen, others, by_people, by_ratio, printed
     SEVERAL_REFERENCES = "several_references"  # other
@@ -82,6 +83,7 @@ _NOTES = frozenset(
         FaultCode.PARTS_BELOW_N,
         FaultCode.TOTAL_NOT_CHECKED,
         FaultCode.REPEATED_ROW,
+        FaultCode.HIGHER_RATE,
         FaultCode.REFERENCE_IS_SMALL,
         FaultCode.REFERENCE_TIED,
         FaultCode.NO_REFERENCE,

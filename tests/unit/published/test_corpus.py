@@ -371,6 +371,13 @@ PLANTED = {
     FaultCode.TOTAL_MISMATCH: (BASE.added(("Total", ""), n="2,199", selected="1,056"), 10),
     FaultCode.NO_REFERENCE: (BASE.changed(BEST, ratio=""), None),
     FaultCode.REFERENCE_NOT_HIGHEST: (with_ratios_to(197 / 385), 6),
+    FaultCode.HIGHER_RATE: (
+        printed([(("A",), 10, 8), (("B",), 900, 300), (("C",), 800, 200)], ("Race",))
+        .changed(0, n="", selected="", ratio="2.400")
+        .changed(1, n="", selected="", ratio="1.000")
+        .changed(2, n="", selected="", ratio="0.750"),
+        2,
+    ),
     FaultCode.REFERENCE_IS_SMALL: (
         printed([(("A",), 10, 8), (("B",), 900, 300), (("C",), 800, 200)], ("Race",))
         .changed(0, ratio="1.000")

@@ -203,6 +203,32 @@ def test_a_prediction_that_may_be_right_by_itself():
     assert not found(constant, DiagnosticCode.PREDICTION_IS_LABEL)
 
 
+@pytest.mark.parametrize("decision", [0, 1])
+def test_predictions_that_are_all_the_same(decision):
+    """The advice was to collect more rows."""
+    constant = frame(y=[0, 0, 1, 1] * (ROWS // 4), p=[decision] * ROWS, s=[decision / 2] * ROWS)
+    (each,) = found(constant, DiagnosticCode.ONE_DECISION)
+    sign = ["negative", "positive"][decision]
+    assert (each.level, each.message) == (
+        Level.WARNING,
+        f"every prediction by 'p' is {sign}: groups cannot differ in it; check the column",
+    )
+    (scored,) = found(constant, DiagnosticCode.ONE_DECISION, prediction=None, score="s")
+    assert scored.message == (
+        f"every prediction by 's' is {sign} at 0.5: groups cannot differ in it; check the "
+        "threshold and the scale of the score"
+    )
+    report = fg.audit(
+        constant, label="y", prediction="p", positive=1, sensitive="g", min_n=5,
+        rules="selection_rate.difference <= 0.1",
+    )  # fmt: skip
+    text = " ".join(str(report.brief()).split())
+    assert "Collect data" not in text
+    assert "check the outcome: every rate is the same 0% or 100%" in text
+    assert not found(frame(), DiagnosticCode.ONE_DECISION)
+    assert not found(constant, DiagnosticCode.ONE_DECISION, where=f"p = {decision}")
+
+
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=20, max_size=60))
 def test_one_row_that_differs_is_enough(pairs):
     labels, predictions = ([int(value) for value in each] for each in zip(*pairs, strict=True))
@@ -758,6 +784,30 @@ def test_one_unknown_decision_of_many_is_reported_and_one_of_a_label():
             "known; they count as not favourable. To count decided rows alone: "
             "--where 'y != ? or N/A' (where=\"...\")"
         )
+
+
+@pytest.mark.parametrize(
+    ("first", "code", "warned"),
+    [
+        *((0, code, True) for code in (-999, -1, 9, 99, 0.5, float("inf"), "9", "-999")),
+        *((1, code, True) for code in (9, -9, 99)),
+        (0, 2, False),  # one of three classes
+        (1, 0, False),
+    ],
+)
+def test_numbers_beside_two_codes_may_mean_that_nothing_is_known(first, code, warned):
+    """Labels of 0, 1 and -999 passed a rule without a word: -999 was the unfavourable outcome."""
+    values = [type(code)(each) for each in (first, first + 1, code, first)]
+    rows = pl.DataFrame({"y": values * 40, "sex": [*"FFMM"] * 40})
+    for role in ({"prediction": None}, {"label": None, "prediction": "y"}):
+        asked = role | {"positive": 1, "sensitive": "sex"}
+        of_data = found(rows, UNDECIDED, **asked)
+        assert [each["rows"] for each in of_data] == ([40] if warned else [])
+        for each in of_data:
+            assert each.level is Level.WARNING
+            assert f"beside {first} and {first + 1}, as codes of missing values are" in each.message
+            assert not found(rows, UNDECIDED, **asked, where=each["condition"])
+            assert not found(rows, UNDECIDED, **asked, recode={"y": {"unknown": [code]}})
 
 
 def test_codes_of_a_column_of_another_name_are_no_codes_of_hmda():

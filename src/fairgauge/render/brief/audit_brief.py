@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -720,10 +720,11 @@ def _certainty(
     if unevaluated := [each for each in report.verdicts if _lacks_data(report, each)]:
         named = [words.group(each.feature, each.group) for each in unevaluated if each.group]
         of = f", of {listing(list(dict.fromkeys(named)), most=3)}," if named else ""
+        more = "Collect data of more of them, or merge groups"
         yield Sentence(
             f"Not evaluated: {numbered(len(unevaluated), 'comparisons')}"
             f"{of} {plural(len(unevaluated), 'has', 'have')} insufficient data for a judgement. "
-            "Collect data of more of them, or merge groups.",
+            f"{'Every rate is the same 0% or 100%' if _is_constant(unevaluated) else more}.",
             ("verdicts",),
         )
         return
@@ -899,6 +900,13 @@ def _differs(report: Report, verdict: Verdict) -> bool:
     """Return whether those a verdict compares differ statistically significantly."""
     estimate = estimate_of(report, verdict)
     return estimate is not None and estimate.reference is not None and is_significant(estimate)
+
+
+def _is_constant(verdicts: Iterable[Verdict]) -> bool:
+    """Return whether rules are not evaluated because every rate is the same 0% or 100%."""
+    reasons = [each.reason for each in verdicts]
+    rare = all(each.code is ReasonCode.FEW_EXPECTED for each in reasons)
+    return rare and all(each["expected"] == 0 for each in reasons)
 
 
 def _lacks_data(report: Report, verdict: Verdict) -> bool:
@@ -1146,7 +1154,10 @@ def _later_steps(report: Report) -> Iterator[Sentence]:
         each.value is not None and not (each.feature in estimated and each.outcome in _UNDECIDED)
         for each in report.verdicts
     ):
-        yield owner("decide whether to collect more rows (how many: fairgauge plan).")
+        if _is_constant(report.verdicts):
+            yield analyst("check the outcome: every rate is the same 0% or 100%.")
+        else:
+            yield owner("decide whether to collect more rows (how many: fairgauge plan).")
 
 
 def _lacks_direction(report: Report, words: Vocabulary) -> bool:

@@ -393,6 +393,10 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
         f"the reference of the ratios has a rate of {_number(p['rate'])}, but "
         f"{quote(p['other'])} has the highest, {_number(p['highest'])}"
     ),
+    FaultCode.HIGHER_RATE: lambda p: (
+        f"{quote(p['other'])} has a higher rate, {_number(p['highest'])}, than the reference of "
+        f"the ratios, {_number(p['rate'])}; how many people it has is not printed"
+    ),
     FaultCode.REFERENCE_IS_SMALL: lambda p: (
         f"the reference of the ratios has {p['n']:,.10g} people, {_of_all(p)}; "
         f"the highest rate among larger categories is that of {quote(p['other'])}"
@@ -444,6 +448,7 @@ _KINDS: dict[FaultCode, str] = {
     FaultCode.NO_COMMON_REFERENCE: "impact ratios of no single reference",
     FaultCode.NO_REFERENCE: "no category with a ratio of 1",
     FaultCode.REFERENCE_NOT_HIGHEST: "reference without the highest rate",
+    FaultCode.HIGHER_RATE: "higher rate than that of the reference",
     FaultCode.REFERENCE_IS_SMALL: "reference of few people",
     FaultCode.REFERENCE_TIED: "several categories with the highest rate",
     FaultCode.SEVERAL_REFERENCES: "ratio of 1 in several categories",

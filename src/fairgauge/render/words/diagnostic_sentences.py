@@ -268,10 +268,27 @@ def _undecided_outcomes(d: Diagnostic) -> str:
     suggests = "which their names suggest were not decided or are not known"
     if d["codes"]:
         suggests = "which in HMDA data were withdrawn, incomplete or purchased, and not decided"
+    if beside := d.get("beside"):
+        suggests = f"beside {' and '.join(map(str, beside))}, as codes of missing values are"
     return (
         f"{_have_outcome(d)}, {suggests}; they count as not "
         "favourable. To count decided rows "
         f'alone: --where {quote(d["condition"])} (where="...")'
+    )
+
+
+def _one_decision(d: Diagnostic) -> str:
+    if d.get("constant") is not None:
+        return f"every score is {d['constant']:g}: one threshold accepts all or none of them"
+    if d.get("column") is None:
+        return f"{d['share']:.1%} of the rows have the favourable decision at {d['threshold']:g}"
+    at, check = "", "the column"
+    if d["threshold"] is not None:
+        at, check = f" at {d['threshold']:g}", "the threshold and the scale of the score"
+    every = "positive" if d["positive"] else "negative"
+    return (
+        f"every prediction by {quote(d['column'])} is {every}{at}: groups cannot differ in it; "
+        f"check {check}"
     )
 
 
@@ -638,11 +655,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         "are the probabilities of another value than the positive one, name it: score_of=VALUE, "
         "--score-of VALUE"
     ),
-    DiagnosticCode.ONE_DECISION: lambda d: (
-        f"{d['share']:.1%} of the rows have the favourable decision at {d['threshold']:g}"
-        if d.get("constant") is None
-        else f"every score is {d['constant']:g}: one threshold accepts all or none of them"
-    ),
+    DiagnosticCode.ONE_DECISION: _one_decision,
     DiagnosticCode.SIMPSON: lambda d: (
         f"{d['group']}: the difference reverses when adjusted for the strata (Simpson's paradox): "
         f"{_before_and_after(d)}"
