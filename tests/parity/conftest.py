@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyarrow import feather
+from tests.object_servers import azure_container, gcs_bucket, s3_bucket
 
 from fairgauge.scan.source import sql
 
@@ -29,6 +30,30 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RowsAs = Callable[[pa.Table], Any]
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[str]:
+    with s3_bucket("people") as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def gs() -> Iterator[str]:
+    with gcs_bucket("people") as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def az() -> Iterator[str]:
+    with azure_container("people") as url:
+        yield url
+
+
+@pytest.fixture(scope="module", params=("s3", "gs", "az"))
+def store(request: pytest.FixtureRequest) -> str:
+    """An empty bucket of every store."""
+    return str(request.getfixturevalue(request.param))
 
 
 def pandas_objects(table: pa.Table, folder: Path) -> Any:
