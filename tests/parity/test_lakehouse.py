@@ -31,19 +31,8 @@ def delta(tmp_path):
 
 
 @pytest.fixture
-def iceberg(tmp_path, monkeypatch):
-    need("pyiceberg", "sqlalchemy", "polars")
-    from pyiceberg.catalog import load_catalog
-    from pyiceberg.utils.config import Config
-
-    prefix = "PYICEBERG_CATALOG__BANK__"
-    monkeypatch.setenv(f"{prefix}TYPE", "sql")
-    monkeypatch.setenv(f"{prefix}URI", f"sqlite:///{tmp_path}/catalog.db")
-    monkeypatch.setenv(f"{prefix}WAREHOUSE", f"file://{tmp_path}/warehouse")
-    monkeypatch.setattr("pyiceberg.catalog._ENV_CONFIG", Config())  # is read once a process
-    catalog = load_catalog("bank")
-    catalog.create_namespace("credit")
-    table = catalog.create_table("credit.loans", schema=ROWS.schema)
+def iceberg(iceberg_catalog):
+    table = iceberg_catalog.create_table("credit.loans", schema=ROWS.schema)
     table.append(ROWS)
     table.append(ROWS)
     return table
