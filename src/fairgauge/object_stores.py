@@ -37,6 +37,8 @@ _CREDENTIALS = {
 }
 _WHOLE_ONLY = "its server sends files as a whole only, not in parts; download it, and name the file"
 _SAME = {"s3a": "s3", "gcs": "gs", "abfs": "az", "abfss": "az", "adl": "az"}
+_DECORATION = re.compile(r"\s*\x1b\[\d+m↳\x1b\[0m")
+"""How object_store puts the causes of an error below each other."""
 _REFUSED = re.compile(r"credential|authenti|authoriz|forbidden|access denied|account_name", re.I)
 
 
@@ -153,6 +155,10 @@ def find_objects(url: str) -> list[Object]:
             f"the address {scheme}://... holds a name and a password, which no bucket has; remove "
             "them: credentials come from the environment"
         )
+    if not url.partition("://")[2].partition("/")[0]:
+        raise DataError(
+            f"{quote(url)} names no bucket; write {url.partition(':')[0]}://BUCKET/NAME"
+        )
     files, path = filesystem(url)
     glob = any(character in shown_address(url) for character in "*?[")
     with explained(url):
@@ -167,8 +173,12 @@ def find_objects(url: str) -> list[Object]:
             name for above in found for name in files.find(above) if str(name).endswith(".parquet")
         ]
     if not names:
-        what = "nothing matches" if glob else "no .parquet files below"
-        raise DataError(f"{what} {quote(shown_address(url))}")
+        what = quote(shown_address(url))
+        csv = quote(f"{url.rstrip('/')}/*.csv")
+        others = f"; name files of other formats, for example {csv}"
+        raise DataError(
+            f"nothing matches {what}" if glob else f"no .parquet files below {what}{others}"
+        )
     return [Object(_address_of(str(name), url)) for name in sorted(names)]
 
 
@@ -178,6 +188,18 @@ def _address_of(name: str, url: str) -> str:
     if scheme.lower() in _WEB:
         return name
     return f"{scheme}://{rest.partition('/')[0]}/{name.lstrip('/').partition('/')[2]}"
+
+
+def names_in(folder: str) -> list[str]:
+    """Return the names of what a folder holds, here or in a store; none where it is not listed."""
+    try:
+        if not is_object(folder):
+            return [each.name for each in Path(folder).iterdir()]
+        files, path = filesystem(folder)
+        with explained(folder):
+            return [str(each) for each in files.ls(path, detail=False)]
+    except (OSError, DataError):
+        return []
 
 
 def read_object(url: str) -> bytes:
@@ -220,8 +242,9 @@ def filesystem(url: str) -> tuple[Any, str]:
     try:
         import fsspec
 
+        scheme, found, rest = url.partition("://")
         with explained(url):
-            files, path = fsspec.core.url_to_fs(url)
+            files, path = fsspec.core.url_to_fs(f"{scheme.lower()}{found}{rest}")
     except ImportError as error:
         raise MissingExtra(f"reading {quote(shown_address(url))}", "cloud", error) from None
     return files, str(path)
@@ -235,10 +258,11 @@ def explained(url: str, doing: str = "read") -> Iterator[None]:
         yield
     except (FairgaugeError, ImportError):
         raise
-    except FileNotFoundError:
-        raise DataError(f"cannot {doing} {what}: there is no such object or bucket") from None
     except Exception as error:
-        text = " ".join(str(error).split()).replace(url, shown_address(url))
+        if isinstance(error, FileNotFoundError) or "NoSuchBucket" in str(error):
+            raise DataError(f"cannot {doing} {what}: there is no such object or bucket") from None
+        plain = _DECORATION.sub(":", str(error))
+        text = " ".join(plain.split()).replace(url, shown_address(url))
         text = _WHOLE_ONLY if "range request" in text else text
         cause = text[:_LONGEST_CAUSE] or type(error).__name__
         scheme = url.partition("://")[0].lower()

@@ -22,6 +22,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyarrow import feather
+from tests.needs import need
+from tests.object_servers import azure_container, gcs_bucket, s3_bucket
 
 from fairgauge.scan.source import sql
 
@@ -29,6 +31,47 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RowsAs = Callable[[pa.Table], Any]
+
+
+@pytest.fixture
+def iceberg_catalog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A catalogue of pyiceberg with the name "bank", in SQLite, and a namespace "credit"."""
+    need("pyiceberg", "sqlalchemy", "polars")
+    from pyiceberg.catalog import load_catalog
+    from pyiceberg.utils.config import Config
+
+    prefix = "PYICEBERG_CATALOG__BANK__"
+    monkeypatch.setenv(f"{prefix}TYPE", "sql")
+    monkeypatch.setenv(f"{prefix}URI", f"sqlite:///{tmp_path}/catalog.db")
+    monkeypatch.setenv(f"{prefix}WAREHOUSE", f"file://{tmp_path}/warehouse")
+    monkeypatch.setattr("pyiceberg.catalog._ENV_CONFIG", Config())  # is read once a process
+    catalog = load_catalog("bank")
+    catalog.create_namespace("credit")
+    return catalog
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[str]:
+    with s3_bucket("people") as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def gs() -> Iterator[str]:
+    with gcs_bucket("people") as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def az() -> Iterator[str]:
+    with azure_container("people") as url:
+        yield url
+
+
+@pytest.fixture(scope="module", params=("s3", "gs", "az"))
+def store(request: pytest.FixtureRequest) -> str:
+    """An empty bucket of every store."""
+    return str(request.getfixturevalue(request.param))
 
 
 def pandas_objects(table: pa.Table, folder: Path) -> Any:
@@ -262,6 +305,12 @@ def _fixture(kind: Any, folder: Path) -> RowsAs:
 @pytest.fixture(params=TYPED, ids=lambda kind: kind.__name__)
 def typed(request: pytest.FixtureRequest, tmp_path: Path) -> RowsAs:
     """Kinds whose columns have types."""
+    return _fixture(request.param, tmp_path)
+
+
+@pytest.fixture(params=[*JSON, *TEXTS], ids=lambda kind: kind.__name__)
+def untyped(request: pytest.FixtureRequest, tmp_path: Path) -> RowsAs:
+    """Files whose columns have no types."""
     return _fixture(request.param, tmp_path)
 
 

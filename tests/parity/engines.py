@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
+ROWS = int(
+    os.environ.get("FAIRGAUGE_ROWS")
+    or (200_000 if os.environ.get("FAIRGAUGE_TESTS") == "all" else 2_000)
+)
+"""How many rows every engine, store and dialect must agree on."""
 
 _numbers = itertools.count()
 

@@ -31,19 +31,8 @@ def delta(tmp_path):
 
 
 @pytest.fixture
-def iceberg(tmp_path, monkeypatch):
-    need("pyiceberg", "sqlalchemy", "polars")
-    from pyiceberg.catalog import load_catalog
-    from pyiceberg.utils.config import Config
-
-    prefix = "PYICEBERG_CATALOG__BANK__"
-    monkeypatch.setenv(f"{prefix}TYPE", "sql")
-    monkeypatch.setenv(f"{prefix}URI", f"sqlite:///{tmp_path}/catalog.db")
-    monkeypatch.setenv(f"{prefix}WAREHOUSE", f"file://{tmp_path}/warehouse")
-    monkeypatch.setattr("pyiceberg.catalog._ENV_CONFIG", Config())  # is read once a process
-    catalog = load_catalog("bank")
-    catalog.create_namespace("credit")
-    table = catalog.create_table("credit.loans", schema=ROWS.schema)
+def iceberg(iceberg_catalog):
+    table = iceberg_catalog.create_table("credit.loans", schema=ROWS.schema)
     table.append(ROWS)
     table.append(ROWS)
     return table
@@ -88,5 +77,44 @@ def test_tables_that_are_not_there(delta, iceberg):
     del iceberg
     for address in (f"delta:{delta}x", f"delta:{delta}@9", "iceberg:bank.credit.loans@9",
                     "iceberg:bank.credit.none", "iceberg:no.such.table"):  # fmt: skip
-        with pytest.raises(DataError, match=f"{address.partition(':')[0]}|snapshot"):
+        with pytest.raises(DataError, match=f"(?i){address.partition(':')[0]}|snapshot"):
             fg.count(address, **ASKED)
+
+
+def test_the_files_of_a_table_are_not_its_rows(delta, iceberg):
+    """They hold rows of former versions, which were deleted or replaced."""
+    for named in (delta, f"{delta}/day=*/*.parquet", f"{delta}/day=1"):
+        with pytest.raises(DataError, match=rf"loans' is a Delta table.*: delta:{delta}$"):
+            fg.count(named, **ASKED)
+    where = iceberg.location().removeprefix("file://")
+    for named in (where, f"{where}/data/*.parquet"):
+        with pytest.raises(DataError, match=r"is an Iceberg table.*: iceberg:CATALOG\.NAMESPACE"):
+            fg.count(named, **ASKED)
+
+
+def test_a_delta_table_in_s3(s3, delta, monkeypatch, tmp_path):
+    """With credentials of a profile, of a server that is not Amazon's."""
+    import s3fs
+
+    s3fs.S3FileSystem().put(delta, f"{s3}/loans", recursive=True)
+    whole = pa.concat_tables([ROWS, ROWS])
+    address = f"delta:{s3}/loans"
+    assert fg.count(f"{address}@1", **ASKED) == fg.count(whole, **ASKED)
+    keys = "aws_access_key_id = none\naws_secret_access_key = none\nregion = us-east-1\n"
+    (tmp_path / "credentials").write_text(f"[risk]\n{keys}")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_DEFAULT_REGION"):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
+    with pytest.raises(DataError, match=r"there are no credentials; credentials come from AWS_P"):
+        fg.count(address, **ASKED)
+    monkeypatch.setenv("AWS_PROFILE", "risk")
+    assert fg.audit(address, **ASKED).data.source == f"{address} as of version 2"
+    for wrong, message in (
+        (f"{address}@9", "has no version 9.* its last is 2"),
+        (f"delta:{s3}/nothing", "there is no Delta table 's3://people/nothing'"),
+        ("delta:s3://no-such-bucket/a", "there is no such object or bucket"),
+    ):
+        with pytest.raises(DataError, match=message):
+            fg.count(wrong, **ASKED)
+    with pytest.raises(DataError, match=r"is a Delta table.*delta:s3://people/loans"):
+        fg.count(f"{s3}/loans", **ASKED)

@@ -1,9 +1,9 @@
-"""One digest and one report for every engine; FAIRGAUGE_ROWS=200000 asks it of many rows."""
+"""One digest and one report for every engine and store; ``make thorough`` asks it of many rows."""
 
 from __future__ import annotations
 
 import datetime as dt
-import os
+import sqlite3
 from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING
@@ -11,16 +11,19 @@ from typing import TYPE_CHECKING
 import engines
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
 import pytest
+from tests.needs import need
 
 import fairgauge as fg
+from fairgauge.object_stores import write_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fairgauge.cube.cube import Cube
 
-ROWS = int(os.environ.get("FAIRGAUGE_ROWS", "2000"))
 METRICS = ["selection_rate", "calibration_gap", "brier_score", "roc_auc", "mean_score", "score_smd"]
 
 ASKED = {
@@ -76,21 +79,73 @@ def expected(rows: int) -> tuple[str, dict[str, float]]:
 
 
 def check(cube: Cube) -> None:
-    digest, wanted = expected(ROWS)
+    digest, wanted = expected(engines.ROWS)
     assert cube.digest == digest
     found = estimates(cube)
     assert len(found) > 1_000
     assert found == pytest.approx(wanted, rel=1e-9, abs=0)
 
 
+def written(rows: int) -> pa.Table:
+    """Return the rows as files and databases without types of time have them: as texts of UTC."""
+    found = table(rows)
+    texts = [None if at is None else at.astimezone(dt.UTC).isoformat() for at in
+             found["at"].to_pylist()]  # fmt: skip
+    days = [None if day is None else day.isoformat() for day in found["d"].to_pylist()]
+    place = found.column_names.index
+    return found.set_column(place("at"), "at", [texts]).set_column(place("d"), "d", [days])
+
+
 def test_one_digest_and_one_report_of_many_rows(typed):
-    check(fg.count(typed(table(ROWS)), **ASKED))
+    check(fg.count(typed(table(engines.ROWS)), **ASKED))
+
+
+def test_files_without_types_count_the_same(untyped):
+    check(fg.count(untyped(written(engines.ROWS)), **ASKED))
+
+
+def test_objects_of_stores_count_the_same(store, tmp_path):
+    half = engines.ROWS // 2
+    for i, rows in enumerate((table(engines.ROWS).slice(0, half), table(engines.ROWS).slice(half))):
+        pq.write_table(rows, tmp_path / "part.parquet", row_group_size=10_000)
+        write_object(f"{store}/people/{i}.parquet", (tmp_path / "part.parquet").read_bytes())
+    check(fg.count(f"{store}/people", **ASKED))
+    pyarrow.csv.write_csv(written(engines.ROWS), tmp_path / "people.csv")
+    write_object(f"{store}/people.csv", (tmp_path / "people.csv").read_bytes())
+    check(fg.count(f"{store}/people.csv", **ASKED))
+
+
+def test_tables_of_a_lakehouse_count_the_same(iceberg_catalog, tmp_path):
+    need("deltalake", "pyiceberg", "polars")
+    import deltalake
+
+    deltalake.write_deltalake(tmp_path / "people", table(engines.ROWS))
+    check(fg.count(f"delta:{tmp_path}/people", **ASKED))
+    in_utc = table(engines.ROWS)["at"].cast(pa.timestamp("us", "UTC"))
+    rows = table(engines.ROWS).set_column(5, "at", in_utc)  # no other zone is stored there
+    iceberg_catalog.create_table("credit.people", schema=rows.schema).append(rows)
+    check(fg.count("iceberg:bank.credit.people", **ASKED))
+
+
+def test_sqlite_counts_the_same(tmp_path):
+    need("ibis")
+    connection = sqlite3.connect(tmp_path / "people.db")
+    connection.execute(
+        "CREATE TABLE people (g TEXT, y INT, s REAL, d TEXT, m REAL, at TEXT, w REAL)"
+    )
+    rows = written(engines.ROWS).to_pylist()
+    values = [[float(v) if isinstance(v, Decimal) else v for v in row.values()] for row in rows]
+    connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+    connection.commit()
+    connection.close()
+    for named in ("people", "SELECT * FROM people"):
+        check(fg.count(fg.sql(f"sqlite:///{tmp_path}/people.db", named), **ASKED))
 
 
 @pytest.fixture(scope="module")
 def mariadb():
     with engines.mariadb_server() as server:
-        server.table("people", table(ROWS))
+        server.table("people", table(engines.ROWS))
         yield f"mysql://root@127.0.0.1:{server.port}/test"
 
 

@@ -21,7 +21,6 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from tests.needs import need
-from tests.object_servers import azure_container, gcs_bucket, s3_bucket
 
 import fairgauge as fg
 from fairgauge.cli import main
@@ -69,31 +68,12 @@ def written(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def s3():
-    with s3_bucket("people") as url:
-        yield url
-
-
-@pytest.fixture(scope="module")
-def gs():
-    with gcs_bucket("people") as url:
-        yield url
-
-
-@pytest.fixture(scope="module")
-def az():
-    with azure_container("people") as url:
-        yield url
-
-
-@pytest.fixture(scope="module", params=("s3", "gs", "az"))
-def bucket(request, written):
+def bucket(store, written):
     folder, _ = written
-    url = request.getfixturevalue(request.param)
     for file in folder.rglob("*"):
         if file.is_file():
-            write_object(f"{url}/{file.relative_to(folder).as_posix()}", file.read_bytes())
-    return url
+            write_object(f"{store}/{file.relative_to(folder).as_posix()}", file.read_bytes())
+    return store
 
 
 def test_every_format_is_counted_as_the_file(bucket, written):

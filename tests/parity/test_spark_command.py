@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import gzip
 import json
+import socket
+import subprocess
+import sys
 from typing import Any
 
 import engines
@@ -47,6 +51,81 @@ def test_spark_counts_a_table_of_its_catalog_and_a_query():
         assert report["data"]["source"] == where[1].replace("SELECT * FROM people;", "query")
         done = CliRunner().invoke(main, ["count", "--spark", "local[1]", *where, *ASKED[:6]])
         assert done.exit_code == 0, done.stderr
+
+
+def test_spark_counts_a_table_by_its_catalog_and_schema(tmp_path):
+    rows = {"y": [0, 1, 1, None] * 30, "p": [1, 0, 1] * 40, "g": ["a", "b", "a", "c", None] * 24}
+    frame = engines.spark_frame(pa.table(rows))
+    frame.write.option("path", str(tmp_path / "people")).saveAsTable("spark_catalog.default.people")
+    wanted = fg.audit(pa.table(rows), label="y", prediction="p", sensitive="g")
+    try:
+        name = "spark_catalog.default.people"
+        result = CliRunner().invoke(main, ["audit", "--spark", "local[1]", "--table", name, *ASKED])
+        assert result.exit_code == 0, result.stderr
+        data = json.loads(result.stdout)["data"]
+        assert (data["source"], data["fingerprint"]) == (name, wanted.data.fingerprint)
+    finally:
+        frame.sparkSession.sql("DROP TABLE spark_catalog.default.people")
+
+
+CONNECT = """
+import os, subprocess, sys, warnings
+warnings.simplefilter("ignore")
+os.environ["SPARK_TESTING"] = "1"  # takes a free port
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.remote("local[1]").getOrCreate()
+rows = [("F", 1, 1)] * 6 + [("M", 0, 1)] * 6
+frame = spark.createDataFrame(rows, "g string, y int, p int")
+frame.write.option("path", sys.argv[1]).saveAsTable("spark_catalog.default.people")
+url = f"sc://{spark.client._builder.endpoint}"
+for name in ("SPARK_LOCAL_REMOTE", "SPARK_REMOTE", "SPARK_TESTING"):
+    os.environ.pop(name, None)
+command = [sys.executable, "-m", "fairgauge", "audit", "--spark", url, *sys.argv[2:], "--table"]
+for table in ("spark_catalog.default.people", "spark_catalog.default.peple"):
+    done = subprocess.run([*command, table], capture_output=True, text=True)
+    print(repr((done.returncode, done.stdout, done.stderr)))
+spark.stop()
+"""
+
+
+def test_a_table_of_the_catalog_of_spark_connect(tmp_path):
+    """By a program of its own, with one message, or none, on standard error."""
+    pytest.importorskip("pyspark.sql")
+    pytest.importorskip("grpc_status")
+    command = [sys.executable, "-c", CONNECT, str(tmp_path / "people"), *ASKED, "--positive", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    found = [ast.literal_eval(each) for each in done.stdout.splitlines() if each[:1] == "("]
+    assert len(found) == 2, done.stderr[-2_000:]
+    (code, report, said), (failed, _, message) = found
+    assert (code, said) == (0, "")
+    rows = {"g": ["F", "M"] * 6, "y": [1, 0] * 6, "p": [1] * 12}
+    wanted = fg.audit(pa.table(rows), label="y", prediction="p", sensitive="g", positive=1)
+    assert json.loads(report)["data"]["fingerprint"] == wanted.data.fingerprint
+    assert failed == 2
+    assert message.startswith("Error: Spark cannot read 'spark_catalog.default.peple': [TABLE")
+
+
+def test_no_spark_connect_answers():
+    pytest.importorskip("pyspark.sql")
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        url = f"sc://127.0.0.1:{unused.getsockname()[1]}"
+        asked = ["audit", "--spark", f"{url}/;token=secret", "--table", "people", *ASKED]
+        result = CliRunner().invoke(main, asked)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"Error: no Spark Connect answers at {url}: ")
+    assert "secret" not in result.stderr
+
+
+@pytest.mark.parametrize("scheme", ["s3", "s3a", "gs", "abfss"])
+def test_a_store_that_spark_has_no_file_system_for(scheme):
+    """As pyspark comes; what its session is given the jars of is read by it."""
+    engines.spark_session()
+    named = f"{scheme}://bank/loans.parquet"
+    result = CliRunner().invoke(main, ["audit", "--spark", "local[1]", named, *ASKED])
+    assert result.exit_code == 2
+    assert f"cannot read '{named}': it has no file system for such addresses" in result.stderr
+    assert "or omit --spark" in result.stderr
 
 
 @pytest.mark.parametrize("where", [["--table", "peple"], ["--query", "SELECT * FROM"]])

@@ -64,7 +64,7 @@ def table(rows: int) -> pa.Table:
 
 
 ROOT = Path(__file__).resolve().parents[2]
-ROWS = table(int(os.environ.get("FAIRGAUGE_ROWS", "5000")))
+ROWS = table(engines.ROWS)
 
 
 @pytest.fixture
@@ -211,8 +211,7 @@ def test_snowflake(folder):
     python = ROOT / ".clients" / "snowflake" / "bin" / "python"
     if not python.exists():
         missing("fakesnow", "tests/prepare")
-    rows = ROWS.slice(0, 400)
-    pq.write_table(rows, "rows.parquet")
+    pq.write_table(ROWS, "rows.parquet")
     query("snowflake")
     capitals = Path("columns.txt").read_text(encoding="utf-8").upper()
     Path("columns.txt").write_text(capitals, encoding="utf-8")
@@ -222,7 +221,7 @@ def test_snowflake(folder):
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     command = [python, script, "q.sql", "rows.parquet", "cells.csv"]
     subprocess.run(command, check=True, env=environment)
-    assert counted() == fg.count(rows, **ASKED)
+    assert counted() == fg.count(ROWS, **ASKED)
 
 
 def test_without_grouping_sets(folder):

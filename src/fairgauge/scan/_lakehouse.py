@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import nullcontext
 from typing import Any
 
 from fairgauge.errors import DataError, FairgaugeError, MissingExtra, failed_import, quote
+from fairgauge.object_stores import explained, is_object
 from fairgauge.scan.source import Source
 
 _ADDRESS = re.compile(r"(?P<kind>delta|iceberg):(?P<where>.+?)(?:@(?P<version>\d+))?")
@@ -39,9 +41,10 @@ def open_lake_table(address: str) -> Source:
     parts = _ADDRESS.fullmatch(address)
     assert parts is not None
     version = None if parts["version"] is None else int(parts["version"])
+    where = parts["where"].rstrip("/")
     try:
-        frame, read = _OPEN[parts["kind"]](parts["where"], version)
-        return open_frame(frame, f"{parts['kind']}:{parts['where']} as of {read}")
+        frame, read = _OPEN[parts["kind"]](where, version)
+        return open_frame(frame, f"{parts['kind']}:{where} as of {read}")
     except FairgaugeError:
         raise
     except Exception as error:
@@ -54,9 +57,50 @@ def open_lake_table(address: str) -> Source:
 def _delta(where: str, version: int | None) -> tuple[Any, str]:
     import polars as pl
     from deltalake import DeltaTable
+    from deltalake.exceptions import DeltaError, TableNotFoundError
 
-    table = DeltaTable(where, version=version)
+    with explained(where) if is_object(where) else nullcontext():
+        try:
+            table = DeltaTable(where, storage_options=_storage_options(where))
+        except TableNotFoundError:
+            raise DataError(f"there is no Delta table {quote(where)}") from None
+    if version is not None:
+        last = table.version()
+        try:
+            table.load_as_version(version)
+        except DeltaError:
+            raise DataError(
+                f"the Delta table {quote(where)} has no version {version} (any more); its last is "
+                f"{last}"
+            ) from None
     return pl.scan_delta(table), f"version {table.version()}"
+
+
+def _storage_options(where: str) -> dict[str, str]:
+    """Return what lets deltalake and polars into S3 as s3fs is: profiles, and another server."""
+    if not where.lower().startswith("s3"):
+        return {}
+    try:
+        from botocore.session import get_session
+    except ImportError:  # of the extra cloud; without it they know the environment alone
+        return {}
+    session = get_session()
+    found = session.get_credentials()
+    if found is None and "AWS_SKIP_SIGNATURE" not in os.environ:
+        raise PermissionError("there are no credentials")
+    server = session.create_client("s3").meta
+    options = {"AWS_ALLOW_HTTP": "true"} if server.endpoint_url.startswith("http:") else {}
+    if ".amazonaws." not in server.endpoint_url:
+        options["AWS_ENDPOINT_URL"] = server.endpoint_url
+    if found is not None:
+        key = found.get_frozen_credentials()
+        options |= {
+            "AWS_ACCESS_KEY_ID": key.access_key,
+            "AWS_SECRET_ACCESS_KEY": key.secret_key,
+            "AWS_SESSION_TOKEN": key.token,
+            "AWS_REGION": session.get_config_variable("region"),
+        }
+    return {name: value for name, value in options.items() if value}
 
 
 def _iceberg(where: str, version: int | None) -> tuple[Any, str]:

@@ -21,6 +21,7 @@ from fairgauge.object_stores import (
     find_objects,
     is_object,
     local_path,
+    names_in,
     open_unzipped,
     shown_address,
 )
@@ -102,8 +103,11 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
     asked = [data] if isinstance(data, (str, Path)) else list(data)
     _refuse_repeated(asked)
     read: dict[Place, Place] = {}
-    for path in (path for each in asked for path in _paths(str(each))):
-        read.setdefault(path.resolve(), path)  # a file with two names is read once
+    for each in asked:
+        found = _paths(str(each))
+        refuse_lake_table(found)
+        for path in found:
+            read.setdefault(path.resolve(), path)  # a file with two names is read once
     paths = list(read.values())
     formats = {_format(path) for path in paths}
     if len(formats) > 1:
@@ -116,6 +120,27 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
     for path in paths:
         check_readable(path, kind)
     return _open(kind, paths, ", ".join(shown_address(str(each)) for each in asked))
+
+
+def refuse_lake_table(paths: Sequence[Place]) -> None:
+    """Refuse the files of a table of Delta or Iceberg: some rows in them are no longer its rows."""
+    if not any(path.suffix.lower() == ".parquet" for path in paths):
+        return
+    names = [p.url if isinstance(p, Object) else p.as_posix() for p in paths]
+    above = os.path.commonprefix([name.split("/")[:-1] for name in names])  # noqa: RUF071 - of lists
+    while above and "=" in above[-1]:  # a partition
+        above.pop()
+    folder = "/".join(above) or "."
+    if folder.lower().startswith("http"):  # which list nothing
+        return
+    what = f"{quote(folder)} is {{}} table, whose files may hold rows that it no longer has; name"
+    if names_in(f"{folder}/_delta_log"):
+        raise DataError(f"{what.format('a Delta')} the table: delta:{folder}")
+    parent = folder.removesuffix("/data")
+    if any(name.endswith(".metadata.json") for name in names_in(f"{parent}/metadata")):
+        raise DataError(
+            f"{what.format('an Iceberg')} it in its catalogue: iceberg:CATALOG.NAMESPACE.TABLE"
+        )
 
 
 def copied_files(data: object) -> list[tuple[str, ...]]:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 import secrets
+import socket
+import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from fairgauge.errors import DataError, MissingExtra, quote
+from fairgauge.object_stores import SHOWN_STORES
 from fairgauge.scan._duckdb_relation import reason
 from fairgauge.scan._sql import Columns, count_by_sql, select, select_rows
 from fairgauge.scan.row_codes import Batch, Levels, record_batches
@@ -180,13 +185,44 @@ def spark_session(master: str, what: str) -> Iterator[SparkSession]:
     """Start a session, or take the one that is there; report what it cannot read."""
     try:
         from pyspark.errors import PySparkException
-        from pyspark.sql import SparkSession
     except ImportError as error:
         raise MissingExtra("counting by Spark", "spark", error) from None
-    builder = SparkSession.builder.appName("fairgauge").config("spark.ui.enabled", "false")
-    remote = master.startswith("sc://")
     try:
-        yield (builder.remote(master) if remote else builder.master(master)).getOrCreate()
+        yield _started(master)
     except (PySparkException, RuntimeError, *_java_errors()) as error:
         first = _cause(error).splitlines()[0]
+        if _NO_STORE.search(first):
+            first = (
+                "it has no file system for such addresses; give it the jars of the store (for "
+                "s3a://, hadoop-aws of its version in spark.jars), or omit --spark: fairgauge "
+                f"reads {', '.join(SHOWN_STORES)} by itself"
+            )
         raise DataError(f"Spark cannot read {what}: {first}") from None
+
+
+_NO_STORE = re.compile(r"No FileSystem for scheme|Class \S*\.fs\.\S+ not found")
+
+
+def _started(master: str) -> SparkSession:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of versions of pandas, which is not used
+        from pyspark.sql import SparkSession
+
+        builder = SparkSession.builder.appName("fairgauge")
+        if master.startswith("sc://"):
+            _check_answering(master)
+            return builder.remote(master).getOrCreate()
+        settings = {"spark.ui.enabled": "false", "spark.log.level": "ERROR"}
+        return builder.master(master).config(map=settings).getOrCreate()
+
+
+def _check_answering(master: str) -> None:
+    """Check that something answers at an address of Spark Connect, which tries it for minutes."""
+    parts = urlsplit(master)
+    host, port = parts.hostname or "localhost", parts.port or 15_002
+    if getproxies():  # which are asked in place of the host
+        return
+    try:
+        socket.create_connection((host, port), timeout=10).close()
+    except OSError as error:
+        raise DataError(f"no Spark Connect answers at sc://{host}:{port}: {error}") from None

@@ -49,11 +49,13 @@ def called(name: object) -> str:
 def file_of(source: str) -> str:
     """Return the name of what was audited, without its folders; a frame has none.
 
-    >>> file_of("/data/my loans.csv"), file_of("polars frame")
-    ('my loans.csv', 'a table')
+    >>> file_of("/data/my loans.csv"), file_of("s3://bank/loans/"), file_of("polars frame")
+    ('my loans.csv', 'loans', 'a table')
+    >>> file_of("delta:loans as of version 1")
+    'delta:loans as of version 1'
     """
-    is_frame = " " in source and not re.search(r"[./\\]", source)
-    return "a table" if is_frame else called(re.split(r"[/\\]", source)[-1])
+    is_frame = " " in source and not re.search(r"[./\\:]", source)
+    return "a table" if is_frame else called(re.split(r"[/\\]", source.rstrip("/\\"))[-1])
 
 
 def group_called(group: object, feature: object, *, apart: bool = True) -> str:
