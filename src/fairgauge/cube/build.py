@@ -18,6 +18,14 @@ from fairgauge.values import Value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Coded:
+    """A value of each cell, as its position among some values; not all of them need occur."""
+
+    values: Sequence[object]
+    positions: Codes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Counted:
     """What an engine counted for one table of a plan, or all, in the engine's own values.
 
@@ -27,7 +35,7 @@ class Counted:
     sums : for every measure of the plan, array of shape (cells,).
     """
 
-    keys: Sequence[Sequence[object]]
+    keys: Sequence[Sequence[object] | Coded]
     sums: Mapping[str, Sequence[float] | Sums]
 
 
@@ -100,7 +108,11 @@ def build(
 
 
 def _encode(
-    axis: Axis, columns: Mapping[int, Sequence[object]], known: Sequence[Value], *, texts: bool
+    axis: Axis,
+    columns: Mapping[int, Sequence[object] | Coded],
+    known: Sequence[Value],
+    *,
+    texts: bool,
 ) -> tuple[tuple[Value, ...], dict[int, Codes], list[str]]:
     """Give every value of an axis its code in the sorted levels; with what no row has to recode."""
     unseen: list[str] = []
@@ -108,7 +120,8 @@ def _encode(
         bins = {i: _bins(column) for i, column in columns.items()}
         return tuple(range(axis.bins)), bins, unseen
     try:
-        raw = list({(type(value), value) for column in columns.values() for value in column})
+        coded = {i: _coded(column) for i, column in columns.items()}
+        raw = list({(type(v), v) for each in coded.values() for v in each.values})
     except TypeError:
         raise not_plain(axis) from None
     values = typed([value for _, value in raw], text=texts)
@@ -121,15 +134,28 @@ def _encode(
         key: -1 if value is None else position[identity(value)]
         for key, value in zip(raw, values, strict=True)
     }
-    coded = {
-        i: np.fromiter((code[type(v), v] for v in column), dtype=np.int64, count=len(column))
-        for i, column in columns.items()
+    codes = {
+        i: np.array([code[type(v), v] for v in each.values], dtype=np.int64)[each.positions]
+        for i, each in coded.items()
     }
-    return levels, coded, unseen
+    return levels, codes, unseen
 
 
-def _bins(column: Sequence[object]) -> Codes:
+def _coded(column: Sequence[object] | Coded) -> Coded:
+    """Return the values that occur, each once, and where each cell's is among them."""
+    if isinstance(column, Coded):
+        held, positions = np.unique(column.positions, return_inverse=True)
+        return Coded([column.values[i] for i in held.tolist()], positions)
+    place: dict[tuple[type, object], int] = {}
+    found = (place.setdefault((type(value), value), len(place)) for value in column)
+    positions = np.fromiter(found, dtype=np.int64, count=len(column))
+    return Coded([value for _, value in place], positions)
+
+
+def _bins(column: Sequence[object] | Coded) -> Codes:
     """Return the numbers of intervals that an engine found, -1 where a value is in none."""
+    if isinstance(column, Coded):
+        return _bins(column.values)[column.positions]
     found = np.array(column, dtype=np.float64)
     return np.where(np.isnan(found), -1.0, found).astype(np.int64)
 
@@ -139,9 +165,15 @@ def _held(counted: Counted) -> Counted:
     rows = np.asarray(counted.sums["rows"], dtype=np.float64)
     if rows.all():
         return counted
-    held = np.flatnonzero(rows).tolist()
+    held = np.flatnonzero(rows)
     sums = {m: np.asarray(s, dtype=np.float64)[held] for m, s in counted.sums.items()}
-    return Counted([[column[i] for i in held] for column in counted.keys], sums)
+    return Counted([_at(column, held) for column in counted.keys], sums)
+
+
+def _at(column: Sequence[object] | Coded, held: Codes) -> Sequence[object] | Coded:
+    if isinstance(column, Coded):
+        return Coded(column.values, column.positions[held])
+    return [column[i] for i in held.tolist()]
 
 
 _CELLS = {"tp": (1, 1), "fp": (0, 1), "fn": (1, 0), "tn": (0, 0)}  # label, prediction

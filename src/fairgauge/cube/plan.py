@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _MOST_JOINT_FEATURES = 3
 _THIRD_POWER = 3
 _MOST_JOINT_CANDIDATES = 4
+_MOST_COMPARED = 32
+"""Cuts up to which comparing with each of them is faster than searching."""
 GRID = 1_000
 LARGEST = 1e70
 """The fourth power of a larger number might not fit: in products of three or more factors, columns
@@ -90,8 +92,8 @@ class Axis:
         """Return whether the number of values is limited: not of bins, and not of identifiers."""
         return not self.bins and self.role not in _IDENTIFIERS
 
-    def bins_of(self, numbers: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the position of the interval of every number.
+    def bins_of(self, numbers: NDArray[np.float64]) -> NDArray[np.integer[Any]]:
+        """Return the position of the interval of every number, NaN being in any.
 
         >>> age = Axis(Role.FEATURE, "age", (40.0,), Closed.LEFT)
         >>> age.bins_of(np.array([39.0, 40.0, 41.0])).tolist()
@@ -105,9 +107,20 @@ class Axis:
         """
         if self.grid and self.bounds:
             low, high = self.bounds
-            nearest = np.nan_to_num(np.rint((numbers - low) / (high - low) * self.grid))
+            nearest = np.rint((numbers - low) / (high - low) * self.grid)
             edge = nearest * (high - low) / self.grid + low
-            return (2 * nearest + (numbers >= edge) + (numbers > edge)).astype(np.int64)
+            with np.errstate(invalid="ignore"):  # of NaN
+                found = nearest.astype(np.int32)
+            found *= 2
+            found += numbers >= edge
+            found += numbers > edge
+            return found
+        if len(self.cuts) <= _MOST_COMPARED:
+            beyond = np.greater_equal if self.closed is Closed.LEFT else np.greater
+            found = np.zeros(len(numbers), dtype=np.int8)
+            for cut in self.cuts:
+                found += beyond(numbers, cut)
+            return found
         side: Literal["left", "right"] = "right" if self.closed is Closed.LEFT else "left"
         return np.searchsorted(np.array(self.cuts), numbers, side=side).astype(np.int64)
 
@@ -197,6 +210,20 @@ class Plan:
             if axis.role is role and column in (None, axis.column):
                 return axis
         return None
+
+    @property
+    def joint(self) -> bool:
+        """Return whether the cells of all axes make every table, and are hardly more than its own.
+
+        An axis that a table lacks may cut a score whose grid it has: a cut splits one step of it.
+        """
+
+        def has_all(table: tuple[int, ...]) -> bool:
+            fine = {self.axes[i].column for i in table if self.axes[i].grid}
+            lacking = (axis for i, axis in enumerate(self.axes) if i not in table)
+            return all(axis.cuts and axis.column in fine for axis in lacking)
+
+        return any(map(has_all, self.tables))
 
     @property
     def columns(self) -> tuple[str, ...]:

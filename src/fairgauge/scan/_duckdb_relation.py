@@ -170,6 +170,8 @@ _WHOLE = {
     *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
     *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"),
 }
+_BATCHED = {"VARCHAR", "FLOAT", "DOUBLE", *(_WHOLE - {"HUGEINT", "UHUGEINT"})}
+"""Types whose values come by Arrow as they are fetched."""
 _UTC = "TIMESTAMP WITH TIME ZONE"
 
 
@@ -257,11 +259,13 @@ def typed_columns(
 
     strings = {column for column, (_, kind) in written.items() if kind == "VARCHAR"}
     kept = frozenset(strings - texts)
+    batched = frozenset(c for c, (_, kind) in written.items() if kind in _BATCHED)
     return Columns(
         key,
         number,
         texts=texts,
         strings=kept,
+        batched=batched,
         moment=last_of_times,
         double_or_nan=double_or_nan,
     )

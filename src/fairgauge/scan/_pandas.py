@@ -1,4 +1,4 @@
-"""pandas frames: every axis as small codes, combined and counted in chunks that stay in cache.
+"""pandas frames: every axis as small codes, whose cells are summed part by part.
 
 Every part of a Dask frame is a pandas frame, counted where it is; the counts are put together.
 """
@@ -6,49 +6,33 @@ Every part of a Dask frame is a pandas frame, counted where it is; the counts ar
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass, field
-from functools import reduce
+from dataclasses import dataclass
 from importlib import import_module
-from operator import mul
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
-from fairgauge.cube.build import Counted, build
 from fairgauge.cube.levels import not_plain
-from fairgauge.cube.plan import LARGEST, WEIGHTS
-from fairgauge.enums import Uncounted
 from fairgauge.errors import DataError, quote
+from fairgauge.scan._cell_sums import CellSums, Scanned, joined
 from fairgauge.scan.row_codes import BATCH, Batch
-from fairgauge.scan.source import (
-    LEAST_LOG,
-    Seen,
-    check_counts,
-    check_numbers,
-    check_values,
-    not_numeric,
-)
+from fairgauge.scan.source import check_values, not_numeric
 from fairgauge.values import Value, canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import dask.dataframe as dd
     from numpy.typing import NDArray
 
     from fairgauge.cube.cube import Cube
-    from fairgauge.cube.plan import Axis, Moment, Plan
-    from fairgauge.cube.plan import Factor as MomentFactor
+    from fairgauge.cube.plan import Axis, Plan
     from fairgauge.scan.row_codes import Levels
     from fairgauge.scan.source import Fetched
 
     Codes = NDArray[np.integer[Any]]
     Floats = NDArray[np.float64]
-    Cells = NDArray[np.int64]
-
-_MOST_DENSE = 1 << 20
-_MOST_SPARSE = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -74,73 +58,28 @@ class PandasFrame:
 
     def scanned(self, plan: Plan, limit: int) -> Scanned:
         """Count the rows of this frame, which may be a part of the data, in one scan."""
-        column = self._held(plan)
-        plain = {
-            i: factor(column[axis.column], axis, limit)
-            for i, axis in enumerate(plan.axes)
-            if not axis.bins
-        }
-        totals = Totals()
-        tables = [_Sums(plan, table, plain) for table in plan.tables]
-        for part in parts(len(self.frame)):
-            numbers = {c: _numbers(column[c].iloc[part], c) for c in plan.numeric_columns}
-            check_numbers(plan, [_seen(c, values) for c, values in numbers.items()])
-            digits = [
-                _binned(axis, numbers[axis.column]) if axis.bins else plain[i].digits(part)
-                for i, axis in enumerate(plan.axes)
-            ]
-            measures = totals.measures(plan, numbers)
-            for table in tables:
-                table.add(digits, measures)
-        return Scanned(len(self.frame), totals, [table.counted() for table in tables])
+        sums = CellSums(plan)
+        for batch in self._batches(plan, limit):
+            sums.add(batch)
+        return sums.scanned()
 
     streams: ClassVar[bool] = True
 
     def batches(self, plan: Plan, levels: Levels) -> Iterator[Batch]:
         """Yield the rows."""
         del levels
-        column = self._held(plan)
+        return self._batches(plan, max(len(self.frame), 1))
+
+    def _batches(self, plan: Plan, limit: int) -> Iterator[Batch]:
+        column = {c: self.frame.iloc[:, self.columns.index(c)] for c in plan.columns}
         plain = {
-            axis: factor(column[axis.column], axis, max(len(self.frame), 1))
-            for axis in plan.axes
-            if not axis.bins
+            axis: factor(column[axis.column], axis, limit) for axis in plan.axes if not axis.bins
         }
         for part in parts(len(self.frame)):
             yield Batch(
                 {axis: (each.values, each.digits(part)) for axis, each in plain.items()},
                 {c: _numbers(column[c].iloc[part], c) for c in plan.numeric_columns},
             )
-
-    def _held(self, plan: Plan) -> dict[str, pd.Series[Any]]:
-        return {c: self.frame.iloc[:, self.columns.index(c)] for c in plan.columns}
-
-
-@dataclass(frozen=True)
-class Scanned:
-    """What was counted of some rows: how many they are, their totals, and the cells."""
-
-    rows: int
-    totals: Totals
-    tables: list[Counted]
-
-
-def joined(plan: Plan, parts: Sequence[Scanned], limit: int) -> Cube:
-    """Make one cube of what was counted of the parts of the data."""
-    rows = sum(part.rows for part in parts)
-    totals = Totals()
-    for part in parts:
-        totals.add(part.totals)
-    check_counts(plan, totals.fractional, totals.of("n"), totals.of("w"), rows)
-    tables = [_together([part.tables[i] for part in parts]) for i in range(len(plan.tables))]
-    return build(plan, tables, rows=rows, excluded=totals.excluded, limit=limit)
-
-
-def _together(tables: Sequence[Counted]) -> Counted:
-    keys = [
-        [key for keys in axis for key in keys]
-        for axis in zip(*(t.keys for t in tables), strict=False)
-    ]
-    return Counted(keys, {m: np.concatenate([t.sums[m] for t in tables]) for m in tables[0].sums})
 
 
 def _numbers(column: pd.Series[Any], name: str) -> Floats:
@@ -156,140 +95,6 @@ def _numbers(column: pd.Series[Any], name: str) -> Floats:
     if not (pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column)):
         raise not_numeric(name, column.dtype)
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
-
-
-def _seen(column: str, values: Floats) -> Seen:
-    known = values[~np.isnan(values)]
-    if not len(known):
-        return Seen(column, None, None)
-    return Seen(column, float(known.min()), float(known.max()))
-
-
-def _binned(axis: Axis, values: Floats) -> Cells:
-    """Return the number of each value's bin, from 1; 0 is missing."""
-    return np.where(np.isnan(values), 0, axis.bins_of(values) + 1)
-
-
-def _moment(moment: Moment, numbers: Mapping[str, Floats]) -> Floats:
-    x, y = (numbers[column] for column in (moment.columns * 2)[:2])
-    if moment.limited:
-        x, y = (np.clip(each, -LARGEST, LARGEST) for each in (x, y))
-    return reduce(mul, (_factor(factor, x, y) for factor in moment.factors))
-
-
-def _factor(factor: MomentFactor, x: Floats, y: Floats) -> Floats:
-    if factor == "x":
-        return x
-    if factor == "gap":
-        return y - x
-    if factor == "distance":
-        return np.abs(y - x)
-    return np.log(np.maximum(x if factor == "log" else 1 - x, LEAST_LOG))
-
-
-@dataclass
-class Totals:
-    """What is known of the rows so far, apart from the cells."""
-
-    excluded: dict[Uncounted, int] = field(default_factory=dict)
-    fractional: float | None = None
-    sums: dict[str, float] = field(default_factory=dict)
-
-    def of(self, measure: str) -> float:
-        """Return the sum of a measure over all rows."""
-        return self.sums.get(measure, 0.0)
-
-    def add(self, other: Totals) -> None:
-        """Add what is known of other rows."""
-        for reason, rows in other.excluded.items():
-            self.excluded[reason] = self.excluded.get(reason, 0) + rows
-        for measure, value in other.sums.items():
-            self.sums[measure] = self.of(measure) + value
-        self.fractional = other.fractional if self.fractional is None else self.fractional
-
-    def measures(self, plan: Plan, numbers: Mapping[str, Floats]) -> dict[str, Floats | None]:
-        """Return what is summed in each row: None for 1, and 0 in rows that cannot be counted."""
-        factors: list[Floats] = []
-        counted: NDArray[np.bool_] | None = None
-        columns = ((Uncounted.NO_COUNT, plan.count), (Uncounted.NO_WEIGHT, plan.weight))
-        for reason, column in columns:
-            if column is not None:
-                known = np.isfinite(numbers[column])
-                self.excluded[reason] = self.excluded.get(reason, 0) + int((~known).sum())
-                counted = known if counted is None else counted & known
-                factors.append(np.where(known, numbers[column], 0.0))
-        ones = None if counted is None else counted.astype(np.float64)
-        measures: dict[str, Floats | None] = {"rows": ones}
-        times: Floats | float = 1.0 if ones is None else ones
-        if plan.count:
-            cases = factors[0]
-            fractions = cases[cases != np.floor(cases)]
-            self.fractional = float(fractions.max()) if len(fractions) else self.fractional
-            measures["n"] = times = times * cases
-        if plan.weight:
-            for name in WEIGHTS:
-                measures[name] = times = times * factors[-1]
-        for moment in plan.moments:
-            value = _moment(moment, numbers)
-            factor = measures[WEIGHTS[moment.power - 1]] if plan.weight else times
-            measures[moment.name] = np.where(np.isnan(value), 0.0, value) * factor
-        for measure in ("n", "w"):
-            values = measures.get(measure)
-            if values is not None:
-                self.sums[measure] = self.of(measure) + float(values.sum())
-        return measures
-
-
-class _Sums:
-    """The sums of one table: an array over all cells while they are few, else those met."""
-
-    def __init__(self, plan: Plan, table: tuple[int, ...], plain: Mapping[int, Factor]) -> None:
-        self._table = table
-        self._measures = plan.measures
-        self._values: list[Sequence[object]] = [
-            plain[i].values if i in plain else [None, *range(plan.axes[i].bins)] for i in table
-        ]
-        self._sizes = [max(len(values), 1) for values in self._values]
-        cells = int(np.prod(self._sizes, dtype=float)) if table else 1
-        if cells > _MOST_SPARSE:
-            raise DataError(
-                "the values of these columns combine to more cells than can be counted; "
-                "ask for fewer features at once, or cut numeric columns into intervals"
-            )
-        self._kind = np.min_scalar_type(-cells)  # narrow numbers are fast to combine
-        self._dense = cells <= _MOST_DENSE
-        held = cells if self._dense else 0
-        self._cells: Cells = np.arange(held)
-        self._sums: dict[str, Floats] = {measure: np.zeros(held) for measure in plan.measures}
-
-    def add(self, digits: Sequence[Codes], measures: Mapping[str, Floats | None]) -> None:
-        """Add the rows of a chunk."""
-        rows = len(digits[0]) if digits else 0
-        cells: Codes = np.zeros(rows, dtype=self._kind)
-        for axis, size in zip(self._table, self._sizes, strict=True):
-            np.multiply(cells, size, out=cells)
-            np.add(cells, digits[axis], out=cells, casting="unsafe")
-        if self._dense:
-            for measure in self._measures:
-                self._sums[measure] += np.bincount(cells, measures[measure], len(self._cells))
-            return
-        merged, at = np.unique(np.concatenate([self._cells, cells]), return_inverse=True)
-        for measure in self._measures:
-            values = measures[measure]
-            added = np.ones(rows) if values is None else values
-            every = np.concatenate([self._sums[measure], added])
-            self._sums[measure] = np.bincount(at, every, len(merged)).astype(np.float64)
-        self._cells = merged
-
-    def counted(self) -> Counted:
-        """Return the cells that were met."""
-        held = np.flatnonzero(self._sums["rows"])
-        positions = np.unravel_index(self._cells[held], self._sizes) if self._table else ()
-        keys = [
-            [values[i] for i in column.tolist()]
-            for values, column in zip(self._values, positions, strict=True)
-        ]
-        return Counted(keys, {measure: sums[held] for measure, sums in self._sums.items()})
 
 
 _WIDEST = 4_096

@@ -54,6 +54,7 @@ class Columns:
     sets : whether the engine knows grouping sets.
     looks : whether a look at the first rows is cheap.
     strings : the columns of DuckDB that are typed as texts.
+    batched : the columns whose values are in batches of rows what DuckDB groups by.
     moment : writes a key as the last of some times that is not after it, if the engine can.
     double_or_nan : the expression as a double, if it is cheaper where NaN is not taken for missing.
     """
@@ -67,6 +68,7 @@ class Columns:
     sets: bool = True
     looks: bool = True
     strings: frozenset[str] = frozenset()
+    batched: frozenset[str] = frozenset()
     moment: Callable[[str, Sequence[dt.datetime]], str] | None = None
     double_or_nan: Callable[[str], str] | None = None
 
@@ -179,9 +181,22 @@ def select_rows(
         for axis in plan.axes
         if not axis.bins
     ]
-    return (
-        f"SELECT {', '.join([*keys, *map(columns.number, plan.numeric_columns)])} FROM {relation}"
-    )
+    numbers = map(columns.double_or_nan or columns.number, plan.numeric_columns)
+    return f"SELECT {', '.join([*keys, *numbers])} FROM {relation}"
+
+
+def first_texts(
+    axes: Sequence[Axis], relation: str, columns: Columns, run: Run, rows: int | None
+) -> Levels:
+    """Return the texts that axes have in the first rows, or in all; a few more than are listed."""
+    limit = "" if rows is None else f" LIMIT {rows}"
+    found: dict[Axis, list[Value]] = {}
+    for axis in axes:
+        if axis.column in columns.strings:
+            head = f"(SELECT {columns.key(axis.column)} AS k FROM {relation}{limit}) AS head"
+            query = f"SELECT DISTINCT k FROM {head} WHERE k IS NOT NULL LIMIT {_MOST_LISTED + 1}"
+            found[axis] = [record[0] for record in run(query)]
+    return found
 
 
 def _position(key: str, values: Sequence[Value]) -> str:
@@ -190,23 +205,12 @@ def _position(key: str, values: Sequence[Value]) -> str:
     DuckDB finds it once for each entry of a dictionary, as it does for no longer expression.
     """
     among = ", ".join(["NULL", *(literal(str(value)) for value in values)])
-    return f"CAST(list_position([{among}], {key}) AS SMALLINT)"
+    return f"CAST(list_position([{among}], {key}) AS TINYINT)"
 
 
 def _in_sets(plan: Plan, columns: Columns) -> bool:
     """Return whether each table is a grouping set; else the cells of all axes make every table."""
-    whole = any(_has_all(plan, table) for table in plan.tables)
-    return len(plan.tables) > 1 and columns.sets and not whole
-
-
-def _has_all(plan: Plan, table: Sequence[int]) -> bool:
-    """Return whether the cells of a table are about those of all axes, and the others sums of them.
-
-    An axis that it lacks may cut a score whose grid it has: a cut splits one step of the grid.
-    """
-    fine = {plan.axes[i].column for i in table if plan.axes[i].grid}
-    lacking = (axis for i, axis in enumerate(plan.axes) if i not in table)
-    return all(axis.cuts and axis.column in fine for axis in lacking)
+    return len(plan.tables) > 1 and columns.sets and not plan.joint
 
 
 def _factors(plan: Plan, columns: Columns) -> dict[str, str]:

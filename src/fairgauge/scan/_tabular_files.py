@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -127,8 +128,7 @@ def open_parquet(paths: list[Place], name: str) -> Source:
     DataError
         A file is truncated, has a column twice, or other columns than the first.
     """
-    for path in paths:
-        _check_whole(path)
+    size = sum(map(_whole_size, paths))
     schemas = {path: _schema(path) for path in paths}
     first = schemas[paths[0]]
     alike: dict[_Schema, list[Place]] = {}
@@ -143,11 +143,12 @@ def open_parquet(paths: list[Place], name: str) -> Source:
     }
     columns = typed_columns(written, texts=frozenset(first.partitions))
 
+    @cache
     def rows() -> int:
         query = f"SELECT sum(num_rows) FROM parquet_file_metadata({listed(paths)})"
         return int(next(run(query, name))[0])
 
-    return DuckFiles(name, first.names, relation, columns, rows)
+    return DuckFiles(name, first.names, relation, columns, rows, size)
 
 
 def _read(paths: list[Place], held: tuple[str, ...], columns: tuple[str, ...]) -> str:
@@ -162,7 +163,8 @@ def _rows(paths: list[Place]) -> str:
     return f"read_parquet({listed(paths)}, {options})"
 
 
-def _check_whole(path: Place) -> None:
+def _whole_size(path: Place) -> int:
+    """Return the size of a file that begins and ends as Parquet does."""
     with path.open("rb") as handle:
         start = handle.read(4)
         size = handle.seek(0, 2)
@@ -170,6 +172,7 @@ def _check_whole(path: Place) -> None:
         end = handle.read(4)
     if (start, end) != (_MAGIC, _MAGIC) or size < _SMALLEST:
         raise DataError(f"{quote(path)} is truncated, or not a Parquet file")
+    return size
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,9 @@ UNLISTED = -2
 """The position of a value that is none of those an engine was asked for."""
 BATCH = 524_288
 """Rows of a batch, over which what is done once for each is spread."""
+_WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32")
+_WIDEST = 4_096
+"""Whole numbers this far apart are positions as they are."""
 _RECORDS = 65_536
 """The same of records that are objects of Python."""
 
@@ -43,10 +46,11 @@ class Batch:
     keys: dict[Axis, tuple[Sequence[object], NDArray[np.integer[Any]]]]
     numbers: dict[str, NDArray[np.float64]]
 
-    def intervals(self, axis: Axis) -> NDArray[np.int64]:
+    def intervals(self, axis: Axis) -> NDArray[np.integer[Any]]:
         """Return the position of every row among the intervals of an axis."""
         numbers = self.numbers[axis.column]
-        return np.where(np.isnan(numbers), -1, axis.bins_of(numbers))
+        missing, found = np.isnan(numbers), axis.bins_of(numbers)
+        return np.where(missing, -1, found) if missing.any() else found
 
 
 @runtime_checkable
@@ -169,15 +173,23 @@ def arrow_batch(
     coded: dict[Axis, tuple[Sequence[object], NDArray[np.integer[Any]]]] = {}
     for axis, array in zip(plain, keys, strict=True):
         if listed and axis in listed:
-            coded[axis] = listed[axis], array.fill_null(0).to_numpy() + UNLISTED
+            known = array.fill_null(0) if array.null_count else array
+            coded[axis] = listed[axis], known.to_numpy() + UNLISTED
             continue
+        if str(array.type) in _WHOLE and not array.null_count and len(array):
+            whole = array.to_numpy()
+            low, high = int(whole.min()), int(whole.max())
+            if high - low < _WIDEST:
+                kind = np.promote_types(whole.dtype, np.int16)
+                coded[axis] = range(low, high + 1), np.subtract(whole, low, dtype=kind)
+                continue
         held = array if hasattr(array, "dictionary") else array.dictionary_encode()
         positions = held.indices.cast("int32").fill_null(-1)
         coded[axis] = held.dictionary.to_pylist(), positions.to_numpy(zero_copy_only=False)
     return Batch(
         coded,
         {
-            column: array.to_numpy(zero_copy_only=False).astype(np.float64)
+            column: array.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)
             for column, array in zip(plan.numeric_columns, numbers, strict=True)
         },
     )

@@ -1,0 +1,195 @@
+"""Scores of large Parquet files are counted by numpy in batches: the same cube as by DuckDB."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import fairgauge as fg
+from fairgauge.scan import _cell_sums, _sql, duckdb_files
+
+ASKED = {
+    "label": "y", "score": "s", "threshold": 0.5, "weight": "w", "positive": 1,
+    "sensitive": ["g", "h", {"column": "age", "cuts": [30, 60]}],
+    "intersections": [["g", "h", "age"]],
+}  # fmt: skip
+
+
+def edges() -> list[float | None]:
+    """Return scores on, just below and just above every edge, and none, NaN and negative zero."""
+    on = [k / 1_000 for k in range(1_001)]
+    near = [np.nextafter(each, way) for each in on for way in (0.0, 1.0)]
+    return [*on, *map(float, near), -0.0, 0.0, 5e-324, 1.0, None, float("nan"), None]
+
+
+def people(seed: int = 1) -> pa.Table:
+    scores = edges() * 2
+    rows = len(scores)
+    rng = np.random.default_rng(seed)
+
+    def some(values: list[object]) -> list[object]:
+        return [values[i] for i in rng.integers(0, len(values), rows)]
+
+    return pa.table({
+        "g": some(["a", "A", "a ", "ü", "", "it's", None]),
+        "h": some(["x", "y"]),
+        "age": pa.array(some([18, 30, 31, 60, 61, 89, None]), pa.int16()),
+        "y": pa.array(some([0, 1]), pa.int8()),
+        "s": scores,
+        "w": some([0.1, 0.25, 1.0, 3.5, 0.0, -0.0, None, float("nan")]),
+    })  # fmt: skip
+
+
+@pytest.fixture
+def both(monkeypatch, tmp_path):
+    """Count a table by numpy, and by DuckDB."""
+
+    def count(rows: pa.Table, **options: object) -> tuple[fg.Cube, fg.Cube]:
+        pq.write_table(rows, tmp_path / "rows.parquet", row_group_size=1_000)
+        options = ASKED | options
+        monkeypatch.setattr(duckdb_files, "_LARGE", 1 << 40)
+        by_duckdb = fg.count(tmp_path / "rows.parquet", **options)
+        monkeypatch.setattr(duckdb_files, "_LARGE", 0)
+        monkeypatch.setattr(duckdb_files, "_ROWS", 512)
+        used = []
+        joined = _cell_sums.joined
+        monkeypatch.setattr(_cell_sums, "joined", lambda *given: used.append(1) or joined(*given))
+        by_numpy = fg.count(tmp_path / "rows.parquet", **options)
+        assert used
+        return by_numpy, by_duckdb
+
+    return count
+
+
+def same(cubes: tuple[fg.Cube, fg.Cube]) -> None:
+    ours, theirs = cubes
+    assert ours.digest == theirs.digest
+    assert (ours.rows, ours.excluded, ours.levels) == (theirs.rows, theirs.excluded, theirs.levels)
+    for one, other in zip(ours.tables, theirs.tables, strict=True):
+        assert (one.codes == other.codes).all()
+        for measure, sums in one.sums.items():
+            np.testing.assert_allclose(sums, other.sums[measure], rtol=1e-11, atol=1e-300)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"weight": None},
+        {"threshold": [0.25, 0.5, 0.5005]},
+        {"profile": "clarify"},
+        {"strata": ["h"], "sensitive": ["g"], "intersections": []},
+        {"sensitive": ["g", "h", "y2", "age"], "intersections": [["g", "h"]]},
+        {"weight": None, "count": "n"},
+        {"count": "n"},
+        {"label": "real"},
+        {"label": "unsigned"},
+        {"label": "some"},
+        {"recode": {"g": {"a": ["A", "a "]}}},
+    ],
+    ids=str,
+)
+def test_one_cube(both, options):
+    rows = people()
+    n = len(rows)
+    whole = np.arange(n)
+    more = {
+        "y2": whole % 3,
+        "n": pa.array([None if i % 11 == 0 else i % 4 for i in range(n)], pa.int32()),
+        "real": [None if i % 13 == 0 else float("nan") if i % 7 == 0 else i % 2 for i in range(n)],
+        "unsigned": pa.array(whole % 2, pa.uint64()),
+        "some": pa.array([None if i % 5 == 0 else i % 2 for i in range(n)], pa.int64()),
+    }
+    for name, column in more.items():
+        rows = rows.append_column(name, pa.array(column))
+    same(both(rows, **options))
+
+
+def test_whole_numbers_far_apart_and_at_the_ends_of_their_type(both):
+    rows = people().append_column("far", pa.array([-128, 127] * (len(people()) // 2), pa.int8()))
+    wide = pa.array([2**62, -(2**62)] * (len(rows) // 2), pa.int64())
+    same(both(rows.append_column("wide", wide), sensitive=["far", "wide"], intersections=[]))
+
+
+@pytest.mark.parametrize("most", [1, 32])
+def test_texts_that_come_late_and_of_many_values(both, monkeypatch, most):
+    """First rows of one group alone, then further ones; and more than DuckDB looks up in a list."""
+    monkeypatch.setattr(duckdb_files, "ROWS_PER_VALUE", 1)
+    monkeypatch.setattr(_sql, "_MOST_LISTED", most)
+    rows = people()
+    late = ["first"] * 2_000 + [f"late {i % 9}" for i in range(len(rows) - 2_000)]
+    same(both(rows.set_column(0, "g", pa.array(late))))
+
+
+def test_values_that_come_one_by_one(both):
+    """Labels of more and more values, of which every batch knows more than the one before."""
+    rows = people()
+    labels = pa.array([(i // 200) / 2 for i in range(len(rows))])
+    same(both(rows.set_column(3, "y", labels), positive=[1, 2]))
+
+
+def test_scores_of_another_range(both):
+    rows = people()
+    scores = pa.array([None if s is None else s * 9 - 4 for s in rows["s"].to_pylist()])
+    same(both(rows.set_column(4, "s", scores), score_range=(-4, 5), threshold=1))
+
+
+def test_all_scores_are_missing_in_a_batch(both):
+    rows = people()
+    scores = pa.array([None] * 1_500 + rows["s"].to_pylist()[1_500:], pa.float64())
+    same(both(rows.set_column(4, "s", scores)))
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("s", 1.5, r"'s' is the score and must lie in \[0, 1\], but has 1.5"),
+        ("s", -1e-9, r"'s' is the score and must lie in \[0, 1\], but has -1e-09"),
+        ("s", float("inf"), "'s' is the score"),
+        ("w", -1.0, "'w' is the weight, but has the negative value -1"),
+        ("w", float("inf"), "'w' is the weight, but has the infinite value inf"),
+    ],
+)
+def test_numbers_that_are_not_allowed(monkeypatch, tmp_path, column, value, message):
+    rows = people()
+    values = rows[column].to_pylist()
+    values[-1] = value
+    at = rows.column_names.index(column)
+    pq.write_table(rows.set_column(at, column, pa.array(values)), tmp_path / "rows.parquet")
+    monkeypatch.setattr(duckdb_files, "_LARGE", 0)
+    monkeypatch.setattr(duckdb_files, "count_by_sql", None)
+    with pytest.raises(fg.DataError, match=message):
+        fg.count(tmp_path / "rows.parquet", **ASKED)
+
+
+@pytest.mark.parametrize("how", ["too many cells", "another type", "clusters"])
+def test_duckdb_counts_the_rest(monkeypatch, tmp_path, how):
+    rows = people().append_column("c", pa.array([f"c{i % 50}" for i in range(len(people()))]))
+    rows = rows.append_column("d", pa.array([Decimal(i % 3) for i in range(len(rows))]))
+    pq.write_table(rows, tmp_path / "rows.parquet")
+    more = {"another type": {"strata": ["d"]}, "clusters": {"cluster": "c"}}.get(how, {})
+    expected = fg.count(tmp_path / "rows.parquet", **(ASKED | more))
+    monkeypatch.setattr(duckdb_files, "_LARGE", 0)
+    if how == "too many cells":
+        monkeypatch.setattr(_cell_sums, "_MOST_DENSE", 1_000)
+    monkeypatch.setattr(_cell_sums, "joined", None)
+    assert fg.count(tmp_path / "rows.parquet", **(ASKED | more)) == expected
+
+
+def test_shards_add_up_to_the_whole(both, tmp_path):
+    rows = people()
+    whole, _ = both(rows)
+    parts = []
+    for i in range(5):
+        path = tmp_path / f"part-{i}.parquet"
+        pq.write_table(rows.take(list(range(i, len(rows), 5))), path)
+        parts.append(fg.count(path, **ASKED))
+    total = parts[0]
+    for part in parts[1:]:
+        total += part
+    assert total.digest == whole.digest
+    assert fg.count(str(tmp_path / "part-*.parquet"), **ASKED).digest == whole.digest
