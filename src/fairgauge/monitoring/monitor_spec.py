@@ -24,7 +24,7 @@ from fairgauge.question.features import Ordered
 from fairgauge.question.needs import unmet_needs_of_rule
 from fairgauge.question.option_types import OptionType, number, plain, word
 from fairgauge.question.readers import items, read_names, read_number, unknown_keys
-from fairgauge.question.rules import Rule, check_rule, parse_rule
+from fairgauge.question.rules import Rule, check_rule, parse_rule, read_metric
 from fairgauge.question.spec_file import MONITOR, read_options
 from fairgauge.question.specification import MODELS_INSTEAD, Spec, ask
 from fairgauge.results.monitor_results import SMALLEST_GROUP
@@ -391,8 +391,7 @@ def _baseline_rule(
     for limit in ("at_least", "at_most", "between"):
         if limit in keys:
             wrong.append(Problem(f"{path}.{limit}", "a rule has limits, or a baseline, not both"))
-    rule, more = check_rule({"metric": keys.get("metric"), "at_least": 0.0}, path)
-    wrong += more
+    metric, own = read_metric(keys.get("metric"), f"{path}.metric", wrong)
     within = read_number(0)(keys.get("within", 0.0), f"{path}.within", wrong)
     if not isinstance(keys.get("of", ""), (str, Path)):
         message = "must be the file of a baseline that fairgauge count made (month.cube.json)"
@@ -400,7 +399,7 @@ def _baseline_rule(
     features = read_names(keys.get("features", ()), f"{path}.features", wrong)
     groups = read_names(keys.get("groups", ()), f"{path}.groups", wrong)
     problems += wrong
-    if wrong or rule is None:
+    if wrong:
         return None
     try:
         baseline = load_baseline(keys["of"])
@@ -409,8 +408,8 @@ def _baseline_rule(
         return None
     if "source" in keys:
         baseline = BaselineCounts(str(keys["source"]), baseline.cube)
-    named = _import_path(keys) if rule.own is not None else None
-    return MonitorRule(rule.metric, -within, within, features, groups, baseline, rule.own, named)
+    named = _import_path(keys) if own is not None else None
+    return MonitorRule(metric, -within, within, features, groups, baseline, own, named)
 
 
 def _import_path(keys: object) -> str | None:

@@ -316,7 +316,7 @@ def _read_rule(item: object, path: str, problems: list[Problem]) -> Rule | None:
 def check_rule(keys: Mapping[str, object], path: str) -> tuple[Rule | None, list[Problem]]:
     """Make a rule from the keys of a specification, or return everything that is wrong with it."""
     problems: list[Problem] = []
-    metric, own = _metric(keys.get("metric"), f"{path}.metric", problems)
+    metric, own = read_metric(keys.get("metric"), f"{path}.metric", problems)
     low, high = _bounds(keys, path, problems)
 
     def given(
@@ -406,7 +406,7 @@ def _too_narrow(rule: Rule, path: str) -> Iterator[Problem]:
         yield Problem(f"{path}.groups", message)
 
 
-def _metric(
+def read_metric(
     asked: object, path: str, problems: list[Problem]
 ) -> tuple[str, Statistic | Metric | None]:
     """Return the name of a metric, or of a rate, and itself where it is a user's own."""
