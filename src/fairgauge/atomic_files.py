@@ -50,6 +50,8 @@ def write_all(contents: Mapping[str | Path, str | bytes]) -> None:
         for path in list(waiting):
             waiting[path].replace(path)
             del waiting[path]
+    except DataError:  # of a store
+        raise
     except (OSError, ValueError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise DataError(f"cannot write {quote(path)}: {reason}") from None

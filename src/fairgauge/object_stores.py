@@ -39,6 +39,10 @@ _WHOLE_ONLY = "its server sends files as a whole only, not in parts; download it
 _SAME = {"s3a": "s3", "gcs": "gs", "abfs": "az", "abfss": "az", "adl": "az"}
 _DECORATION = re.compile(r"\s*\x1b\[\d+m↳\x1b\[0m")
 """How object_store puts the causes of an error below each other."""
+_NUMBER = re.compile(r"^\[Errno \d+\] ")
+_ELSEWHERE = re.compile(
+    r"the region '.*' is wrong|addressed using the specified endpoint|Moved Perm"
+)
 _REFUSED = re.compile(r"credential|authenti|authoriz|forbidden|access denied|account_name", re.I)
 
 
@@ -169,6 +173,9 @@ def find_objects(url: str) -> list[Object]:
             if not glob:
                 raise
             found = files.glob(path, detail=True)
+        except OSError:
+            files.cat_file(path, start=0, end=1)  # S3 states why it refuses where it sends a text
+            raise
         names = [name for name, of in found.items() if of["type"] != "directory"] or [
             name for above in found for name in files.find(above) if str(name).endswith(".parquet")
         ]
@@ -261,14 +268,17 @@ def explained(url: str, doing: str = "read") -> Iterator[None]:
     except Exception as error:
         if isinstance(error, FileNotFoundError) or "NoSuchBucket" in str(error):
             raise DataError(f"cannot {doing} {what}: there is no such object or bucket") from None
-        plain = _DECORATION.sub(":", str(error))
+        plain = _DECORATION.sub(":", str(error)).removesuffix(".")
         text = " ".join(plain.split()).replace(url, shown_address(url))
+        text = _NUMBER.sub("", text)
         text = _WHOLE_ONLY if "range request" in text else text
         cause = text[:_LONGEST_CAUSE] or type(error).__name__
         scheme = url.partition("://")[0].lower()
         known = _CREDENTIALS.get(_SAME.get(scheme, scheme))
         refused = isinstance(error, PermissionError) or _REFUSED.search(type(error).__name__ + text)
         advice = f"; credentials come from {known}" if refused and known else ""
+        if _ELSEWHERE.search(text):
+            advice = "; set the region of the bucket: AWS_DEFAULT_REGION"
         raise DataError(f"cannot {doing} {what}: {cause}{advice}") from None
 
 

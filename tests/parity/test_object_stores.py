@@ -173,6 +173,61 @@ def test_missing_credentials(s3, monkeypatch):
         s3fs.S3FileSystem.clear_instance_cache()
 
 
+class Refusing(http.server.BaseHTTPRequestHandler):
+    """A server of S3 that refuses everything, and states why where it sends a text."""
+
+    protocol_version = "HTTP/1.1"
+    status, code, message = 400, "", ""
+
+    def log_message(self, *message: object) -> None: ...
+
+    def do_GET(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"] or 0))
+        text = f"<Error><Code>{self.code}</Code><Message>{self.message}</Message></Error>"
+        content = b"" if self.command == "HEAD" else text.encode()
+        self.send_response(self.status)
+        self.send_header("Content-Type", "application/xml")
+        self.send_header("x-amz-bucket-region", "eu-west-1")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    do_HEAD = do_PUT = do_GET  # noqa: N815
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "message", "advice"),
+    [
+        (400, "ExpiredToken", "The provided token has expired.", "credentials come from AWS_PROF"),
+        (403, "AccessDenied", "Access Denied", "credentials come from AWS_PROFILE"),
+        (400, "AuthorizationHeaderMalformed", "the region 'us-east-1' is wrong; expecting 'eu-'",
+         "set the region of the bucket"),
+        (301, "PermanentRedirect", "The bucket must be addressed using the specified endpoint.",
+         "set the region of the bucket"),
+    ],
+)  # fmt: skip
+def test_what_s3_refuses_is_one_message(s3, monkeypatch, tmp_path, status, code, message, advice):
+    import s3fs
+
+    (tmp_path / "a.csv").write_text("g,y,p\na,1,1\nb,0,1\n")
+    with serving(Refusing, status=status, code=code, message=message) as url:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+        s3fs.S3FileSystem.clear_instance_cache()
+        for asked in (
+            ["audit", "s3://bank/a.csv", *FLAGS],
+            ["audit", "s3://bank/*.csv", *FLAGS],
+            ["audit", str(tmp_path / "a.csv"), *FLAGS, "-o", "s3://bank/r.json"],
+        ):
+            done = CliRunner().invoke(main, asked)
+            assert done.exit_code == 2
+            said = done.stderr.strip().splitlines()[-1]
+            assert re.match(r"Error: cannot (read|write) 's3://bank/\S+': ", said)
+            assert said.count("cannot") == 1
+            assert message.removesuffix(".") in said
+            assert advice in said
+    s3fs.S3FileSystem.clear_instance_cache()
+
+
 class WebFiles(http.server.SimpleHTTPRequestHandler):
     """A web server of files, with ranges; it may end what it sends after some bytes."""
 
@@ -212,14 +267,17 @@ class WebFiles(http.server.SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def web(folder: Path, **how: object):
-    handler = type("Files", (WebFiles,), how)
-    made = functools.partial(handler, directory=str(folder))
+def serving(kind: type, options: dict[str, str] | None = None, **how: object):
+    made = functools.partial(type("Served", (kind,), how), **(options or {}))
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), made) as server:
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_address[1]}"
         server.shutdown()
+
+
+def web(folder: Path, **how: object):
+    return serving(WebFiles, {"directory": str(folder)}, **how)
 
 
 def test_the_web(written):

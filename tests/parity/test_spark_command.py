@@ -99,7 +99,7 @@ def test_a_table_of_the_catalog_of_spark_connect(tmp_path):
     (code, report, said), (failed, _, message) = found
     assert (code, said) == (0, "")
     rows = {"g": ["F", "M"] * 6, "y": [1, 0] * 6, "p": [1] * 12}
-    wanted = fg.audit(pa.table(rows), label="y", prediction="p", sensitive="g", positive=1)
+    wanted = fg.audit(pa.table(rows), label="y", prediction="p", sensitive="g", positive="1")
     assert json.loads(report)["data"]["fingerprint"] == wanted.data.fingerprint
     assert failed == 2
     assert message.startswith("Error: Spark cannot read 'spark_catalog.default.peple': [TABLE")

@@ -1062,15 +1062,15 @@ def limits_outside_range(spec: Spec) -> Iterator[Diagnostic]:
 
 def ratios_of_signed_amounts(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of ratios of means of which some values are negative: the zero of the scale decides."""
-    asked = [
-        *spec.catalogue.expand(spec.metrics),
-        *(rule.definition for _, rule in spec.limits if rule.definition is not None),
-    ]
-    averaged = {
-        metric.of.of
-        for metric in asked
-        if isinstance(metric, Contrast) and metric.by == "ratio" and isinstance(metric.of, Mean)
-    }
+    judged = [rule.definition for _, rule in spec.limits if rule.definition is not None]
+    averaged, ruled = (
+        {
+            metric.of.of
+            for metric in asked
+            if isinstance(metric, Contrast) and metric.by == "ratio" and isinstance(metric.of, Mean)
+        }
+        for asked in ([*spec.catalogue.expand(spec.metrics), *judged], judged)
+    )
     terms = (
         (Role.LABEL, RegressionTerm.LABEL, "y"), (Role.PREDICTION, RegressionTerm.PREDICTION, "p"),
     )  # fmt: skip
@@ -1084,7 +1084,8 @@ def ratios_of_signed_amounts(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         cases, held = table.sums.get("n", table.sums["rows"]), table.codes[:, 0] >= 0
         below = held & (table.sums[total] < 0)  # numbers are counted apart above 0, and not above
         if below.any():
-            yield Diagnostic.warning(
+            made = Diagnostic.warning if term in ruled else Diagnostic.note
+            yield made(
                 DiagnosticCode.SIGNED_RATIO,
                 column=axis.column,
                 share=float(cases[below].sum() / cases[held].sum()),

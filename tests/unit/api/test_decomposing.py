@@ -1008,7 +1008,7 @@ def test_an_inconclusive_answer_of_several_columns_may_depend_on_them():
     assert found.verdict is GapVerdict.INCONCLUSIVE
     steps = " ".join(map(str, found.brief().steps))
     assert (
-        "Those responsible should state which of dept and level should count, and have only these "
+        "Those responsible: state which of dept and level should count, and have only these "
         "compared: the answer may depend on it."
     ) in steps
     assert "should count, and have" not in " ".join(map(str, decomposed(rows).brief().steps))

@@ -1018,7 +1018,7 @@ def test_strata_that_are_an_outcome_or_the_groups_adjust_for_nothing(
             assert pooled[f"{kept}.difference"].value is not None
         text = " ".join(render(report, "text").split())
         assert ("After adjusting for" in text) == (code is None)
-        assert ("should find how much of the difference" in text) == (code is None)
+        assert (": find how much of the difference" in text) == (code is None)
         assert not any(d.code == "disappears" for d in report.diagnostics)
 
 
@@ -1104,3 +1104,6 @@ def test_a_ratio_of_averages_of_negative_values_is_warned_of(role, added, warned
             assert "a difference does not depend on it" in found[0].message
     difference = fg.audit(rows, **asked, metrics=f"mean_{role}.difference")
     assert not [d for d in difference.diagnostics if d.code is DiagnosticCode.SIGNED_RATIO]
+    unjudged = fg.audit(rows, **asked, metrics=f"mean_{role}.ratio").diagnostics
+    levels = [d.level for d in unjudged if d.code is DiagnosticCode.SIGNED_RATIO]
+    assert levels == ["note"] * warned  # no rule depends on it

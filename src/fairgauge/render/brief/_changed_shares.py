@@ -20,7 +20,7 @@ from fairgauge.render.brief._frequencies import (
     range_words,
     size_words,
 )
-from fairgauge.render.brief._vocabulary import WIDENED, Vocabulary, some
+from fairgauge.render.brief._vocabulary import Vocabulary, some
 from fairgauge.render.words.change_words import (
     ARROW,
     DIRECTIONS,
@@ -265,15 +265,12 @@ class FoundChange:
         if not self.is_shown:
             apart = self.shares.apart() if self.shares is not None else None
             range_ = f" ({apart[0]}, {apart[1]})" if apart is not None else ""
-            return f"{what}: no statistically significant change{range_}."
+            return f"{what}: no change is shown{range_}."
         if not change.significant:
-            return (
-                f"{what}: a statistically significant change{self._from_to()}, not shown to be "
-                "smaller or larger."
-            )
+            return f"{what}: changed{self._from_to()}, not shown to be smaller or larger."
         further = change.direction is Direction.FURTHER
         size = f"{'larger' if further else 'smaller'}{self._from_to()}"
-        return f"{what}: statistically significantly {size}."
+        return f"{what}: {size}."
 
     def _from_to(self) -> str:
         """Return both gaps, as counts where it has some: ", from 15 fewer to 7 fewer of 100"."""
@@ -433,14 +430,13 @@ def _distance(change: Change | DisparityChange) -> tuple[float, float, str] | No
         return None
     interval: Interval | None
     if isinstance(change, Change):
-        interval, called = change.interval, ""
-        turned = (change.new.value or 0.0) < 0
+        interval, turned = change.interval, (change.new.value or 0.0) < 0
     else:
-        interval, called, turned = change.distance_adjusted, WIDENED, False
+        interval, turned = change.distance_adjusted, False
     if interval is None:
         return None
     low, high = (-interval.high, -interval.low) if turned else (interval.low, interval.high)
-    return low, high, f"{100 * interval.level:.4g}% CI{called}"
+    return low, high, f"{100 * interval.level:.4g}% CI"
 
 
 def describe_change(words: Vocabulary, change: Change | DisparityChange) -> str:

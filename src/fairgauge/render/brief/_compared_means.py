@@ -8,7 +8,6 @@ from typing import Any
 
 from fairgauge.catalogue.moments import Mean, RegressionTerm
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.render.brief._compared_shares import together_words
 from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.numbers import minus
@@ -29,8 +28,7 @@ class ComparedMeans:
     Attributes
     ----------
     subject, other : what the people of both sides are called.
-    together : what stands behind the level of its interval, if that holds for all comparisons
-        together; an interval ``alone`` is of the comparison by itself.
+    alone : whether its interval is of the comparison by itself, not of all comparisons together.
     has_direction : whether one direction is the worse one for people.
     is_worse : whether the subject is worse off; False also where no direction is the worse one.
     """
@@ -40,7 +38,6 @@ class ComparedMeans:
     ) -> None:
         self.words, self.contrast, self.row = words, contrast, row
         found = contrast if alone else singled_out(contrast)
-        self.together = "" if alone else together_words(contrast)
         self.is_ratio = is_ratio(contrast.definition)
         self.subject = words.group(contrast.feature, contrast.group)
         self.other = words.reference(contrast)
@@ -73,9 +70,9 @@ class ComparedMeans:
         return quantity(self.words.spec, self.row)
 
     @property
-    def compared(self) -> str:
-        """Return what is compared of whom: "Average rate spread of women, compared with men"."""
-        return f"{capitalised(self.name)} of {self.subject}, compared with {self.other}"
+    def of_whom(self) -> str:
+        """Return what of whom its sentence is of: "Average rate spread of women"."""
+        return f"{capitalised(self.name)} of {self.subject}"
 
     @property
     def is_higher(self) -> bool:
@@ -174,10 +171,9 @@ class ComparedMeans:
         """Return the interval in words: "between 0.27 and 0.32 higher"."""
         if self.interval is None or not self.known:
             return None
-        level = f"{100 * (self.contrast.confidence or 0):.4g}% CI{self.together}"
+        level = f"{100 * (self.contrast.confidence or 0):.4g}% CI"
         span = _range(self.interval, self._scale, self.is_ratio)
-        sides = f"for {self.subject} as for" if self.is_ratio else f"for {self.subject} than for"
-        return f"{capitalised(self.name)}: {span} {sides} {self.other} ({level})."
+        return f"{capitalised(self.name)} for {self.subject}: {span} ({level})."
 
     def span(self, ends: tuple[float, float]) -> str:
         """Return the ends of a difference of the means: "between 0.27 and 0.32 higher"."""
@@ -190,7 +186,7 @@ class ComparedMeans:
         low, high = contrast.interval
         if (contrast.value != gap(contrast)) != (self.values[0] != self.contrast.rate_group):
             low, high = -high, -low
-        level = f"{100 * contrast.interval.level:.4g}% CI{together_words(contrast)}"
+        level = f"{100 * contrast.interval.level:.4g}% CI"
         return f"{_range((low, high), self._scale, by_ratio=False)} ({level})"
 
 

@@ -11,7 +11,7 @@ from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import ClassKind, ReferenceKind, Task
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.brief._frequencies import Frequencies, Share, frequencies, range_words
-from fairgauge.render.brief._vocabulary import Event, Vocabulary, joined, some
+from fairgauge.render.brief._vocabulary import Event, Vocabulary, joined, some, such
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import shown_ends
 from fairgauge.results.disadvantage import OPPOSITES, adverse_sign, event_of, is_of_fit
@@ -49,9 +49,10 @@ class RateWords:
 
     def pair(self, one: str, other: str) -> str:
         """Return two groups with whom the rate is among: "women and men who repaid"."""
-        if self.condition.startswith("with "):
+        both = f"{one} and {other}"
+        if " with " in both and self.condition.startswith("with "):
             return f"{self.among(one)} and {self.among(other)}"
-        return self.among(f"{one} and {other}")
+        return self.among(both)
 
     @property
     def clause(self) -> str:
@@ -76,11 +77,15 @@ class RateWords:
         """Return the share of others after :meth:`counted`: "of 100 men, 53"."""
         if self.event is None:
             return f"for {hits} of {of} {some(people)}"
-        return f"of {of} {self.among(some(people))}, {hits}"
+        return f"of {of} {self.such(people)}, {hits}"
+
+    def such(self, people: str) -> str:
+        """Return the others after people with whom the rate is among: "such men"."""
+        return such(people) if self.condition else some(people)
 
     def apart(self, ends: tuple[float, float], one: str, other: str) -> str:
         """Return a range: "between 3 and 9 fewer of 100 women than of 100 men were approved"."""
-        sides = f"{self.among(some(one))} than of {_PER_HUNDRED} {self.among(some(other))}"
+        sides = f"{self.among(some(one))} than of {_PER_HUNDRED} {self.such(other)}"
         size = f"{range_words(ends, _PER_HUNDRED)} {sides}"
         if self.event is None:
             return f"{self.clause} for {size}"
@@ -93,7 +98,7 @@ class RateWords:
         low, high = shown_ends(*ends, Unit.RATIO)
         return (
             f"{self.among(one)} {self.event.happened} between {low} and {high} times as often as "
-            f"{self.among(other)}"
+            f"{such(other) if self.condition else other}"
         )
 
     def less_often(self, one: str, other: str, *, lower: bool) -> str:
@@ -102,7 +107,8 @@ class RateWords:
         if self.event is None:
             return f"{capitalised(self.clause)} {often} for {one} than for {other}"
         they = self.they_often(one, lower=lower).removeprefix("they ")
-        return f"{capitalised(self.among(one))} {they} than {self.among(other)}"
+        other = other if not self.condition else such(other)
+        return f"{capitalised(self.among(one))} {they} than {other}"
 
     def they_often(self, one: str, *, lower: bool) -> str:
         """Return that those who were named have it less often, or more often, elsewhere."""
@@ -203,12 +209,12 @@ class ComparedShares:
         """Return that the class was chosen from all, where it was."""
         if self.contrast.class_scope.kind is not ClassKind.WORST:
             return ""
-        return f" Of all classes {called(self.contrast.class_)} differs most."
+        return f" No class differs more than {called(self.contrast.class_)}."
 
     def interval_sentence(self) -> str | None:
         """Return the interval as counts: "between 14 and 20 fewer of 100 were approved"."""
         mine, theirs = self.shares
-        level = f"{100 * (self.contrast.confidence or 0):.4g}% CI{together_words(self.contrast)}"
+        level = f"{100 * (self.contrast.confidence or 0):.4g}% CI"
         if self.ratio is not None and self.event is not None and self.rate.known:
             text = self.rate.times_as_often(self.ratio, self.subject, self.other)
             return f"{capitalised(text or '')} ({level})."
@@ -221,13 +227,12 @@ class ComparedShares:
             happened = f"{self.rate.clause} for {range_words(self.interval, of)}"
         else:
             happened = f"{range_words(self.interval, of)} {self.event.happened}"
-        return f"{self.compared}: {happened} ({level})."
+        return f"{self.of_whom}: {happened} ({level})."
 
     @property
-    def compared(self) -> str:
-        """Return who is compared with whom: "Women, compared with men"."""
-        other = self.rate.among(self.other)
-        return f"{capitalised(self.rate.among(self.subject))}, compared with {other}"
+    def of_whom(self) -> str:
+        """Return of whom its sentence is, which names those they are compared with: "Women"."""
+        return capitalised(self.rate.among(self.subject))
 
     def of_interval(self, contrast: Estimate) -> str | None:
         """Return the interval of another contrast of the same people: the one within strata.
@@ -239,7 +244,7 @@ class ComparedShares:
         low, high = contrast.interval
         turned = is_reference_first(contrast.definition) != self.turned
         ends = (-high, -low) if turned else (low, high)
-        level = f"{100 * contrast.interval.level:.4g}% CI{together_words(contrast)}"
+        level = f"{100 * contrast.interval.level:.4g}% CI"
         return f"{range_words(ends, _PER_HUNDRED)} {self.event.happened} ({level})"
 
     def rates_in(self, contrast: Estimate) -> str:
@@ -271,11 +276,6 @@ class ComparedShares:
         cells = event_of(self.row)
         other = None if cells is None else self.words.event(OPPOSITES[cells])
         return "" if other is None else other.happened
-
-
-def together_words(contrast: Estimate) -> str:
-    """Return that an interval holds together with those of all comparisons, where it does."""
-    return ", for all comparisons together" if contrast.simultaneous else ""
 
 
 def _share(report: Report, contrast: Estimate, row: Rate) -> Share | None:

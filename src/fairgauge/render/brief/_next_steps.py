@@ -10,13 +10,13 @@ from fairgauge.results.brief import Sentence
 def _step(actor: str, text: str, sources: tuple[str, ...] = ()) -> Sentence:
     """Return a step, which begins with its verb, after who takes it.
 
-    >>> print(_step("The analyst", "compare them again."))
-    The analyst should compare them again.
+    >>> print(_step("Analyst", "compare them again."))
+    Analyst: compare them again.
     """
-    return Sentence(f"{actor} should {text}", sources)
+    return Sentence(f"{actor}: {text}", sources)
 
 
-analyst = partial(_step, "The analyst")
+analyst = partial(_step, "Analyst")
 owner = partial(_step, "Those responsible")
 supplier = partial(_step, "Those who supply the data")
 reader = partial(_step, "Those who know the cases")

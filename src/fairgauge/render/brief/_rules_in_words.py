@@ -94,7 +94,7 @@ def rule_sentence(report: Report, words: Vocabulary, rule: RuleResult, outcome: 
     phrase = rule_in_words(report, words, rule) or rule_text(report, rule)
     if len(report.by_rule) > 1:
         number = [each.rule for each in report.by_rule].index(rule.rule) + 1
-        name = f"Rule {number}, “{phrase}”"
+        name = f"Rule {number}, “{phrase}”,"
     else:
         name = f"“{capitalised(phrase)}”"
     counted = sum(e.outcome is outcome and before_counting(e) is not outcome for e in rule.verdicts)
@@ -104,10 +104,10 @@ def rule_sentence(report: Report, words: Vocabulary, rule: RuleResult, outcome: 
     )
     verdicts = [each for each in rule.verdicts if before_counting(each) is outcome]
     if outcome is Outcome.PASS or not verdicts:
-        return f"{name}: {counting if counted else 'every comparison passes'}."
+        return f"{name.rstrip(',')}: {counting if counted else 'every comparison passes'}."
     if outcome is not Outcome.FAIL:
         are = "inconclusive" if outcome is Outcome.INCONCLUSIVE else "not evaluated"
-        text = f"{name}: {are} for {_together(words, verdicts)}"
+        text = f"{name} is {are} for {_together(words, verdicts)}"
         for code, why in WHY_ON_ONE_SIDE.items():
             whom = [each for each in verdicts if each.reason.code is code]
             of = "," if len(whom) == len(verdicts) else f"; for {_together(words, whom)}"
@@ -120,15 +120,14 @@ def rule_sentence(report: Report, words: Vocabulary, rule: RuleResult, outcome: 
         people += [] if subject in people else [subject]
     order = sorted(
         by_side.items(),
-        key=lambda each: (each[0][0], each[0][1] != _WORSE, each[0][1] == _BETTER),
+        key=lambda each: (each[0][0], each[0][1] != _WORSE, each[0][1].startswith(_BETTER)),
     )
     clauses = []
-    for i, ((alone, side), people) in enumerate(order):
-        limit = "it" if i else "this limit"
-        are = f"{_listed(words, verdicts[0].feature, people)} are outside {limit}"
-        joint = " and " if side in (_WORSE, _BETTER) else ": " if side else ""
-        clauses.append(f"{are}{joint}{side}{' (judged by themselves alone)' if alone else ''}")
-    return f"{name}: {'; '.join([*clauses, *[counting] * bool(counted)])}."
+    for (alone, side), people in order:
+        who = _listed(words, verdicts[0].feature, people)
+        how = f" ({side})" if side else ""
+        clauses.append(f"for {who}{how}{', judged by themselves alone' * alone}")
+    return f"{name} fails {'; '.join([*clauses, *[counting] * bool(counted)])}."
 
 
 def group_of(words: Vocabulary, verdict: Verdict) -> str:
@@ -174,7 +173,10 @@ def _whom(report: Report, words: Vocabulary, verdict: Verdict) -> tuple[str, str
         subject = shares.subject
         if event is None and worse is None and verdict.class_scope.name is not None:
             subject += f" (class {called(verdict.class_scope.name)})"
-        return subject, neither if worse is None else _WORSE if worse else _BETTER
+        better = _BETTER
+        if words.reference(shares.contrast).startswith("all other "):
+            better += " than all others together"  # one of these may be better off still
+        return subject, neither if worse is None else _WORSE if worse else better
     row = None if contrast is None else compared_rate(contrast.definition)
     if contrast is not None and row is not None and contrast.reference and not row.is_share:
         means = ComparedMeans(words, contrast, row)

@@ -32,11 +32,11 @@ from fairgauge.results.verdicts import before_counting
 
 MOST_FINDINGS, _MOST_STRATA = 2, 2
 _ADJUSTED = {
-    AfterAdjusting.DISAPPEARS: "the difference is not statistically significant",
+    AfterAdjusting.DISAPPEARS: "no difference is shown",
     AfterAdjusting.REVERSES: "the difference is the reverse",
     AfterAdjusting.REMAINS: "a difference remains",
     AfterAdjusting.CHANGES_LITTLE: "the difference changes little, but may be none",
-    AfterAdjusting.NOT_SIGNIFICANT: "the data do not show a difference, nor that there is none",
+    AfterAdjusting.NOT_SIGNIFICANT: "neither a difference nor equality is shown",
 }
 """What becomes of a difference when it is adjusted for the strata."""
 
@@ -74,11 +74,9 @@ class StatedFinding:
             counts = shares.sentence() or "."
             beside = f": {counts[0].lower()}{counts[1:]}" if counts != "." else counts
             people = capitalised(shares.subject)
-            return Sentence(
-                f"{people} are outside the limit as the better-off side{beside}", source
-            )
+            return Sentence(f"{people} fail as the better-off side{beside}", source)
         if self.stated.fails and self.stated.better:
-            return Sentence("They are outside the limit as the better-off side.", self.source)
+            return Sentence("They fail as the better-off side.", self.source)
         return None
 
     def headline(self) -> str:
@@ -91,11 +89,6 @@ class StatedFinding:
         """Return its interval in words; None where its sentence has it."""
         stated = self.shares or self.means
         return None if stated is None else stated.interval_sentence()
-
-    def numbers(self) -> str:
-        """Return both shares that it is of, to name it by; of means nothing."""
-        shares = self.shares and self.shares.of_100(self.shares.contrast)
-        return f"{shares[0]} v {shares[1]}" if shares else ""
 
     @property
     def differences(self) -> int:
@@ -151,7 +144,7 @@ class StatedFinding:
         if self.after_adjusting not in _ADJUSTED or stated.contrast is not self.finding.estimate:
             return None
         text = stated.of_interval(singled_out(adjusted))
-        return text and f"{stated.compared}, adjusted for {self.column}: {text}."
+        return text and f"{stated.of_whom}, adjusted for {self.column}: {text}."
 
     @property
     def strata(self) -> list[Estimate]:
@@ -182,12 +175,10 @@ class StatedFinding:
         same, others = len(differ) - len(reverse), len(inside) - len(reverse)
         beside = ""
         if same:
-            beside = f"; in {same:,} of the other {others:,} the difference is as overall"
+            beside = f", in {same:,} of the other {others:,} the difference is as overall"
         elif others:
-            beside = f"; the differences in the other {others:,} are not"
-            if others == 1:
-                beside = "; the difference in the other one is not"
-        return f" {text} statistically significant{beside} (all {len(inside):,} tested together)."
+            beside = f", in the other {others:,} no difference" if others > 1 else ""
+        return f" {text} shown{beside} (all {len(inside):,} tested together)."
 
 
 def _source(report: Report, contrast: Estimate) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ NamedGroup = tuple[str, str, FeatureId | None, GroupId | None]
 
 ANY_DECISION = ("a positive decision", "a negative decision")
 """What decisions are called without words of the user, where no one column holds them."""
-NO_CHANGE_SHOWN = "No statistically significant change is not “no change”."
+NO_CHANGE_SHOWN = "“No change is shown” does not mean that nothing changed."
 UNFAIR = "Whether a difference is unfair: that depends on context and law."
 _PLACE = re.compile(r"{([^{}]*)}")
 _PEOPLE = {"female": "women", "male": "men"}
@@ -82,29 +82,16 @@ def interval_in_words(confidence: float = 0.95) -> str:
     """Return what an interval is, for whom has never met one.
 
     >>> print(interval_in_words())
-    95% CI (confidence interval): a range that the data agree with, so made that 95 of 100 such ranges contain the true value
-    """  # noqa: E501 - one sentence
+    95% CI (confidence interval): 95 of 100 such ranges contain the true value
+    """
     level = f"{100 * confidence:.4g}"
-    return (
-        f"{level}% CI (confidence interval): a range that the data agree with, so made that "
-        f"{level} of 100 such ranges contain the true value"
-    )
-
-
-WIDENED = ", widened for all comparisons"
-"""After an interval of a change: it was widened, as others were tested with it."""
+    return f"{level}% CI (confidence interval): {level} of 100 such ranges contain the true value"
 
 
 def widened_in_words(confidence: float, changes: int) -> str:
     """Return what the interval of a change is that is judged together with others."""
-    level = f"{100 * confidence:.4g}"
-    return (
-        f"{level}% CI (confidence interval): a range that the data agree with, of one number by "
-        f"itself. {level}% CI{WIDENED}: a wider one, of {numbered(changes, 'changes')} tested "
-        f"together; if nothing changed, all of them would include no change in at least {level} of "
-        "100 such comparisons. A difference is significantly smaller or larger where its range "
-        "does not include it."
-    )
+    of = numbered(changes, "changes")
+    return f"{interval_in_words(confidence)}. Those of {of} are wider, as they are tested together."
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +146,8 @@ class Vocabulary:
         self.unit = self.words.unit or unit
         repeated = repeated or bool(spec.get("cluster"))
         self.noun = self.words.noun or (self.unit if repeated else "people")
-        self.which = "that" if self.noun == self.unit and not counts_people(spec) else "who"
+        of_people = self.noun in _NOUNS or counts_people(spec)
+        self.which = "that" if self.noun == self.unit and not of_people else "who"
         self.decisions = decisions
         self._decisions_by_cut: dict[float, tuple[str, str]] = {}
         self.cut: str | None = None
@@ -292,14 +280,13 @@ class Vocabulary:
         }[self.favourable]
         how = "" if asked else " or true (assumed, not stated)"
         if self.spec.get("label"):
-            decided = "a positive decision (“selected”, “accepted”) predicts it"
-            return f"“Positive” is {value}{how}; {decided}."
+            return f"A positive decision (“selected”, “accepted”) predicts {value}{how}."
         return f"“Positive”, “selected” and “accepted” stand for {value}{how}."
 
     def both(self, cells: Cells) -> str:
         """Return a decision or an outcome with its opposite: "approved or refused"."""
         words = self.words
-        if cells == TP + FP:
+        if cells == TP + FP or (self._decided_by_label and self.cut is None):
             first, second = self._decision_words
         else:
             first, second = words.label_positive, words.label_negative
@@ -307,16 +294,6 @@ class Vocabulary:
             return f"{first or second} or {second if first and second else 'not'}"
         event = self.event(cells)
         return "" if event is None else event.equals or event.among
-
-    def either(self, cells: Cells) -> str:
-        """Return an outcome or its opposite as a verb phrase: "repaid or did not repay"."""
-        first, second = self.words.label_positive, self.words.label_negative
-        event = self.event(cells)
-        if first:
-            return f"{first} or {second}" if second else first
-        if self._decided_by_label and self.cut is None:
-            return f"were {self.both(TP + FP)}"
-        return "" if event is None else event.happened
 
     def among(self, cells: Cells) -> str:
         """Return whom a rate is among, after the people's name; empty of all."""
@@ -483,6 +460,17 @@ def some(people: str) -> str:
 
 
 _PRONOUNS = {"all", "any", "both", "each", "none", "not", "other", "others", "rest", "same", "than"}
+
+
+def such(people: str) -> str:
+    """Return people after a number of them to whom the condition of those before applies as well.
+
+    >>> such("men"), such("all other people")
+    ('such men', 'other such people')
+    """
+    people = some(people)
+    other = "other " if people.startswith("other ") else ""
+    return f"{other}such {people.removeprefix('other ')}"
 
 
 def _is_pronoun(name: str) -> bool:

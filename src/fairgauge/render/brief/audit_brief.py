@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from fractions import Fraction
 from typing import Any
 
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
@@ -38,7 +37,6 @@ from fairgauge.render.brief._next_steps import analyst, owner, reader, supplier
 from fairgauge.render.brief._rules_in_words import (
     WHY_ON_ONE_SIDE,
     estimate_of,
-    group_of,
     rule_sentence,
     shares_of,
 )
@@ -147,8 +145,7 @@ def _headline(report: Report, words: Vocabulary, disparities: list[StatedFinding
     if change is AfterAdjusting.REVERSES:
         text += f", but the reverse holds after adjusting for {column}"
     elif change is AfterAdjusting.DISAPPEARS:
-        text += f", but after adjusting for {column} the difference is"
-        text += " not statistically significant"
+        text += f", but after adjusting for {column} no difference is shown"
     if not report.verdicts:
         text += _chosen_from(report, first.finding.estimate)
     return Sentence(text, source)
@@ -185,7 +182,7 @@ def _no_finding(report: Report) -> tuple[str, tuple[str, ...]]:
     ):
         return "No group differs statistically significantly from the others", ()
     if (undecided := _undecided(report)) is not None:
-        none = "no difference between groups is statistically significant"
+        none = "no difference between groups is shown"
         return f"{undecided}, and {none}", ("verdict",)
     return (
         "No difference between groups is statistically significant; there may still be one",
@@ -324,7 +321,9 @@ def _verdict(report: Report, words: Vocabulary, led: list[StatedFinding]) -> Ite
     whole = _EVERY_RULE.get(every, f"All {every:,} rules")
     if report.verdict is Outcome.FAIL:
         who = whole if fails == every else f"{fails:,} of {every:,} rules"
-        text = f"{who} {plural(fails, 'fails', 'fail')}{_remaining(report)}."
+        remain = {each.remains for each in report.verdicts}
+        alone = f", but not {_TOGETHER}" if False in remain and True not in remain else ""
+        text = f"{who} {plural(fails, 'fails', 'fail')}{alone}."
     elif report.verdict is Outcome.PASS:
         text = f"{whole} {plural(every, 'passes', 'pass')}."
     else:
@@ -346,16 +345,17 @@ def _verdict(report: Report, words: Vocabulary, led: list[StatedFinding]) -> Ite
         not_asked = plural(len(rules), "The rule does", "The rules do")
         yield Sentence(f"{not_asked} not ask about every difference below.", ("findings",))
     counted = Counter(before_counting(each) for each in report.verdicts)
-    if (every := counted.total()) == 1:
+    if (every := counted.total()) == 1 or list(counted) == [Outcome.PASS]:
         return
     parts = [
-        f"{count:,} {plural(count, *verbs)}"
+        f"{count:,} {plural(count, *verbs)}{_remaining(report, count) * (outcome is Outcome.FAIL)}"
         for outcome, verbs in _COUNTED.items()
         if (count := counted[outcome])
     ]
     in_all, which = _judged_in_all(report)
     beside = f": each by the worst of its comparisons ({which}), {in_all:,} in all" if which else ""
-    yield Sentence(f"Of {every:,} {_of_verdicts(report)} {listing(parts)}{beside}.", ("verdicts",))
+    noun = "verdicts" if which else "comparisons"
+    yield Sentence(f"Of {every:,} {noun} {listing(parts)}{beside}.", ("verdicts",))
 
 
 def _judged_in_all(report: Report) -> tuple[int, str]:
@@ -368,27 +368,13 @@ def _judged_in_all(report: Report) -> tuple[int, str]:
     return whole, "of all classes and of each class" if several else "one at each threshold"
 
 
-def _of_verdicts(report: Report) -> str:
-    """Return what the verdicts are of: comparisons, or groups of which each has several."""
-    return "verdicts" if _judged_in_all(report)[1] else "comparisons"
-
-
-def _remaining(report: Report) -> str:
+def _remaining(report: Report, fails: int) -> str:
     """Return how many of the fails remain when all comparisons are judged together."""
-    judged = [each for each in report.verdicts if each.remains is not None]
-    remaining, fails = sum(each.remains is True for each in judged), len(judged)
+    judged = [each.remains for each in report.verdicts if each.remains is not None]
     if not judged:
         return ""
-    if remaining == fails:
-        every = {1: "the fail remains", 2: "both fails remain"}
-        which = every.get(fails, f"all {fails:,} fails remain")
-        return f", and {which} {_TOGETHER}"
-    if remaining == 0:
-        none = {1: "the fail does not remain", 2: "neither fail remains"}
-        which = none.get(fails, f"none of the {fails:,} fails remains")
-        return f", but {which} {_TOGETHER}"
-    remain = plural(remaining, "remains", "remain")
-    return f"; {remaining:,} of the {fails:,} fails {remain} {_TOGETHER}"
+    remaining = judged.count(True)
+    return f" ({'also' if remaining == fails else f'{remaining:,}'} when all are judged together)"
 
 
 def _rules_in_words(report: Report, words: Vocabulary) -> Iterator[Sentence]:
@@ -396,10 +382,6 @@ def _rules_in_words(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     of = _UNDECIDED if report.verdict is Outcome.INCONCLUSIVE else (report.verdict,)
     for each in [each for each in report.by_rule if each.outcome in of][:_MOST_RULES]:
         yield Sentence(rule_sentence(report, words, each, each.outcome), ("verdicts",))
-    failed = [each for each in report.verdicts if before_counting(each) is Outcome.FAIL]
-    if failed and all(each.remains is None and each.interval for each in failed):
-        these = plural(len(failed), "This fail is", "These fails are")
-        yield Sentence(f"{these} unlikely to be sampling variation alone.", ("verdicts",))
 
 
 def _estimated_groups(report: Report) -> Iterator[Sentence]:
@@ -469,7 +451,7 @@ def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     whole = data.cases if counts_people(spec) else data.rows
     of = "of them" if whole == data.cases else "rows"
     known = f"{count(data.used)} {of} used, with known outcomes and at least one known group"
-    used = "all of them used" if data.used == whole else known
+    used = "all used" if data.used == whole else known
     yield Sentence(f"{count(data.cases)} {words.unit}, {used}.", ("data.cases", "data.used"))
     if rounding := rounding_sentence(report):
         yield Sentence(rounding, ("diagnostics",))
@@ -501,14 +483,11 @@ def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
             text = f"The class of {prediction if decided else label}{named} was compared {by}."
     elif decided and labelled:
         decision, outcome = words.both(TP + FP), words.both(TP + FN)
-        text = f"The decision ({decision}) was compared with what happened ({outcome}), {by}."
+        text = f"Decision ({decision}) and outcome ({outcome}), {by}."
     elif decided:
-        text = f"The decision ({words.both(TP + FP)}) was compared {by}."
+        text = f"Decision ({words.both(TP + FP)}), {by}."
     elif labelled:
-        which = "who" if words.which == "who" else f"which {words.noun}"
-        text = (
-            f"The data state {which} {words.either(TP + FN)}, compared {by}; no model was audited."
-        )
+        text = f"Outcome ({words.both(TP + FN)}), {by}; no model was audited."
     else:
         text = f"The numbers of {words.noun} were compared {by}."
     if report.task is Task.BINARY:
@@ -529,18 +508,12 @@ def _worse_off(
             yield better_off
         if text := each.sentence_within():
             yield Sentence(text, each.source)
-        if each.shares is not None and (text := _people_affected(each.shares)):
-            yield Sentence(text, each.source)
-    yield from _unjudged(report, disparities)
+    yield from _unjudged(report, led_by(disparities))
     every = sum(each.differences for each in disparities)
     if (more := every - sum(each.described for each in led_by(disparities))) > 0:
-        counted = " (of each group and rate the class that differs most is counted)"
-        yield Sentence(
-            f"{every - more:,} of {every:,} statistically significant differences"
-            f"{counted * (report.task is Task.MULTICLASS)} {plural(every - more, 'is', 'are')} "
-            "described above; the full report lists all.",
-            ("findings",),
-        )
+        number = "" if report.task is Task.MULTICLASS else f"{more:,} "  # of classes it lists each
+        differences = f"{number}more {plural(more, 'difference', 'differences')}"
+        yield Sentence(f"The full report lists {differences}.", ("findings",))
     yield from _in_both_directions(report, words)
     pairs = [pair for pair in report.pairs if pair.significant] if not disparities else []
     for pair in pairs[:MOST_FINDINGS]:
@@ -562,8 +535,8 @@ def _worse_off(
                 yield Sentence(open_.text, open_.source)
         over = " over all rows" * bool(_divided_strata(report))
         yield Sentence(
-            f"No difference{over} is statistically significant. This does not show that the groups "
-            "are treated equally."
+            f"No difference beyond sampling variation is shown{over}. This does not show "
+            "equal treatment."
         )
 
 
@@ -592,22 +565,15 @@ def _in_both_directions(report: Report, words: Vocabulary) -> Iterator[Sentence]
         )
 
 
-def _unjudged(report: Report, disparities: list[StatedFinding]) -> Iterator[Sentence]:
-    """Yield which stated differences no rule is about, by their numbers."""
-    found = [each for each in led_by(disparities) if report.verdicts and not each.stated.judged]
-    if not found:
-        return
-    numbers = [each.numbers() for each in found]
-    named = f" ({' and '.join(numbers)} of 100)" if all(numbers) else ""
-    means = list(dict.fromkeys(f"the {each.means.name}" for each in found if each.means))
-    shares = sum(each.means is None for each in found)
-    differences = [plural(shares, "this difference", "these differences")] * bool(shares)
-    these = listing([*differences, *means], "or")
-    yield Sentence(
-        f"No rule is about {these}{named}: the verdict does not depend on "
-        f"{plural(len(means) + shares, 'it', 'them')}.",
-        tuple(place for each in found for place in each.source),
-    )
+def _unjudged(report: Report, led: list[StatedFinding]) -> Iterator[Sentence]:
+    """Yield which of the stated differences no rule is about."""
+    found = [each for each in led if report.verdicts and not each.stated.judged]
+    if found:
+        which = "the first" if found[0] is led[0] else "the second"
+        these = plural(len(found), f"{which} difference", "these differences")
+        yield Sentence(
+            f"No rule is about {these if led[1:] else 'this difference'}.", found[0].source
+        )
 
 
 def _other_differences(report: Report) -> list[int]:
@@ -622,24 +588,6 @@ def _other_differences(report: Report) -> list[int]:
         key=lambda i: (
             ((each := report.estimates[i]).metric, each.feature, each.group) not in failed
         ),
-    )
-
-
-def _people_affected(shares: ComparedShares) -> str | None:
-    """Return how many people got a wrong decision, and about how many at the rate of the others."""
-    mine, theirs = shares.shares
-    wronged = _wronged(shares)
-    if wronged is None or mine is None or mine.size is None or theirs is None:
-        return None
-    wrongly, people, decided = wronged
-    rate = 1 - theirs.rate if _is_of_hits(shares) else theirs.rate
-    expected = math.floor(rate * mine.size + Fraction(1, 2))
-    if wrongly <= expected:
-        return None
-    others = shares.rate.among(shares.other)
-    return (
-        f"In these data, {wrongly:,} of the {mine.size:,} {people} {decided}; at the rate of "
-        f"{others}, it would have been about {expected:,}."
     )
 
 
@@ -670,37 +618,26 @@ def _certainty(
     report: Report, words: Vocabulary, disparities: list[StatedFinding]
 ) -> Iterator[Sentence]:
     yield from _intervals(report, words, disparities)
-    yield from _together(report, words)
     open_ones = [e for e in report.verdicts if before_counting(e) is Outcome.INCONCLUSIVE]
     crossing = [e for e in open_ones if e.reason.code not in WHY_ON_ONE_SIDE]
     for code, why in WHY_ON_ONE_SIDE.items():
         if on_one_side := [each for each in open_ones if each.reason.code is code]:
-            comparisons = numbered(len(on_one_side), _of_verdicts(report))
-            beside = " although the whole CI is on one side of the limit"
+            beside = ", although the whole CI is on one side of the limit"
             beside *= code is not _NOT_COUNTED  # of which a value alone may decide
-            yield Sentence(
-                f"Inconclusive in {comparisons}{beside}: {why}.",
-                ("verdicts",),
-            )
+            yield Sentence(f"Inconclusive ({len(on_one_side):,}){beside}: {why}.", ("verdicts",))
     if crossing:
-        comparisons = numbered(len(crossing), _of_verdicts(report))
-        text = (
-            f"Inconclusive is not “no difference”: in {comparisons} the data fit both a pass and a "
-            "fail."
-            f"{_significant_ones(report, words, crossing)}"
+        yield Sentence(
+            "Inconclusive is not “no difference”: the data fit both a pass and a fail.",
+            ("verdicts",),
         )
-        if (needed := _cheapest(report, words)) is not None:
-            text += f" {needed}"
-        yield Sentence(text, ("verdicts",))
     fails = [e for e in report.verdicts if before_counting(e) is Outcome.FAIL]
     if open_fails := [each for each in fails if each.reason.get("missing") is not None]:
         rows = max(each.reason["missing"] for each in open_fails)
         it = plural(len(open_fails), "it", "them")
         yield Sentence(
             f"{plural(len(open_fails), 'A fail is', f'{len(open_fails):,} fails are')} of the "
-            f"{unit(report)} with {missing_outcome(open_fails[0])} alone; depending on what is "
-            f"missing, the {rows:,} without one could change {it}. "
-            "Missing values take back no fail, so that nobody avoids one by omitting them.",
+            f"{unit(report)} with {missing_outcome(open_fails[0])} alone; the {rows:,} without one "
+            f"could change {it}, but take back no fail.",
             ("verdicts",),
         )
     unbounded = [
@@ -720,11 +657,10 @@ def _certainty(
     if unevaluated := [each for each in report.verdicts if _lacks_data(report, each)]:
         named = [words.group(each.feature, each.group) for each in unevaluated if each.group]
         of = f", of {listing(list(dict.fromkeys(named)), most=3)}," if named else ""
-        more = "Collect data of more of them, or merge groups"
         yield Sentence(
-            f"Not evaluated: {numbered(len(unevaluated), 'comparisons')}"
-            f"{of} {plural(len(unevaluated), 'has', 'have')} insufficient data for a judgement. "
-            f"{'Every rate is the same 0% or 100%' if _is_constant(unevaluated) else more}.",
+            f"Not evaluated: {numbered(len(unevaluated), 'comparisons')}{of} "
+            f"{plural(len(unevaluated), 'has', 'have')} insufficient data"
+            f"{': every rate is the same 0% or 100%' * _is_constant(unevaluated)}.",
             ("verdicts",),
         )
         return
@@ -743,34 +679,17 @@ def _sparse(report: Report, words: Vocabulary) -> str | None:
         if each.group and each.scope.kind is ScopeKind.OVERALL and of_one:
             compared.setdefault(words.group(each.feature, each.group), []).append(each)
     whole: list[str] = []
-    some: dict[str, list[str]] = {}
+    some: list[str] = []
     for people, estimates in compared.items():
-        sparse = [each for each in estimates if each.status is Status.TOO_FEW]
-        if sparse and not any(each.status is Status.OK for each in estimates):
-            whole.append(people)
-        elif sparse:
-            some.setdefault(_named_with_classes(sparse), []).append(people)
-    of = "; ".join(f"of {listing(people, most=3)}: {rates}" for rates, people in some.items())
-    if not whole:
-        return f"Insufficient data for some comparisons {of}." if some else None
-    beside = f", and for some {of}" if some else ""
-    return f"Insufficient data for all comparisons of {listing(whole, most=3)}{beside}."
-
-
-def _named_with_classes(estimates: list[Estimate]) -> str:
-    """Return the rates of some comparisons, each with the classes of which they are."""
-    rates: dict[str, list[str]] = {}
-    for each in estimates:
-        classes = rates.setdefault((compared_rate(each.definition) or each.definition).title, [])
-        if each.class_scope.name is not None and called(each.class_scope.name) not in classes:
-            classes.append(called(each.class_scope.name))
-    named = [
-        f"{rate} ({plural(len(classes), 'class', 'classes')} {listing(classes)})"
-        if classes
-        else rate
-        for rate, classes in rates.items()
+        if any(each.status is Status.TOO_FEW for each in estimates):
+            usable = any(each.status is Status.OK for each in estimates)
+            (some if usable else whole).append(people)
+    parts = [
+        f"for {which} comparisons of {listing(named, most=3)}"
+        for which, named in (("all", whole), ("some", some))
+        if named
     ]
-    return listing(named, most=3)
+    return f"Insufficient data {', and '.join(parts)}." if parts else None
 
 
 def _intervals(
@@ -793,8 +712,6 @@ def _intervals(
         if text := each.interval_within():
             yield Sentence(text, each.source)
             averaged = averaged or _averaged(report, each)
-    if (text := _beyond_sampling_variation(disparities)) is not None:
-        yield Sentence(text, disparities[0].source)
     for open_ in [] if disparities else not_shown(report, words):
         if open_.interval is not None:
             yield Sentence(open_.interval, open_.source)
@@ -810,24 +727,6 @@ def _intervals(
             "The simultaneous intervals above hold for all comparisons of the report together.",
             stated_above,
         )
-
-
-def _beyond_sampling_variation(disparities: list[StatedFinding]) -> str | None:
-    """Return how seldom groups that do not differ would show differences as those stated.
-
-    None of estimated groups: whether their intervals hold is itself an assumption.
-    """
-    stated = [each.finding.estimate for each in led_by(disparities)]
-    if not stated or not all(each.simultaneous for each in stated):
-        return None
-    if any(_ASSUMED & set(each.interval.methods) for each in stated if each.interval):
-        return None
-    wrong = f"{100 * (1 - (stated[0].confidence or 0)):.3g}"
-    overall = " overall" if any(each.sentence_within() for each in led_by(disparities)) else ""
-    return (
-        f"If groups did not differ{overall}, at most {wrong} of 100 audits would show any such "
-        "difference."
-    )
 
 
 def _both_estimates(report: Report, explained: list[Estimate]) -> str | None:
@@ -847,24 +746,16 @@ def _both_estimates(report: Report, explained: list[Estimate]) -> str | None:
     }
     return (
         f"The CI for {called(first.group)} is of two estimates together: "
-        f"{made[Estimator.LIKELIHOOD]}, the one stated, is right if the outcome does not depend on "
-        f"the probabilities within a group; {made[Estimator.WEIGHTED]}, by the usual weighting "
-        "(BISG), if it does not depend on the group among people of equal probabilities."
+        f"{made[Estimator.LIKELIHOOD]}, the one stated, and {made[Estimator.WEIGHTED]}, by usual "
+        "weights (BISG)."
     )
 
 
 def _averaged(report: Report, found: StatedFinding) -> str:
     """Return of what an adjusted difference is the average, unlike that of a decomposition."""
     divides = has_decomposition(compared_rate(found.finding.estimate.definition))
-    another = (
-        " fairgauge why takes another average, which adds up to the difference with composition: "
-        "its number differs."
-    )
-    return (
-        f"Adjusted for {found.column}: an average of the differences within {found.column}, with "
-        "most weight where both sides are many (Mantel and Haenszel)."
-        f"{another if divides and can_decompose(report) else ''}"
-    )
+    another = "; fairgauge why weighs them otherwise" * (divides and can_decompose(report))
+    return f"Adjusted for {found.column}: the average difference within {found.column}{another}."
 
 
 _ASSUMED = OF_PROBABILITIES - {IntervalMethod.VALIDATED_SAMPLE}
@@ -879,27 +770,9 @@ def _interval_in_words(stated: list[Estimate]) -> str:
     if not all(each.simultaneous for each in stated):
         return f"{interval_in_words(stated[0].confidence or 0)}.{holds}"
     return (
-        f"{level}% CI (confidence interval), for all comparisons together: in {level} of 100 such "
-        f"audits all of these ranges contain their true values.{holds}"
+        f"{level}% CI (confidence interval): in {level} of 100 such audits every such range "
+        f"contains the true value.{holds}"
     )
-
-
-def _significant_ones(report: Report, words: Vocabulary, inconclusive: list[Verdict]) -> str:
-    """Return who differ statistically significantly where a rule is inconclusive; else nothing."""
-    named = [words.group(e.feature, e.group) for e in inconclusive if _differs(report, e)]
-    if not named:
-        return ""
-    people = capitalised(listing(list(dict.fromkeys(named)), most=3))
-    return (
-        f" {people} differ statistically significantly from those they are compared with, but "
-        "perhaps within the limit."
-    )
-
-
-def _differs(report: Report, verdict: Verdict) -> bool:
-    """Return whether those a verdict compares differ statistically significantly."""
-    estimate = estimate_of(report, verdict)
-    return estimate is not None and estimate.reference is not None and is_significant(estimate)
 
 
 def _is_constant(verdicts: Iterable[Verdict]) -> bool:
@@ -924,33 +797,6 @@ def _lacks_data(report: Report, verdict: Verdict) -> bool:
     return measured is not None and measured.status is Status.TOO_FEW
 
 
-def _together(report: Report, words: Vocabulary) -> Iterator[Sentence]:
-    """Yield why the fails that do not remain among all comparisons do not."""
-    for differ, why in (
-        (True, "the difference is statistically significant, but perhaps within the limit"),
-        (False, "of many comparisons some are far apart by sampling variation alone"),
-    ):
-        alone = [e for e in report.verdicts if e.remains is False and _differs(report, e) is differ]
-        if alone:
-            whom = listing(_with_rules(report, words, alone), most=3)
-            yield Sentence(f"Fails by itself, but not {_TOGETHER}: {whom}; {why}.", ("verdicts",))
-
-
-def _with_rules(report: Report, words: Vocabulary, verdicts: list[Verdict]) -> list[str]:
-    """Return the groups of some verdicts, of several rules with their numbers."""
-    rules = [each.rule for each in report.by_rule]
-    numbers: dict[str, list[str]] = {}
-    for each in sorted(verdicts, key=lambda each: rules.index(each.rule)):
-        of = numbers.setdefault(group_of(words, each), [])
-        of += [number] if (number := f"{rules.index(each.rule) + 1}") not in of else []
-    if len(rules) < 2:
-        return list(numbers)
-    return [
-        f"{group} ({plural(len(of), 'rule', 'rules')} {listing(of)})"
-        for group, of in numbers.items()
-    ]
-
-
 def _cheapest(report: Report, words: Vocabulary) -> str | None:
     """Return whose inconclusive comparison the fewest more rows would probably decide."""
     found = [
@@ -973,8 +819,8 @@ def _cheapest(report: Report, words: Vocabulary) -> str | None:
         among = RateWords(words.at(verdict.class_scope, verdict.threshold), row).among(people)
         people = f"{people} of whom the {row.title} is" if among == people else among
     return (
-        f"About {needed} {people} (the data have {has}), and in proportion as many of those they "
-        f"are compared with, would probably decide {of} for them."
+        f"about {needed} {people} (the data have {has}), and others in proportion, would probably "
+        f"decide {of} for them"
     )
 
 
@@ -987,29 +833,16 @@ def _limits(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     document = spec.get("document") or {}
     if caveat := document.get("caveat"):
         yield Sentence(called(caveat), ("spec.document.caveat",))
-    if _lacks_direction(report, words):
-        yield Sentence(
-            f"Whether higher values of {_amount(report)} are better or worse for people: nobody "
-            "stated it."
-        )
     if report.task is Task.REGRESSION and spec.get("label") and spec.get("prediction"):
         label, _ = columns_of(spec)
         yield Sentence(
-            f"Whether errors of this size are large: compare them with the average {label} of each "
-            "group (--metrics mean_label)."
-        )
-    if report.task is Task.MULTICLASS and not spec.get("positive"):
-        yield Sentence(
-            "Which class is the better one for people: nobody stated it.", ("spec.positive",)
+            f"Whether such errors are large beside the average {label} (--metrics mean_label)."
         )
     strata = strata_named(spec.get("strata"))
     adjusted = strata and not strata_leave_nothing(report)
     beside = f"the audit adjusted for {called(strata)} alone; " if adjusted else ""
-    limit = ", or a limit right," if report.verdicts else ""
-    yield Sentence(
-        f"Why: {beside}causes were not examined. Whether a gap is unfair{limit} depends "
-        "on context and law."
-    )
+    limit = f", or whether {_own_limit(spec)} is right" if report.verdicts else ""
+    yield Sentence(f"Why: {beside}causes were not examined. Whether a gap is unfair{limit}.")
     if any(
         each.decides and each.estimator is not Estimator.VALIDATED for each in report.estimators
     ):
@@ -1023,17 +856,20 @@ def _limits(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     if decided and spec.get("label") and report.task is Task.BINARY and refused is not None:
         people = joined(words.noun, refused.among)
         yield Sentence(
-            f"How the outcome of {people} is known: ask who supplied the data.",
+            f"How the outcome of {people} is known.",
             ("spec.label",),
         )
     columns = [called(each["column"]) for each in spec.get("sensitive", ())]
-    if columns:
-        were = plural(len(columns), "was", "were")
-        yield Sentence(
-            f"Other groups of people: only {listing(columns)} {were} examined.", ("spec.sensitive",)
-        )
+    groups = f"Groups other than by {listing(columns)}; other" if columns else "Other"
     period = document.get("period")
-    yield Sentence(f"Other times and places{f' than {called(period)}' if period else ''}.")
+    yield Sentence(f"{groups} times and places{f' than {called(period)}' if period else ''}.")
+
+
+def _own_limit(spec: Mapping[str, Any]) -> str:
+    """Return a limit, with who set it where that is not the preset."""
+    name = spec.get("preset")
+    of_preset = name in preset_names() and "rules" in preset(name).options
+    return "a limit" if of_preset else "a limit chosen for this audit"
 
 
 def _is_positive_assumed(report: Report) -> bool:
@@ -1073,11 +909,9 @@ def _explaining_steps(
                 "the same --strata)."
             )
             return
-        yield analyst(f"find where it arises ({line} --strata COLUMN).")
+        yield analyst(f"find where the gap arises ({line} --strata COLUMN).")
     elif strata is None and isinstance(first.definition, Contrast) and _has_counts(report, first):
-        yield analyst(
-            "compare people alike in another column (the same audit with --strata COLUMN)."
-        )
+        yield analyst("compare people alike in another column (--strata COLUMN).")
 
 
 def _has_counts(report: Report, first: Estimate | Verdict) -> bool:
@@ -1127,12 +961,12 @@ def _steps_of_estimated_groups(report: Report) -> Iterator[Sentence]:
 def _after_fails(report: Report) -> Iterator[Sentence]:
     """Yield who decides what becomes of a fail; reports are compared of recorded groups."""
     if report.spec.get("probabilities"):
-        yield owner("decide what changes; the analyst then audits again by the same rules.")
+        yield owner("decide what changes, then have the same rules audited again.")
     else:
-        yield owner("decide what changes; the analyst then compares reports (fairgauge compare).")
+        yield owner("decide what changes, then have reports compared (fairgauge compare).")
 
 
-def _later_steps(report: Report) -> Iterator[Sentence]:
+def _later_steps(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     """Yield what comes after an audit without fails; monitors are for recorded groups."""
     estimated = {each["name"] for each in report.spec.get("probabilities", ())}
     if report.verdict is Outcome.PASS:
@@ -1146,18 +980,18 @@ def _later_steps(report: Report) -> Iterator[Sentence]:
         exact = "make the tables to publish of the exact counts: these are rounded."
         yield analyst(exact if rounded_to(report) else lacking if unstated(report) else whole)
     elif not report.verdicts:
-        yield owner(
-            "decide which difference is tolerable, and state it as a rule: the next report then "
-            "has a verdict."
-        )
+        yield owner("decide which difference is tolerable; stated as a rule, it makes a verdict.")
     elif any(
         each.value is not None and not (each.feature in estimated and each.outcome in _UNDECIDED)
         for each in report.verdicts
     ):
         if _is_constant(report.verdicts):
             yield analyst("check the outcome: every rate is the same 0% or 100%.")
-        else:
-            yield owner("decide whether to collect more rows (how many: fairgauge plan).")
+            return
+        needed = _cheapest(report, words)
+        yield owner(
+            f"decide whether to collect more rows{f': {needed}' * bool(needed)} (fairgauge plan)."
+        )
 
 
 def _lacks_direction(report: Report, words: Vocabulary) -> bool:
@@ -1175,8 +1009,8 @@ def _missing_statements(report: Report, words: Vocabulary) -> Iterator[Sentence]
     """Yield what nobody stated, without which it is not known who is worse off."""
     if _lacks_direction(report, words):
         yield analyst(
-            f"state whether higher values of {_amount(report)} are better for people, or lower "
-            "ones (fairgauge audit --word favourable=higher, or favourable=lower)."
+            f"state whether higher values of {_amount(report)} are better for people "
+            "(--word favourable=higher, or lower)."
         )
     if _is_positive_assumed(report):
         yield analyst(
@@ -1274,8 +1108,11 @@ def _steps(
         number, people, decided = wronged
         joint = "and" if f" {words.which} " in people else words.which
         yield reader(f"read a sample of the {number:,} {people} {joint} {decided}.")
+    undecided = report.verdict in _UNDECIDED and not remaining
     if remaining:
         yield from _after_fails(report)
+    elif undecided:
+        yield from _later_steps(report, words)
     if subgroups_not_examined(report):
         yield analyst(
             "look for smaller groups, by several columns together, that fare worse (fairgauge "
@@ -1288,5 +1125,5 @@ def _steps(
         )
     if remaining and spec.get("score") and spec.get("label"):
         yield analyst("see what another threshold would give and cost (fairgauge thresholds).")
-    if not remaining:
-        yield from _later_steps(report)
+    if not (remaining or undecided):
+        yield from _later_steps(report, words)

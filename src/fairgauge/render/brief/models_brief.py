@@ -174,7 +174,7 @@ class _ModelsBrief:
         if self.changes:
             return Sentence(self.changes[0].headline(self.times), self.changes[0].source)
         return Sentence(
-            f"No difference between groups changes statistically significantly under {self.name}",
+            f"No difference between groups is shown to change under {self.name}",
             (f"{self.place}.disparities",),
         )
 
@@ -343,20 +343,23 @@ class _ModelsBrief:
         """Yield the largest changes as counts, and who is decided otherwise."""
         for each in self.changes[:_MOST_FINDINGS]:
             yield Sentence(each.sentence(self.times), each.source)
-        rest = [*self.changes[_MOST_FINDINGS:], *self.others]
+        rest = self.changes[_MOST_FINDINGS:] or self.others[: 0 if self.changes else None]
         for each in rest[:_MOST_OTHERS]:
             yield Sentence(each.in_short(), each.source)
-        if (more := len(rest) - _MOST_OTHERS) > 0:
-            differences = plural(more, "difference", "differences")
-            where = "in the report as a web page (.html), under All changes"
-            yield Sentence(f"{more:,} more {differences} {where}.", (self.place,))
+        unchanged = len(self.others) - len(rest[:_MOST_OTHERS]) * (not self.changes)
+        for more, what in (
+            (max(0, len(self.changes) - _MOST_FINDINGS - _MOST_OTHERS), "changed"),
+            (unchanged, plural(unchanged, "is not shown to change", "are not shown to change")),
+        ):
+            if more:
+                differences = plural(more, "difference", "differences")
+                yield Sentence(f"{more:,} more {differences} {what}.", (self.place,))
         yield from self._accuracy()
         yield from self._decided_otherwise()
         candidates = self.comparison.candidates
         if others := [called(each.name) for each in candidates if each is not self.best]:
             yield Sentence(
-                f"All this is of {self.name}; what changes under {listing(others, most=3)} is not "
-                "on this page, but in the report as a web page (.html).",
+                f"All this is of {self.name}; {listing(others, most=3)}: in the report.",
                 tuple(
                     f"candidates[{i}]" for i, one in enumerate(candidates) if one is not self.best
                 ),
@@ -432,22 +435,18 @@ class _ModelsBrief:
         }
         of = [each for each in groups if _changed(each[1]) and each[1].group in sufficient]
         of.sort(key=lambda each: -_changed(each[1]))
-        for i, one in of[:_MOST_GROUPS]:
-            yield Sentence(self._of_group(one), (f"{self.place}.reclassified[{i}]",))
-        if more := len(groups) - len(of[:_MOST_GROUPS]):
-            others = "other group" if more == 1 else f"other {more:,} groups"
-            yield Sentence(
-                f"The {others} of {called(feature)} {plural(more, 'is', 'are')} below.",
-                (f"{self.place}.reclassified",),
-            )
-
-    def _of_group(self, one: Reclassified) -> str:
-        event = self.words.event(TP + FP)
-        assert event is not None
-        return (
-            f"Of {count(one.n)} {self.words.group(one.feature, one.group)}, {count(one.gained)} "
-            f"{event.happened} under “{self.name}” alone, {count(one.lost)} under “{self.current}” "
-            "alone."
+        texts = [
+            f"of {self._those(one, '')}, {count(one.gained)} and {count(one.lost)}"
+            for _, one in of[:_MOST_GROUPS]
+        ]
+        if not texts:
+            return
+        if more := len(groups) - len(texts):
+            texts.append(f"{more:,} more {plural(more, 'group', 'groups')} in the report")
+        yield Sentence(
+            f"{capitalised(event.happened)} under “{self.name}” alone and under “{self.current}” "
+            f"alone: {'; '.join(texts)}.",
+            tuple(f"{self.place}.reclassified[{i}]" for i, _ in of[:_MOST_GROUPS]),
         )
 
     def certainty(self) -> Iterator[Sentence]:
@@ -474,8 +473,7 @@ class _ModelsBrief:
         yield Sentence(UNFAIR)
         if self.comparison.spec.get("label"):
             yield Sentence(
-                "What would become of people whose decision changes: the outcomes are those that "
-                "the data state.",
+                "What would become of people whose decision changes.",
                 ("spec.label",),
             )
         yield Sentence("Other times and places.")

@@ -270,7 +270,8 @@ class _Alarmed(_Compared):
         if after.first != after.last:
             then = f"over {after.first} to {after.last}"
         text = f"{rate.counted(of, self.subject, old, when)} and {new} "
-        text += f"{then}, {self.chosen_how}"
+        # the interval of what is after the alarm has its days
+        text += f"{then}, {self.chosen_how}" if after is self.alarm.after else self.chosen_how
         for people, before_there, then_there in others:
             counts = f"{before_there} and {then_there}"
             text += f"; {rate.counted_beside(people, self.other, counts)}"
@@ -387,7 +388,8 @@ def _rule(compared: _Compared) -> str:
     each, rate = compared.each, compared.rate
     if rate is None or each.baseline is not None or each.lacks_baseline:
         return ""
-    words = share_rule_in_words(rate, each.definition, limits_of(each.rule))
+    whom = {"whom": "others"} if each.reference == ReferenceRule.OTHERS else {}
+    words = share_rule_in_words(rate, each.definition, limits_of(each.rule), **whom)
     return words and f"“{words}”"
 
 
@@ -421,7 +423,7 @@ def _certainty(
     for quiet in nearest:
         yield from (Sentence(text, quiet.source) for text in _values(quiet, length))
         if quiet.each.threshold is not None:
-            yield Sentence(explain_evidence(quiet.each, length), quiet.source)
+            yield Sentence(explain_evidence(quiet.each), quiet.source)
     if report.comparisons:
         yield Sentence(describe_promise(report), ("alpha", "horizon"))
     stated = dict.fromkeys((each.now(), each.source) for each in alarms[:_MOST_ALARMS])
@@ -462,15 +464,13 @@ def _values(quiet: _Compared, length: str) -> Iterator[str]:
 def _limits(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Sentence]:
     if not alarms:
         yield Sentence(
-            "That rates are equal: no alarm does not show it. How small a change would have raised "
-            "an alarm by now is not computed; a small or recent one, or one of a small group, may "
-            "have raised none."
+            "That rates are equal: a small or recent change, or one of a small group, may have "
+            "raised no alarm."
         )
     if any(each.alarm.decomposition is not None and not each.alarm.decomposition.by
            for each in alarms):  # fmt: skip
         yield Sentence(
-            "Why it changed: whether other people came, or similar people were decided "
-            "differently. The counts have no column to separate the two."
+            "Why it changed: whether other people came, or similar people were decided differently."
         )
     if any(each.each.threshold is not None and each.since is each.alarm.after for each in alarms):
         yield Sentence(
@@ -501,10 +501,7 @@ def _steps(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Sentence]:
         if parts is not None and parts.by:
             yield analyst(look_first(parts), each.source)
         else:
-            yield analyst(
-                "name columns that may explain it (strata, in the specification), to separate who "
-                "applies from how they are decided."
-            )
+            yield analyst("name columns that may explain the change (strata).")
         yield reader(f"read cases of {some(each.subject)} decided {each.when_words()}.")
         if each.alarm.currently is not Currently.TOLERATED:
             yield owner("decide what changes; the next periods show whether it is over.")

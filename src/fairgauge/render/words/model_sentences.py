@@ -29,8 +29,8 @@ _PERFORMANCE = {
 }
 _MARGINS = {
     Performance.INFERIOR: "Worse by more than the margin",
-    Performance.CANNOT_TELL: "Not shown to be within the margin, and possibly worse by more",
-    Performance.NO_MARGIN: "Tested for a change alone, as no margin is stated, and possibly worse",
+    Performance.CANNOT_TELL: "Possibly worse by more than the margin",
+    Performance.NO_MARGIN: "Possibly worse, without a margin",
 }
 VERDICTS = {CandidateVerdict.DOMINATES: "better, within all margins"}
 """Verdicts in other words than those of programs."""
@@ -133,7 +133,7 @@ def _performance(each: Candidate, terms: Terms) -> str:
         return _NOT_TESTED
     if all(test.better for test in each.margins):
         rates = numbers.listing([_rate_of(test, terms) for test in each.margins])
-        return f"it is significantly better in {rates}"
+        return f"it is better in {rates}"
     by_margin: dict[str, list[str]] = {}
     for test in each.margins:
         if test.outcome is each.performance:
@@ -210,17 +210,16 @@ def _fairness(each: Candidate) -> str:
         crossed = sum(one.other_side for one in changed)
         sides = f" ({crossed:,} to the other side)" if crossed else ""
         return (
-            f"{of_all(len(changed), len(asked))} changed significantly{sides}, none of them "
-            "shown to be smaller or larger"
+            f"{of_all(len(changed), len(asked))} changed{sides}, none shown to be smaller or larger"
         )
     if not went:
-        return "no difference between groups changes statistically significantly"
+        return "no difference between groups is shown to change"
     if not closer:
-        return f"{of_all(further, len(asked))} became significantly larger"
-    smaller = f"{of_all(closer, len(asked))} became significantly smaller"
+        return f"{of_all(further, len(asked))} became larger"
+    smaller = f"{of_all(closer, len(asked))} became smaller"
     if closer == len(asked):
         return smaller
-    return f"{smaller}, {f'{further:,}' if further else 'none'} significantly larger"
+    return f"{smaller}, {f'{further:,}' if further else 'none'} is shown to be larger"
 
 
 def of_all(some: int, every: int) -> str:
@@ -240,7 +239,7 @@ def margin_outcome(test: MarginTest, margin: str) -> str:
         Performance.CANNOT_TELL: f"inconclusive whether it is worse by more than {margin}",
         Performance.NO_MARGIN: "",
     }[test.outcome]
-    return f"significantly better, so {outcome}" if test.better else outcome
+    return f"better, so {outcome}" if test.better else outcome
 
 
 def margin_sentence(test: MarginTest, candidates: int) -> str:

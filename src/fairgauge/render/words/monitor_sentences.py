@@ -205,18 +205,13 @@ def _with_interval(
     return text if low is None else f"{text} ({called_so}{shown_range(low, high, kind, sign=sign)})"
 
 
-def explain_evidence(each: MonitoredComparison, length: str) -> str:
-    """Return how near an alarm is, and how near it would be were all tolerated, in words."""
+def explain_evidence(each: MonitoredComparison) -> str:
+    """Return how near an alarm is."""
     assert each.threshold is not None
-    entered = sum(point.evidence is not None for point in each.points)
     reached = math.floor(100 * (each.evidence or 0.0) / each.threshold)
-    usual = 100 * entered / each.threshold
     return (
-        f"How near an alarm is: the evidence that the limit is not kept has reached "
-        f"{f'{reached}%' if reached else 'less than 1%'} of what an alarm needs. While the limit "
-        f"is kept, that is on average at most {math.ceil(10 * usual) / 10:g}% by now ({entered:,} "
-        f"{numbers.plural(entered, length, f'{length}s')}); a value that stays well beyond the "
-        "limit multiplies it."
+        "How near an alarm is: the evidence has reached "
+        f"{f'{reached}%' if reached else 'less than 1%'} of what one needs."
     )
 
 
@@ -246,8 +241,8 @@ def describe_promise(report: MonitorReport) -> str:
     if size == 1:
         stay = "the monitored comparison stays within its limits"
     text = (
-        f"If {stay}, the probability of any alarm within {horizon} is at most "
-        f"{100 * report.alpha:g}%, however many rows a {report.length} has."
+        f"If {stay}, at most {100 * report.alpha:g} of 100 such monitors raise an alarm within "
+        f"{horizon}."
     )
     if approximate:
         names = dict.fromkeys(metric_words(each.definition) for each in approximate)

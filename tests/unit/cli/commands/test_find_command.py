@@ -91,12 +91,10 @@ def test_a_page_refers_to_what_is_on_it_and_lists_what_is_worse_in_one_order(run
     assert "below" not in page
     first = page.index("sex = F & age = (60, inf) (")
     assert (
-        first
-        < page.index(" Where it is worse ")
-        < page.index("(continued): The analyst should find where")
+        first < page.index(" Where it is worse ") < page.index("(continued): Analyst: find where")
     )
     assert "the command is under “Where it is worse”" in page
-    assert "(continued): The analyst should find where the difference arises" in page
+    assert "(continued): Analyst: find where the difference arises" in page
     assert "n = " not in page
     (counted,) = re.findall(r"age = \(60, inf\) \((\d+) observed negatives\)", page)
     (rows,) = re.findall(r"To audit the (\d+) rows of sex = F & age = \(60, inf\)", page)

@@ -53,12 +53,10 @@ def test_the_brief_is_in_the_words_of_the_user() -> None:
         "Women are approved less often than men, also among those who repaid"
     )
     assert str(brief.verdict[0]) == "The rule fails."
-    assert str(brief.looked_at[0]) == "3,000 loan applications, all of them used."
+    assert str(brief.looked_at[0]) == "3,000 loan applications, all used."
     text = str(brief)
-    assert re.search(
-        r"Of 100 women who repaid, \d+ were approved; of 100 men who repaid, \d+\.", text
-    )
-    assert re.search(r"between \d+ and \d+ fewer of 100 were approved \(95% CI[a-z, ]*\)\.", text)
+    assert re.search(r"Of 100 women who repaid, \d+ were approved; of 100 such men, \d+\.", text)
+    assert re.search(r"Women: between \d+ and \d+ fewer of 100 were approved \(95% CI\)\.", text)
 
 
 def test_counts_are_those_of_the_table() -> None:
@@ -68,24 +66,23 @@ def test_counts_are_those_of_the_table() -> None:
         for name in ("F", "M")
     )
     shares = [round(100 * rate.value) for rate in (women, men)]
-    sentence = (
-        f"Of 100 women who repaid, {shares[0]} were approved; of 100 men who repaid, {shares[1]}."
-    )
+    sentence = f"Of 100 women who repaid, {shares[0]} were approved; of 100 such men, {shares[1]}."
     assert sentence in map(str, report.brief().found)
 
 
 def test_both_sides_of_a_comparison_are_under_its_condition() -> None:
     """A rate among those who repaid is never set beside "men", who are all men."""
     brief = audit(metrics="true_positive_rate.difference").brief()
-    text, women, men = str(brief), "women who repaid", "men who repaid"
+    text, women, men = str(brief), "women who repaid", "such men"
     assert str(brief.headline) == f"Women who repaid were approved less often than {men}"
     assert re.search(rf"Of 100 {women}, \d+ were approved; of 100 {men}, \d+\.", text)
-    assert f"at the rate of {men}, it would have been about" in text
-    assert f"Women who repaid, compared with {men}: between" in text
-    assert f"of 100 {men}<" in render(audit(metrics="true_positive_rate.difference"), "html")
+    assert "Women who repaid: between" in text
+    page = render(audit(metrics="true_positive_rate.difference"), "html")
+    assert "of 100 men who repaid<" in page
     ratio = str(audit(metrics="true_positive_rate.ratio").brief())
     assert re.search(rf"Women who repaid were approved .* times as often as {men} \(", ratio)
-    assert not re.search(r"\bmen(?! who| and)", text.split("looked at")[0] + ratio.split("What")[2])
+    assert not re.search(r"(?<!such )\bmen(?! who| and)",
+                         text.split("looked at")[0] + ratio.split("What")[2])  # fmt: skip
 
 
 @pytest.mark.parametrize(("women", "men"), [(0.4, 0.8), (0.8, 0.4)])
@@ -124,8 +121,8 @@ def test_a_harm_that_is_coded_1_is_never_told_as_its_reverse() -> None:
         "who did not reoffend"
     )
     assert (
-        "Of 100 Black defendants who did not reoffend, 45 were rated high risk; of 100 White "
-        "defendants who did not reoffend, 23."
+        "Of 100 Black defendants who did not reoffend, 45 were rated high risk; of 100 such White "
+        "defendants, 23."
     ) in map(str, brief.found)
 
 
@@ -148,13 +145,12 @@ def test_the_headline_is_about_what_the_verdict_is_about() -> None:
     brief = fg.audit(table, words=RISK, rules=[rule]).brief()
     wrongly = "who did not reoffend"
     assert str(brief.headline) == (
-        f"Black defendants {wrongly} were rated high risk more often than all other defendants "
-        f"{wrongly}"
+        f"Black defendants {wrongly} were rated high risk more often than other such defendants"
     )
     assert str(brief.verdict[1]) == (
         "“Those who did not reoffend differ by at most 10 of 100 in how often they are rated high "
-        "risk”: Black defendants are outside this limit and worse off; defendants with race "
-        "“Other” and White defendants are outside it and better off."
+        "risk” fails for Black defendants (worse off); for defendants with race “Other” and White "
+        "defendants (better off than all others together)."
     )
     # the mistake in the favour of people: neither better nor worse off, but less often or more
     swapped = {
@@ -165,7 +161,7 @@ def test_the_headline_is_about_what_the_verdict_is_about() -> None:
     assert str(brief.headline).startswith("Black people with label ")
     assert " label other than 1 had prediction = 1 " in str(brief.headline)
     assert "worse off" not in " ".join(map(str, brief.verdict))
-    assert "are outside this limit: they had prediction = 1 " in str(brief.verdict[1])
+    assert "(they had prediction = 1 " in str(brief.verdict[1])
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -187,8 +183,8 @@ def test_whoever_fails_a_rule_is_on_the_side_that_the_verdict_states(seed: int) 
     brief = report.brief()
     text = str(brief.verdict[1])
     sides = {"worse off": set(), "better off": set()}
-    for clause in text.split("”: ")[1].split(";"):
-        side = "worse off" if "worse off" in clause else "better off"
+    for clause in text.split("” fails ")[1].split(";"):
+        side = "better off" if "better off" in clause else "worse off"
         sides[side] |= set(re.findall(r"the ([A-D])s", clause, re.IGNORECASE))
     assert sides["worse off"] == {g for g, value in failed.items() if value * adverse > 0}
     assert sides["better off"] == {g for g, value in failed.items() if value * adverse < 0}
@@ -223,15 +219,15 @@ def test_every_metric_with_a_direction_names_the_group_that_fares_worse() -> Non
         for sentence in report.brief().found:
             found = re.match(
                 r"(?:Of|For) ([\d,]+) (women|men)(?P<among> who \w[\w ]*)?,? .*?(\d+) "
-                r"(?:were (?P<event>\w+)|times); (?:of|for) [\d,]+ (?:women|men)"
-                r"(?P<other>[\w ]*), (\d+)",
+                r"(?:were (?P<event>\w+)|times); (?:of|for) [\d,]+ (?:such )?(?:women|men)"
+                r", (\d+)",
                 str(sentence),
             )
             if found is None:
                 continue
-            mine, theirs = int(found[4]), int(found[7])
+            mine, theirs = int(found[4]), int(found[6])
             event, among = found["event"], found["among"] or ""
-            assert found["other"] == among
+            assert (" such " in str(sentence)) == bool(among)
             if not found["event"]:
                 worse = mine < theirs if " fits " in str(sentence) else mine > theirs
                 assert worse or favourable is Favourable.NEITHER
@@ -322,8 +318,7 @@ def test_what_a_small_audit_cannot_decide_is_stated_first() -> None:
     for asked, undecided in ((rules[:1], "The rule"), (rules, "1 of 2 rules")):
         brief = audit(few, rules=asked).brief()
         assert str(brief.headline) == (
-            f"{undecided} is inconclusive, and no difference between groups is statistically "
-            "significant"
+            f"{undecided} is inconclusive, and no difference between groups is shown"
         )
         assert str(brief.verdict[0]) == f"{undecided} is inconclusive."
 
@@ -365,9 +360,7 @@ def test_the_unit_of_what_lacks_a_group_is_that_of_the_audit() -> None:
     sex = [None if i % 10 < 4 else "FM"[i // 2 % 2] for i in range(400)]
     rows = pl.DataFrame({"who": who, "sex": sex, "y": [i // 2 % 3 % 2 for i in range(400)]})
     report = fg.audit(rows, prediction="y", positive=1, sensitive="sex", person="who")
-    step = (
-        "Those who supply the data should record sex where missing: 80 of 200 people have no group."
-    )
+    step = "Those who supply the data: record sex where missing: 80 of 200 people have no group."
     assert step in map(str, report.brief().steps)
     assert "200 people in 400 rows, 120 used" in render(report, "text")
 
@@ -385,7 +378,7 @@ def test_values_to_recode_come_before_other_steps() -> None:
     report = fg.audit(rows, prediction="y", positive=1, sensitive="race", preset="nyc-ll144")
     first, *_ = map(str, report.brief().steps)
     assert first.startswith(
-        "The analyst should recode race first, with --recode: some values look like spellings of"
+        "Analyst: recode race first, with --recode: some values look like spellings of"
     )
     assert {e.reference.group for e in report.estimates if e.reference} == {"WHITE"}
 
@@ -401,7 +394,7 @@ def test_an_intersection_is_completed_column_by_column() -> None:
     asked = {"sensitive": ["sex", "race"], "intersections": [("sex", "race")]}
     report = fg.audit(rows, prediction="y", positive=1, **asked)
     step = (
-        "Those who supply the data should record sex and race where missing: 80 of 400 rows lack "
+        "Those who supply the data: record sex and race where missing: 80 of 400 rows lack "
         "at least one of them."
     )
     assert step in map(str, report.brief().steps)
@@ -428,8 +421,8 @@ def test_a_difference_that_disappears_is_headed_so() -> None:
     words = {"groups": {"sex": {"F": "women", "M": "men"}}, "label_positive": "were admitted"}
     brief = fg.audit(counts, words=words).brief()
     assert str(brief.headline) == (
-        "Women were admitted less often than men, but after adjusting for dept the difference is "
-        "not statistically significant"
+        "Women were admitted less often than men, but after adjusting for dept no difference is "
+        "shown"
     )
 
 
@@ -437,22 +430,17 @@ def test_an_average_over_strata_is_not_stated_as_each_of_them() -> None:
     """In department A women were admitted 20 points more often: no difference is an average."""
     report = sample_reports.berkeley()
     assert str(report.brief().headline).endswith(
-        "but after adjusting for Dept the difference is not statistically significant"
+        "but after adjusting for Dept no difference is shown"
     )
     assert str(report.brief().found[1]) == (
-        "After adjusting for Dept the difference is not statistically significant. In Dept A (82 "
-        "of 100 women, 62 of 100 men) the reverse is statistically significant; the differences "
-        "in the other 5 are not (all 6 tested together)."
+        "After adjusting for Dept no difference is shown. In Dept A (82 of 100 women, 62 of 100 "
+        "men) the reverse is shown, in the other 5 no difference (all 6 tested together)."
     )
     assert str(report.brief().certainty[1]) == (
-        "Women, compared with men, adjusted for Dept: between 1 fewer and 5 more of 100 had Admit "
-        "= Admitted (95% CI, for all comparisons together)."
-    )
-    assert str(report.brief().certainty[2]) == (
-        "If groups did not differ overall, at most 5 of 100 audits would show any such difference."
+        "Women, adjusted for Dept: between 1 fewer and 5 more of 100 had Admit = Admitted (95% CI)."
     )
     assert str(report.brief().steps[0]) == (
-        "The analyst should find how much of the difference Dept accounts for (fairgauge why, with "
+        "Analyst: find how much of the difference Dept accounts for (fairgauge why, with "
         "the same --strata)."
     )
 
@@ -538,7 +526,7 @@ def test_how_certain_a_difference_of_numbers_is_has_an_answer() -> None:
     )
     assert str(brief.found[0]).startswith("Compared with y, p is on average 4.6 too low for people")
     assert str(brief.found[1]).startswith("Average size of the errors of p: 0.96 higher for people")
-    assert "(95% CI, for all comparisons together)" in str(brief.certainty[0])
+    assert "every such range contains the true value" in str(brief.certainty[-1])
 
 
 def test_both_rules_of_a_row_are_of_the_same_one_of_two_groups() -> None:
@@ -639,7 +627,7 @@ def test_a_condition_on_rows_stands_beside_their_number():
     rows = {"g": ["a", "b"] * 40, "p": [1, 0, 0, 1] * 20, "code": [1, 2, 3, 4] * 20}
     report = fg.audit(rows, prediction="p", positive=1, sensitive="g", where="code != 4")
     brief = report.brief()
-    assert brief.looked_at[0].text == "60 rows, all of them used."
+    assert brief.looked_at[0].text == "60 rows, all used."
     assert brief.looked_at[1].text.startswith("Only rows with code")
 
 
@@ -672,7 +660,7 @@ def test_more_rows_are_of_those_whom_the_rate_counts() -> None:
     brief = fg.audit(
         fg.confusion("race", counts), words=RISK, rules=["true_positive_rate.ratio >= 0.9"]
     ).brief()
-    needed = re.search(r"About [\d,]+ (.*?) \(the data have (\d+)\)", str(brief))
+    needed = re.search(r"about [\d,]+ (.*?) \(the data have (\d+)\)", str(brief))
     assert needed is not None
     assert needed.groups() == ("A defendants who reoffended", "80")
 
@@ -683,7 +671,7 @@ def test_more_rows_are_needed_than_those_that_did_not_decide(few: int) -> None:
     report = fg.audit(
         fg.confusion("g", approved), rules=["-0.12 <= selection_rate.difference <= 0.12"]
     )
-    stated = re.search(r"About ([\d,]+) .*? \(the data have (\d+)\)", str(report.brief()))
+    stated = re.search(r"about ([\d,]+) .*? \(the data have (\d+)\)", str(report.brief()))
     assert stated is not None
     needed, has = (int(each.replace(",", "")) for each in stated.groups())
     assert needed > has
@@ -718,30 +706,13 @@ def test_a_rule_on_the_accuracy_of_classes_is_in_words(limit: str, often: str) -
         assert f"“The predicted class is right at most 2 percentage points {stated}" in verdict
 
 
-def test_a_significant_difference_under_an_inconclusive_rule_is_explained():
-    said = (
-        "Inconclusive is not “no difference”: in 1 comparison the data fit both a pass and a fail. "
-        "People with sex F differ statistically significantly from those they are compared with, "
-        "but perhaps within the limit."
-    )
-    men = {"tp": 510, "fp": 0, "fn": 490, "tn": 0}
-    for selected, significant in ((430, True), (490, False)):
-        women = {"tp": selected, "fp": 0, "fn": 1000 - selected, "tn": 0}
-        counts = fg.confusion("sex", {"F": women, "M": men})
-        limit = 0.8 if significant else 0.95
-        report = fg.audit(counts, rules=f"selection_rate.ratio >= {limit}")
-        (text,) = (str(e) for e in report.brief().certainty if "Inconclusive is" in str(e))
-        assert text.startswith(said) is significant
-        assert ("differ statistically significantly" in text) is significant
-
-
 def test_a_half_of_a_person_is_rounded_alike_in_every_sentence() -> None:
     """52.5% was "53 were rated high risk" in one sentence and "(52 v 37 of 100)" in the next."""
     rows = {"g": ["A"] * 200 + ["B"] * 200, "p": [1] * 105 + [0] * 95 + [1] * 70 + [0] * 130}
     report = fg.audit(rows, sensitive="g", prediction="p", positive=1, rules="CI <= 0.5")
     text = " ".join(str(each) for _, answer in report.brief().answers for each in answer)
     assert "35 had p = 1; of 100 people with g A, 53." in text
-    assert "No rule is about this difference (35 v 53 of 100)" in text
+    assert "No rule is about this difference." in text
 
 
 @pytest.mark.parametrize("value", ["Other", "other", "Others", "All other", "Not stated", "None"])
@@ -776,7 +747,7 @@ def test_a_decision_without_a_word_of_its_own_is_not_the_other() -> None:
         text = str(report.brief())
         assert "approved =" not in text
         assert "approved other than" not in text
-        assert f"women who repaid {refused}; at the rate of men" in text
+        assert f"women who repaid and {refused}" in text
         drawn = [e for e in report_document(report).exhibits if hasattr(e, "key")]
         assert refused in drawn[0].key
     assert "were not refused" in text
@@ -788,7 +759,7 @@ def test_words_for_a_decision_that_is_the_label_are_used() -> None:
     data = loans().with_columns(pl.col("approved").alias("admit"))
     asked = {"label": "admit", "sensitive": "sex", "positive": 1}
     text = str(fg.audit(data, **asked, words=words).brief())
-    assert "The data state who were admitted or rejected, compared by sex" in text
+    assert "Outcome (admitted or rejected), by sex; no model" in text
     assert "admit = 1" not in text
     of_labels = words | {"label_positive": "came"}
     assert "admitted" not in str(fg.audit(data, **asked, words=of_labels).brief())
@@ -822,10 +793,9 @@ def test_insufficient_data_are_stated_once_of_two_groups_with_what_they_are_of()
     rows = loans(rows=60)
     every = [str(each) for each in audit(rows).brief().certainty]
     (text,) = (each for each in every if "Insufficient data for" in each)
-    assert re.match(
-        "Insufficient data for some comparisons of (women and men|men and women): ", text
+    assert re.fullmatch(
+        r"Insufficient data for some comparisons of (women and men|men and women)\.", text
     )
-    assert "true positive rate" in text
 
 
 @pytest.mark.parametrize(
@@ -855,7 +825,7 @@ def test_a_word_for_a_decision_leaves_none_of_the_preset_for_its_opposite() -> N
 
 
 def test_every_difference_that_no_rule_is_about_is_named() -> None:
-    """Beside a mean a share was not: "about the ROC AUC of s: ... does not depend on them"."""
+    """Beside a mean a share was not."""
     rng = np.random.default_rng(4)
     group, y = np.repeat(["A", "B", "C"], 800), rng.integers(0, 2, 2_400)
     noise = np.where(group == "A", 0.1, np.where(group == "B", 0.5, 1.0))
@@ -864,8 +834,7 @@ def test_every_difference_that_no_rule_is_about_is_named() -> None:
     report = fg.audit(rows, label="y", score="s", sensitive="g", rules="base_rate.ratio >= 0.1")
     (text,) = (str(each) for each in report.brief().verdict + report.brief().found
                if "No rule is about" in str(each))  # fmt: skip
-    assert text.startswith("No rule is about this difference or the ROC AUC of s: ")
-    assert text.endswith("the verdict does not depend on them.")
+    assert text == "No rule is about these differences."
 
 
 def test_the_page_states_of_which_features_intervals_hold_for_all_pairs_of_groups() -> None:

@@ -38,9 +38,7 @@ def test_an_error_heads_the_page_and_is_named() -> None:
         r"Hispanic: between \d+ and \d+ for every 100 \(95% CI, for this ratio alone\)\.",
         str(brief.certainty[0]),
     )
-    assert (
-        str(brief.steps[0]) == "The analyst should send the errors to the publisher of the tables."
-    )
+    assert str(brief.steps[0]) == "Analyst: send the errors to the publisher of the tables."
 
 
 def test_people_of_a_scoring_rate_are_not_called_selected() -> None:

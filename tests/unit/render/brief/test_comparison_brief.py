@@ -57,7 +57,7 @@ def test_a_gap_that_grew_is_stated_as_counts_of_both_reports() -> None:
     assert str(brief.certainty[0]) == (
         "Women and men: 8 to 20 of 100 further apart in how often they are approved (95% CI)."
     )
-    assert str(brief.steps[0]).startswith("The analyst should first find out what changed")
+    assert str(brief.steps[0]).startswith("Analyst: first find out what changed")
 
 
 def test_a_reversal_is_stated_from_the_side_that_is_worse_off_now() -> None:
@@ -82,7 +82,7 @@ def test_what_cannot_be_tested_claims_nothing() -> None:
 
 SENTENCE = re.compile(
     r"Of ([\d,]+) (women|men)( who \w+(?: not \w+)?)?, ([\d,]+) (.+) in the old report and "
-    r"([\d,]+) in the new report; of [\d,]+ (women|men)(?: [^,]*)?, ([\d,]+) and ([\d,]+)\."
+    r"([\d,]+) in the new report; of [\d,]+ (?:such )?(women|men), ([\d,]+) and ([\d,]+)\."
 )
 
 

@@ -191,7 +191,7 @@ def test_cases_to_read_are_of_strata_in_which_the_worse_off_are_shown_to_be():
     (gap,) = found.gaps
     shown = {each.stratum["grade"] for each in gap.strata if each.interval.high < 0}
     assert 1 < len(shown) < 4
-    (step,) = (str(each) for each in found.brief().steps if "should read cases" in str(each))
+    (step,) = (str(each) for each in found.brief().steps if "read cases" in str(each))
     assert set(re.findall(r"grade (\d+)", step)) == shown
     assert "statistically significant, all values of grade judged together" in step
 
@@ -206,7 +206,7 @@ def test_cases_to_read_are_not_of_strata_that_are_shown_only_where_each_is_judge
     shown = {grade for grade, value in p.items() if value < 0.05}
     assert shown
     assert shown < p.keys()
-    (step,) = (str(each) for each in found.brief().steps if "should read cases" in str(each))
+    (step,) = (str(each) for each in found.brief().steps if "read cases" in str(each))
     assert set(re.findall(r"grade (\d+)", step)) == shown
 
 
@@ -283,14 +283,14 @@ def test_with_controls_cases_to_read_are_alike_in_them_and_the_chart_shows_what_
     remains, accounted = controlled(-8), controlled(0)
     step, decide = map(str, remains.brief().steps)
     assert decide == (
-        "Those responsible should decide whether what remains within branch and debt is tolerable."
+        "Those responsible: decide whether what remains within branch and debt is tolerable."
     )
     assert step == (
-        "Those who know the cases should read cases of both sides within the same branch and debt: "
+        "Those who know the cases: read cases of both sides within the same branch and debt: "
         "branch N first."
     )
     (step,) = map(str, accounted.brief().steps)
-    assert step.startswith("Those responsible should ask whether branch and debt should count")
+    assert step.startswith("Those responsible: ask whether branch and debt should count")
     drawn = decomposition_document(remains).exhibits[0]
     row = drawn.rows[-1]
     assert row.label == "adjusted for branch and debt by regression"

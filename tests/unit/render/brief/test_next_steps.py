@@ -97,7 +97,7 @@ def test_verdicts_of_one_comparison_each_are_counted_as_comparisons():
 
 
 OWNERS = (
-    "The analyst",
+    "Analyst",
     "Those responsible",
     "Those who supply the data",
     "Those who know the cases",
@@ -140,4 +140,4 @@ def test_every_step_begins_with_who_takes_it(name):
     steps = [str(each) for each in made.brief().steps]
     assert steps
     for step in steps:
-        assert step.startswith(tuple(f"{owner} should " for owner in OWNERS)), step
+        assert step.startswith(tuple(f"{owner}: " for owner in OWNERS)), step

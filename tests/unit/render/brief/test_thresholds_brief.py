@@ -180,7 +180,7 @@ def test_without_a_common_threshold_the_page_has_who_is_worse_off_the_cost_and_t
     assert of.common is None
     assert of.costly is not None
     cut = of.costly.thresholds["F"]
-    women, men = "women with repaid = 1", "men with repaid = 1"
+    women, men = "women with repaid = 1", "such men"
     if favourable == "positive":
         assert str(brief.found[0]) == (
             f"At today's threshold, 0.5, {women} were approved less often than {men}: they are "
@@ -248,7 +248,7 @@ def test_three_groups_and_weights_have_no_counts_that_nobody_knows(goal: str) ->
     first = str(made.brief().found[0])
     assert first.startswith("At today's threshold, 0.5, ")
     assert names[point.group] in first
-    assert "all other applicants" in first
+    assert re.search("(all other|other such) applicants", first)
     if made["sex"].common is None:
         assert any("(95% CI)" in str(each) for each in made.brief().certainty)
 
@@ -258,7 +258,7 @@ def test_todays_threshold_changes_nothing() -> None:
     assert str(brief.headline) == "At today's threshold, 0.5, the goal is met"
     assert "a random half of the rows that had no part in the decision to keep 0.5" in str(brief)
     assert str(brief.steps[0]).startswith(
-        "The analyst should judge today's threshold by all rows (fairgauge audit --"
+        "Analyst: judge today's threshold by all rows (fairgauge audit --"
     )
     text = "\n".join(map(str, brief.found))
     assert re.search(r"Of 100 applicants, \d+ were approved at 0\.5\.", text)

@@ -199,6 +199,6 @@ def test_a_candidate_that_is_better_is_said_to_be():
             women_and_men, **QUESTION, candidate=name, count="n", margins={"accuracy": 0.05}
         )
         better = name == "fairer"
-        stated = "it is significantly better in accuracy (how often the decision matches the"
+        stated = "it is better in accuracy (how often the decision matches the"
         assert (stated in text(found)) == better
-        assert ("significantly better, so not worse by more than 5.0 pp" in text(found)) == better
+        assert (": better, so not worse by more than 5.0 pp" in text(found)) == better
