@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from fairgauge.catalogue.cells import Array, Need, divide
+from fairgauge.catalogue.cells import Array, ConfusionCounts, Need, divide
 from fairgauge.catalogue.comparisons import Combined, Metric, Scope
 from fairgauge.enums import Profile, Task
 from fairgauge.reasons import Reason, ReasonCode
@@ -17,7 +17,6 @@ from fairgauge.reasons import Reason, ReasonCode
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fairgauge.catalogue.cells import ConfusionCounts
     from fairgauge.catalogue.statistics import Statistic
 
 Spreads = Literal["largest_gap", "smallest_ratio", "minimum", "maximum", "variance", "gini"]

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from fairgauge.catalogue.cells import Array, Need, divide, subtract
+from fairgauge.catalogue.cells import Array, ConfusionCounts, Need, divide, subtract
 from fairgauge.enums import Profile, Task
 from fairgauge.reasons import Reason, ReasonCode
 
 if TYPE_CHECKING:
-    from fairgauge.catalogue.cells import ConfusionCounts
     from fairgauge.catalogue.statistics import Statistic
 
 Order = Literal["group - reference", "reference - group"]

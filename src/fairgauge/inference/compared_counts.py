@@ -14,7 +14,7 @@ import numpy as np
 
 from fairgauge.inference.interval import NoInterval
 from fairgauge.reasons import ReasonCode
-from fairgauge.stats.arrays import quotient
+from fairgauge.stats.arrays import Index, quotient
 from fairgauge.stats.weighted import effective_share
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from fairgauge.inference.clusters import ClusteredProportion, Clusters
     from fairgauge.question.specification import Spec
     from fairgauge.results.scopes import ClassScope
-    from fairgauge.stats.arrays import Index
 
 FEWEST_GROUPS = 3
 """With two groups, their comparison is an estimate already."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from fairgauge.catalogue.cells import BOTH, Array, divide
+from fairgauge.catalogue.cells import BOTH, Array, ConfusionCounts, divide
 from fairgauge.catalogue.comparisons import (
     ComparisonMetric,
     Contrast,
@@ -67,17 +67,15 @@ from fairgauge.results.estimates import (
     as_number,
 )
 from fairgauge.results.scopes import OVERALL, POOLED, Bounds, ClassScope, Reference
-from fairgauge.stats.arrays import Index
+from fairgauge.stats.arrays import Index, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from fairgauge.catalogue.across import Across
-    from fairgauge.catalogue.cells import ConfusionCounts
     from fairgauge.inference.clusters import ClustersBySide
     from fairgauge.question.specification import Spec
     from fairgauge.resolve.outcomes import OutcomeMasks
-    from fairgauge.stats.arrays import Limits
 
 
 class Result(Certainty, total=False):

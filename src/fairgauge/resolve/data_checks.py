@@ -682,6 +682,7 @@ def undecided_outcomes(
             condition = RowCondition(axis.column, (ValueSet(values),), negated=True)
             yield Diagnostic.warning(
                 DiagnosticCode.UNDECIDED_OUTCOMES,
+                None,
                 column=axis.column,
                 values=tuple(name_of(level) for level, _ in some),
                 rows=None if spec.of_people else sum(rows for _, rows in some),

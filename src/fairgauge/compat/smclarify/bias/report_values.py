@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fairgauge.compat._coded_column import CodedColumn
-    from fairgauge.compat._column_reading import DataType
     from fairgauge.compat._facet_counts import BinaryOutcome
 
 

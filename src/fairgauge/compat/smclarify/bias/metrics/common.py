@@ -18,7 +18,7 @@ from fairgauge.compat._facet_counts import (
     count_question,
 )
 from fairgauge.compat._service_metrics import ServiceMetrics, unsortable
-from fairgauge.compat._service_texts import DESCRIPTIONS, read
+from fairgauge.compat._service_texts import DESCRIPTIONS, MetricEntry, read
 from fairgauge.compat.smclarify.bias.metrics.constants import INFINITY
 from fairgauge.enums import Profile
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from fairgauge.compat._service_texts import MetricEntry
 
 Result = TypeVar("Result")
 Metric = TypeVar("Metric", bound="Callable[..., object]")
