@@ -717,8 +717,6 @@ def _with_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, confiden
     if min(gap.support.share_group, gap.support.share_reference) < _LEAST_COMMON:
         return gap
     gap = replace(gap, review=_review(gap, sides, crossed))
-    if sides.squares is not None and sides.sampling is not None:
-        return gap
     if _decided_by_strata(sides, crossed):
         return gap
     counts = sides.x_d, sides.n_d, sides.x_a, sides.n_a
@@ -756,7 +754,7 @@ def adjusted_gap(
     """
     z, by_side = critical(confidence), effects is ColumnEffects.BY_SIDE
     if squares is not None:
-        found = adjusted_mean(*counts, squares, columns, z, by_side=by_side)
+        found = adjusted_mean(*counts, squares, columns, z, by_side=by_side, sampling=sampling)
     else:
         found = adjusted_effect(*counts, columns, z, by_side=by_side, sampling=sampling)
     if found is None:

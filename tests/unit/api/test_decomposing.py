@@ -644,9 +644,8 @@ def test_repeated_rows_of_a_person_are_one(weight, task):
     for one, other in zip(once.strata, found.strata, strict=True):
         assert other.interval.high == pytest.approx(one.interval.high, abs=0.01)
     assert found.heterogeneity.p_value == pytest.approx(once.heterogeneity.p_value, abs=0.05)
-    low, expected = ([a.odds_ratio_interval.low for a in gap.adjusted[:1]] for gap in (found, once))
+    low, expected = (gap.adjusted[0].interval.low for gap in (found, once))
     assert low == pytest.approx(expected, rel=0.02)
-    assert bool(low) == (task is None)
     cube = fg.count(survey(), cluster="person", **asked)
     assert fg.why(cube).gaps == (once,)
 
