@@ -108,6 +108,16 @@ def test_counts_give_what_rows_give_whatever_they_were_counted_for():
     assert fg.why(first + second).gaps == rows.gaps
 
 
+@pytest.mark.parametrize("metrics", ["base_rate.difference", "base_rate.ratio"])
+def test_strata_too_few_for_a_test_are_listed_by_their_difference(metrics):
+    """They were by what they contribute to composition, the smallest difference first."""
+    cells = [("F", "A", 360, 400), ("M", "A", 92, 100), ("F", "B", 20, 100), ("M", "B", 120, 400),
+             ("F", "C", 50, 100), ("M", "C", 55, 100)]  # fmt: skip
+    (gap,) = fg.why(of_strata(cells), label="admitted", sensitive="sex", strata="dept", count="n",
+                    metrics=metrics, reference={"sex": "M"}).gaps  # fmt: skip
+    assert [each.stratum["dept"] for each in gap.strata] == ["A", "C", "B"]  # the gap is above 0
+
+
 def test_what_is_saved_is_loaded(tmp_path):
     found = decomposed(
         metrics=["base_rate.difference", "base_rate.ratio"], margins={"base_rate": 0.05}
