@@ -154,7 +154,8 @@ def _cells_of_gap(
     sampling = None
     if weighted:
         sides = zip(*map(of_sides, (sums["w2"], *squared)), strict=True)
-        sampling = Sampling(*(SquaredWeights(*each) for each in sides))
+        ours_squared, theirs_squared = (SquaredWeights(*each) for each in sides)
+        sampling = Sampling(ours_squared, theirs_squared)
     (x_d, x_a), (n_d, n_a) = of_sides(values), of_sides(rows)
     return (x_d, n_d, x_a, n_a), squares, sampling, combined.T
 

@@ -555,6 +555,10 @@ def test_rows_without_a_stratum_are_excluded_and_counted():
         ({"strata": "admitted"}, "is the label"),
         ({"metrics": "cdd_l"}, "no metric|unknown"),
         ({"metrics": "CDDL"}, "has no decomposition"),
+        (
+            {"metrics": "mean_score.ratio", "score": "admitted", "label": None},
+            "name the score as the prediction",
+        ),
         ({"margins": {"recall": 0.1}}, "no difference in it; the rates are 'base_rate'$"),
         (
             {"margins": {"base_rate": 0.1}, "metrics": "base_rate.ratio"},
