@@ -1,8 +1,9 @@
-"""Regressions of weighted and clustered rows against `GLM` of statsmodels 0.15 on the rows.
+"""Regressions of weighted and clustered rows against statsmodels 0.15 on the rows.
 
-`GLM(..., Binomial(), var_weights=w)` with `cov_type="HC0"`, or "cluster" and Student's t of one
-less than the clusters. `why` divides residuals by 1 less the leverage (HC3), and omits each cluster
-in turn (jackknife), so that its intervals are a little wider: by less than 1% in these 3,000 rows.
+Rates: `GLM(..., Binomial(), var_weights=w)` with `cov_type="HC0"`, or "cluster" and Student's t of
+one less than the clusters. `why` divides residuals by 1 less the leverage (HC3), and omits each
+cluster in turn (jackknife), so that its intervals are a little wider: by less than 1% in these
+3,000 rows. Means: `WLS` with "HC3", and with "cluster".
 """
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 import fairgauge as fg
 from fairgauge.api import decomposing
 from fairgauge.enums import ColumnEffects
+from fairgauge.stats.intervals import as_critical_t
 
 T = 2.009575234489209  # of 49 degrees of freedom
 Z = 1.959963984540054
@@ -27,8 +29,10 @@ def rows():
     y = (rng.random(n) < 1 / (1 + np.exp(-odds))).astype(int)
     z = (rng.random(n) < 1 / (1 + np.exp(-odds + 0.08 * (dti - 38)))).astype(int)
     w = 1 + rng.integers(0, 2, n) + y * (branch == "a")
+    pay = 30 + 0.2 * dti - 1.5 * (sex == "F") + rng.gamma(2, 2, n) + rng.normal(0, 2, 50)[firm]
+    pay += 0.5 * w * (branch == "b")
     return pl.DataFrame({"sex": sex, "branch": branch, "dti": dti, "firm": firm, "y": y, "z": z,
-                         "w": w})  # fmt: skip
+                         "w": w, "pay": pay.round(2)})  # fmt: skip
 
 
 def adjusted(rows, effects, **asked):
@@ -73,3 +77,33 @@ def test_weighted_rows_and_a_number(rows, few, monkeypatch):
     assert found.value == pytest.approx(-0.092548669368141, abs=1e-8)
     assert np.log(found.odds_ratio) == pytest.approx(-0.4000286845763663, abs=1e-7)
     assert 1 <= half(np.log(tuple(found.odds_ratio_interval))) / (Z * 0.08153952033105519) < 1.01
+
+
+@pytest.mark.parametrize(
+    ("options", "effect", "error", "critical"),
+    [
+        ({"weight": "w"}, -0.9851501142637528, 0.14617835716910188, Z),
+        ({"cluster": "firm"}, -0.9944394828868875, 0.1286135394929071, T),
+        ({"weight": "w", "cluster": "firm"}, -0.9851501142637528, 0.14382987832045224, T),
+    ],
+)
+def test_levels_of_means(rows, options, effect, error, critical):
+    asked = {"label": "pay", "positive": None, "task": "regression", "strata": "branch"}
+    found = adjusted(rows, ColumnEffects.MAIN, **asked, **options)
+    assert found.value == pytest.approx(effect, abs=1e-9)
+    # clusters never make an interval narrower than that of independent rows
+    assert 1 <= (found.interval.high - found.value) / (critical * error) < 1.06
+
+
+@pytest.mark.parametrize(("few", "near"), [(10_000, 1e-3), (1, 1e-8)])
+def test_means_of_weighted_rows_and_a_number(rows, few, near, monkeypatch):
+    """Counted, the rows of a cell share the mean of their leverages."""
+    monkeypatch.setattr(decomposing, "_FEW_VALUES", few)
+    asked = {"label": "pay", "positive": None, "task": "regression", "weight": "w"}
+    found = adjusted(
+        rows, ColumnEffects.NUMBERS, strata=["branch", fg.cut("dti", "quantiles")], **asked
+    )
+    assert found.value == pytest.approx(-1.4337566114654976, abs=1e-8)
+    degrees = rows["w"].sum() ** 2 / (rows["w"] ** 2).sum() - 5  # Kish
+    reach = float(as_critical_t(Z, degrees))
+    assert found.interval.high - found.value == pytest.approx(reach * 0.13461017168888129, rel=near)

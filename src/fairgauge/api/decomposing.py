@@ -474,6 +474,12 @@ def _wrong_metrics(spec: Spec, margins: Collection[str]) -> Iterator[Problem]:
                 f"{metric.name} has no decomposition: {it_is} difference or ratio of one rate "
                 "or mean, such as base_rate.difference"
             )
+            if metric.name.startswith("mean_score."):
+                message = (
+                    f"{metric.name} has no decomposition, since scores are counted by intervals; "
+                    "name the score as the prediction of a regression (--prediction COL --task "
+                    "regression), and ask for its mean (mean_prediction.difference)"
+                )
             yield Problem("metrics", message)
     if margins and rates and not differences:
         yield Problem("margins", "are of differences; metrics asks for ratios alone")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import accumulate, takewhile
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import Role
@@ -66,8 +66,12 @@ def quartiles(levels: Sequence[Value], rows: Sequence[float] | None = None) -> t
     >>> quartiles([20, 30, 40, 50, 60]), quartiles([20, 30, 40], [8, 1, 1]), quartiles(["a"])
     ((30, 40, 50), (20,), ())
     """
-    numbers = list(takewhile(is_number, levels))
-    if not numbers or len(numbers) < len(levels):
+    numbers: list[int | float] = []
+    for each in levels:
+        if not is_number(each):
+            return ()
+        numbers.append(each)
+    if not numbers:
         return ()
     below = list(accumulate(rows or [1.0] * len(numbers)))
     at = [next(i for i, n in enumerate(below) if n >= q * below[-1]) for q in (0.25, 0.5, 0.75)]

@@ -64,6 +64,7 @@ from fairgauge.stats.grouped_regression import AdjustedEffect, adjusted_effect, 
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import holm
 from fairgauge.stats.outlying_strata import (
+    FEWEST_STRATA,
     HeterogeneityTest,
     Outlying,
     heterogeneity,
@@ -717,8 +718,6 @@ def _with_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, confiden
     if min(gap.support.share_group, gap.support.share_reference) < _LEAST_COMMON:
         return gap
     gap = replace(gap, review=_review(gap, sides, crossed))
-    if sides.squares is not None and sides.sampling is not None:
-        return gap
     if _decided_by_strata(sides, crossed):
         return gap
     counts = sides.x_d, sides.n_d, sides.x_a, sides.n_a
@@ -756,7 +755,7 @@ def adjusted_gap(
     """
     z, by_side = critical(confidence), effects is ColumnEffects.BY_SIDE
     if squares is not None:
-        found = adjusted_mean(*counts, squares, columns, z, by_side=by_side)
+        found = adjusted_mean(*counts, squares, columns, z, by_side=by_side, sampling=sampling)
     else:
         found = adjusted_effect(*counts, columns, z, by_side=by_side, sampling=sampling)
     if found is None:
@@ -998,7 +997,8 @@ def _places(
     """Return the places of strata, outlying ones first, then by their difference towards the gap.
 
     Beside strata that are tested, those with insufficient data follow by their contribution: of few
-    rows the difference is often large. One column of numbers is in their order behind those that
+    rows the difference is often large. Where strata are too few for any test, all are by their
+    difference. One column of numbers is in their order behind those that
     are outlying, of which there are none among years.
     """
     places = np.flatnonzero(held)
@@ -1009,7 +1009,8 @@ def _places(
         numbers = _numbers([crossed.strata[s][0] for s in places.tolist()])
         if numbers is not None:
             return np.asarray(places[np.lexsort([numbers, usual])])
-    untested = np.isnan(of["p_value"]) if "p_value" in of else nothing
+    few = np.isfinite(of["difference"]).sum() < FEWEST_STRATA
+    untested = nothing if few or "p_value" not in of else np.isnan(of["p_value"])
     size, difference = np.abs(of["composition"]) + np.abs(of["within"]), of["difference"]
     keys = [
         np.round(np.nan_to_num(difference), _DIGITS) * (1 if lower else -1),

@@ -105,12 +105,12 @@ def _cells_of_gap(
     """Return the counts of both sides by the values of all columns, and the codes of the values.
 
     Of means squares are between them, of weighted rows how they were sampled. None where there are
-    too many values, of a gap that is not adjusted, and of a mean of weighted rows.
+    too many values, and of a gap that is not adjusted.
     """
     role, estimate = _role_of(gap), gap.estimate
     assert isinstance(estimate.definition, Contrast)
     rated, weighted = isinstance(estimate.definition.of, Rate), exact.plan.weight is not None
-    if role is None or (weighted and not rated):
+    if role is None:
         return None
     counts = next(each for each in resolution.features if each.feature == estimate.feature)
     strata = [
@@ -140,21 +140,22 @@ def _cells_of_gap(
         found = (_by_cell(cell, on, values, len(combined)) for on in (ours, theirs))
         return next(found), next(found)
 
-    squares = sampling = None
+    squares = None
     if rated:
         masks = resolution.outcomes[0]
         mask = masks.predictions if role is Role.PREDICTION else masks.labels
         positive = mask[_codes_in(outcome, exact, cut)[codes[:, -1]]]
         values = rows * positive
-        if weighted:
-            squared = of_sides(sums["w2"]), of_sides(sums["w2"] * positive)
-            ours_squared, theirs_squared = (
-                SquaredWeights(w2, y, y) for w2, y in zip(*squared, strict=True)
-            )
-            sampling = Sampling(ours_squared, theirs_squared)
+        squared = [sums["w2"] * positive] * 2 if weighted else []
     else:
         y = "y" if role is Role.LABEL else "p"
         values, squares = sums[y], of_sides(sums[2 * y])
+        squared = [sums[f"{y}_w2"], sums[f"{2 * y}_w2"]] if weighted else []
+    sampling = None
+    if weighted:
+        sides = zip(*map(of_sides, (sums["w2"], *squared)), strict=True)
+        ours_squared, theirs_squared = (SquaredWeights(*each) for each in sides)
+        sampling = Sampling(ours_squared, theirs_squared)
     (x_d, x_a), (n_d, n_a) = of_sides(values), of_sides(rows)
     return (x_d, n_d, x_a, n_a), squares, sampling, combined.T
 

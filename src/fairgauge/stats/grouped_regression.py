@@ -338,6 +338,7 @@ def adjusted_mean(
     z: float,
     *,
     by_side: bool = False,
+    sampling: Sampling | None = None,
 ) -> AdjustedEffect | None:
     """Return the difference of means adjusted for columns, with its robust interval.
 
@@ -353,6 +354,9 @@ def adjusted_mean(
         The critical value, of which that of Student's t is taken.
     by_side : bool
         Whether the levels have effects of their own on each side.
+    sampling : Sampling, optional
+        Of weighted rows, and of clusters: ``x`` and ``n`` are then sums of weights, and squares
+        are taken from it. The test of equal effects is then omitted.
 
     Returns
     -------
@@ -376,15 +380,18 @@ def adjusted_mean(
     if cells is None:
         return None
     x, n, q = (cells.joined(*pair) for pair in ((x_d, x_a), (n_d, n_a), (q_d, q_a)))
-    spare = n.sum() - cells.design.width
+    squared = SquaredWeights(n, x, q) if sampling is None else _squared(sampling, cells.held)
+    spare = spare_rows(float(n.sum()), float(squared.rows.sum()), cells.design.width)
     if spare < 1:
         return None
+    if sampling is not None and sampling.clusters is not None:
+        spare = sampling.clusters.degrees
     inverse = np.linalg.pinv(cells.design.products(n), hermitian=True)
     beta = inverse @ cells.design.sums(x)
-    fitted = cells.design @ beta
-    squared = q - 2 * fitted * x + n * fitted**2
-    residuals = np.where(squared > _ROUNDING * q, squared, 0.0)
-    meat = cells.design.products(hc3_meat(residuals, cells.design.forms(inverse)))
+    about = squared.about(cells.design @ beta)
+    residuals = np.where(about.squares > _ROUNDING * squared.squares, about.squares, 0.0)
+    not_own = not_owned(cells.design.forms(inverse) * squared.rows / n)
+    meat = cells.design.products(residuals / not_own**2)
     covariance, total = inverse @ meat @ inverse, n.sum()
     sides = cells.of_group, cells.of_reference
     fits, averages = [side @ beta for side in sides], [side.sums(n) / total for side in sides]
@@ -393,15 +400,28 @@ def adjusted_mean(
         """Return the standard error of a combination of the two standardised means."""
         of_cell = by_group * fits[0] - by_reference * fits[1]
         slope = by_group * averages[0] - by_reference * averages[1]
-        of_rows = float((n * (of_cell - slope @ beta) ** 2).sum()) / total**2
-        return float(np.sqrt(slope @ covariance @ slope + of_rows))
+        # what a row moves it by: this much, and its residual times a slope
+        from_mean = (of_cell - slope @ beta) / total
+        of_residual = cells.design @ (inverse @ slope) / not_own
+        variance = slope @ covariance @ slope + (squared.rows * from_mean**2).sum()
+        if sampling is not None:
+            variance += 2 * (from_mean * of_residual * about.values).sum()
+            level = from_mean - of_residual * (cells.design @ beta)
+            variance *= sampling.design_effect(
+                _by_side(level, cells.held), _by_side(of_residual, cells.held)
+            )
+        return float(np.sqrt(variance))
 
     means = [float((n * fit).sum() / total) for fit in fits]
     difference = float((n * (fits[0] - fits[1])).sum() / total)
     found = mean_of_sides(means, difference, error, float(spare), z)
-    return found and found._replace(
-        cells=len(n), interaction=_equal_effects(beta, covariance, cells.own)
-    )
+    own = cells.own if sampling is None else []
+    return found and found._replace(cells=len(n), interaction=_equal_effects(beta, covariance, own))
+
+
+def spare_rows(weights: float, squared: float, effects: int) -> float:
+    """Return how many rows are left beside the effects, of weighted ones effective rows (Kish)."""
+    return weights**2 / squared - effects
 
 
 def spared(leverage: Array) -> Array:
@@ -412,9 +432,9 @@ def spared(leverage: Array) -> Array:
     return np.asarray(1 - np.minimum(leverage, _MOST_LEVERAGE))
 
 
-def hc3_meat(squares: Array, leverage: Array) -> Array:
-    """Return squared residuals as HC3 has them."""
-    return np.asarray(squares / (1 - np.minimum(leverage, 1 - 1e-9)) ** 2)
+def not_owned(leverage: Array) -> Array:
+    """Return what a row does not determine of its own fitted mean, as `spared` of a rate."""
+    return np.asarray(1 - np.minimum(leverage, 1 - 1e-9))
 
 
 def mean_of_sides(

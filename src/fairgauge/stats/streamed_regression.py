@@ -18,9 +18,10 @@ from fairgauge.stats.grouped_regression import (
     effect_of_sides,
     expit,
     fit_counts,
-    hc3_meat,
     mean_of_sides,
+    not_owned,
     ratio_of_sides,
+    spare_rows,
     spared,
     to_observed,
 )
@@ -234,20 +235,26 @@ class StreamedLinear:
         self.done = False
         self.found: AdjustedEffect | None = None
         self._cells, self._z = cells, z
-        self._of_rows, self._values, self._meat = (
-            _CellSums(len(cells.on_group), numbers) for _ in range(3)
+        self._of_rows, self._squared, self._values, self._meat, self._crossed = (
+            _CellSums(len(cells.on_group), numbers) for _ in range(5)
         )
         self._fitted: tuple[Array, Array] | None = None
 
-    def add(self, cell: Index, z: Array, y: Array, n: Array) -> None:
+    def add(self, cell: Index, z: Array, y: Array, n: Array, squared: Array | None = None) -> None:
+        """Take rows: cells, numbers, outcomes, weights, and of sampled rows squared weights."""
+        of_squares = n if squared is None else squared
         if self._fitted is None:
             self._of_rows.add(cell, n, z)
+            self._squared.add(cell, of_squares, z)
             self._values.add(cell, n * y, z)
             return
         (beta, inverse), design = self._fitted, self._cells.design
-        at, hat = design.width, _leverage(design, inverse, cell, z)
+        at, hat = design.width, of_squares / n * _leverage(design, inverse, cell, z)
         residual = y - (design @ beta[:at])[cell] - z @ beta[at:]
-        self._meat.add(cell, hc3_meat(n * residual**2, hat), z)
+        residual = residual / not_owned(hat)
+        self._meat.add(cell, of_squares * residual**2, z)
+        if squared is not None:
+            self._crossed.add(cell, squared * residual, z)
 
     def end_of_scan(self) -> None:
         design = self._cells.design
@@ -258,15 +265,19 @@ class StreamedLinear:
         beta, inverse = self._fitted
         covariance = inverse @ self._meat.matrix(design) @ inverse
         side, total = self._cells.side, float(self._of_rows.plain.sum())
-        spare = total - int((np.diag(inverse) > 0).sum())
+        kept = int((np.diag(inverse) > 0).sum())
+        spare = spare_rows(total, float(self._squared.plain.sum()), kept)
         on_reference = np.where(np.arange(len(beta)) == side, 0.0, 1.0)
         average = self._of_rows.vector(design) / total * on_reference
         own, reference = beta * on_reference, float(average @ beta)
-        of_rows = float(own @ self._of_rows.matrix(design) @ own) / total - reference**2
+        centred = own - reference * (np.arange(len(beta)) == 0)  # the constant is first
+        of_rows = float(centred @ self._squared.matrix(design) @ centred) / total**2
+        crossed = centred @ self._crossed.matrix(design) @ inverse / total
 
         def error(by_group: float, by_reference: float) -> float:
-            slope = (by_group - by_reference) * average + by_group * (1 - on_reference)
-            spread = (by_group - by_reference) ** 2 * of_rows / total
+            apart = by_group - by_reference
+            slope = apart * average + by_group * (1 - on_reference)
+            spread = apart**2 * of_rows + 2 * apart * float(crossed @ slope)
             return float(np.sqrt(slope @ covariance @ slope + spread))
 
         self.done = True

@@ -173,15 +173,17 @@ def test_means_of_clustered_rows_are_covered():
     rng = np.random.default_rng(6)
     asked = {"label": "pay", "task": "regression", "sensitive": "sex", "strata": "grade",
              "reference": {"sex": "M"}}  # fmt: skip
-    covered, naive = 0, 0
+    covered, naive, adjusted = 0, 0, 0
     for _ in range(80):
         table = of_firms(rng)
         for cluster in ("firm", None):
             (gap,) = fg.why(table, cluster=cluster, **asked).gaps
             end = gap.part(GapPartKind.WITHIN).interval
             covered += cluster is not None and end.low <= -1 <= end.high
+            adjusted += cluster is not None and -1 in gap.adjusted[0].interval
             naive += cluster is None and end.low <= -1 <= end.high
     assert covered >= 70
+    assert adjusted >= 70
     assert naive < 60
 
 
@@ -209,12 +211,14 @@ def test_clusters_of_rows_without_a_label_take_no_part():
         assert one.interval.low == pytest.approx(other.interval.low)
 
 
-def test_weighted_means_have_no_regression():
+def test_weighted_means_have_a_regression():
     table = years([0.0, 0.01, 0.0, 0.01]).with_columns(w=pl.col("n") / 100)
     (gap,) = fg.why(table, label="y", task="regression", sensitive="sex", strata="year",
                     weight="w").gaps  # fmt: skip
-    assert gap.adjusted == ()
     assert gap.trend is not None
-    assert "No regression of the mean is made of weighted or clustered rows" in gap.says
     plain = fg.why(table, label="y", task="regression", sensitive="sex", strata="year").gaps[0]
-    assert "No regression" not in plain.says
+    main, unweighted = gap.adjusted[0], plain.adjusted[0]
+    assert main.value == pytest.approx(gap.part(GapPartKind.WITHIN).value, abs=0.01)
+    assert "by linear regression" in gap.says
+    assert (main.value, unweighted.interaction_p) != (unweighted.value, None)
+    assert gap.adjusted[1].interaction_p is None

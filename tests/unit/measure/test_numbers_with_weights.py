@@ -111,8 +111,13 @@ def test_the_scale_of_weights_and_rows_without_one_change_nothing(way):
     assert other.interval.low == pytest.approx(found.interval.low, abs=1e-8)
 
 
-def test_a_mean_of_weighted_rows_has_no_regression(way):
-    asked = ASKED | {"label": "dti", "task": "regression", "positive": None}
-    asked["strata"] = ["branch", fg.cut("w", "quantiles")]
-    (gap,) = fg.why(ROWS, weight="w", **asked).gaps
-    assert gap.adjusted == ()
+def test_a_mean_of_weighted_rows_is_that_of_repeated_rows(way):
+    asked = {"label": "pay", "task": "regression", "positive": None}
+    pay = 20 + 0.1 * pl.col("dti") - (pl.col("sex") == "F") + pl.col("y") * pl.col("w")
+    rows = ROWS.with_columns(pay=pay)
+    found, repeated = (of_numbers(rows, **asked, **{how: "w"}) for how in ("weight", "count"))
+    assert found.value == pytest.approx(repeated.value, abs=1e-8)
+    assert found.ratio == pytest.approx(repeated.ratio, abs=1e-8)
+    assert found.interval.high > repeated.interval.high  # no more rows than there are
+    other = of_numbers(rows.with_columns(w=pl.col("w") * 0.37), **asked, weight="w")
+    assert tuple(other.interval) == pytest.approx(tuple(found.interval), abs=1e-8)

@@ -425,9 +425,8 @@ def describe_adjusted(gap: Gap, *, brief: bool = False) -> str:
         return (
             ""
             if of_rates or gap.scale == "ratio"
-            else "No regression of the mean is made of weighted or clustered rows, of columns with "
-            "more than 300 levels together, or of as few rows as levels; take what remains within "
-            f"{strata_words(gap)}, which allows for weights and clusters."
+            else "No regression of the mean is made of columns with more than 300 levels together, "
+            f"or of as few rows as levels; take what remains within {strata_words(gap)}."
         )
     kind = stratum_unit(gap)
     how, what = ("logistic", "rates") if of_rates else ("linear", "means")

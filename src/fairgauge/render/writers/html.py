@@ -178,10 +178,10 @@ def _runs(blocks: Iterable[tree.Block]) -> list[tuple[str, list[tree.Block]]]:
     return [(kind, list(run)) for kind, run in groupby(blocks, key=_kind)]
 
 
-def anchors() -> Callable[[str], str]:
+def anchors(own: str = "") -> Callable[[str], str]:
     """Return a function that makes an anchor which no other part of a page has."""
     numbered = count()
-    return lambda kind: f"{kind}-{next(numbered)}"
+    return lambda kind: f"{kind}{own}-{next(numbered)}"
 
 
 def _short_rows(table: tree.Table) -> Markup:
@@ -258,11 +258,11 @@ def _digest(text: str) -> str:
 def write_notebook(document: tree.DocumentTree, shown: object = None) -> str:
     """Write a document as a fragment of HTML."""
     del shown
-    styled = tuple(
-        each for each in document.exhibits if not isinstance(each, (tree.Chart, tree.TimeChart))
-    )
+    styled = tuple(each for each in document.exhibits if not isinstance(each, tree.TimeChart))
     document = replace(document, exhibits=styled)
-    return (
-        environment().get_template("notebook.html.j2").render(document=document, fresh=anchors())
-        + "\n"
-    )
+    # cells of one notebook share their anchors: other charts have others
+    own = hashlib.sha256(repr(styled).encode()).hexdigest()[:8]
+    charted = any(isinstance(each, tree.Chart) for each in styled)
+    template = environment().get_template("notebook.html.j2")
+    written = template.render(document=document, charted=charted, fresh=anchors(f"-{own}"))
+    return f"{written}\n"

@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,8 @@ def write(document: tree.DocumentTree, shown: object = None, *, full: bool = Fal
 
     Where nothing is meant to be filed, as many of its sections follow as have room. A first page
     that needs more room than one is printed smaller, then with fewer of its charts, then with its
-    tables on the next page. Tables to publish are in every PDF, on a third page if need be.
+    tables on the next page. Where nothing gives two pages, as much as the fewest pages hold is
+    printed: a long record alone costs no chart. Tables to publish are in every PDF.
 
     Parameters
     ----------
@@ -101,13 +103,12 @@ def write(document: tree.DocumentTree, shown: object = None, *, full: bool = Fal
     """
     if full:
         return print_page(html.write(document, shown))
-    printed = b""
-    for short, tight in _shorter(document):
-        printed = print_page(html.write(short, shown, tight=tight))
-        if printed.count(_PAGE) <= _SHORT:
-            return printed
-    apart = print_page(html.write(_with_tables_apart(document), shown, tight=_TIGHTER[-1]))
-    return apart if apart.count(_PAGE) < printed.count(_PAGE) else printed
+    tried = []
+    for short, tight in chain(_shorter(document), [(_with_tables_apart(document), _TIGHTER[-1])]):
+        tried.append(print_page(html.write(short, shown, tight=tight)))
+        if tried[-1].count(_PAGE) <= _SHORT:
+            return tried[-1]
+    return min(tried, key=lambda printed: printed.count(_PAGE))  # the first of them
 
 
 def _shorter(document: tree.DocumentTree) -> Iterator[tuple[tree.DocumentTree, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 
 import polars as pl
@@ -11,6 +12,7 @@ from tests.every_result import loans, result
 
 import fairgauge as fg
 from fairgauge.cli import main
+from fairgauge.render import render
 from fairgauge.render._document_tree import Chart, Code, Facts, Heading, SignOff, Table
 from fairgauge.render.charts.charts import placed
 from fairgauge.render.documents.decomposition_document import decomposition_document
@@ -145,3 +147,18 @@ def test_the_parts_of_a_gap_in_pay_say_which_side_is_lower_for_whom():
             "Below 0: Average pay is lower for people with sex f than for people with sex m"
             f"{note}; above it the reverse."
         )
+
+
+def test_a_notebook_draws_parts_and_strata_by_anchors_of_their_own():
+    """Cells of one notebook share their anchors: the second chart had the grid of the first."""
+    asked = {"prediction": "approved", "positive": "yes", "sensitive": "sex"}
+    shown = [
+        render(fg.why(loans(), **asked, strata=strata), "notebook")
+        for strata in ("region", fg.cut("score", [0.5]))
+    ]
+    anchors = [set(re.findall(r'id="(grid[^"]*)"', each)) for each in shown]
+    assert [len(each) for each in anchors] == [2, 2]
+    assert not anchors[0] & anchors[1]
+    for each, own in zip(shown, anchors, strict=True):
+        assert "The gap and its parts" in each
+        assert set(re.findall(r'href="#(grid[^"]*)"', each)) == own
