@@ -47,6 +47,8 @@ _OF_VOLUME = 4.2
 _SUPPOSED, _FEW = 0.3, 5
 """What deviations of the log of rows are supposed to be, as if so many of them were known."""
 _VOLUME = math.log(4 / 3)
+_LAST_WEEKDAYS = 4
+"""Periods of the same weekday that one is compared with."""
 _OTHER_RANGE = 0.2
 """Shares of scores that move by days alone hardly reach, and by another scale far surpass."""
 _FEWEST_CELLS = 4
@@ -327,6 +329,21 @@ def _never(
 def _jumps(periods: Sequence[Period], values: Array) -> Array:
     """Return the usual logs of rows of the periods that are far from them, nan of the others.
 
+    The first seven are compared with three or four of their weekday after them. Where a few are far
+    they are no measure of later ones; of more, what is usual is what came first.
+    """
+    usual, first = np.full(len(values), np.nan), slice((_LAST_WEEKDAYS + 1) * WEEK)
+    early = _far(periods[first][::-1], values[first][::-1], least=3)[::-1][:WEEK]
+    if 2 * np.isfinite(early).sum() < WEEK:
+        usual[: len(early)] = early
+    others = np.flatnonzero(np.isnan(usual))
+    usual[others] = _far([periods[t] for t in others], values[others])
+    return usual
+
+
+def _far(periods: Sequence[Period], values: Array, least: int = 1) -> Array:
+    """Return what the periods are far from that is usual, nan of the others.
+
     Each is compared with the median of the last four of its weekday (of hours, and its hour) that
     are not far themselves, so that a change remains one as long as it lasts. Up to seven successive
     periods that are all higher or all lower may be far together.
@@ -351,8 +368,8 @@ def _jumps(periods: Sequence[Period], values: Array) -> Array:
     for t, each in enumerate(periods):
         if len(run) == WEEK:
             learn([run.pop(0)])
-        same = alike.get(ordinal(each) % lag, [])[-4:]
-        if same and len(known) >= FEWEST_PERIODS:
+        same = alike.get(ordinal(each) % lag, [])[-_LAST_WEEKDAYS:]
+        if len(same) >= least and len(known) >= FEWEST_PERIODS:
             apart[t] = values[t] - median(same)
             sampling[t] = math.sqrt(2 / math.exp(max(values[t], values[t] - apart[t])))
         off = abs(apart[t]) > _VOLUME and not returns(periods, usual, at, t)
