@@ -528,7 +528,7 @@ def controls_of_groups(cube: Cube, spec: Spec, controls: Collection[str]) -> Ite
 
 
 def alike_strata(cube: Cube, columns: Collection[str]) -> Iterator[Diagnostic]:
-    """Warn of columns of strata of which values differ in case or blanks alone."""
+    """Warn of columns of strata of which values differ in case, blanks or encoding alone."""
     for axis in _axes_of(cube, columns):
         names = [each for each in cube.levels[axis] if isinstance(each, str)]
         if not axis.bins and (others := spelled_alike(names)):
@@ -849,8 +849,7 @@ def _suggested(rows: Mapping[str, int]) -> dict[str, list[str]]:
     alike: dict[str, list[str]] = {}
     for value in rows:
         if value not in unknown:
-            spelled = " ".join(_SEPARATORS.sub(" ", value).casefold().split())
-            alike.setdefault(spelled, []).append(value)
+            alike.setdefault(spelling(_SEPARATORS.sub(" ", value)), []).append(value)
     for letter in [key for key in alike if len(key) == 1]:
         whole = [key for key in alike if len(key) > 1 and key.startswith(letter)]
         if len(whole) == 1:
