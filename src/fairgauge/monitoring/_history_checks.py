@@ -336,7 +336,7 @@ def _jumps(periods: Sequence[Period], values: Array) -> Array:
     early = _far(periods[first][::-1], values[first][::-1], least=3)[::-1][:WEEK]
     if 2 * np.isfinite(early).sum() < WEEK:
         usual[: len(early)] = early
-    others = np.flatnonzero(np.isnan(usual))
+    others = np.flatnonzero(np.isnan(usual)).tolist()
     usual[others] = _far([periods[t] for t in others], values[others])
     return usual
 

@@ -649,6 +649,7 @@ def undecided_outcomes(
         before = [each.values for each in spec.where if (each.column, each.negated) ==
                   (axis.column, True)]  # fmt: skip
         for some, numbers in [each for each in ((undecided, ()), (apart, beside)) if each[0]]:
+            more: dict[str, Any] = {"beside": numbers} if numbers else {}
             values = (*(v for each in before for v in each), *(level for level, _ in some))
             condition = RowCondition(axis.column, (ValueSet(values),), negated=True)
             yield Diagnostic.warning(
@@ -658,7 +659,7 @@ def undecided_outcomes(
                 rows=None if spec.of_people else sum(rows for _, rows in some),
                 codes=codes,
                 condition=condition.to_text(),
-                **({"beside": numbers} if numbers else {}),
+                **more,
             )
         approved = [each for each in refused if name_of(each[0]) in _HMDA_APPROVED]
         if codes and approved and all(name_of(value) in _HMDA_APPROVED for value in asked):
