@@ -36,8 +36,10 @@ from fairgauge.monitoring.periods import (
     ordinal,
     slot_of,
 )
+from fairgauge.question.category_words import is_one_of, is_undecided, two_codes
 from fairgauge.results.monitor_results import FEWEST_PERIODS, HistoryFinding, HistoryProblem
 from fairgauge.stats.arrays import Array
+from fairgauge.values import Value
 
 _COINCIDENCE = 1e-4
 _ROWS_OF_ONE_VALUE = 50
@@ -67,6 +69,7 @@ def check_history(
     baselines: Mapping[str, str] | None = None,
     later: Mapping[str, int] | None = None,
     outcomes: Sequence[str] = (),
+    positive: Sequence[Value] = (),
     features: Sequence[str] = (),
 ) -> tuple[HistoryFinding, ...]:
     """Return what may be wrong with the periods of a history.
@@ -79,6 +82,7 @@ def check_history(
     baselines : the files of baselines by their fingerprints.
     later : the columns whose values come later, each with how many periods later they are due.
     outcomes : the columns of labels and predictions that rules need.
+    positive : the values of these that are positive by the question.
     features : the columns of groups.
     """
     if not periods:
@@ -92,6 +96,7 @@ def check_history(
         *_same_counts(names, counted, baselines or {}),
         *unusual,
         *_outcomes(counted, outcomes),
+        *_no_outcomes(counted, outcomes, positive),
         *_scores(counted),
         *check_missing(periods, counted, later or {}, late),
         *check_group_shares(periods, counted, features, {(e.column, e.at) for e in unusual}),
@@ -262,6 +267,20 @@ def _outcomes(counted: Sequence[CountedRows], columns: Sequence[str]) -> Iterato
         apart, same = zip(*(each.agreement for each in counted), strict=True)
         yield from _never(apart, same, HistoryProblem.EQUALS_LABEL)
         yield from _never(same, apart, HistoryProblem.OPPOSITE_OF_LABEL)
+
+
+def _no_outcomes(
+    counted: Sequence[CountedRows], columns: Sequence[str], positive: Sequence[Value]
+) -> Iterator[Suspected]:
+    """Yield outcomes that may mean that nothing is known, and count as unfavourable ones."""
+    for column in columns:
+        held = [each.values.get(column, {}) for each in counted]
+        values = {value for each in held for value in each if not is_one_of(value, positive)}
+        codes = two_codes([*values, *positive])
+        none = {v for v in values if is_undecided(v) or (codes and not is_one_of(v, codes))}
+        for t, each in enumerate(held):
+            for value in sorted(none & each.keys()):
+                yield Suspected(t, HistoryProblem.NO_OUTCOME, column, value, rows=each[value])
 
 
 def _scores(counted: Sequence[CountedRows]) -> Iterator[Suspected]:
