@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, TypeAlias, TypeGuard
@@ -116,16 +117,21 @@ def typed_texts(texts: Sequence[str | None]) -> list[Value]:
 
 
 def spelling(name: str) -> str:
-    """Return a name without what spellings differ in alone: case and blanks.
+    r"""Return a name without what spellings differ in alone: case, blanks and encoding.
 
-    >>> spelling(" Not  Known")
-    'not known'
+    One character may be encoded in several ways, and some are not seen, as a byte order mark.
+
+    >>> spelling(" Not  Known"), spelling("\ufeffJose\u0301") == spelling("Jos\xe9")
+    ('not known', True)
     """
+    if not name.isascii():
+        seen = (each for each in name if unicodedata.category(each) != "Cf")
+        name = unicodedata.normalize("NFKC", "".join(seen))
     return " ".join(name.split()).casefold()
 
 
 def spelled_alike(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names that differ from an earlier one in case or blanks alone.
+    """Return the names that differ from an earlier one in case, blanks or encoding alone.
 
     >>> spelled_alike(["Aisha", "Aisha ", "Emily"])
     ('Aisha ',)

@@ -150,6 +150,8 @@ def test_a_weighted_table_to_publish_sums_the_weights_of_the_rows_that_have_a_ra
         if outcome == "hired":
             rate = 100 * found.filter(pl.col("hired") == 1)["w"].sum() / total
             assert rows[group[0]][2] == f"{rate:.1f}%"
+    unknown = weighted.filter(pl.col("sex").is_null()).drop_nulls(outcome).height
+    assert rows["Unknown"] == [str(unknown), *"-" * (len(heads) - 2)]
     lacking = weighted.drop_nulls("sex").height - having.height
     assert "Unweighted rows, and the sum of w, are of the " in notes
     assert f"{lacking} more lack it." in notes

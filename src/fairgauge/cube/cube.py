@@ -97,8 +97,8 @@ class Cube:
     unseen : the values that were to be recoded, each with its column, that no counted row has.
     conflicts : for columns in which rows of one person differ, of how many people; for the column
         of persons, how many rows have none.
-    spellings : identifiers of persons or clusters that differ from another one in case or blanks
-        alone, and count as others.
+    spellings : identifiers of persons or clusters that differ from another one in case, blanks
+        or encoding alone, and count as others.
     clusters : how clusters are named: "numbered", by hashes under a key ("key:" and what identifies
         it), or, while they are counted and where there are none, by the values themselves ("").
     """

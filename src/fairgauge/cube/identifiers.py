@@ -63,7 +63,7 @@ def with_hidden_clusters(cube: Cube, key: bytes | None) -> Cube:
 
 
 def spellings_of(identifiers: Iterable[Value]) -> int:
-    """Return how many identifiers differ from another one in case or blanks alone."""
+    """Return how many identifiers differ from another one in case, blanks or encoding alone."""
     return len(spelled_alike(each for each in identifiers if isinstance(each, str)))
 
 

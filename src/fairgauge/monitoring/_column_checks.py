@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -294,8 +293,8 @@ def _reads(value: str) -> str | Decimal:
     return Decimal(text) if re.fullmatch(r"[+-]?(0|[1-9][0-9]*)([.][0-9]+)?", text) else text
 
 
-class _Before(NamedTuple):
-    """The rows of a value and of all, in periods of a kind before it was absent."""
+class _Usual(NamedTuple):
+    """The rows of a value and of all, in periods of a kind in which it is not absent."""
 
     rows: int
     every: int
@@ -310,25 +309,29 @@ def _vanished(
 ) -> Iterator[Suspected]:
     """Yield values that the rows of successive periods would have, and that none of them has.
 
-    They are compared with the 14 periods of their kind before. Where the share of a value varies
-    by period more than sampling does, its absence is as much less unlikely.
+    They are compared with the 14 periods of their kind before, or after, where there are fewer than
+    two before. Where the share of a value varies by period more than sampling does, its absence is
+    as much less unlikely.
     """
     kinds = [kind_of(each) for each in periods]
     varied: dict[tuple[int, int], float] = {}
 
-    def before(value: str, begin: int, kind: int) -> _Before:
-        window = (s for s in range(begin - 1, -1, -1) if kinds[s] == kind)
-        alike = [*itertools.islice(window, _RECENT_PERIODS)]
-        if len(alike) < 2:
-            return _Before(0, 0, 1.0)
-        if (begin, kind) not in varied:
-            varied[begin, kind] = _of_column(held, sizes, alike)
+    def usually(value: str, begin: int, kind: int) -> _Usual:
+        again = next((s for s in range(begin, len(held)) if value in held[s]), len(held))
+        sides = (range(begin - 1, -1, -1), range(again, len(held)))
+        of_kind = ([s for s in side if kinds[s] == kind] for side in sides)
+        alike = next((e[:_RECENT_PERIODS] for e in of_kind if len(e) > 1), [])
+        if not alike:
+            return _Usual(0, 0, 1.0)
+        within = alike[0], alike[-1]
+        if within not in varied:
+            varied[within] = _of_column(held, sizes, alike)
         counts = [(held[s].get(value, 0), sizes[s]) for s in alike]
         of, every = (sum(each) for each in zip(*counts, strict=True))
-        return _Before(of, every, _dispersion([counts], varied[begin, kind]))
+        return _Usual(of, every, _dispersion([counts], varied[within]))
 
     absent: dict[str, list[int]] = {}
-    usual: dict[str, dict[int, _Before]] = {}
+    usual: dict[str, dict[int, _Usual]] = {}
     for t, values in enumerate(held):
         for value in values:
             absent.pop(value, None)
@@ -337,7 +340,7 @@ def _vanished(
         for value, missed in absent.items():
             share = usual[value]
             if kinds[t] not in share:
-                share[kinds[t]] = before(value, (missed or [t])[0], kinds[t])
+                share[kinds[t]] = usually(value, (missed or [t])[0], kinds[t])
             known = _unlikely(share, kinds, sizes, missed)
             missed.append(t)
             if _unlikely(share, kinds, sizes, missed):
@@ -350,7 +353,7 @@ def _vanished(
 
 
 def _unlikely(
-    usual: Mapping[int, _Before], kinds: Sequence[int], sizes: Sequence[int], absent: Sequence[int]
+    usual: Mapping[int, _Usual], kinds: Sequence[int], sizes: Sequence[int], absent: Sequence[int]
 ) -> bool:
     """Return whether the absence of a value from some periods is no coincidence."""
     rows = dict.fromkeys(usual, 0)

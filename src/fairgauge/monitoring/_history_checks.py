@@ -36,8 +36,10 @@ from fairgauge.monitoring.periods import (
     ordinal,
     slot_of,
 )
+from fairgauge.question.category_words import is_one_of, is_undecided, two_codes
 from fairgauge.results.monitor_results import FEWEST_PERIODS, HistoryFinding, HistoryProblem
 from fairgauge.stats.arrays import Array
+from fairgauge.values import Value
 
 _COINCIDENCE = 1e-4
 _ROWS_OF_ONE_VALUE = 50
@@ -47,6 +49,8 @@ _OF_VOLUME = 4.2
 _SUPPOSED, _FEW = 0.3, 5
 """What deviations of the log of rows are supposed to be, as if so many of them were known."""
 _VOLUME = math.log(4 / 3)
+_LAST_WEEKDAYS = 4
+"""Periods of the same weekday that one is compared with."""
 _OTHER_RANGE = 0.2
 """Shares of scores that move by days alone hardly reach, and by another scale far surpass."""
 _FEWEST_CELLS = 4
@@ -65,6 +69,7 @@ def check_history(
     baselines: Mapping[str, str] | None = None,
     later: Mapping[str, int] | None = None,
     outcomes: Sequence[str] = (),
+    positive: Sequence[Value] = (),
     features: Sequence[str] = (),
 ) -> tuple[HistoryFinding, ...]:
     """Return what may be wrong with the periods of a history.
@@ -77,6 +82,7 @@ def check_history(
     baselines : the files of baselines by their fingerprints.
     later : the columns whose values come later, each with how many periods later they are due.
     outcomes : the columns of labels and predictions that rules need.
+    positive : the values of these that are positive by the question.
     features : the columns of groups.
     """
     if not periods:
@@ -90,6 +96,7 @@ def check_history(
         *_same_counts(names, counted, baselines or {}),
         *unusual,
         *_outcomes(counted, outcomes),
+        *_no_outcomes(counted, outcomes, positive),
         *_scores(counted),
         *check_missing(periods, counted, later or {}, late),
         *check_group_shares(periods, counted, features, {(e.column, e.at) for e in unusual}),
@@ -262,6 +269,20 @@ def _outcomes(counted: Sequence[CountedRows], columns: Sequence[str]) -> Iterato
         yield from _never(same, apart, HistoryProblem.OPPOSITE_OF_LABEL)
 
 
+def _no_outcomes(
+    counted: Sequence[CountedRows], columns: Sequence[str], positive: Sequence[Value]
+) -> Iterator[Suspected]:
+    """Yield outcomes that may mean that nothing is known, and count as unfavourable ones."""
+    for column in columns:
+        held = [each.values.get(column, {}) for each in counted]
+        values = {value for each in held for value in each if not is_one_of(value, positive)}
+        codes = two_codes([*values, *positive])
+        none = {v for v in values if is_undecided(v) or (codes and not is_one_of(v, codes))}
+        for t, each in enumerate(held):
+            for value in sorted(none & each.keys()):
+                yield Suspected(t, HistoryProblem.NO_OUTCOME, column, value, rows=each[value])
+
+
 def _scores(counted: Sequence[CountedRows]) -> Iterator[Suspected]:
     """Yield periods of one score, and those of scores in another range than in those before.
 
@@ -327,6 +348,21 @@ def _never(
 def _jumps(periods: Sequence[Period], values: Array) -> Array:
     """Return the usual logs of rows of the periods that are far from them, nan of the others.
 
+    The first seven are compared with three or four of their weekday after them. Where a few are far
+    they are no measure of later ones; of more, what is usual is what came first.
+    """
+    usual, first = np.full(len(values), np.nan), slice((_LAST_WEEKDAYS + 1) * WEEK)
+    early = _far(periods[first][::-1], values[first][::-1], least=3)[::-1][:WEEK]
+    if 2 * np.isfinite(early).sum() < WEEK:
+        usual[: len(early)] = early
+    others = np.flatnonzero(np.isnan(usual)).tolist()
+    usual[others] = _far([periods[t] for t in others], values[others])
+    return usual
+
+
+def _far(periods: Sequence[Period], values: Array, least: int = 1) -> Array:
+    """Return what the periods are far from that is usual, nan of the others.
+
     Each is compared with the median of the last four of its weekday (of hours, and its hour) that
     are not far themselves, so that a change remains one as long as it lasts. Up to seven successive
     periods that are all higher or all lower may be far together.
@@ -351,8 +387,8 @@ def _jumps(periods: Sequence[Period], values: Array) -> Array:
     for t, each in enumerate(periods):
         if len(run) == WEEK:
             learn([run.pop(0)])
-        same = alike.get(ordinal(each) % lag, [])[-4:]
-        if same and len(known) >= FEWEST_PERIODS:
+        same = alike.get(ordinal(each) % lag, [])[-_LAST_WEEKDAYS:]
+        if len(same) >= least and len(known) >= FEWEST_PERIODS:
             apart[t] = values[t] - median(same)
             sampling[t] = math.sqrt(2 / math.exp(max(values[t], values[t] - apart[t])))
         off = abs(apart[t]) > _VOLUME and not returns(periods, usual, at, t)

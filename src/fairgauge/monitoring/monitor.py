@@ -346,6 +346,7 @@ def _findings(
         },
         later={str(label): len(periods) if due is None else due} if later else {},
         outcomes=_outcomes(asked),
+        positive=asked.question.positive if isinstance(asked.question.positive, tuple) else (),
         features=list(dict.fromkeys(each.column for each in asked.question.sensitive)),
     )
     return (*found, *_small_groups(asked, [str(each) for each in periods], followed))

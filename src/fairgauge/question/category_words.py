@@ -1,8 +1,11 @@
-"""The words of categories that are no groups: totals, and people of unknown category."""
+"""Values that are no groups or outcomes: totals, people of unknown category, no decisions."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+
+from fairgauge.values import Value, matches
 
 _TOTAL = re.compile(
     r"^((grand |sub-?)?(totals?|overall|sum)\b"
@@ -57,3 +60,36 @@ def means_no_outcome(value: object) -> bool:
     return isinstance(value, str) and (
         value.strip().casefold() in _MISSING_MARKERS or bool(_NOT_KNOWN.search(value))
     )
+
+
+_UNDECIDED = re.compile(
+    r"\b(withdr[ae]wn?|incomplete(ness)?|pending|on hold|in (progress|process|review)|undecided"
+    r"|under review|(no|not|un)[ _-]?(decision|decided|reviewed)|tbd|to be (decided|determined)"
+    r"|loan purchased|purchased loan)\b",
+    re.IGNORECASE,
+)
+
+
+def is_undecided(value: Value) -> bool:
+    """Return whether an outcome is a text that is of no decision, or means that it is missing."""
+    named = isinstance(value, str) and bool(_UNDECIDED.search(value))
+    return named or means_no_outcome(value)
+
+
+def two_codes(values: Iterable[Value]) -> tuple[int, ...]:
+    """Return 0 and 1, or 1 and 2, where these alone of successive numbers are among the values.
+
+    Other numbers beside them are often codes of missing values.
+
+    >>> two_codes([0, 1, -999]), two_codes(["1", "2", "9"]), two_codes([0, 1, 2])
+    ((0, 1), (1, 2), ())
+    """
+    known = [*values]
+    first = next((n for n in (0, 1) if is_one_of(n, known)), 2)
+    held = [is_one_of(n, known) for n in range(first, first + 3)]
+    return (first, first + 1) if held == [True, True, False] else ()
+
+
+def is_one_of(value: Value, values: Iterable[Value]) -> bool:
+    """Return whether a value means one of several."""
+    return any(matches(each, value) for each in values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -485,7 +486,7 @@ def _instead(path: str, name: str, columns: Sequence[str]) -> str:
     """Name the column that may have been meant, or the columns that there are."""
     if path.startswith(("sensitive", "probabilities")) and (proposed := proposal(columns)):
         return proposed
-    parts = name.split(",")
+    parts = re.split("[,*]" if path.startswith("strata") else ",", name)  # strata are crossed
     if len(parts) > 1 and all(part.strip() in columns for part in parts):
         return f" Name {listing(part.strip() for part in parts)} one by one"
     column, _, cuts = name.partition(":")

@@ -44,7 +44,7 @@ class Answers:
     n, missing, mean, squares : of every cell, the answers, those that are missing, the mean, and
         the sum of squared deviations from it.
     repeated : runs of a cell with several answers.
-    alike : variants that differ from another in case or blanks alone.
+    alike : variants that differ from another in case, blanks or encoding alone.
     unfavourable : the decisions that are not favourable.
     excluded : rows that are in no cell, by reason.
     """
@@ -317,7 +317,7 @@ def _positive(
         if known[i] and not favourable[i] and alike:
             problems.append(Problem("positive", (
                 f"{quote(name_of(level))} in column {column} differs from {quote(alike[0])} in "
-                "case or blanks alone; name it, too, if it is favourable, else recode it "
+                "case, blanks or encoding alone; name it, too, if it is favourable, else recode it "
                 "(--recode)"
             )))  # fmt: skip
     return np.array([*favourable, 0.0])

@@ -28,7 +28,12 @@ from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Favourable, Missing, Profile, Role, Task, Uncounted
 from fairgauge.errors import DataError, closest, listing, quote
 from fairgauge.identity import FeatureId, ValueSet, is_named, texts_of
-from fairgauge.question.category_words import means_missing, means_no_outcome
+from fairgauge.question.category_words import (
+    is_one_of,
+    is_undecided,
+    means_missing,
+    two_codes,
+)
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.features import Ordered
 from fairgauge.question.presets import preset
@@ -557,7 +562,7 @@ def controls_of_groups(cube: Cube, spec: Spec, controls: Collection[str]) -> Ite
 
 
 def alike_strata(cube: Cube, columns: Collection[str]) -> Iterator[Diagnostic]:
-    """Warn of columns of strata of which values differ in case or blanks alone."""
+    """Warn of columns of strata of which values differ in case, blanks or encoding alone."""
     for axis in _axes_of(cube, columns):
         names = [each for each in cube.levels[axis] if isinstance(each, str)]
         if not axis.bins and (others := spelled_alike(names)):
@@ -630,12 +635,6 @@ def many_strata(
     )
 
 
-_UNDECIDED = re.compile(
-    r"\b(withdr[ae]wn?|incomplete(ness)?|pending|on hold|in (progress|process|review)|undecided"
-    r"|under review|(no|not|un)[ _-]?(decision|decided|reviewed)|tbd|to be (decided|determined)"
-    r"|loan purchased|purchased loan)\b",
-    re.IGNORECASE,
-)
 _HMDA_COLUMN = re.compile(r"action[ _-]?(taken|type)", re.IGNORECASE)
 _HMDA_CODES = [str(code) for code in range(1, 9)]
 _HMDA_APPROVED = ("1", "2", "8")
@@ -670,14 +669,15 @@ def undecided_outcomes(
         undecided = [
             each
             for each in refused
-            if (name_of(each[0]) in _HMDA_UNDECIDED if codes else _is_undecided(each[0]))
+            if (name_of(each[0]) in _HMDA_UNDECIDED if codes else is_undecided(each[0]))
         ]
-        beside = () if codes else _two_codes([level for level, _ in levels])
-        others = [each for each in refused if each not in undecided]
-        apart = [each for each in others if beside and not _is_one_of(each[0], beside)]
+        beside = () if codes else two_codes([level for level, _ in levels])
+        others = [each for each in refused if beside and each not in undecided]
+        apart = [each for each in others if not is_one_of(each[0], beside)]
         before = [each.values for each in spec.where if (each.column, each.negated) ==
                   (axis.column, True)]  # fmt: skip
         for some, numbers in [each for each in ((undecided, ()), (apart, beside)) if each[0]]:
+            more: dict[str, Any] = {"beside": numbers} if numbers else {}
             values = (*(v for each in before for v in each), *(level for level, _ in some))
             condition = RowCondition(axis.column, (ValueSet(values),), negated=True)
             yield Diagnostic.warning(
@@ -688,7 +688,7 @@ def undecided_outcomes(
                 rows=None if spec.of_people else sum(rows for _, rows in some),
                 codes=codes,
                 condition=condition.to_text(),
-                **({"beside": numbers} if numbers else {}),
+                **more,
             )
         approved = [each for each in refused if name_of(each[0]) in _HMDA_APPROVED]
         if codes and approved and all(name_of(value) in _HMDA_APPROVED for value in asked):
@@ -699,24 +699,6 @@ def undecided_outcomes(
                 rows=None if spec.of_people else sum(rows for _, rows in approved),
                 positive=tuple(sorted(map(name_of, (*asked, *(level for level, _ in approved))))),
             )
-
-
-def _two_codes(levels: Sequence[Value]) -> tuple[int, ...]:
-    """Return 0 and 1, or 1 and 2, where these alone of successive numbers are values."""
-    first = next((n for n in (0, 1) if _is_one_of(n, levels)), 2)
-    codes = (first, first + 1)
-    held = [_is_one_of(n, levels) for n in (*codes, first + 2)]
-    return codes if held == [True, True, False] else ()
-
-
-def _is_one_of(value: Value, values: Collection[Value]) -> bool:
-    return any(matches(value, each) for each in values)
-
-
-def _is_undecided(level: Value) -> bool:
-    if means_no_outcome(level):
-        return True
-    return isinstance(level, str) and bool(_UNDECIDED.search(level))
 
 
 def doubtful_names(
@@ -879,8 +861,7 @@ def _suggested(rows: Mapping[str, int]) -> dict[str, list[str]]:
     alike: dict[str, list[str]] = {}
     for value in rows:
         if value not in unknown:
-            spelled = " ".join(_SEPARATORS.sub(" ", value).casefold().split())
-            alike.setdefault(spelled, []).append(value)
+            alike.setdefault(spelling(_SEPARATORS.sub(" ", value)), []).append(value)
     for letter in [key for key in alike if len(key) == 1]:
         whole = [key for key in alike if len(key) > 1 and key.startswith(letter)]
         if len(whole) == 1:

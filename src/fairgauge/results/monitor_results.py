@@ -592,6 +592,7 @@ class HistoryProblem(StrEnum):
     GROUP_SHARE = "group share"
     NO_POSITIVE = "no positive value"
     ONE_VALUE = "one value"
+    NO_OUTCOME = "no outcome"
     OTHER_SCORES = "other scores"
     EQUALS_LABEL = "prediction equals label"
     OPPOSITE_OF_LABEL = "prediction never equals label"

@@ -23,7 +23,7 @@ from fairgauge.question.features import KEYS, MOST_STRATA
 from fairgauge.question.option_types import COLUMN, COLUMNS, FEATURES, STRATA
 from fairgauge.question.options import BY_NAME
 from fairgauge.scan._frames import open_frame
-from fairgauge.scan.source import Source
+from fairgauge.scan.source import Source, check_unique_names
 from fairgauge.values import Value, canonical
 
 Series = nw.Series[Any]
@@ -123,9 +123,12 @@ class _Collector:
         if isinstance(value, Mapping):
             return value if set(KEYS) & set(value) else self._mapping(value, path)
         if _is_array(value):
+            names = getattr(value, "column_names", getattr(value, "columns", ()))  # of Arrow, first
+            check_unique_names(map(str, names), f"the frame given as {path}")
             frame = nw.from_native(value, eager_only=True, pass_through=True)
             if isinstance(frame, nw.DataFrame):
-                return [self._array(frame[name], path, str(name)) for name in frame.columns]
+                columns = map(frame.get_column, frame.columns)
+                return [self._array(each, path, str(each.name)) for each in columns]
             return self._array(value, path)
         if _is_list(value):
             if value and all(isinstance(each, (bool, int, float)) for each in value):

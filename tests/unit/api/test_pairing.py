@@ -368,8 +368,9 @@ def test_spellings_of_the_favourable_decision_are_not_unfavourable():
     table = decided(study((5, 5), 12), 0.4)
     table.loc[::3, "hired"] = table.hired[::3].str.title() + " "
     asked = {"score": None, "prediction": "hired", "positive": "yes"}
-    assert "'Yes ' in column 'hired' differs from 'yes' in case or blanks alone" in refused(
-        table, **asked
+    assert (
+        "'Yes ' in column 'hired' differs from 'yes' in case, blanks or encoding alone"
+        in refused(table, **asked)
     )
     both = audit(table, **asked | {"positive": ["yes", "Yes "]})
     whole = audit(table.assign(hired=table.hired.str.strip().str.lower()), **asked)
@@ -392,7 +393,7 @@ def test_names_that_differ_in_blanks_alone_are_noted():
     spelled = table.assign(name=table.name + np.where(table.index % 2, "", " "))
     assert "spelled_alike" not in {each.code for each in audit(table).notes}
     (note,) = [each for each in audit(spelled).notes if each.code == "spelled_alike"]
-    assert "differ from another in case or blanks alone" in note.message
+    assert "differ from another in case, blanks or encoding alone" in note.message
 
 
 def test_names_of_one_each_allow_no_verdict_and_the_headline_says_no_more():

@@ -823,3 +823,34 @@ def test_thirty_points_more_missing_are_found_where_shares_differ_by_weekday() -
         found += (HistoryProblem.MISSING_VALUES, str(names[25])) in problems
     assert found >= 38, found
     assert suspected <= 1, suspected
+
+
+@pytest.mark.parametrize(
+    ("positive", "odd", "warned"),
+    [
+        (1, 9, True),
+        (1, -999, True),
+        (1, 2, False),  # one of three classes
+        ("yes", "N/A", True),
+        ("yes", "Withdrawn", True),
+        ("yes", "denied", False),
+        (["yes", "pending"], "pending", False),
+    ],
+)
+def test_labels_that_may_mean_that_nothing_is_known_are_found(positive, odd, warned) -> None:
+    """They counted as unfavourable from the first day on, of which nobody was told."""
+    values = [0, 1] if positive == 1 else ["no", "yes"]
+    question = QUESTION | {"positive": positive}
+    counts = {}
+    for t, name in enumerate(day_names(3)):
+        rng = np.random.default_rng(t)
+        rows = pd.DataFrame({"sex": rng.choice(["F", "M"], 600)})
+        rows["label"] = rng.choice(np.array([*values, odd], dtype=object), 600, p=[0.5, 0.4, 0.1])
+        rows["prediction"] = rng.choice(np.array(values, dtype=object), 600)
+        counts[name] = fg.count(rows, **question)
+    rule = {"metric": "true_positive_rate.difference", "between": [-0.9, 0.9]}
+    found = fg.monitor_doctor(counts, asked(rule) | {"positive": positive}).findings
+    stated = [(e.problem.value, e.column, e.value, e.period, e.last) for e in found]
+    of_days = (day_names(3)[0], day_names(3)[2])
+    assert stated == ([("no outcome", "label", str(odd), *of_days)] if warned else [])
+    assert all("recode it as unknown" in each.says for each in found)

@@ -370,8 +370,8 @@ def test_groups_that_differ_in_case_or_blanks_alone():
     assert female["values"] == ("Female", "female")
     assert female["rows"] == (5, 5)
     assert female.message == (
-        "the groups 'Female' (5 rows) and 'female' (5 rows) of g differ in case or blanks alone; "
-        "if they are one group, write them alike, or recode them (recode, --recode)"
+        "the groups 'Female' (5 rows) and 'female' (5 rows) of g differ in case, blanks or "
+        "encoding alone; if they are one group, write them alike, or recode them (recode, --recode)"
     )
     assert male["values"] == (" MALE", "Male", "Male ")
     together = [{"g": [["Female", "female"], ["Male", "Male ", " MALE"], ["x"]]}]
@@ -380,14 +380,26 @@ def test_groups_that_differ_in_case_or_blanks_alone():
     assert not found(frame(), DiagnosticCode.SAME_NAMES)
 
 
+@pytest.mark.parametrize(
+    "twin", ["Jos\xe9", "\ufeffJose\u0301", "Jose\u0301\u200b", "\uff2aos\xe9"]
+)
+def test_groups_that_look_alike(twin):
+    """A byte order mark, or an accent that is a character of its own, made two groups of one."""
+    data = frame(g=["Jose\u0301", twin] * (ROWS // 2))
+    (each,) = found(data, DiagnosticCode.SAME_NAMES)
+    assert set(each["values"]) == {"Jose\u0301", twin}
+    (line,) = [each["line"] for each in found(data, DiagnosticCode.RECODING)]
+    assert not found(data, DiagnosticCode.SAME_NAMES, recode=line)
+
+
 def test_labels_and_predictions_that_differ_in_case_or_blanks_alone():
     data = frame(y=["yes", " yes", "no", "no"] * (ROWS // 4), p=["Yes", "no"] * (ROWS // 2))
     asked = {"positive": "yes", "task": "binary"}
     (each,) = found(data, DiagnosticCode.SAME_NAMES, **asked)
     assert each.message == (
         "the values ' yes' of y (10 rows), 'yes' of y (10 rows) and 'Yes' of p (20 rows) differ in "
-        "case or blanks alone, and count as different outcomes; write them alike, recode them "
-        "(recode, --recode), or state all of them that are favourable: positive (--positive)"
+        "case, blanks or encoding alone, and count as different outcomes; write them alike, recode "
+        "them (recode, --recode), or state all of them that are favourable: positive (--positive)"
     )
     truths = frame(y=["true", "True", "false", "False"] * (ROWS // 4), p=["true"] * ROWS)
     assert not found(truths, DiagnosticCode.SAME_NAMES)
@@ -1043,7 +1055,9 @@ def test_strata_that_differ_in_case_or_blanks_alone_are_warned_of(verb, spelling
     warned = [str(d.message) for d in result.diagnostics if d.code is DiagnosticCode.ALIKE_STRATA]
     assert len(warned) == (spellings > 1)
     for message in warned:
-        assert message.startswith("80 values of 'branch' differ from another one in case or blanks")
+        assert message.startswith(
+            "80 values of 'branch' differ from another one in case, blanks or encoding"
+        )
     recoded = {"recode": {"branch": {"North": sorted(set(names))}}}
     assert not [
         d for d in fg.why(rows, **{**asked, "strata": ["branch", "site"], **recoded}).diagnostics

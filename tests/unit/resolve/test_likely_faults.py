@@ -112,7 +112,7 @@ def test_a_value_that_a_recoding_misses_by_a_blank_is_warned_of(values, left, wa
            for i in range(240)]  # fmt: skip
     texts = _warned(_rows(sex=sex), Code.NOT_RECODED, recode={"sex": values})
     assert len(texts) == warned
-    assert all(repr(left) in text and "case or blanks alone" in text for text in texts)
+    assert all(repr(left) in text and "case, blanks or encoding alone" in text for text in texts)
 
 
 def test_the_nearest_name_of_a_value_to_recode_is_one_that_is_left_over():

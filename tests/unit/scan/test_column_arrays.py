@@ -80,6 +80,11 @@ def test_several_features(sensitive, data):
     )
 
 
+def test_columns_that_are_numbered():
+    numbered = fg.audit(label=LABEL, sensitive=FRAME[["sex", "race"]].set_axis([0, 1], axis=1))
+    assert {group.feature for group in numbered.groups} == {"0", "1"}
+
+
 def test_data_are_a_table_of_arrays(container):
     table = {"sex": container(SEX), "label": container(LABEL)}
     assert digest(
@@ -197,6 +202,8 @@ SHUFFLED = FRAME.sample(frac=1, random_state=1)
         (None, {"label": LABEL, "score": np.ones((60, 2))}, r"score: must have one dimension.*1\]"),
         (None, {"label": [LABEL, LABEL]}, "label: must have one dimension"),
         (None, {"label": LABEL, "sensitive": np.ones((60, 2))}, "sensitive: must have one dimens"),
+        (None, {"label": LABEL, "sensitive": pd.concat([FRAME[["sex"]]] * 2, axis=1)},
+         "^the frame given as sensitive has the column 'sex' twice; rename one of them$"),
         (None, {"label": LABEL, "sensitive": SEX[:2]}, "no data whose columns could be named"),
         (None, {"label": LABEL, "sensitive": "sex"}, "no data whose columns could be named"),
         (None, {"label": LABEL, "sensitive": {"sex": SEX, "SEX": SEX}}, "differ only in case"),

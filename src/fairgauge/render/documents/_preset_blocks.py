@@ -178,7 +178,7 @@ def _table(
     ]
     together = [_hold_together(each.values()) for each in compared]
     which = _which_intervals(heads[-len(compared) :], together)
-    unknown = [] if estimated or weight else _unknown_row(section, report, rejected + len(compared))
+    unknown = [] if estimated else _unknown_row(section, report, rejected + len(compared))
 
     def row(group: Group) -> tuple[tree.Cell, ...]:
         shown = {"estimated": estimated, "rejected": rejected}

@@ -414,7 +414,9 @@ def _not_recoded(d: Diagnostic) -> str:
     text = f"{numbers.listing(values)} {are} counted without being recoded"
     if not d.get("alike"):
         return text
-    return f"{text}, though a value that differs in case or blanks alone is recoded (recode)"
+    return (
+        f"{text}, though a value that differs in case, blanks or encoding alone is recoded (recode)"
+    )
 
 
 def _stratum_is_outcome(d: Diagnostic) -> str:
@@ -456,13 +458,13 @@ def _same_names(d: Diagnostic) -> str:
     of = f" of {columns[0]}" if one_column else ""
     if d.feature is not None:
         return (
-            f"the groups {listed}{of} differ in case or blanks alone; if they are one group, write "
-            "them alike, or recode them (recode, --recode)"
+            f"the groups {listed}{of} differ in case, blanks or encoding alone; if they are one "
+            "group, write them alike, or recode them (recode, --recode)"
         )
     return (
-        f"the values {listed}{of} differ in case or blanks alone, and count as different outcomes; "
-        "write them alike, recode them (recode, --recode), or state all of them that are "
-        "favourable: positive (--positive)"
+        f"the values {listed}{of} differ in case, blanks or encoding alone, and count as "
+        "different outcomes; write them alike, recode them (recode, --recode), or state all of "
+        "them that are favourable: positive (--positive)"
     )
 
 
@@ -627,10 +629,10 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.STRATUM_IS_GROUP: _stratum_is_group,
     DiagnosticCode.ALIKE_STRATA: lambda d: (
         f"{d['values']:,} {plural(d['values'], 'value', 'values')} of {quote(d['column'])} "
-        f"{plural(d['values'], 'differs', 'differ')} from another one in case or blanks alone, "
-        f"such as {quote(d['example'][0])} and {quote(d['example'][1])}, and each is a stratum, or "
-        "a level, of its own; if they are the same, write them alike, or recode them (recode, "
-        "--recode)"
+        f"{plural(d['values'], 'differs', 'differ')} from another one in case, blanks or "
+        f"encoding alone, such as {quote(d['example'][0])} and {quote(d['example'][1])}, and each "
+        "is a stratum, or a level, of its own; if they are the same, write them alike, "
+        "or recode them (recode, --recode)"
     ),
     DiagnosticCode.MISSING_STRATA: _missing_strata,
     DiagnosticCode.UNEQUALLY_MISSING: lambda d: (
@@ -704,8 +706,8 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.ALIKE_IDENTIFIERS: lambda d: (
         f"{d['identifiers']:,} {plural(d['identifiers'], 'identifier', 'identifiers')} in "
         f"{quote(d['column'])} {plural(d['identifiers'], 'differs', 'differ')} from another one "
-        f"in case or blanks alone, and each counts as another {d['role']}; if they are the same, "
-        "write them alike and count the rows again"
+        f"in case, blanks or encoding alone, and each counts as another {d['role']}; if "
+        "they are the same, write them alike and count the rows again"
     ),
     DiagnosticCode.UNDECIDED_OUTCOMES: _undecided_outcomes,
     DiagnosticCode.APPROVED_AS_REFUSED: lambda d: (

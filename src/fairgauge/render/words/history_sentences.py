@@ -143,6 +143,11 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
         f"{_quoted(each.value)}, which neither the first period nor the label has. If this is "
         f"the positive value in another way, {_AGAIN}."
     ),
+    HistoryProblem.NO_OUTCOME: lambda each: (
+        f"{_rows(each)} with {_value(each)}, which counts as an outcome. If it means that nothing "
+        "is known, recode it as unknown, else as an outcome (recode), and add the periods again "
+        "(--replace)."
+    ),
     HistoryProblem.ONE_VALUE: lambda each: (
         f"all {_rows(each)} that have a value in {called(each.column or '')} have "
         f"{_quoted(each.value)}, so that groups cannot differ in that. If the feed should have "

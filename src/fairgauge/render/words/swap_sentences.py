@@ -305,8 +305,8 @@ _NOTES: dict[SwapNoteCode, Callable[[SwapNote], str]] = {
     SwapNoteCode.SPELLED_ALIKE: lambda n: (
         f"{numbers.count(n.count)} "
         f"{numbers.plural(n.count or 0, 'variant differs', 'variants differ')} from another in "
-        f"case or blanks alone, such as {quote(n.name or '')}, and each is a name of its own here; "
-        "recode (--recode) spellings of one name."
+        f"case, blanks or encoding alone, such as {quote(n.name or '')}, and each is a name of its "
+        "own here; recode (--recode) spellings of one name."
     ),
     SwapNoteCode.ITEMS_EXCLUDED: lambda n: (
         f"{numbers.count(n.count)} {numbers.plural(n.count or 0, 'item has', 'items have')} no "
