@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import gzip
 import io
+import logging
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -246,6 +248,11 @@ def filesystem(url: str) -> tuple[Any, str]:
     MissingExtra
         The library that reaches the store is not installed.
     """
+    if "STORAGE_EMULATOR_HOST" in os.environ:  # which has no gRPC, that gcsfs would wait for
+        os.environ.setdefault("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")
+    log = logging.getLogger("gcsfs")
+    if not log.hasHandlers():  # it would print a paragraph for each bucket that it may not describe
+        log.addHandler(logging.NullHandler())
     try:
         import fsspec
 

@@ -9,6 +9,8 @@ import json
 import os
 import re
 import socketserver
+import subprocess
+import sys
 import threading
 from contextlib import contextmanager
 from pathlib import Path
@@ -85,6 +87,19 @@ def test_every_format_is_counted_as_the_file(bucket, written):
     assert fg.count(f"{bucket}/days", **by_day) == fg.count(str(written[0] / "days"), **by_day)
     several = [f"{bucket}/days/day={i}/*.parquet" for i in range(4)]
     assert fg.count(several, **ASKED) == whole
+
+
+def test_a_program_of_its_own_says_nothing_else(bucket, tmp_path, monkeypatch):
+    """With what fsspec is configured with for stores, which it reads as the program starts."""
+    monkeypatch.setenv("FSSPEC_S3_DEFAULT_BLOCK_SIZE", "1000000")
+    command = [sys.executable, "-m", "fairgauge", "audit", f"{bucket}/days", *FLAGS]
+    written = ["--positive", "1", "-q", "-o", f"{bucket}/out/own.json"]
+    done = subprocess.run(
+        [*command, *written], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert (done.stdout, done.stderr) == ("No rules  Fairness audit: days\n", "")
+    assert fg.load(f"{bucket}/out/own.json").data.rows == len(ROWS)
 
 
 def test_metrics_of_rows_and_the_name_in_the_report(bucket):

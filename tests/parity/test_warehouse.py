@@ -251,6 +251,25 @@ def test_a_query_of_their_own(folder):
     assert counted() == fg.count(ROWS.filter(pa.compute.equal(ROWS["y"], 1)), **ASKED)
 
 
+@pytest.mark.parametrize(
+    ("flag", "rows", "message"),
+    [
+        ("--table", '"My Bank"."Loans 1"', 'FROM "My Bank"."Loans 1"'),
+        ("--table", "people", "FROM people"),
+        ("--table", "people; DROP TABLE people", "write one SELECT, or the name of a table"),
+        ("--table", "people p", "write one SELECT, or the name of a table"),
+        ("--query", "DELETE FROM people", "write one SELECT, or the name of a table"),
+        ("--query", "SELECT 1; DELETE FROM people", "write one SELECT, or the name of a table"),
+        ("--query", "SELECT * FROM WHERE", "as snowflake: "),
+    ],
+)
+def test_tables_in_quotes_and_what_is_no_select(folder, flag, rows, message):
+    asked = ["--dialect", "snowflake", "--columns", _columns(folder), "-c", "audit.json"]
+    done = fairgauge("count", "--show-sql", *asked, flag, rows)
+    assert message in (done.stdout if done.exit_code == 0 else done.stderr)
+    assert "attribute" not in done.stderr
+
+
 def _columns(folder) -> str:
     query("duckdb")
     return "columns.txt"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 import weakref
 from contextlib import closing, contextmanager
@@ -22,6 +21,7 @@ from fairgauge.scan._sql import (
     count_by_sql,
     identifier,
     in_dialect,
+    is_query,
     marked,
     select,
     select_rows,
@@ -41,10 +41,6 @@ if TYPE_CHECKING:
 
 _DOUBLE = {"postgres": "DOUBLE PRECISION", "sqlite": "REAL", "mysql": "DOUBLE"}
 _UTC = "CONCAT(replace(strftime({}, '%Y-%m-%dT%H:%M:%S.%f'), '.000000', ''), '+00:00')"
-_QUERY = re.compile(
-    r"\s*(?:--|/\*|\(|(?:SELECT|WITH|FROM|VALUES|TABLE|PIVOT|UNPIVOT)\b)", re.IGNORECASE
-)
-"""How a query begins; whatever else is the name of a table, which may have spaces."""
 
 
 def open_database(url: str, rows: str) -> Source:
@@ -220,7 +216,7 @@ def _unmarked(value: object) -> object:
 def _rows_of(backend: BaseBackend, rows: str, shown: str) -> Table:
     from ibis.common.exceptions import TableNotFound
 
-    if _is_query(rows):
+    if is_query(rows):
         # for a schema of its own finding, ibis creates a view, which a reader may not
         schema = _postgres_schema(backend, rows) if backend.name == "postgres" else None
         return backend.sql(rows, schema=schema)
@@ -248,11 +244,6 @@ def _postgres_schema(backend: BaseBackend, query: str) -> dict[str, DataType]:
     return schema
 
 
-def _is_query(rows: str) -> bool:
-    """Return whether rows are named by a query: several words that begin as one does."""
-    return len(rows.split()) > 1 and _QUERY.match(rows) is not None
-
-
 def _no_table(name: str, shown: str, tables: Iterable[str]) -> DataError:
     known = sorted(tables)
     holds = f"It has {listing(known)}" if known else "It has none"
@@ -266,7 +257,7 @@ def _open_duckdb(url: str, rows: str, shown: str) -> Source:
 
     with _as_data_error(shown, url):
         connection = duckdb.connect(_file(url), read_only=True)
-        if _is_query(rows):
+        if is_query(rows):
             return open_relation(connection.sql(rows), shown)
         try:
             return open_relation(connection.table(rows), shown)

@@ -20,7 +20,8 @@ class ObjectFiles(AbstractFileSystem):  # type: ignore[misc]
     protocol = STORES
     cachable = False
 
-    def __init__(self) -> None:
+    def __init__(self, **options: Any) -> None:
+        del options  # of a store, by which it is reached: fsspec passes what is configured for it
         super().__init__()
         self._sizes: dict[str, int] = {}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -448,15 +449,31 @@ def in_dialect(sql: str, rows: str, dialect: str) -> str:
     return tree.sql(dialect=dialect, pretty=True)
 
 
+_QUERY = re.compile(
+    r"\s*(?:--|/\*|\(|(?:SELECT|WITH|FROM|VALUES|TABLE|PIVOT|UNPIVOT)\b)", re.IGNORECASE
+)
+"""How a query begins; whatever else is the name of a table, which may have spaces."""
+
+
+def is_query(rows: str) -> bool:
+    """Return whether rows are named by a query: several words that begin as one does."""
+    return len(rows.split()) > 1 and _QUERY.match(rows) is not None
+
+
 def _source(rows: str, dialect: str) -> Any:
     from sqlglot import exp, parse_one
     from sqlglot.errors import SqlglotError
 
+    reason = "write one SELECT, or the name of a table, with its quotes"
+    named = not is_query(rows)
     try:
-        if len(rows.split()) == 1:
-            return exp.to_table(rows, dialect=dialect)
-        query: Any = parse_one(rows.strip().rstrip(";"), read=dialect)
-        return query.subquery(ROWS)
-    except (SqlglotError, AttributeError) as error:
-        first = str(error).splitlines()[0]
-        raise DataError(f"cannot read {quote(rows)} as {dialect}: {first}") from None
+        text = rows.strip().rstrip(";")
+        found: Any = parse_one(f"SELECT * FROM {text}" if named else text, read=dialect)
+        if not named and isinstance(found, exp.Query):
+            return found.subquery(ROWS)
+        table = found.find(exp.Table)
+        if named and not table.alias and found == exp.select("*").from_(table.copy()):
+            return table
+    except SqlglotError as error:
+        reason = reason if named else str(error).splitlines()[0]
+    raise DataError(f"cannot read {quote(rows)} as {dialect}: {reason}")
