@@ -476,8 +476,7 @@ def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
         )
         named = f": {listing(list(classes), 'or')}" if classes else ""
         text = (
-            f"The class predicted ({prediction}{named}) was compared with {label}, {by}; it is "
-            f"right where it is that of {label}."
+            f"Predicted class ({prediction}{named}) and {label}, {by}; right where both are alike."
         )
         if not (decided and labelled):
             text = f"The class of {prediction if decided else label}{named} was compared {by}."
@@ -656,10 +655,9 @@ def _certainty(
         )
     if unevaluated := [each for each in report.verdicts if _lacks_data(report, each)]:
         named = [words.group(each.feature, each.group) for each in unevaluated if each.group]
-        of = f", of {listing(list(dict.fromkeys(named)), most=3)}," if named else ""
+        of = f" of {listing(list(dict.fromkeys(named)), most=3)}" if named else ""
         yield Sentence(
-            f"Not evaluated: {numbered(len(unevaluated), 'comparisons')}{of} "
-            f"{plural(len(unevaluated), 'has', 'have')} insufficient data.",
+            f"Not evaluated, insufficient data: {numbered(len(unevaluated), 'comparisons')}{of}.",
             ("verdicts",),
         )
         return
