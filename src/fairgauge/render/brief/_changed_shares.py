@@ -195,7 +195,8 @@ class ChangedShares:
         if (apart := self.apart()) is None:
             return None
         pair = capitalised(self.words.pair(self.subject, self.other))
-        return f"{pair}: {apart[0]} in {self.words.how_often} ({apart[1]})."
+        how = "" if self.words.event is not None else f" in {self.words.how_often}"
+        return f"{pair}: {apart[0]}{how} ({apart[1]})."
 
     def apart(self) -> tuple[str, str] | None:
         """Return that interval, as "6 to 11 of 100 closer together", and what it is called."""

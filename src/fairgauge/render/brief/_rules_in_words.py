@@ -113,20 +113,16 @@ def rule_sentence(report: Report, words: Vocabulary, rule: RuleResult, outcome: 
             of = "," if len(whom) == len(verdicts) else f"; for {_together(words, whom)}"
             text += f"{of} because {why}" if whom else ""
         return f"{text}."
-    by_side: dict[tuple[bool, str], list[str]] = {}
+    by_side: dict[str, tuple[list[str], list[str]]] = {}
     for each in verdicts:
         subject, side = _whom(report, words, each)
-        people = by_side.setdefault((each.remains is False, side), [])
+        people = by_side.setdefault(side, ([], []))[each.remains is False]
         people += [] if subject in people else [subject]
-    order = sorted(
-        by_side.items(),
-        key=lambda each: (each[0][0], each[0][1] != _WORSE, each[0][1].startswith(_BETTER)),
-    )
     clauses = []
-    for (alone, side), people in order:
-        who = _listed(words, verdicts[0].feature, people)
-        how = f" ({side})" if side else ""
-        clauses.append(f"for {who}{how}{', judged by themselves alone' * alone}")
+    for side in sorted(by_side, key=lambda side: (side != _WORSE, side.startswith(_BETTER))):
+        sure, alone = (_listed(words, verdicts[0].feature, people) for people in by_side[side])
+        who = f"{sure}{' and' * bool(sure and alone)}{', judged alone, ' * bool(alone)}{alone}"
+        clauses.append(f"for {who.removeprefix(', ')}{f' ({side})' * bool(side)}")
     return f"{name} fails {'; '.join([*clauses, *[counting] * bool(counted)])}."
 
 

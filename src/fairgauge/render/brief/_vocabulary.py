@@ -31,7 +31,7 @@ NamedGroup = tuple[str, str, FeatureId | None, GroupId | None]
 ANY_DECISION = ("a positive decision", "a negative decision")
 """What decisions are called without words of the user, where no one column holds them."""
 NO_CHANGE_SHOWN = "“No change is shown” does not mean that nothing changed."
-UNFAIR = "Whether a difference is unfair: that depends on context and law."
+UNFAIR = "Whether a difference is unfair."
 _PLACE = re.compile(r"{([^{}]*)}")
 _PEOPLE = {"female": "women", "male": "men"}
 _NOUNS = {"applicants", "candidates", "defendants", "employees", "patients", "people", "workers"}

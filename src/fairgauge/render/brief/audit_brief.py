@@ -476,8 +476,7 @@ def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
         )
         named = f": {listing(list(classes), 'or')}" if classes else ""
         text = (
-            f"The class predicted ({prediction}{named}) was compared with {label}, {by}; it is "
-            f"right where it is that of {label}."
+            f"Predicted class ({prediction}{named}) and {label}, {by}; right where both are alike."
         )
         if not (decided and labelled):
             text = f"The class of {prediction if decided else label}{named} was compared {by}."
@@ -656,11 +655,10 @@ def _certainty(
         )
     if unevaluated := [each for each in report.verdicts if _lacks_data(report, each)]:
         named = [words.group(each.feature, each.group) for each in unevaluated if each.group]
-        of = f", of {listing(list(dict.fromkeys(named)), most=3)}," if named else ""
+        of = f" of {listing(list(dict.fromkeys(named)), most=3)}" if named else ""
         yield Sentence(
-            f"Not evaluated: {numbered(len(unevaluated), 'comparisons')}{of} "
-            f"{plural(len(unevaluated), 'has', 'have')} insufficient data"
-            f"{': every rate is the same 0% or 100%' * _is_constant(unevaluated)}.",
+            f"Not evaluated, {_lacking(unevaluated)}: "
+            f"{numbered(len(unevaluated), 'comparisons')}{of}.",
             ("verdicts",),
         )
         return
@@ -773,6 +771,10 @@ def _interval_in_words(stated: list[Estimate]) -> str:
         f"{level}% CI (confidence interval): in {level} of 100 such audits every such range "
         f"contains the true value.{holds}"
     )
+
+
+def _lacking(verdicts: list[Verdict]) -> str:
+    return "every rate is the same 0% or 100%" if _is_constant(verdicts) else "insufficient data"
 
 
 def _is_constant(verdicts: Iterable[Verdict]) -> bool:

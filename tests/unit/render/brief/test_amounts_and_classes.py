@@ -167,7 +167,7 @@ def test_classes_are_named_and_counted() -> None:
         "The predicted class is right less often for people with accent “other” than for people "
         "with accent local"
     )
-    assert "(routed: billing, cancel or help) was compared with asked" in str(brief)
+    assert "(routed: billing, cancel or help) and asked, by accent" in str(brief)
     one, *_ = result("classes without accuracy").brief().found
     assert str(one) == (
         "Of 100 people with accent “other” and asked = billing, 86 had routed = billing; of 100 "
@@ -255,7 +255,7 @@ def test_a_ratio_to_a_mean_near_0_states_why_it_is_not_evaluated(shift: float) -
     assert "insufficient data" not in text
 
 
-def test_what_lacks_data_in_one_class_is_named_with_the_class_and_the_groups_that_lack_it() -> None:
+def test_who_lacks_data_in_one_class_is_not_said_to_lack_all() -> None:
     """A group whose differences are significant in other classes is not said to lack data."""
     rng = np.random.default_rng(3)
     sizes = {"a": 900, "b": 600, "c": 200, "d": 10}
@@ -270,8 +270,7 @@ def test_what_lacks_data_in_one_class_is_named_with_the_class_and_the_groups_tha
     (text,) = (
         str(each) for each in report.brief().certainty if str(each).startswith("Insufficient data")
     )
-    assert text.startswith(
-        "Insufficient data for all comparisons of people with g d, and for some of people with g "
-        "c: true positive rate (class high)"
+    assert text == (
+        "Insufficient data for all comparisons of people with g d, and for some comparisons of "
+        "people with g c."
     )
-    assert "selection rate" not in text

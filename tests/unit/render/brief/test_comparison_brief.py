@@ -54,9 +54,7 @@ def test_a_gap_that_grew_is_stated_as_counts_of_both_reports() -> None:
         "Of 100 women, 48 were approved in the old report and 34 in the new report; of 100 men, 54 "
         "and 54."
     )
-    assert str(brief.certainty[0]) == (
-        "Women and men: 8 to 20 of 100 further apart in how often they are approved (95% CI)."
-    )
+    assert str(brief.certainty[0]) == ("Women and men: 8 to 20 of 100 further apart (95% CI).")
     assert str(brief.steps[0]).startswith("Analyst: first find out what changed")
 
 

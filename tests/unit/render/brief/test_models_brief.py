@@ -59,7 +59,7 @@ def test_a_candidate_that_dominates_is_stated_as_counts_under_both_models() -> N
         r"Of 100 women, \d+ were approved under “current” and \d+ under “boosted”; of 100 men, ",
         text,
     )
-    assert re.search(r"Women and men: \d+ to \d+ of 100 closer together in how often ", text)
+    assert re.search(r"Women and men: \d+ to \d+ of 100 closer together \(95% CI\)\.", text)
     assert re.search(
         r"Were approved under “boosted” alone and under “current” alone: "
         r"of [\d,]+ women, \d+ and 0",
@@ -252,7 +252,7 @@ def test_every_stated_difference_has_an_interval_and_one_direction() -> None:
             if re.match(rf"(Wom|M)en and (wo)?men{people}: ", str(e))
         ]
         assert len(stated) == 1
-        assert re.search(r"\d+ to \d+ of 100 closer together .*\(95% CI\)", stated[0])
+        assert re.search(r"\d+ to \d+ of 100 closer together \(95% CI\)", stated[0])
     (explained,) = (str(e) for e in brief.certainty if "CI (confidence interval)" in str(e))
     assert "Those of 3 changes are wider, as they are tested together." in explained
     (chart,) = models_exhibits(made)

@@ -82,7 +82,7 @@ def test_the_gaps_of_everybody_are_published_without_categories_too():
     assert [row[0] for row in texts(table)] == ["average pay", "median pay"]
     assert [row[-1] for row in texts(table)] == [f"{share:.1%}" for share in expected]
     steps = " ".join(render(report, "text", full=True).split())
-    assert "should name the column of the categories that the preset looks at" in steps
+    assert ": name the column of the categories that the preset looks at" in steps
 
 
 def test_categories_stand_on_the_screen_and_in_every_document():
@@ -96,7 +96,7 @@ def test_categories_stand_on_the_screen_and_in_every_document():
         assert "Gap of F in average pay, by job" in render(report, kind, **more)
     text = render(report, "text", full=True)
     assert "nobody stated" not in text
-    assert "should name the column of the categories" not in text
+    assert ": name the column of the categories" not in text
 
 
 @pytest.mark.parametrize("sexes", ["FM", "FMX"])
@@ -113,6 +113,6 @@ def test_each_group_has_one_table_of_all_categories(sexes):
     )
     assert all(len(found[f"Gap of {g} in average pay, by job"].rows) == 3 for g in groups)
     steps = [str(step) for step in report.brief().steps]
-    assert any("should name the group that the preset compares with" in step for step in steps)
+    assert any(": name the group that the preset compares with" in step for step in steps)
     named = audited(data, strata="job").brief().steps
-    assert not any("should name the group" in str(step) for step in named)
+    assert not any(": name the group" in str(step) for step in named)
