@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -132,7 +131,7 @@ def _write_beside(target: Path, content: str | bytes, *, lasting: bool = False) 
     A new file gets its rights from the system, which knows the umask: `os.umask` could only be
     asked by changing it, for all threads at once.
     """
-    temporary = target.parent / f".{target.name[:20]}.{secrets.token_hex(8)}"
+    temporary = target.parent / f".{target.name[:20]}.{os.urandom(8).hex()}"
     try:
         with temporary.open("xb") as handle:
             if target.exists():  # before the content, which the umask may show to more people

@@ -170,8 +170,13 @@ class Catalogue:
             yield from (f"{rate.name}.{by}" for by in comparisons_of(rate))
 
 
+_BY_NAME: Mapping[str, Metric | Statistic] = {row.name: row for row in (*RATES, *METRICS)}
+
+
 @cache
 def _row(catalogue: Catalogue, name: str) -> Metric | Statistic:
+    if name in _BY_NAME and not catalogue.own:  # as results name it: no synonym need be known
+        return catalogue.worded(_BY_NAME[name])
     for find in (catalogue.metric, catalogue.rate):
         with suppress(LookupError):
             return find(name)

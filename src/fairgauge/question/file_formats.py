@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
@@ -44,10 +43,16 @@ class Unreadable(ValueError):  # noqa: N818 - a reason, which the caller adds to
     """A text is not in its format; the message gives the reason, as the predicate of a sentence."""
 
 
+def _read_toml(text: str) -> object:
+    import tomllib  # most questions are in no file
+
+    return tomllib.loads(text)
+
+
 def loads(text: str, kind: Literal["TOML", "YAML", "JSON"]) -> object:
     """Read a text in a format, in time bounded by its length whatever it holds."""
     read: dict[str, Callable[[str], object]] = {
-        "TOML": tomllib.loads,
+        "TOML": _read_toml,
         "YAML": _read_yaml,
         "JSON": _read_json,
     }

@@ -126,9 +126,16 @@ def _moved(counts: Array, seen: np.ndarray, replicates: int, rng: np.random.Gene
     return np.asarray(quotient(drawn - raised, rows))
 
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
+_NODES = 48
 _FURTHEST = 9.0
 _GRID = 65
+
+
+@lru_cache(1)
+def _nodes() -> tuple[Array, Array]:
+    """Return the nodes and weights of Gauss and Legendre; numpy imports polynomials for them."""
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    return nodes, weights
 
 
 @quiet
@@ -151,11 +158,12 @@ def absolute_sum_tail(value: ArrayLike, first: ArrayLike, second: ArrayLike) -> 
     value, one, two = floats(value, first, second)
     large, small = np.maximum(one, two), np.minimum(one, two)
     end = np.minimum(np.where(value > 0, value / large, 0.0), _FURTHEST)[..., None]
-    z = end * (1 + _NODES) / 2
+    nodes, weights = _nodes()
+    z = end * (1 + nodes) / 2
     left = value[..., None] - large[..., None] * z
     beyond = np.where(small[..., None] > 0, 2 * ndtr(-left / small[..., None]), 0.0)
     density = 2 * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
-    inside = (_WEIGHTS * density * beyond).sum(-1) * end[..., 0] / 2
+    inside = (weights * density * beyond).sum(-1) * end[..., 0] / 2
     return np.asarray(np.minimum(2 * ndtr(-end[..., 0]) + inside, 1.0))
 
 
