@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-from bench import peers
+from bench import billion, peers
 from bench.clarify_job import numbers_file, wide_file
 from bench.data import models_file, rows_file
 from bench.measure import Cost, best, ours, whole
@@ -54,6 +54,7 @@ def main() -> None:
     sections.append(models(_MILLION if quick else 10 * _MILLION))
     sections += [reports(rows), certainty(rows), configurations(quick=quick), start()]
     if not quick:
+        sections.append(told(billion.section()))
         _PAGE.parent.mkdir(exist_ok=True)
         _PAGE.write_text(page(sections))
         print(f"\nwritten to {_PAGE.relative_to(Path.cwd())}")

@@ -3,7 +3,8 @@
 Three features, their intersection, a score in bins and a weight: CPU and wall seconds, and memory,
 each in a process of its own. The files hold 10 million rows each; four differ, the others are hard
 links of them, so that the disk holds 40 million rows and all files are read in full. ``--spark``
-adds Spark's own query of the same counts; ``--shards`` counts every file apart and adds the cubes.
+adds Spark's own query of the same counts; ``--shards`` counts every file apart and adds the cubes;
+``--s3`` reads the files from an S3 server on this machine, which holds them in memory.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ import duckdb
 
 from bench.data import DATA, ROWS
 from bench.measure import Cost, fresh, timed
+from bench.page import Line, Section, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
 ASKED: dict[str, Any] = {
     "label": "label", "score": "score", "threshold": 0.5, "positive": 1, "weight": "weight",
@@ -30,6 +32,7 @@ ASKED: dict[str, Any] = {
 }  # fmt: skip
 _COLUMNS = ("race", "sex", "age", "label", "score", "weight")
 _DISTINCT = 4
+_MORE = ("shards", "spark", "s3")
 
 
 def folder_of(files: int, rows: int) -> Path:
@@ -50,50 +53,112 @@ def folder_of(files: int, rows: int) -> Path:
     return folder
 
 
-def bare(folder: Path) -> Callable[[], object]:
+def bare(folder: str) -> Callable[[], object]:
     """Read the columns and no more."""
     asked = ", ".join(f"min({c}), max({c})" for c in _COLUMNS)
     return lambda: duckdb.sql(f"SELECT {asked} FROM '{folder}/*.parquet'").fetchall()
 
 
-def counted(folder: Path) -> Callable[[], object]:
+def counted(folder: str) -> Callable[[], object]:
     """Count all files as one table."""
-    import fairgauge as fg
+    count = _count()
+    return lambda: count(f"{folder}/*.parquet", **ASKED)
 
-    return lambda: fg.count(f"{folder}/*.parquet", **ASKED)
 
-
-def shards(folder: Path) -> Callable[[], object]:
+def shards(folder: str) -> Callable[[], object]:
     """Count every file apart, and add the cubes up."""
-    import fairgauge as fg
+    count = _count()
 
     def added() -> object:
-        cubes = [fg.count(path, **ASKED) for path in sorted(folder.glob("*.parquet"))]
-        total = cubes[0]
-        for cube in cubes[1:]:
-            total = total.add(cube, allow_duplicates=True)
+        first, *others = sorted(Path(folder).glob("*.parquet"))
+        total = count(first, **ASKED)
+        for path in others:
+            total = total.add(count(path, **ASKED), allow_duplicates=True)
         return total
 
     return added
 
 
-def spark(folder: Path) -> Callable[[], object]:
+def spark(folder: str) -> Callable[[], object]:
     """Count by Spark, in two threads, what fairgauge counts there."""
     from pyspark.sql import SparkSession
 
+    session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    frame = session.config("spark.driver.memory", "4g").getOrCreate().read.parquet(folder)
+    count = _count()
+    return lambda: count(frame, **ASKED)
+
+
+def _count() -> Callable[..., Any]:
+    """Import what counting needs, which is not measured."""
+    import pyarrow.compute as _  # noqa: F401
+
     import fairgauge as fg
 
-    session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-    frame = session.config("spark.driver.memory", "4g").getOrCreate().read.parquet(str(folder))
-    return lambda: fg.count(frame, **ASKED)
+    fg.count({"label": [0, 1], "score": [0.25, 0.75], "weight": [1.0, 2.0], "race": ["a", "b"],
+              "sex": ["a", "b"], "age": [20, 40]}, **ASKED)  # fmt: skip
+    return fg.count
 
 
 WAYS = {"bare": bare, "counted": counted, "shards": shards, "spark": spark}
 
 
-def measured(way: str, folder: Path) -> Cost:
+def stated(found: Any) -> str:
+    """Return how many bytes of files or objects were read, and the digest of what was counted."""
+    from fairgauge.object_stores import bytes_read
+
+    digest = f", {found.digest[:15]}" if hasattr(found, "digest") else ""
+    return f"{(bytes_read() or _read()) / 1e6:,.0f} MB read{digest}"
+
+
+def _read() -> int:
+    """Return how many bytes this process has read."""
+    lines = Path("/proc/self/io").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("rchar"))
+
+
+def measured(way: str, folder: str | Path) -> Cost:
     """Return what a way costs in a process of its own; of Spark's JVM the wall time alone."""
-    return fresh([sys.executable, "-m", "bench.billion", "--way", way, "--folder", str(folder)])
+    command = [sys.executable, "-m", "bench.billion", "--way", way, "--folder", str(folder)]
+    return fresh(command)
+
+
+def section(
+    files: int = 100, rows: int = 10_000_000, more: Collection[str] = ("shards",)
+) -> Section:
+    """Measure one file and so many, and each way beside a bare scan of the same files."""
+    lines: list[Line] = []
+    for many in sorted({1, files}):
+        folder = folder_of(many, rows)
+        least = measured("bare", folder)
+
+        def add(
+            what: str, cost: Cost, least: Cost = least, asked: str = f"{many * rows:,} rows"
+        ) -> None:
+            ratio = cost.cpu / least.cpu
+            beside = f"{ratio:.2f} bare scans, " if what != "Spark" else ""
+            target = "at most 1.25 bare scans" if what == "counted" else ""
+            line = Line(f"{asked}: {what}", cost, value=f"{beside}{cost.answer}", target=target,
+                        met=ratio <= 1.25)  # fmt: skip
+            lines.append(line)
+            print("  ".join(line.cells()), flush=True)
+
+        add("a bare scan of the columns", least)
+        add("counted", measured("counted", folder))
+        if "shards" in more and many > 1:
+            add("shards counted apart, and added up", measured("shards", folder))
+        if "spark" in more:
+            add("Spark", measured("spark", folder))
+        if "s3" in more:
+            from tests.object_servers import s3_bucket
+
+            from fairgauge.object_stores import write_object
+
+            with s3_bucket("billion") as bucket:
+                for path in sorted(folder.glob("*.parquet")):
+                    write_object(f"{bucket}/{path.name}", path.read_bytes())
+                add("counted from s3://", measured("counted", bucket))
+    return Section("A score in fine bins: three features, their intersection, a weight", lines)
 
 
 def main() -> None:
@@ -101,23 +166,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.billion", description=__doc__)
     parser.add_argument("--files", type=int, default=100)
     parser.add_argument("--rows", type=int, default=10_000_000, help="of each file")
-    parser.add_argument("--spark", action="store_true")
-    parser.add_argument("--shards", action="store_true")
+    for more in _MORE:
+        parser.add_argument(f"--{more}", action="store_true")
     parser.add_argument("--way", choices=WAYS, help=argparse.SUPPRESS)
-    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--folder", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.way:
-        print(json.dumps(timed(WAYS[given.way](given.folder))))
+        print(json.dumps(timed(WAYS[given.way](given.folder), stated)))
         return
-    for files in sorted({1, given.files}):
-        folder = folder_of(files, given.rows)
-        print(f"{files * given.rows:,} rows in {files} files")
-        least = measured("bare", folder)
-        more = [way for way in ("shards", "spark") if getattr(given, way)]
-        for way, cost in [("bare", least), *((w, measured(w, folder)) for w in ("counted", *more))]:
-            ratio = "" if way == "spark" else f", {cost.cpu / least.cpu:.2f} bare scans"
-            print(f"  {way}: CPU {cost.cpu:.1f} s{ratio}, wall {cost.wall:.1f} s, "
-                  f"{cost.memory / 2**20:.0f} MiB")  # fmt: skip
+    print(shown(section(given.files, given.rows, [m for m in _MORE if getattr(given, m)])))
 
 
 if __name__ == "__main__":

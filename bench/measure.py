@@ -24,30 +24,33 @@ class Cost:
     ----------
     cpu, wall : seconds; preparing the input and importing are not counted.
     memory : greatest resident size during the work, above that before it, in bytes.
+    answer : what is stated of the answer to the work.
     """
 
     cpu: float
     wall: float
     memory: int
+    answer: str = ""
 
 
-def timed(work: Any) -> dict[str, float]:
-    """Run work in this process and return what it cost."""
+def timed(work: Any, stated: Any = None) -> dict[str, Any]:
+    """Run work in this process and return what it cost; ``stated`` makes a text of its answer."""
     peak, stop = [_resident()], threading.Event()
 
     def watch() -> None:
-        while not stop.wait(0.002):
+        while not stop.wait(max(0.002, (time.perf_counter() - wall) / 1_000)):  # costs CPU itself
             peak.append(max(peak[-1], _resident()))
 
     watcher = threading.Thread(target=watch, daemon=True)
     before = _resident()
-    watcher.start()
     cpu, wall = time.process_time(), time.perf_counter()
-    work()
+    watcher.start()
+    answer = work()
     cost = {"cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall}
     stop.set()
     watcher.join()
-    return cost | {"memory": max(peak[-1], _resident()) - before}
+    memory = max(peak[-1], _resident()) - before
+    return {**cost, "memory": memory, "answer": stated(answer) if stated else ""}
 
 
 def _resident() -> int:

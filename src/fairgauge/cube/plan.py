@@ -106,9 +106,13 @@ class Axis:
         [1, 2, 3, 21]
         """
         if self.grid and self.bounds:
-            low, high = self.bounds
-            nearest = np.rint((numbers - low) / (high - low) * self.grid)
-            edge = nearest * (high - low) / self.grid + low
+            if self.bounds == (0.0, 1.0):
+                nearest = np.rint(numbers * self.grid)
+                edge = nearest / self.grid
+            else:
+                low, high = self.bounds
+                nearest = np.rint((numbers - low) / (high - low) * self.grid)
+                edge = nearest * (high - low) / self.grid + low
             with np.errstate(invalid="ignore"):  # of NaN
                 found = nearest.astype(np.int32)
             found *= 2

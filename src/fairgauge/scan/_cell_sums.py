@@ -280,9 +280,12 @@ class _TableSums:
         measures : what is summed; None is 1 for each row.
         """
         room = self._room_for([sizes[axis] for axis in self._table])
-        cells: Codes = np.zeros(rows, dtype=np.min_scalar_type(-math.prod(room)))
+        cells: Codes = np.zeros(rows, dtype=np.int8)
+        many = 1
         for axis, size in zip(self._table, room, strict=True):
-            np.multiply(cells, size, out=cells)
+            many *= size
+            # as narrow as it may be: most of the axes have few values
+            cells = np.multiply(cells, size, dtype=np.min_scalar_type(-many))
             np.add(cells, codes[axis], out=cells, casting="unsafe")
         before, at = self._numbered(cells)
         for measure, held in self._sums.items():
@@ -319,7 +322,8 @@ class _TableSums:
         if self._numbers is None:
             self._cells, at = np.unique(np.concatenate([self._cells, cells]), return_inverse=True)
             return at[:known], at[known:]
-        found = np.take(self._numbers, cells)
+        # every cell has its place, so that nothing is clipped: numpy checks no bounds
+        found = np.take(self._numbers, cells, mode="clip")
         if not found.all():
             new = np.unique(cells[found == 0])
             self._cells = np.concatenate([self._cells, new])
