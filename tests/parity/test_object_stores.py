@@ -8,6 +8,7 @@ import http.server
 import json
 import os
 import re
+import signal
 import socketserver
 import subprocess
 import sys
@@ -22,7 +23,7 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
-from tests.needs import need
+from tests.needs import POSIX, need
 
 import fairgauge as fg
 from fairgauge.cli import main
@@ -350,6 +351,42 @@ def test_a_server_that_stops_half_way(written):
                 fg.count(f"{url}/{name}", **ASKED)
     with web(folder) as url:  # and the connection is as good as before
         assert fg.count(f"{url}/big.parquet", **ASKED) == fg.count(big, **ASKED)
+
+
+@POSIX
+@pytest.mark.parametrize("what", ["read from the web", "read from S3", "written to S3"])
+def test_an_interrupt_while_a_store_is_waited_for(what, tmp_path, monkeypatch):
+    need("s3fs")
+    asked, over = threading.Event(), threading.Event()
+
+    class Waits(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.set()
+            over.wait(60)
+
+        do_HEAD = do_PUT = do_GET  # noqa: N815
+
+    (tmp_path / "a.csv").write_text("g,y,p\na,1,1\nb,0,1\n")
+    with serving(Waits) as url:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            monkeypatch.setenv(name, "none")
+        data = {"read from the web": f"{url}/a.csv", "read from S3": "s3://bank/a.csv"}
+        written = ["-o", str(tmp_path / "r.json"), "-o", "s3://bank/r.json"]
+        read = data.get(what, str(tmp_path / "a.csv"))
+        command = [sys.executable, "-m", "fairgauge", "audit", read]
+        with subprocess.Popen(
+            [*command, *FLAGS, "--positive", "1", *written], stderr=subprocess.PIPE, text=True
+        ) as process:
+            try:
+                assert asked.wait(60)
+                process.send_signal(signal.SIGINT)
+                _, said = process.communicate(timeout=60)
+            finally:
+                over.set()
+                process.kill()
+    assert (process.returncode, said.strip()) == (130, "Interrupted")
+    assert [each.name for each in tmp_path.iterdir()] == ["a.csv"]
 
 
 def test_addresses_of_accounts_are_kept(monkeypatch):

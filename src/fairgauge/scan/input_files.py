@@ -127,7 +127,8 @@ def refuse_lake_table(paths: Sequence[Place]) -> None:
     if not any(path.suffix.lower() == ".parquet" for path in paths):
         return
     names = [p.url if isinstance(p, Object) else p.as_posix() for p in paths]
-    above = os.path.commonprefix([name.split("/")[:-1] for name in names])  # noqa: RUF071 - of lists
+    folders = [name.split("/")[:-1] for name in names]
+    above = list(os.path.commonprefix(folders))  # noqa: RUF071 - of lists
     while above and "=" in above[-1]:  # a partition
         above.pop()
     folder = "/".join(above) or "."
