@@ -45,7 +45,7 @@ _COMPRESSED = ("csv", "json")
 _ZIP, _UTF_16 = b"PK\x03\x04", (b"\xff\xfe", b"\xfe\xff")
 _WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
 _WORKBOOK = "a workbook, which is not read; save its sheet as CSV"
-_HEAD = 1 << 16
+_HEAD, _SIGNATURE = 1 << 16, 1 << 8
 _copies: list[Path] = []
 
 
@@ -248,7 +248,7 @@ def check_readable(path: Place, kind: str) -> None:
     """Check that a file can be read, is not empty, holds rows and, where compressed, is whole."""
     try:
         with path.open("rb") as handle:
-            head = handle.read(_HEAD)
+            head = handle.read(_HEAD if kind in _COMPRESSED else _SIGNATURE)
     except OSError as error:
         raise DataError(f"cannot read {quote(path)}: {error.strerror}") from None
     if not head:
