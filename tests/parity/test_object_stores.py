@@ -141,6 +141,14 @@ def test_results_and_counts_in_a_bucket(bucket, tmp_path):
     there, here = (fg.load(f"{each}/report.json") for each in (f"{bucket}/out", tmp_path))
     assert there == here
     assert there.data.rows == 1_000
+    cube = f"{bucket}/out/0.cube.json"
+    made = [f"{bucket}/out/0.json", cube, "-o", f"{bucket}/out/0.fairgauge"]
+    for command in (
+        ["audit", cube, "-o", made[0]], ["seal", *made], ["verify", made[-1]],
+        ["render", made[0], "-o", f"{bucket}/out/0.html"],
+    ):  # fmt: skip
+        done = run(main, command)
+        assert done.exit_code == 0, done.stderr
     same = run(main, ["audit", f"{bucket}/rows.csv", *FLAGS, "-o", f"{bucket}/rows.csv"])
     assert same.exit_code == 2
     assert "is also an input" in same.stderr or "names no format" in same.stderr
