@@ -56,7 +56,7 @@ check: $(BIN)/.dev  ## lint, types, layers, repository rules, docs drift
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -q tests/repository
 
-extras: $(BIN)/.dev  ## test every extra alone, from the built wheel (10 to 20 minutes)
+extras: $(BIN)/.dev  ## test every extra alone, from the built wheel (some 10 minutes)
 	$(BIN)/python tests/extras
 
 lowest: $(BIN)/.dev  ## test the oldest versions that pyproject.toml allows

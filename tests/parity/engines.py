@@ -146,11 +146,19 @@ def by_library_of_mysql(
     script: str, url: str, rows: str, asked: dict[str, object], made: str | Path
 ) -> None:
     """Run a script of tests/clients where the library of MySQL is installed."""
+    command = [str(ROOT / "tests" / "clients" / script), url, rows, json.dumps(asked), str(made)]
+    assert python_of_mysql(command).returncode == 0
+
+
+def python_of_mysql(arguments: list[str]) -> subprocess.CompletedProcess[str]:
+    """Run Python where the library of MySQL is installed."""
     python = ROOT / ".clients" / "mysql" / "bin" / "python"
     if not python.exists():
         missing("MySQL's library", "tests/prepare")
-    command = [python, ROOT / "tests" / "clients" / script, url, rows, json.dumps(asked), made]
-    subprocess.run(command, check=True, env=os.environ | {"PYTHONPATH": str(ROOT / "src")})
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    return subprocess.run(
+        [python, *arguments], check=False, capture_output=True, text=True, env=environment
+    )
 
 
 def _mysql_literal(value: object) -> str:

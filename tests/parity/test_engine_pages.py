@@ -30,5 +30,6 @@ def test_the_code_runs(page, tmp_path, monkeypatch):
         engines.spark_session()  # the page then gets this session
     monkeypatch.chdir(tmp_path)
     assert code
+    names: dict[str, object] = {}
     for block in code:
-        exec(compile(block, page.name, "exec"), {})
+        exec(compile(block, page.name, "exec"), names)

@@ -188,6 +188,23 @@ def test_mariadb_is_counted_where_it_is(folder, mariadb, rows):
     assert fg.load("a.cube.json") == fg.count(ROWS, **asked)
 
 
+def test_the_plan_of_mariadb_a_time_limit_and_no_password(folder, mariadb):
+    flags = ["--sensitive", "g", "--label", "y"]
+    for user, secret, more, code, said in (
+        ("reader", "s3cret", ["--table", "people", "--explain"], 0, "people"),
+        ("reader", "wr0ng", ["--table", "people", "--explain"], 2, "Access denied"),
+        ("reader", "s3cret", ["--table", "peple"], 2, "no table 'peple'"),
+        ("reader", "s3cret", ["--query", "SELECT p.* FROM people p, (SELECT sleep(9)) AS s"], 2,
+         "max_statement_time exceeded"),
+    ):  # fmt: skip
+        limit = "?init_command=SET%20max_statement_time%3D1"
+        url = f"mysql://{user}:{secret}@127.0.0.1:{mariadb.port}/test{limit}"
+        done = engines.python_of_mysql(["-m", "fairgauge", "count", url, *flags, *more])
+        assert done.returncode == code, done.stderr
+        assert said in (done.stderr if code else done.stdout)
+        assert secret not in done.stdout + done.stderr
+
+
 def by_its_library(mariadb, script: str, rows: str, asked: dict[str, object], made: str) -> None:
     url = f"mysql://reader:s3cret@127.0.0.1:{mariadb.port}/test"
     engines.by_library_of_mysql(script, url, rows, asked, made)

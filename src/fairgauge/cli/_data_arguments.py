@@ -180,7 +180,7 @@ def merged(asked: Sequence[str], *, allow_duplicates: bool = False) -> Cube:
 
     total: Cube | None = None
     seen: list[tuple[Place, Cube]] = []
-    paths = _places(asked)
+    paths = named_places(asked)
     _check_different(paths)
     for path in paths:
         cube = load(address(path))
@@ -240,7 +240,7 @@ def _warn(message: str) -> None:
     print_message(message, prefix="Warning: ")
 
 
-def _places(asked: Sequence[str]) -> list[Place]:
+def named_places(asked: Sequence[str]) -> list[Place]:
     """Return the files and the objects of stores that are named, as `named_files` does."""
     return [
         place

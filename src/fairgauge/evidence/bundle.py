@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fairgauge.errors import DataError, quote
-from fairgauge.object_stores import local_path
+from fairgauge.object_stores import is_object, local_path, read_object
 from fairgauge.strict_json import read_json
 from fairgauge.values import Saved
 
@@ -90,7 +90,7 @@ def pack(manifest: Saved, parts: Mapping[str, bytes], signature: bytes | None) -
 
 def unpack(path: str | Path) -> Bundle:
     """Read a bundle file."""
-    file = local_path(path)
+    file = io.BytesIO(read_object(str(path))) if is_object(path) else local_path(path)
     try:
         with zipfile.ZipFile(file) as archive:
             entries = archive.infolist()

@@ -45,7 +45,7 @@ _COMPRESSED = ("csv", "json")
 _ZIP, _UTF_16 = b"PK\x03\x04", (b"\xff\xfe", b"\xfe\xff")
 _WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
 _WORKBOOK = "a workbook, which is not read; save its sheet as CSV"
-_HEAD = 1 << 16
+_HEAD, _SIGNATURE = 1 << 16, 1 << 8
 _copies: list[Path] = []
 
 
@@ -127,7 +127,8 @@ def refuse_lake_table(paths: Sequence[Place]) -> None:
     if not any(path.suffix.lower() == ".parquet" for path in paths):
         return
     names = [p.url if isinstance(p, Object) else p.as_posix() for p in paths]
-    above = os.path.commonprefix([name.split("/")[:-1] for name in names])  # noqa: RUF071 - of lists
+    folders = [name.split("/")[:-1] for name in names]
+    above = list(os.path.commonprefix(folders))  # noqa: RUF071 - of lists
     while above and "=" in above[-1]:  # a partition
         above.pop()
     folder = "/".join(above) or "."
@@ -247,7 +248,7 @@ def check_readable(path: Place, kind: str) -> None:
     """Check that a file can be read, is not empty, holds rows and, where compressed, is whole."""
     try:
         with path.open("rb") as handle:
-            head = handle.read(_HEAD)
+            head = handle.read(_HEAD if kind in _COMPRESSED else _SIGNATURE)
     except OSError as error:
         raise DataError(f"cannot read {quote(path)}: {error.strerror}") from None
     if not head:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 import secrets
-import socket
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
-from urllib.parse import urlsplit
-from urllib.request import getproxies
 
 from fairgauge.errors import DataError, MissingExtra, quote
 from fairgauge.object_stores import SHOWN_STORES
@@ -28,6 +25,7 @@ if TYPE_CHECKING:
     from fairgauge.cube.plan import Plan
 
 _VIEW = "fairgauge_rows"
+_PATIENCE = 20
 _WHOLE = {"byte", "short", "integer", "long", "boolean", "decimal", "void"}
 _FLOATING = {"float", "double"}
 _UTC = (
@@ -217,12 +215,15 @@ def _started(master: str) -> SparkSession:
 
 
 def _check_answering(master: str) -> None:
-    """Check that something answers at an address of Spark Connect, which tries it for minutes."""
-    parts = urlsplit(master)
-    host, port = parts.hostname or "localhost", parts.port or 15_002
-    if getproxies():  # which are asked in place of the host
-        return
+    """Check that a server of Spark Connect answers; pyspark would try for ten minutes."""
     try:
-        socket.create_connection((host, port), timeout=10).close()
-    except OSError as error:
-        raise DataError(f"no Spark Connect answers at sc://{host}:{port}: {error}") from None
+        import grpc
+        from pyspark.sql.connect.client import DefaultChannelBuilder
+    except ImportError:  # which pyspark reports
+        return
+    with DefaultChannelBuilder(master).toChannel() as channel:
+        try:
+            grpc.channel_ready_future(channel).result(timeout=_PATIENCE)
+        except grpc.FutureTimeoutError:
+            server = master.partition("/;")[0]  # without its token
+            raise DataError(f"no Spark Connect answers at {server} within {_PATIENCE} s") from None

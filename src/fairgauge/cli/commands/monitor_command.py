@@ -15,7 +15,7 @@ from fairgauge.cli._data_arguments import (
     CUBE_SUFFIX,
     DataArguments,
     merged,
-    named_files,
+    named_places,
     takes_data,
     warn_of_copies,
     warn_of_repeated_counts,
@@ -23,7 +23,16 @@ from fairgauge.cli._data_arguments import (
 from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._spec_flags import Texts, flags_for, given_options
 from fairgauge.cli._streams import print_message, print_result
-from fairgauge.errors import CubeError, DataError, EmptyDataError, FairgaugeError, nearest, quote
+from fairgauge.errors import (
+    CubeError,
+    DataError,
+    EmptyDataError,
+    FairgaugeError,
+    listing,
+    nearest,
+    quote,
+)
+from fairgauge.object_stores import Object, address
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -208,8 +217,10 @@ def import_(history: str, files: tuple[str, ...], period: str | None) -> None:
     """
     from fairgauge.monitoring.history import History
 
-    paths = named_files(files)
-    cubes = [path for path in paths if path.name.casefold().endswith(CUBE_SUFFIX)]
+    paths = named_places(files)
+    if not paths:
+        raise DataError(f"nothing matches {listing(files)}")
+    cubes = [path for path in paths if str(path).casefold().endswith(CUBE_SUFFIX)]
     if cubes:
         named: dict[str, Place] = {}
         for path in cubes:
@@ -220,8 +231,8 @@ def import_(history: str, files: tuple[str, ...], period: str | None) -> None:
                     "period up before (fairgauge merge)"
                 )
             named[name] = path
-        warn_of_copies([*map(str, cubes)])
-        counts = {name: merged([str(path)]) for name, path in named.items()}
+        warn_of_copies([*map(address, cubes)])
+        counts = {name: merged([address(path)]) for name, path in named.items()}
         held = History(history)
         added = [name for name, cube in sorted(counts.items()) if held.add(name, cube)]
         known = len(counts) - len(added)
@@ -235,17 +246,22 @@ def import_(history: str, files: tuple[str, ...], period: str | None) -> None:
         print_result(f"{new:,} values added, {len(values) - new:,} known already")
 
 
-def _period_of(path: Path, period: str | None) -> str:
+def _period_of(path: Place, period: str | None) -> str:
     """Return the period that the path of a file names, or that is given."""
     from fairgauge.monitoring.periods import parse_period
 
-    dated = _DATE.search(path.as_posix())
+    dated = _DATE.search(str(path).replace("\\", "/"))
     if period is None and dated is None:
         raise DataError(f"the path of {quote(path)} has no date; give --period")
     return str(parse_period(period or (dated[0].replace("/", "-") if dated else "")))
 
 
-def _values(path: Path, period: str | None) -> Iterator[ImportedValue]:
+def _values(path: Place, period: str | None) -> Iterator[ImportedValue]:
+    if isinstance(path, Object):
+        raise DataError(
+            f"{quote(path)} is read from a file on this machine alone; of stores, counts "
+            f"({CUBE_SUFFIX}) are imported"
+        )
     from fairgauge.compat.clarify.analysis_files import read_results, values_of
     from fairgauge.results.monitor_results import ImportedValue
 
