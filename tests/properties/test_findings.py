@@ -236,7 +236,7 @@ def test_a_fail_of_a_group_that_is_better_off_heads_no_page_where_another_is_wor
     brief = report.brief()
     assert brief.headline.text.startswith("People with g a ")
     assert [each.text for each in brief.found][1].startswith(
-        "People with g b are outside the limit as the better-off side: of 100 people with g b, 67 "
+        "People with g b fail as the better-off side: of 100 people with g b, 67 "
     )
 
 
@@ -250,7 +250,7 @@ def test_a_fail_of_a_group_that_is_better_off_comes_after_those_of_others() -> N
     alone = _approved(only_better, rules=["selection_rate.difference <= 0.1"])
     assert {each.group for each in alone.verdicts if each.outcome == "fail"} == {"b"}
     text = " ".join(each.text for each in alone.brief().found)
-    assert "People with g b are outside the limit as the better-off side" in text
+    assert "People with g b fail as the better-off side" in text
 
 
 def test_a_finding_is_of_the_group_that_is_worse_off_by_the_words_of_the_user() -> None:

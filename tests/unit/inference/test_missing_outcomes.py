@@ -144,7 +144,7 @@ def test_a_fail_that_missing_outcomes_could_change_states_so(share, value, open_
     )
     for page in (render(report, "text", full=True), render(report, "html")):
         text = " ".join(page.split())
-        stated = "A fail is of the rows with a prediction alone; depending on what is missing, the"
+        stated = "A fail is of the rows with a prediction alone; the"
         assert (stated in text) == open_
 
 

@@ -37,7 +37,7 @@ def test_a_rule_does_not_pass_without_them(role):
     )
     text = " ".join(str(report).split())
     assert "because rows that are not counted, without a weight or count, could change it" in text
-    assert f"should state the {role} of every row" in text
+    assert f": state the {role} of every row" in text
 
 
 def test_by_the_value_alone_nothing_passes_either():

@@ -436,7 +436,7 @@ class _ModelsBrief:
         of = [each for each in groups if _changed(each[1]) and each[1].group in sufficient]
         of.sort(key=lambda each: -_changed(each[1]))
         texts = [
-            f"of {self._those(one, '')}, {count(one.gained)} and {count(one.lost)}"
+            f"of {self._those(one, '')}, {count(one.lost)} and {count(one.gained)}"
             for _, one in of[:_MOST_GROUPS]
         ]
         if not texts:
@@ -444,7 +444,7 @@ class _ModelsBrief:
         if more := len(groups) - len(texts):
             texts.append(f"{more:,} more {plural(more, 'group', 'groups')} in the report")
         yield Sentence(
-            f"{capitalised(event.happened)} under “{self.name}” alone and under “{self.current}” "
+            f"{capitalised(event.happened)} {self.times.before} alone and {self.times.after} "
             f"alone: {'; '.join(texts)}.",
             tuple(f"{self.place}.reclassified[{i}]" for i, _ in of[:_MOST_GROUPS]),
         )

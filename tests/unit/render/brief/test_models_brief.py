@@ -61,8 +61,8 @@ def test_a_candidate_that_dominates_is_stated_as_counts_under_both_models() -> N
     )
     assert re.search(r"Women and men: \d+ to \d+ of 100 closer together \(95% CI\)\.", text)
     assert re.search(
-        r"Were approved under “boosted” alone and under “current” alone: "
-        r"of [\d,]+ women, \d+ and 0",
+        r"Were approved under “current” alone and under “boosted” alone: "
+        r"of [\d,]+ women, 0 and \d+",
         text,
     )
     assert "fairgauge monitor" in str(brief.steps[-1])
@@ -402,7 +402,7 @@ def test_disparities_without_a_margin_are_stated_not_to_be_tested() -> None:
 @pytest.mark.parametrize("most", ["White", "Hispanic"])
 def test_whose_decisions_change_most_is_named_first_and_the_others_are_counted(most: str) -> None:
     found = list(map(str, compared_races(3, most).brief().found))
-    assert found[-1].startswith("Had a positive decision under “boosted” alone and under “current”")
+    assert found[-1].startswith("Had a positive decision under “current” alone and under “boosted”")
     named = re.findall(r"of [\d,]+ (?:people with race “)?(\w+)(?:”| people), ", found[-1])
     assert named[0] == most
     assert len(named) == 3
