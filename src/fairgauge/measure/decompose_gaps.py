@@ -546,7 +546,7 @@ def _by_column(
             _level(sides, codes == code, names[code], own, confidence)
             for code, own in zip(levels, against, strict=False)
         ]
-        made = [each for each in made if math.isfinite(each.difference + sum(each.interval))]
+        made = [each for each in made if not any(map(math.isnan, each.interval))]
         if not made:  # means of single rows, whose variance nothing shows
             continue
         if found.each is None:  # years, in the order of time
@@ -956,7 +956,7 @@ def _strata(
     ends = {"low": low[order].tolist(), "high": high[order].tolist()}
     rest = {"level": repeat(confidence), "methods": repeat((method,))}
     intervals = _records(Interval, len(order), ends | rest)
-    both = (sides.common & np.isfinite(low) & np.isfinite(high))[order].tolist()
+    both = (sides.common & ~np.isnan(low) & ~np.isnan(high))[order].tolist()
     listed: dict[str, Iterable[Any]] = {
         "stratum": _cells(crossed, order),
         "interval": [each if held else None for each, held in zip(intervals, both, strict=True)],
