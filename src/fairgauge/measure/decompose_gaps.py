@@ -439,21 +439,17 @@ def _tests(sides: GapSides, crossed: CrossedStrata, confidence: float, gaps: int
     """
     alpha, common = 1 - confidence, sides.common
     years = _years(crossed, common)
-    found: list[tuple[HeterogeneityTest, Outlying | None]]
-    if sides.squares is None:
-        found = [heterogeneity(*sides.counts)]
-        x_d, n_d, x_a, n_a = (each[common] for each in sides.counts)
-        found += [heterogeneity(x_d, n_d, x_a, n_a, levels) for levels in _levels(crossed, common)]
-    else:
+    arrays: Sequence[Array] = sides.counts
+    test: Callable[..., tuple[HeterogeneityTest, Outlying | None]] = heterogeneity
+    if sides.squares is not None:
         of_means, _ = mean_differences(*sides.counts, sides.squares, 1.0)
         x_d, n_d, x_a, n_a = (np.where(common, each, 0.0) for each in sides.counts)
         variances = mean_variances(x_d, n_d, x_a, n_a, sides.squares)
-        found = [heterogeneity_of_means(of_means.value, variances, (n_d, n_a))]
-        d, v_d, v_a, n_d, n_a = (each[common] for each in (of_means.value, *variances, n_d, n_a))
-        found += [
-            heterogeneity_of_means(d, (v_d, v_a), (n_d, n_a), levels)
-            for levels in _levels(crossed, common)
-        ]
+        arrays, test = (of_means.value, *variances, n_d, n_a), heterogeneity_of_means
+    found = [test(*arrays)]
+    found += [
+        test(*(each[common] for each in arrays), levels) for levels in _levels(crossed, common)
+    ]
     changes = None
     if years is not None:
         k, times = years
@@ -550,6 +546,9 @@ def _by_column(
             _level(sides, codes == code, names[code], own, confidence)
             for code, own in zip(levels, against, strict=False)
         ]
+        made = [each for each in made if not any(map(math.isnan, each.interval))]
+        if not made:  # means of single rows, whose variance nothing shows
+            continue
         if found.each is None:  # years, in the order of time
             made.sort(key=lambda each: each.level)
         else:
@@ -811,18 +810,14 @@ def _review(gap: Gap, sides: GapSides, crossed: CrossedStrata) -> tuple[ReviewCe
     refused, accepted = ours[1] - ours[0], theirs[0]
     pairs = np.minimum(refused, accepted)
     order = np.lexsort([-refused, -pairs])[: int((pairs > 0).sum())]
-    columns: dict[str, Iterable[Any]] = {
+    counts = {"refused": refused, "accepted": accepted, "n_refused_side": ours[1],
+              "n_accepted_side": theirs[1]}  # fmt: skip
+    columns = {
         "refused_group": repeat(names[0]),
         "accepted_group": repeat(names[1]),
         "cell": _cells(crossed, order),
+        **{name: each[order].astype(int).tolist() for name, each in counts.items()},
     }
-    columns |= {
-        name: each[order].astype(int).tolist()
-        for name, each in (
-            ("refused", refused), ("accepted", accepted),
-            ("n_refused_side", ours[1]), ("n_accepted_side", theirs[1]),
-        )
-    }  # fmt: skip
     return tuple(_records(ReviewCell, len(order), columns))
 
 
@@ -961,7 +956,7 @@ def _strata(
     ends = {"low": low[order].tolist(), "high": high[order].tolist()}
     rest = {"level": repeat(confidence), "methods": repeat((method,))}
     intervals = _records(Interval, len(order), ends | rest)
-    both = sides.common[order].tolist()
+    both = (sides.common & ~np.isnan(low) & ~np.isnan(high))[order].tolist()
     listed: dict[str, Iterable[Any]] = {
         "stratum": _cells(crossed, order),
         "interval": [each if held else None for each, held in zip(intervals, both, strict=True)],

@@ -181,6 +181,7 @@ def decompose(
     )
 
 
+@quiet
 def smallest_shown(parts: GapParts, z: float, power: float = 0.8, *, ratio: bool = False) -> float:
     """Return the difference within strata that would be shown at both compositions with a power.
 

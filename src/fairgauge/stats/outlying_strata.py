@@ -162,8 +162,10 @@ def smallest_outlying(found: Outlying, alpha: float, most: float = 1.0) -> Array
 @quiet
 def heterogeneity_of_means(
     difference: ArrayLike,
-    variances: tuple[ArrayLike, ArrayLike],
-    rows: tuple[ArrayLike, ArrayLike],
+    v_d: ArrayLike,
+    v_a: ArrayLike,
+    n_d: ArrayLike,
+    n_a: ArrayLike,
     levels: Index | None = None,
 ) -> tuple[HeterogeneityTest, Outlying]:
     """Test whether differences of means vary over strata, and each stratum against all others.
@@ -174,7 +176,8 @@ def heterogeneity_of_means(
     Parameters
     ----------
     difference : array-like of shape (S,)
-    variances, rows : of both sides, each of shape (S,); strata whose variances are 0 are excluded.
+    v_d, v_a, n_d, n_a : array-like of shape (S,)
+        Variances and rows of both sides; strata whose variances are 0 are excluded.
     levels : array of int, shape (S,), optional
         The level of a column that each stratum is in. Levels are then tested, each by the
         difference within its strata (Mantel and Haenszel).
@@ -186,13 +189,13 @@ def heterogeneity_of_means(
     Examples
     --------
     >>> rows, variances = [50, 50, 50, 0], [0.5, 0.5, 0.5, 0]
-    >>> whole, each = heterogeneity_of_means([0, 0, 4, 9], (variances, variances), (rows, rows))
+    >>> whole, each = heterogeneity_of_means([0, 0, 4, 9], variances, variances, rows, rows)
     >>> round(float(whole.statistic), 2), round(float(whole.p), 4)
     (10.67, 0.0056)
     """
     from scipy.special import fdtrc
 
-    d, v_d, v_a, n_d, n_a = floats(difference, *variances, *rows)
+    d, v_d, v_a, n_d, n_a = floats(difference, v_d, v_a, n_d, n_a)
     held = np.isfinite(d) & (v_d + v_a > 0)
     pooling = np.where(held, n_d * n_a / (n_d + n_a), 0.0)
     n_d, n_a, pooled, summed, v, v2 = (

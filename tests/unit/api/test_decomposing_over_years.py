@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 import fairgauge as fg
-from fairgauge.enums import ColumnEffects, GapPartKind, StratumWeights, WhyInconclusive
+from fairgauge.enums import ColumnEffects, GapPartKind, GapVerdict, StratumWeights, WhyInconclusive
 from fairgauge.render import render
 from fairgauge.stats.outlying_strata import rate_variances, trend
 
@@ -222,3 +222,22 @@ def test_weighted_means_have_a_regression():
     assert "by linear regression" in gap.says
     assert (main.value, unweighted.interaction_p) != (unweighted.value, None)
     assert gap.adjusted[1].interaction_p is None
+
+
+@pytest.mark.parametrize("strata", ["s", ["s", "t"]])
+@pytest.mark.parametrize("options", [{}, {"cluster": "c"}, {"weight": "w"}])
+def test_means_of_single_rows_are_shown_and_saved(strata, options, tmp_path):
+    """A variance that no two rows show was nan in the JSON, which could not be written."""
+    table = pl.DataFrame({
+        "g": ["a", "a", "b", "b"], "s": ["x", "y"] * 2, "t": ["p"] * 4, "c": [0, 1, 2, 3],
+        "y": [1.0, 2.5, 3.0, 7.0], "w": [1.0, 2, 1, 3],
+    })  # fmt: skip
+    found = fg.why(table, label="y", task="regression", sensitive="g", strata=strata, **options)
+    found.save(tmp_path / "why.json")
+    assert fg.load(tmp_path / "why.json") == found
+    for format_ in ("text", "html"):
+        assert "nan" not in render(found, format_).split()
+    (gap,) = found.gaps
+    assert (gap.verdict, gap.reason) == (GapVerdict.INCONCLUSIVE, WhyInconclusive.TOO_FEW)
+    ends = [each.interval for each in gap.strata]
+    assert all(each is None or np.isinf(tuple(each)).all() for each in ends)

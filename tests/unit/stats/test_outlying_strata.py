@@ -49,7 +49,7 @@ def test_of_few_strata_none_is_named(strata):
     assert float(whole.p) < 1e-6
     assert np.isnan(each.p).all()
     means = selected / rows
-    _, each = heterogeneity_of_means(means, (means / 1000, means / 1000), (rows, rows))
+    _, each = heterogeneity_of_means(means, means / 1000, means / 1000, rows, rows)
     assert np.isnan(each.p).all()
 
 
@@ -161,15 +161,15 @@ def _tests_of_means(rng, strata, rows, spread, varies=0.0, outlying=0.0, cells=1
     each, _ = mean_differences(*counts, tuple(squares), 1.0)
     variances = mean_variances(*held, tuple(np.where(common, q, 0.0) for q in squares))
     return heterogeneity_of_means(
-        each.value, variances, (held[1], held[3]), level if cells > 1 else None
+        each.value, *variances, held[1], held[3], level if cells > 1 else None
     )
 
 
 def test_levels_of_means_of_one_stratum_each_are_the_strata():
     n, d, v = np.array([20, 30, 40, 50, 60, 0]), np.array([0, 1, 0.5, 2, 0.2, 9]), np.ones(6) / 9
     v[-1] = 0
-    alone = heterogeneity_of_means(d, (v, v), (n, n))
-    levels = heterogeneity_of_means(d, (v, v), (n, n), np.arange(6))
+    alone = heterogeneity_of_means(d, v, v, n, n)
+    levels = heterogeneity_of_means(d, v, v, n, n, np.arange(6))
     for one, other in zip(alone, levels, strict=True):
         for mine, its in zip(one, other, strict=True):
             assert np.asarray(mine) == pytest.approx(np.asarray(its), nan_ok=True)

@@ -193,7 +193,8 @@ def _certainty_of(gap: Gap, in_words: GapInWords) -> Iterator[tuple[str, str]]:
     yield describe_gap_verdict(gap, brief=divided), "verdict"
     if divided:
         yield in_words.interval_sentence() or "", "estimate"
-        yield in_words.averages(), "parts"
+        if gap.reason is not WhyInconclusive.TOO_FEW:
+            yield in_words.averages(), "parts"
     elif gap.controls:
         yield describe_adjusted(gap, brief=True), "adjusted"
     yield describe_trend(gap), "trend"
