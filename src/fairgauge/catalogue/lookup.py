@@ -170,7 +170,8 @@ class Catalogue:
             yield from (f"{rate.name}.{by}" for by in comparisons_of(rate))
 
 
-_BY_NAME: Mapping[str, Metric | Statistic] = {row.name: row for row in (*RATES, *METRICS)}
+_ROWS: tuple[Metric | Statistic, ...] = (*RATES, *METRICS)
+_BY_NAME: Mapping[str, Metric | Statistic] = {row.name: row for row in _ROWS}
 
 
 @cache
