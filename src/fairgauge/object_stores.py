@@ -250,9 +250,10 @@ def filesystem(url: str) -> tuple[Any, str]:
     """
     if "STORAGE_EMULATOR_HOST" in os.environ:  # which has no gRPC, that gcsfs would wait for
         os.environ.setdefault("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")
-    log = logging.getLogger("gcsfs")
-    if not log.hasHandlers():  # it would print a paragraph for each bucket that it may not describe
-        log.addHandler(logging.NullHandler())
+    for name in ("azure", "gcsfs", "google"):  # which would print paragraphs beside our one message
+        log = logging.getLogger(name)
+        if not log.hasHandlers():
+            log.addHandler(logging.NullHandler())
     try:
         import fsspec
 

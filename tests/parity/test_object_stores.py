@@ -222,6 +222,21 @@ def test_missing_credentials(s3, monkeypatch):
         s3fs.S3FileSystem.clear_instance_cache()
 
 
+NOISE = """
+import logging
+from fairgauge.object_stores import filesystem
+filesystem("s3://bank/a.csv")
+for name in ("azure.identity", "gcsfs", "google.auth._default"):
+    logging.getLogger(name).warning("a paragraph")
+"""
+
+
+def test_libraries_of_stores_print_nothing_beside_our_message():
+    need("s3fs")
+    done = subprocess.run([sys.executable, "-c", NOISE], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+
+
 class Refusing(http.server.BaseHTTPRequestHandler):
     """A server of S3 that refuses everything, and states why where it sends a text."""
 
