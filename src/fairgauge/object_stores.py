@@ -165,6 +165,7 @@ def find_objects(url: str) -> list[Object]:
         raise DataError(
             f"{quote(url)} names no bucket; write {url.partition(':')[0]}://BUCKET/NAME"
         )
+    url = _with_plain_scheme(url)
     files, path = filesystem(url)
     glob = any(character in shown_address(url) for character in "*?[")
     with explained(url):
@@ -189,6 +190,11 @@ def find_objects(url: str) -> list[Object]:
             f"nothing matches {what}" if glob else f"no .parquet files below {what}{others}"
         )
     return [Object(_address_of(str(name), url)) for name in sorted(names)]
+
+
+def _with_plain_scheme(url: str) -> str:
+    scheme, found, rest = url.partition("://")
+    return f"{scheme.lower()}{found}{rest}"
 
 
 def _address_of(name: str, url: str) -> str:
@@ -250,15 +256,15 @@ def filesystem(url: str) -> tuple[Any, str]:
     """
     if "STORAGE_EMULATOR_HOST" in os.environ:  # which has no gRPC, that gcsfs would wait for
         os.environ.setdefault("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")
-    log = logging.getLogger("gcsfs")
-    if not log.hasHandlers():  # it would print a paragraph for each bucket that it may not describe
-        log.addHandler(logging.NullHandler())
+    for name in ("azure", "gcsfs", "google"):  # which would print paragraphs beside our one message
+        log = logging.getLogger(name)
+        if not log.hasHandlers():
+            log.addHandler(logging.NullHandler())
     try:
         import fsspec
 
-        scheme, found, rest = url.partition("://")
         with explained(url):
-            files, path = fsspec.core.url_to_fs(f"{scheme.lower()}{found}{rest}")
+            files, path = fsspec.core.url_to_fs(_with_plain_scheme(url))
     except ImportError as error:
         raise MissingExtra(f"reading {quote(shown_address(url))}", "cloud", error) from None
     return files, str(path)

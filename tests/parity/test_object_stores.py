@@ -189,6 +189,13 @@ def test_what_is_not_there(bucket, s3, tmp_path):
             fg.count(f"{bucket}/{name}", **ASKED)
     with pytest.raises(DataError, match=r"cannot read 's3://no-such-bucket/a\.csv'"):
         fg.count("s3://no-such-bucket/a.csv", **ASKED)
+    with pytest.raises(DataError, match=r"names no bucket; write s3://BUCKET/NAME"):
+        fg.count("s3://", **ASKED)
+    write_object(f"{bucket}/none/a.txt", b"text")
+    with pytest.raises(DataError, match=r"no \.parquet files below .*/none'; name files of other"):
+        fg.count(f"{bucket}/none", **ASKED)
+    capitals = bucket.partition(":")[0].upper() + bucket[bucket.index(":") :]
+    assert fg.count(f"{capitals}/rows.csv", **ASKED) == fg.count(ROWS, **ASKED)
     here = tmp_path / "r.json"
     failed = CliRunner().invoke(
         main, ["audit", f"{bucket}/rows.csv", *FLAGS, "-o", str(here), "-o",
@@ -220,6 +227,21 @@ def test_missing_credentials(s3, monkeypatch):
             fg.count(f"{s3}/big.parquet", label="y", sensitive="g")
     finally:
         s3fs.S3FileSystem.clear_instance_cache()
+
+
+NOISE = """
+import logging
+from fairgauge.object_stores import filesystem
+filesystem("s3://bank/a.csv")
+for name in ("azure.identity", "gcsfs", "google.auth._default"):
+    logging.getLogger(name).warning("a paragraph")
+"""
+
+
+def test_libraries_of_stores_print_nothing_beside_our_message():
+    need("s3fs")
+    done = subprocess.run([sys.executable, "-c", NOISE], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
 
 
 class Refusing(http.server.BaseHTTPRequestHandler):
