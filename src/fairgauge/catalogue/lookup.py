@@ -170,7 +170,10 @@ class Catalogue:
             yield from (f"{rate.name}.{by}" for by in comparisons_of(rate))
 
 
-_BY_NAME: Mapping[str, Metric | Statistic] = {row.name: row for row in (*RATES, *METRICS)}
+_BY_NAME: dict[str, Metric | Statistic] = {
+    **{row.name: row for row in RATES},
+    **{row.name: row for row in METRICS},
+}
 
 
 @cache
