@@ -96,7 +96,7 @@ class Totals:
             value = _moment(moment, numbers)
             if not complete.issuperset(moment.columns):
                 value = np.where(np.isnan(value), 0.0, value)
-            factor = measures[WEIGHTS[moment.power - 1]] if plan.weight else times
+            factor: Any = measures[WEIGHTS[moment.power - 1]] if plan.weight else times
             measures[moment.name] = value * factor
         return measures
 
@@ -316,8 +316,9 @@ class _TableSums:
                 "the values of these columns combine to more cells than can be counted; "
                 "ask for fewer features at once, or cut numeric columns into intervals"
             )
-        if len(self._cells):
-            self._cells = np.ravel_multi_index(np.unravel_index(self._cells, held), room)
+        if held is not None:
+            positions: Any = np.unravel_index(self._cells, held)
+            self._cells = np.ravel_multi_index(positions, room).astype(np.int64)
         self.dense = cells <= _MOST_DENSE
         self._numbers = np.zeros(cells, dtype=np.int32) if self.dense else None
         if self._numbers is not None:
