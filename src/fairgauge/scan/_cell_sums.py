@@ -38,6 +38,8 @@ Cells: TypeAlias = NDArray[np.int64]
 
 _MOST_DENSE = 1 << 24
 """Cells that there may be, up to which a table holds the number of each."""
+_MOST_JOINT = 1 << 20
+"""Cells of all axes that there may be, up to which they are summed in place of several tables."""
 _MOST_SPARSE = 1 << 62
 
 
@@ -94,7 +96,7 @@ class Totals:
             value = _moment(moment, numbers)
             if not complete.issuperset(moment.columns):
                 value = np.where(np.isnan(value), 0.0, value)
-            factor = measures[WEIGHTS[moment.power - 1]] if plan.weight else times
+            factor: Any = measures[WEIGHTS[moment.power - 1]] if plan.weight else times
             measures[moment.name] = value * factor
         return measures
 
@@ -151,7 +153,7 @@ def _joined_keys(parts: Sequence[Any]) -> Coded:
 class CellSums:
     """The sums of every table of a plan over the rows that were added.
 
-    Where the cells of all axes make every table, these alone are summed.
+    Where the cells of all axes are few, or make up a table anyway, these alone are summed.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -159,8 +161,7 @@ class CellSums:
         self._totals = Totals()
         self._digits = [None if axis.bins else _Digits() for axis in plan.axes]
         self._ranged = ranged_columns(plan)
-        tables = [tuple(range(len(plan.axes)))] if plan.joint else plan.tables
-        self._tables = [_TableSums(table, plan.measures) for table in tables]
+        self._tables: list[_TableSums] = []
 
     @property
     def rows(self) -> int:
@@ -195,11 +196,19 @@ class CellSums:
         rows = len(columns[0]) if columns else 0
         self._totals.rows += rows
         measures = self._totals.measures(plan, batch.numbers, complete)
+        self._tables = self._tables or self._tables_for(math.prod(sizes))
         for table in self._tables:
             table.add(rows, codes, sizes, measures)
 
+    def _tables_for(self, cells: int) -> list[_TableSums]:
+        """Return the tables to sum, of so many cells of all axes."""
+        whole = self._plan.joint or cells <= _MOST_JOINT
+        tables = [tuple(range(len(self._plan.axes)))] if whole else self._plan.tables
+        return [_TableSums(table, self._plan.measures) for table in tables]
+
     def scanned(self) -> Scanned:
         """Return what was counted."""
+        self._tables = self._tables or self._tables_for(0)  # there were no rows
         values = [
             digits.values if digits else [None, *range(axis.bins)]
             for axis, digits in zip(self._plan.axes, self._digits, strict=True)
@@ -307,8 +316,9 @@ class _TableSums:
                 "the values of these columns combine to more cells than can be counted; "
                 "ask for fewer features at once, or cut numeric columns into intervals"
             )
-        if len(self._cells):
-            self._cells = np.ravel_multi_index(np.unravel_index(self._cells, held), room)
+        if held is not None:
+            positions: Any = np.unravel_index(self._cells, held)
+            self._cells = np.ravel_multi_index(positions, room).astype(np.int64)
         self.dense = cells <= _MOST_DENSE
         self._numbers = np.zeros(cells, dtype=np.int32) if self.dense else None
         if self._numbers is not None:

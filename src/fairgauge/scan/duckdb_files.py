@@ -86,7 +86,7 @@ class DuckFiles:
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
         axes = [axis for axis in plan.axes if not axis.bins]
-        alike = all(axis.column in self.written.batched and axis.limited for axis in axes)
+        alike = all(a.column in self.written.batched and not a.moments for a in axes)
         fine = any(axis.grid for axis in plan.axes)
         if self.size >= _LARGE and fine and alike and has_arrow():
             cube = self._summed(plan, axes, limit)
