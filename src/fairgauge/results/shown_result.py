@@ -149,7 +149,7 @@ class ShownResult(ABC):
         >>> words = {"groups": {"sex": {"F": "women", "M": "men"}}, "label_positive": "repaid"}
         >>> brief = fg.audit(counts, metrics="true_positive_rate.difference", words=words).brief()
         >>> print(brief.found[0])
-        Of 100 women who repaid, 30 had prediction = 1; of 100 men who repaid, 75.
+        Of 100 women who repaid, 30 had prediction = 1; of 100 such men, 75.
         """
         made: Brief = function_at(self.KIND.brief)(self)
         return made
