@@ -130,12 +130,11 @@ def shown(value: object) -> str:
     """
     if isinstance(value, (str, os.PathLike)):
         return quote(value)
-    if "\n" in str(value):  # a frame or a result, whose text is no line
-        return f"a value of type {type(value).__name__}"
-    try:
-        text = json.dumps(value, default=str)
+    unprintable = f"a value of type {type(value).__name__}"
+    try:  # a frame or a result is shown in many lines
+        text = unprintable if "\n" in str(value) else json.dumps(value, default=str)
     except (TypeError, ValueError, RecursionError):  # keys, huge numbers, values within themselves
-        text = f"a value of type {type(value).__name__}"
+        text = unprintable
     return text if len(text) <= _LONGEST_QUOTE else f"{text[: _LONGEST_QUOTE - 3]}..."
 
 
