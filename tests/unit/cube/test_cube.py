@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import warnings
 from decimal import Decimal
 from typing import Any
@@ -229,3 +230,16 @@ def test_sums_are_rounded_to_decimals(value):
 
 def _of_sums(sums: list[float]) -> CountTable:
     return CountTable((), np.zeros((2, 0), dtype=np.int64), {"w": np.array(sums)})
+
+
+def test_rounding_does_not_add_up_over_many_shards():
+    """The sums of hundreds of shards are those of all rows, so that their digest is the same."""
+    weights = np.random.default_rng(7).random((400, 3))
+    total = None
+    for shard in weights:
+        rows = {"g": ["a"] * 3, "y": [1] * 3, "w": shard.tolist()}
+        cube = fg.count(rows, label="y", sensitive="g", weight="w")
+        total = cube if total is None else total.add(cube, allow_duplicates=True)
+    for measure, power in (("w", 1), ("w2", 2)):
+        found = total.tables[0].sums[measure].sum()
+        assert found == pytest.approx(math.fsum((weights**power).ravel()), rel=2e-13, abs=0)
