@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import warnings
 import weakref
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
 from fairgauge.errors import DataError, MissingExtra, failed_import, listing, nearest, quote
@@ -86,8 +86,16 @@ def open_database(url: str, rows: str) -> Source:
         except Exception:
             backend.con.close()
             raise
-        weakref.finalize(source, backend.con.close)
+        weakref.finalize(source, _close, backend.con)
         return source
+
+
+def _close(connection: Any) -> None:
+    """Close a connection; SQLite refuses where garbage is collected by another thread."""
+    import sqlite3
+
+    with suppress(sqlite3.ProgrammingError):
+        connection.close()
 
 
 def open_table(table: Table, name: str | None) -> Source:
