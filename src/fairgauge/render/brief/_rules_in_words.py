@@ -34,6 +34,9 @@ WHY_ON_ONE_SIDE = {
 _PER_HUNDRED = 100
 _MOST_NAMED = 3
 _WORSE, _BETTER = "worse off", "better off"
+_BETTER_THAN_ALL = f"{_BETTER} than all others together"
+"""Of a group beside several others: one of these may be better off still."""
+_BETTER_SIDES = (_BETTER, _BETTER_THAN_ALL)
 
 
 def estimate_of(report: Report, verdict: Verdict) -> Estimate | None:
@@ -119,10 +122,12 @@ def rule_sentence(report: Report, words: Vocabulary, rule: RuleResult, outcome: 
         people = by_side.setdefault(side, ([], []))[each.remains is False]
         people += [] if subject in people else [subject]
     clauses = []
-    for side in sorted(by_side, key=lambda side: (side != _WORSE, side.startswith(_BETTER))):
+    for side in sorted(by_side, key=lambda side: (side != _WORSE, side in _BETTER_SIDES)):
         sure, alone = (_listed(words, verdicts[0].feature, people) for people in by_side[side])
-        who = f"{sure}{' and' * bool(sure and alone)}{', judged alone, ' * bool(alone)}{alone}"
-        clauses.append(f"for {who.removeprefix(', ')}{f' ({side})' * bool(side)}")
+        who = f"judged alone, {alone}" if alone else sure
+        if sure and alone:
+            who = f"{sure} and, {who}"
+        clauses.append(f"for {who} ({side})" if side else f"for {who}")
     return f"{name} fails {'; '.join([*clauses, *[counting] * bool(counted)])}."
 
 
@@ -169,9 +174,7 @@ def _whom(report: Report, words: Vocabulary, verdict: Verdict) -> tuple[str, str
         subject = shares.subject
         if event is None and worse is None and verdict.class_scope.name is not None:
             subject += f" (class {called(verdict.class_scope.name)})"
-        better = _BETTER
-        if words.reference(shares.contrast).startswith("all other "):
-            better += " than all others together"  # one of these may be better off still
+        better = _BETTER_THAN_ALL if words.has_several_others(shares.contrast) else _BETTER
         return subject, neither if worse is None else _WORSE if worse else better
     row = None if contrast is None else compared_rate(contrast.definition)
     if contrast is not None and row is not None and contrast.reference and not row.is_share:

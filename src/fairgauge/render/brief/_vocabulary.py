@@ -410,6 +410,13 @@ class Vocabulary:
         """Return the one group that a group is compared with; None of several together."""
         return other_group(self._groups, contrast)
 
+    def has_several_others(self, contrast: Compared) -> bool:
+        """Return whether a group is compared with several others together."""
+        of_others = contrast.reference is not None and (
+            contrast.reference.kind is ReferenceKind.OTHERS
+        )
+        return of_others and self.other_group(contrast) is None
+
 
 def taken_as_better(words: Vocabulary, *, assumed: bool) -> str | None:
     """Return which decision, or outcome, is taken as the better one, unless words name it."""

@@ -991,9 +991,8 @@ def _later_steps(report: Report, words: Vocabulary) -> Iterator[Sentence]:
             yield analyst("check the outcome: every rate is the same 0% or 100%.")
             return
         needed = _cheapest(report, words)
-        yield owner(
-            f"decide whether to collect more rows{f': {needed}' * bool(needed)} (fairgauge plan)."
-        )
+        more = f"more rows: {needed}" if needed else "more rows"
+        yield owner(f"decide whether to collect {more} (fairgauge plan).")
 
 
 def _lacks_direction(report: Report, words: Vocabulary) -> bool:
