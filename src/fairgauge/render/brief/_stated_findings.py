@@ -230,7 +230,7 @@ def not_shown(report: Report, words: Vocabulary) -> Iterator[NotShown]:
         and (shares := shares_of(report, words, each, turn=True)) is not None
     ]
     stated.sort(key=lambda shares: -abs(gap(shares.contrast)))
-    for each in stated[:MOST_FINDINGS]:
+    for each in stated[:1]:
         source = (f"estimates[{report.estimates.index(each.contrast)}]",)
         yield NotShown(each.contrast, source, each.sentence(), each.interval_sentence())
 

@@ -626,7 +626,7 @@ def _certainty(
             yield Sentence(f"Inconclusive ({len(on_one_side):,}){beside}: {why}.", ("verdicts",))
     if crossing:
         yield Sentence(
-            "Inconclusive is not “no difference”: the data fit both a pass and a fail.",
+            "“Inconclusive”: the data fit both a pass and a fail.",
             ("verdicts",),
         )
     fails = [e for e in report.verdicts if before_counting(e) is Outcome.FAIL]
@@ -768,8 +768,8 @@ def _interval_in_words(stated: list[Estimate]) -> str:
     if not all(each.simultaneous for each in stated):
         return f"{interval_in_words(stated[0].confidence or 0)}.{holds}"
     return (
-        f"{level}% CI (confidence interval): in {level} of 100 such audits every such range "
-        f"contains the true value.{holds}"
+        f"{level}% CI (confidence interval): in {level} of 100 such audits all contain the true "
+        f"value.{holds}"
     )
 
 
@@ -821,7 +821,7 @@ def _cheapest(report: Report, words: Vocabulary) -> str | None:
         among = RateWords(words.at(verdict.class_scope, verdict.threshold), row).among(people)
         people = f"{people} of whom the {row.title} is" if among == people else among
     return (
-        f"about {needed} {people} (the data have {has}), and others in proportion, would probably "
+        f"about {needed} {people} (the data have {has}) and others in proportion would probably "
         f"decide {of} for them"
     )
 
@@ -842,9 +842,9 @@ def _limits(report: Report, words: Vocabulary) -> Iterator[Sentence]:
         )
     strata = strata_named(spec.get("strata"))
     adjusted = strata and not strata_leave_nothing(report)
-    beside = f"the audit adjusted for {called(strata)} alone; " if adjusted else ""
-    limit = f", or whether {_own_limit(spec)} is right" if report.verdicts else ""
-    yield Sentence(f"Why: {beside}causes were not examined. Whether a gap is unfair{limit}.")
+    beside = f" (the audit adjusted for {called(strata)} alone)" if adjusted else ""
+    limit = f", or {_own_limit(spec)} right" if report.verdicts else ""
+    yield Sentence(f"Causes of a gap{beside}; whether it is unfair{limit}.")
     if any(
         each.decides and each.estimator is not Estimator.VALIDATED for each in report.estimators
     ):
@@ -871,7 +871,7 @@ def _own_limit(spec: Mapping[str, Any]) -> str:
     """Return a limit, with who set it where that is not the preset."""
     name = spec.get("preset")
     of_preset = name in preset_names() and "rules" in preset(name).options
-    return "a limit" if of_preset else "a limit chosen for this audit"
+    return "a limit" if of_preset else "a limit of this audit"
 
 
 def _is_positive_assumed(report: Report) -> bool:

@@ -64,8 +64,12 @@ from fairgauge.results.model_comparison import (
 )
 from fairgauge.results.scopes import Interval
 
-_MOST_FINDINGS, _MOST_OTHERS, _MOST_GROUPS, _MOST_STEPS, _MOST_CANDIDATES = 3, 2, 3, 3, 3
+_MOST_FINDINGS, _MOST_OTHERS, _MOST_GROUPS, _MOST_STEPS, _MOST_CANDIDATES = 2, 2, 3, 3, 3
 _MOST_DRAWN = 6
+_MAY_HAVE_CHANGED = (
+    "is not shown to change, but may have",
+    "are not shown to change, but may have",
+)
 
 
 def models_brief(comparison: ModelComparison) -> Brief:
@@ -343,13 +347,13 @@ class _ModelsBrief:
         """Yield the largest changes as counts, and who is decided otherwise."""
         for each in self.changes[:_MOST_FINDINGS]:
             yield Sentence(each.sentence(self.times), each.source)
-        rest = self.changes[_MOST_FINDINGS:] or self.others[: 0 if self.changes else None]
-        for each in rest[:_MOST_OTHERS]:
+        for each in self.changes[_MOST_FINDINGS : _MOST_FINDINGS + _MOST_OTHERS]:
+            yield Sentence(each.interval() or each.in_short(), each.source)
+        for each in self.others[: 0 if self.changes else _MOST_OTHERS]:
             yield Sentence(each.in_short(), each.source)
-        unchanged = len(self.others) - len(rest[:_MOST_OTHERS]) * (not self.changes)
         for more, what in (
             (max(0, len(self.changes) - _MOST_FINDINGS - _MOST_OTHERS), "changed"),
-            (unchanged, plural(unchanged, "is not shown to change", "are not shown to change")),
+            (self._only_counted, plural(self._only_counted, *_MAY_HAVE_CHANGED)),
         ):
             if more:
                 differences = plural(more, "difference", "differences")
@@ -364,6 +368,11 @@ class _ModelsBrief:
                     f"candidates[{i}]" for i, one in enumerate(candidates) if one is not self.best
                 ),
             )
+
+    @property
+    def _only_counted(self) -> int:
+        """Return how many differences without a change that is shown are stated by their number."""
+        return len(self.others) - (0 if self.changes else len(self.others[:_MOST_OTHERS]))
 
     def _accuracy(self) -> Iterator[Sentence]:
         """Yield how often either model is right, where no margin makes that part of the verdict."""
@@ -404,7 +413,8 @@ class _ModelsBrief:
         )
         if text is None:
             return margin_sentence(test, several)
-        return f"{text}: {margin_outcome(test, self.terms.margin(test))}."
+        outcome = "better" if test.better else margin_outcome(test, self.terms.margin(test))
+        return f"{text}: {outcome}."
 
     def _decided_otherwise(self) -> Iterator[Sentence]:
         """Yield for how many rows the decision changes, in all and by group of one feature."""
@@ -418,13 +428,8 @@ class _ModelsBrief:
         if overall is None or event is None:
             return
         changed = overall.gained + overall.lost
-        yield Sentence(
-            f"For {count(changed)} of {count(overall.n)} {self.words.unit} the decision changes.",
-            (f"{self.place}.reclassified",),
-        )
+        text = f"The decision changes for {count(changed)} of {count(overall.n)} {self.words.unit}"
         feature = next((one.feature for _, one in every if one.feature is not None), None)
-        if not changed or feature is None:
-            return
         groups = [(i, one) for i, one in every if one.feature == feature]
         sufficient = {
             each.group
@@ -435,23 +440,26 @@ class _ModelsBrief:
         }
         of = [each for each in groups if _changed(each[1]) and each[1].group in sufficient]
         of.sort(key=lambda each: -_changed(each[1]))
-        texts = [
-            f"of {self._those(one, '')}, {count(one.lost)} and {count(one.gained)}"
-            for _, one in of[:_MOST_GROUPS]
-        ]
-        if not texts:
-            return
-        if more := len(groups) - len(texts):
+        texts: list[str] = []
+        for _, one in of[:_MOST_GROUPS]:
+            first, second = (
+                (f" {event.happened} {self.times.before} alone", f" {self.times.after} alone")
+                if not texts else ("", "")
+            )  # fmt: skip
+            texts.append(
+                f"of {self._those(one, '')}, {count(one.lost)}{first} and {count(one.gained)}{second}"
+            )
+        if (more := len(groups) - len(texts)) and texts:
             texts.append(f"{more:,} more {plural(more, 'group', 'groups')} in the report")
         yield Sentence(
-            f"{capitalised(event.happened)} {self.times.before} alone and {self.times.after} "
-            f"alone: {'; '.join(texts)}.",
-            tuple(f"{self.place}.reclassified[{i}]" for i, _ in of[:_MOST_GROUPS]),
-        )
+            f"{': '.join(filter(None, (text, '; '.join(texts))))}.",
+            (f"{self.place}.reclassified",
+             *(f"{self.place}.reclassified[{i}]" for i, _ in of[:_MOST_GROUPS])),
+        )  # fmt: skip
 
     def certainty(self) -> Iterator[Sentence]:
         """Yield the intervals, and what is shown of the rates with a margin."""
-        for each in self.changes[: _MOST_FINDINGS + _MOST_OTHERS]:
+        for each in self.changes[:_MOST_FINDINGS]:
             if (interval := each.interval()) is not None:
                 yield Sentence(interval, each.source)
         for i, test in enumerate(self.best.margins):
@@ -465,7 +473,7 @@ class _ModelsBrief:
         # what one of both models does not decide is stated with the rows
         for text in without_outcome("No change", {"": self.comparison.data.excluded}, ["label"]):
             yield Sentence(text, ("data.excluded",))
-        if self.others:
+        if self.others and not self._only_counted:
             yield Sentence(NO_CHANGE_SHOWN)
 
     def limits(self) -> Iterator[Sentence]:
@@ -484,8 +492,8 @@ class _ModelsBrief:
         verdict = best.verdict
         if best.performance is Performance.NO_MARGIN:
             yield owner(
-                "decide by how much accuracy and the differences between groups may be worse, such "
-                "as 1 of 100 and 5 of 100: --margin accuracy=0.01 --margin disparity=0.05."
+                "state by how much accuracy and differences between groups may be worse, such as 1 "
+                "and 5 of 100: --margin accuracy=0.01 --margin disparity=0.05."
             )
         for text in needed_sentences(best):
             yield owner(f"decide whether to collect more rows. {text}", (f"{self.place}.needed",))

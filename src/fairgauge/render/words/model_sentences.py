@@ -34,9 +34,7 @@ _MARGINS = {
 }
 VERDICTS = {CandidateVerdict.DOMINATES: "better, within all margins"}
 """Verdicts in other words than those of programs."""
-_NOT_TESTED = (
-    "whether it is as accurate is not judged, because no margin is stated by which it may be less"
-)
+_NOT_TESTED = "whether it is as accurate is not judged: no margin is stated"
 
 
 class Terms:

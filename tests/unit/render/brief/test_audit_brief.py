@@ -526,7 +526,7 @@ def test_how_certain_a_difference_of_numbers_is_has_an_answer() -> None:
     )
     assert str(brief.found[0]).startswith("Compared with y, p is on average 4.6 too low for people")
     assert str(brief.found[1]).startswith("Average size of the errors of p: 0.96 higher for people")
-    assert "every such range contains the true value" in str(brief.certainty[-1])
+    assert "in 95 of 100 such audits all contain the true value" in str(brief.certainty[-1])
 
 
 def test_both_rules_of_a_row_are_of_the_same_one_of_two_groups() -> None:
@@ -651,7 +651,7 @@ def test_a_reversal_is_in_the_verdict_and_no_warning_repeats_it() -> None:
     assert not [each for each in document.warnings if "Simpson" in each]
     assert any("Simpson" in str(each.code) or each.code == "simpson" for each in report.diagnostics)
     assert "by sex, overall and within department" in str(brief.looked_at[1])
-    assert "Why: the audit adjusted for department alone; causes were not examined." in str(brief)
+    assert "Causes of a gap (the audit adjusted for department alone); whether" in str(brief)
 
 
 def test_more_rows_are_of_those_whom_the_rate_counts() -> None:
