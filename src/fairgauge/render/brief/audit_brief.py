@@ -768,8 +768,8 @@ def _interval_in_words(stated: list[Estimate]) -> str:
     if not all(each.simultaneous for each in stated):
         return f"{interval_in_words(stated[0].confidence or 0)}.{holds}"
     return (
-        f"{level}% CI (confidence interval): in {level} of 100 such audits all contain the true "
-        f"value.{holds}"
+        f"{level}% CI (confidence interval): in {level} of 100 such audits all ranges contain the "
+        f"true value.{holds}"
     )
 
 

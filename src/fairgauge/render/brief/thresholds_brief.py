@@ -281,12 +281,16 @@ class _ThresholdsBrief:
         )
 
     def _shares(self, effect: ThresholdEffect) -> Iterator[Sentence]:
-        """Yield the kept rate and the rates of decisions of all rows as counts of people."""
+        """Yield the kept rate and the rates of decisions of all rows as counts of people.
+
+        The wrong decisions that grow at a common threshold are part of the verdict.
+        """
         place = self._at_effect
+        grown = grown_error(self.choice, effect) if effect is self.effect else None
         of_all = [
             (f"{place}.rates[{i}]", each)
             for i, each in enumerate(effect.rates)
-            if each.feature is None and each.rate != effect.performance.rate
+            if each.feature is None and each.rate != effect.performance.rate and each is not grown
         ]
         for source, change in ((f"{place}.performance", effect.performance), *of_all):
             if text := self._counted(change, cut_of(effect)):

@@ -526,7 +526,7 @@ def test_how_certain_a_difference_of_numbers_is_has_an_answer() -> None:
     )
     assert str(brief.found[0]).startswith("Compared with y, p is on average 4.6 too low for people")
     assert str(brief.found[1]).startswith("Average size of the errors of p: 0.96 higher for people")
-    assert "in 95 of 100 such audits all contain the true value" in str(brief.certainty[-1])
+    assert "in 95 of 100 such audits all ranges contain the true value" in str(brief.certainty[-1])
 
 
 def test_both_rules_of_a_row_are_of_the_same_one_of_two_groups() -> None:
