@@ -1,8 +1,7 @@
-"""On a first page one number has one interval: in its sentences, its grid and on the terminal."""
+"""The grid of rules draws the intervals that decide, and states which others the page has."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,14 +9,11 @@ from tests import every_result
 
 import fairgauge as fg
 import sample_reports
-from fairgauge.render import render
-from fairgauge.render.brief._rules_in_words import estimate_of
-from fairgauge.render.brief._stated_findings import stated_contrasts
 from fairgauge.render.brief._vocabulary import Vocabulary
-from fairgauge.render.brief.audit_exhibits import rule_grid, rules_as_stated
-from fairgauge.results.disparities import singled_out
+from fairgauge.render.brief.audit_exhibits import rule_grid
 
 if TYPE_CHECKING:
+    from fairgauge.render._document_tree import GridCell
     from fairgauge.results.report import Report
 
 _DIFFERENCE = "-0.1 <= selection_rate.difference <= 0.1"
@@ -61,42 +57,28 @@ def report(request: pytest.FixtureRequest) -> Report:
     return REPORTS[request.param]()
 
 
-def test_a_number_has_one_interval(report: Report) -> None:
-    intervals: dict[object, set[tuple[float | None, float | None]]] = {}
-    for each in stated_contrasts(report):
-        shown = singled_out(each)
-        intervals.setdefault(each.key, set()).add((shown.low, shown.high))
-    for rule in rules_as_stated(report):
-        for verdict in rule.verdicts:
-            estimate = estimate_of(report, verdict)
-            if estimate is not None and verdict.interval is not None:
-                ends = verdict.interval.low, verdict.interval.high
-                intervals.setdefault(estimate.key, set()).add(ends)
-    assert intervals
-    assert {key: ends for key, ends in intervals.items() if len(ends) > 1} == {}
-
-
-@pytest.mark.parametrize("name", ["loans by difference", "risk", "loans"])
-def test_the_grid_and_the_terminal_print_the_interval_of_the_sentence(name: str) -> None:
-    """Between 18 and 27 more of 100 stand beside +18.1 to +27.4 pp, of no narrower interval."""
-    report = REPORTS[name]()
+def _cells(report: Report) -> list[GridCell]:
     grid = rule_grid(report, Vocabulary.of_report(report))
     assert grid is not None
-    cells = [cell for _, lines in grid.parts for _, row in lines for cell in row if cell]
-    printed = [cell.interval for cell in cells] + [" ".join(render(report, "text").split())]
-    compared = 0
-    for sentence in report.brief().certainty:
-        found = re.search(r"between (\d+) and (\d+) (?:fewer|more) of 100", sentence.text)
-        if found is None or not sentence.sources[0].startswith("estimates["):
-            continue
-        estimate = report.estimates[int(sentence.sources[0][10:-1])]
-        value = f"{100 * estimate.value:+.1f} pp".replace("-", "−")
-        for text in printed:
-            for low, high in re.findall(
-                rf"{re.escape(value)}, (?:95% )?CI \(?([+−][\d.]+) to ([+−][\d.]+)", text
-            ):
-                ends = sorted(abs(float(end.replace("−", "-"))) for end in (low, high))
-                assert ends == pytest.approx([int(found[1]), int(found[2])], abs=0.56)
-                compared += 1
-    assert compared >= 1
-    assert any("have that for all comparisons together" in note for note in grid.notes)
+    return [cell for _, lines in grid.parts for _, row in lines for cell in row if cell]
+
+
+def test_every_interval_of_the_grid_is_the_one_that_decides_its_rule(report: Report) -> None:
+    """A wider one would reach over a limit beside the word FAIL, or out of it beside PASS."""
+    decide = {
+        frozenset((abs(each.interval.low), abs(each.interval.high)))
+        for each in report.verdicts
+        if each.interval is not None
+    }
+    drawn = [cell.mark for cell in _cells(report) if cell.mark.low is not None]
+    assert drawn
+    assert {frozenset((abs(mark.low), abs(mark.high))) for mark in drawn} <= decide
+
+
+def test_the_grid_states_that_other_intervals_hold_together(report: Report) -> None:
+    grid = rule_grid(report, Vocabulary.of_report(report))
+    assert grid is not None
+    (decides,) = [note for note in grid.notes if "decides its rule" in note]
+    together = any(each.simultaneous for each in report.estimates)
+    stated = "those under “How certain this is” are for all comparisons together" in decides
+    assert stated == together

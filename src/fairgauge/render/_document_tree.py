@@ -364,6 +364,11 @@ class DotArrays:
     arrays: tuple[DotArray, DotArray]
     key: tuple[str, str, str]
 
+    @property
+    def longest(self) -> int:
+        """Return how long the longer of the texts beside the numbers is."""
+        return max(len(each.people) for each in self.arrays)
+
 
 @dataclass(frozen=True, slots=True)
 class GridRule:

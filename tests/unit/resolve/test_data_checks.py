@@ -1030,7 +1030,7 @@ def test_strata_that_are_an_outcome_or_the_groups_adjust_for_nothing(
             assert pooled[f"{kept}.difference"].value is not None
         text = " ".join(render(report, "text").split())
         assert ("After adjusting for" in text) == (code is None)
-        assert (": find how much of the difference" in text) == (code is None)
+        assert (": see how the difference divides" in text) == (code is None)
         assert not any(d.code == "disappears" for d in report.diagnostics)
 
 

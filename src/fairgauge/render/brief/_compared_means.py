@@ -66,7 +66,7 @@ class ComparedMeans:
 
     @property
     def name(self) -> str:
-        """Return what is compared: "average rate spread", "average size of the errors of price"."""
+        """Return what is compared: "average rate spread", "average size of errors in price"."""
         return quantity(self.words.spec, self.row)
 
     @property
@@ -200,7 +200,7 @@ def quantity(spec: Any, row: Statistic) -> str:
         RegressionTerm.LABEL: f"average {label}",
         RegressionTerm.PREDICTION: f"average {prediction}",
         RegressionTerm.ERROR: f"average error of {prediction} ({prediction} minus {label})",
-        RegressionTerm.ABSOLUTE_ERROR: f"average size of the errors of {prediction}",
+        RegressionTerm.ABSOLUTE_ERROR: f"average size of errors in {prediction}",
         RegressionTerm.SQUARED_ERROR: f"average squared error of {prediction}",
     }[row.of]
 

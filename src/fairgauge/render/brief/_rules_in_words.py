@@ -33,6 +33,7 @@ WHY_ON_ONE_SIDE = {
 """Why a rule is inconclusive although the interval is on one side of its limit."""
 _PER_HUNDRED = 100
 _MOST_NAMED = 3
+_COMPARED_WITH = "those they are compared with"
 _WORSE, _BETTER = "worse off", "better off"
 _BETTER_THAN_ALL = f"{_BETTER} than all others together"
 """Of a group beside several others: one of these may be better off still."""
@@ -80,16 +81,19 @@ def rule_in_words(report: Report, words: Vocabulary, rule: RuleResult) -> str:
     if several or len({each.class_scope for each in rule.verdicts}) > 1:
         return ""
     row, limits = compared_rate(rule.worst.definition), limits_of(rule.rule)
+    contrasts = [estimate_of(report, each) for each in rule.verdicts]
+    references = {each.reference.kind for each in contrasts if each and each.reference}
+    whom = "others" if references == {ReferenceKind.OTHERS} else _COMPARED_WITH
     if isinstance(row, Mean):
         by_ratio = is_ratio(rule.worst.definition)
-        return _mean_rule_in_words(quantity(report.spec, row), by_ratio, limits)
+        return _mean_rule_in_words(quantity(report.spec, row), by_ratio, limits, whom)
     shares = next(filter(None, (shares_of(report, words, each) for each in rule.verdicts)), None)
     if shares is None:
         return ""
-    reference = shares.contrast.reference
-    others = reference is not None and reference.kind is ReferenceKind.OTHERS
-    whom = {"whom": "others"} if others else {}
-    return share_rule_in_words(shares.rate, shares.contrast.definition, limits, **whom)
+    rate = shares.rate
+    if shares.contrast.class_scope.kind is ClassKind.CLASS:  # the rule is about each of them
+        rate = RateWords(words.of_any_class(), shares.row)
+    return share_rule_in_words(rate, shares.contrast.definition, limits, whom)
 
 
 def rule_sentence(report: Report, words: Vocabulary, rule: RuleResult, outcome: Outcome) -> str:
@@ -194,7 +198,7 @@ def share_rule_in_words(
     rate: RateWords,
     metric: Metric | Statistic,
     limits: tuple[float, float],
-    whom: str = "those they are compared with",
+    whom: str = _COMPARED_WITH,
 ) -> str:
     """Return what a rule on a share allows: "were approved at least 0.8 times as often"."""
     event, condition = rate.event, rate.condition
@@ -219,15 +223,15 @@ def share_rule_in_words(
     if not side:
         who = f"those {condition}" if condition else "groups"
         return f"{who} differ by at most {_PER_HUNDRED * most:g} of 100 in {rate.how_often}"
-    return f"{people}at most {_PER_HUNDRED * most:g} of 100 {side} {happened} than of {whom}"
+    return f"{people}at most {_PER_HUNDRED * most:g} {side} of 100 {happened} than of {whom}"
 
 
-def _mean_rule_in_words(name: str, by_ratio: bool, limits: tuple[float, float]) -> str:
-    """Return what a rule on a mean allows: "average rate spread at most 1.05 times as high"."""
+def _mean_rule_in_words(name: str, by_ratio: bool, limits: tuple[float, float], whom: str) -> str:
+    """Return what a rule on a mean allows: "average pay at most 1.05 times that of others"."""
     if by_ratio:
-        return f"{name} {_between(limits)} times as high"
+        return f"{name} {_between(limits)} times that of {whom}"
     allowed = _from_none(limits, "lower", "higher", "higher or lower")
-    return "" if allowed is None else f"{name} at most {allowed[0]:g} {allowed[1]}"
+    return "" if allowed is None else f"{name} at most {allowed[0]:g} {allowed[1]} than of {whom}"
 
 
 def _from_none(

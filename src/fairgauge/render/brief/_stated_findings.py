@@ -91,11 +91,11 @@ class StatedFinding:
         return None if stated is None else stated.interval_sentence()
 
     @property
-    def differences(self) -> int:
-        """Return how many statistically significant differences it is of."""
+    def differences(self) -> list[Estimate]:
+        """Return the statistically significant differences that it is of."""
         finding = self.finding
-        beside = 0 if finding.beside is None else 1
-        return 1 + beside + len(finding.others) + len(finding.others_beside)
+        beside = [] if finding.beside is None else [finding.beside]
+        return [finding.estimate, *beside, *finding.others, *finding.others_beside]
 
     @property
     def described(self) -> int:
@@ -175,9 +175,9 @@ class StatedFinding:
         same, others = len(differ) - len(reverse), len(inside) - len(reverse)
         beside = ""
         if same:
-            beside = f", in {same:,} of the other {others:,} the difference is as overall"
+            beside = f"; in {same:,} of the other {others:,} the difference is as overall"
         elif others:
-            beside = f", in the other {others:,} no difference" if others > 1 else ""
+            beside = f"; in the other {others:,} no difference is shown" if others > 1 else ""
         return f" {text} shown{beside} (all {len(inside):,} tested together)."
 
 
@@ -249,11 +249,3 @@ def _means_not_shown(report: Report, words: Vocabulary) -> Iterator[NotShown]:
         source = (f"estimates[{report.estimates.index(largest.contrast)}]",)
         text = largest.not_shown(len(found))
         yield NotShown(largest.contrast, source, text, largest.not_excluded())
-
-
-def stated_contrasts(report: Report) -> list[Estimate]:
-    """Return the comparisons of which the first page states the counts and the interval."""
-    words = Vocabulary.of_report(report)
-    if led := led_by(disparities_of(report, words)):
-        return [each.stated.contrast for each in led]
-    return [each.contrast for each in not_shown(report, words)]

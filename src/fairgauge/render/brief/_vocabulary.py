@@ -94,6 +94,11 @@ def widened_in_words(confidence: float, changes: int) -> str:
     return f"{interval_in_words(confidence)}; those of {of} are wider (tested together)."
 
 
+def _fits(what: str) -> tuple[str, str]:
+    """Return that a prediction matches the outcome, and that it does not."""
+    return f"{what} is right", f"{what} is wrong"
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """Something that rows are counted for.
@@ -175,7 +180,7 @@ class Vocabulary:
         if words.decisions is not None:
             words._decisions_by_cut = dict(zip(several_cuts, by_cut, strict=True))
         if report.task is Task.MULTICLASS:
-            words.fits = ("the predicted class is right", "the predicted class is wrong")
+            words.fits = _fits("the predicted class")
         return words
 
     def at(self, scope: ClassScope, threshold: float | None = None) -> Vocabulary:
@@ -191,9 +196,15 @@ class Vocabulary:
         if decisions is not None:
             words.decisions = decisions
         else:
-            words.cut = scope.name
+            words.cut, words.fits = scope.name, _fits(f"“{called(scope.name)}” or not")
         favourable = favourable_in(self.words.favourable, scope)
         words.words = replace(words.words, favourable=favourable)
+        return words
+
+    def of_any_class(self) -> Vocabulary:
+        """Return the words of a rule that is about each class."""
+        words = copy.copy(self)
+        words.fits = _fits("this class or not")
         return words
 
     @property

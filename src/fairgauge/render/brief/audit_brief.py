@@ -508,8 +508,8 @@ def _worse_off(
         if text := each.sentence_within():
             yield Sentence(text, each.source)
     yield from _unjudged(report, led_by(disparities))
-    every = sum(each.differences for each in disparities)
-    if (more := every - sum(each.described for each in led_by(disparities))) > 0:
+    every = {contrast.key for each in disparities for contrast in each.differences}
+    if (more := len(every) - sum(each.described for each in led_by(disparities))) > 0:
         number = "" if report.task is Task.MULTICLASS else f"{more:,} "  # of classes it lists each
         differences = f"{number}more {plural(more, 'difference', 'differences')}"
         yield Sentence(f"The full report lists {differences}.", ("findings",))
@@ -709,7 +709,7 @@ def _intervals(
             stated_above += each.source
         if text := each.interval_within():
             yield Sentence(text, each.source)
-            averaged = averaged or _averaged(report, each)
+            averaged = averaged or _averaged(each)
     for open_ in [] if disparities else not_shown(report, words):
         if open_.interval is not None:
             yield Sentence(open_.interval, open_.source)
@@ -749,11 +749,9 @@ def _both_estimates(report: Report, explained: list[Estimate]) -> str | None:
     )
 
 
-def _averaged(report: Report, found: StatedFinding) -> str:
-    """Return of what an adjusted difference is the average, unlike that of a decomposition."""
-    divides = has_decomposition(compared_rate(found.finding.estimate.definition))
-    another = "; fairgauge why weighs them otherwise" * (divides and can_decompose(report))
-    return f"Adjusted for {found.column}: the average difference within {found.column}{another}."
+def _averaged(found: StatedFinding) -> str:
+    """Return of what an adjusted difference is the average."""
+    return f"Adjusted for {found.column}: the average difference within {found.column}."
 
 
 _ASSUMED = OF_PROBABILITIES - {IntervalMethod.VALIDATED_SAMPLE}
@@ -843,8 +841,8 @@ def _limits(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     strata = strata_named(spec.get("strata"))
     adjusted = strata and not strata_leave_nothing(report)
     beside = f" (the audit adjusted for {called(strata)} alone)" if adjusted else ""
-    limit = f", or {_own_limit(spec)} right" if report.verdicts else ""
-    yield Sentence(f"Causes of a gap{beside}; whether it is unfair{limit}.")
+    limit = f", or {_own_limits(spec)}," if report.verdicts else ""
+    yield Sentence(f"Why gaps exist{beside}; whether they{limit} are fair.")
     if any(
         each.decides and each.estimator is not Estimator.VALIDATED for each in report.estimators
     ):
@@ -855,23 +853,24 @@ def _limits(report: Report, words: Vocabulary) -> Iterator[Sentence]:
         )
     decided = spec.get("prediction") or spec.get("score")
     refused = words.event(TP + FP if words.favourable is Favourable.NEGATIVE else TN + FN)
-    if decided and spec.get("label") and report.task is Task.BINARY and refused is not None:
+    outcome = words.event(TP + FN)
+    if decided and spec.get("label") and report.task is Task.BINARY and refused and outcome:
         people = joined(words.noun, refused.among)
         yield Sentence(
-            f"How the outcome of {people} is known.",
+            f"How it is known whether {people} {outcome.happened}.",
             ("spec.label",),
         )
     columns = [called(each["column"]) for each in spec.get("sensitive", ())]
-    groups = f"Groups other than by {listing(columns)}; other" if columns else "Other"
+    groups = f"Groups beyond {listing(columns)}; other" if columns else "Other"
     period = document.get("period")
     yield Sentence(f"{groups} times and places{f' than {called(period)}' if period else ''}.")
 
 
-def _own_limit(spec: Mapping[str, Any]) -> str:
-    """Return a limit, with who set it where that is not the preset."""
+def _own_limits(spec: Mapping[str, Any]) -> str:
+    """Return the limits, with who set them where that is not the preset."""
     name = spec.get("preset")
     of_preset = name in preset_names() and "rules" in preset(name).options
-    return "a limit" if of_preset else "a limit of this audit"
+    return "the limits" if of_preset else "the limits of this audit"
 
 
 def _is_positive_assumed(report: Report) -> bool:
@@ -907,8 +906,8 @@ def _explaining_steps(
             return
         if strata is not None:
             yield analyst(
-                f"find how much of the difference {called(strata)} accounts for ({line}, with "
-                "the same --strata)."
+                f"see how the difference divides over {called(strata)}, with intervals ({line}, "
+                "with the same --strata)."
             )
             return
         yield analyst(f"find where the gap arises ({line} --strata COLUMN).")
@@ -975,14 +974,15 @@ def _later_steps(report: Report, words: Vocabulary) -> Iterator[Sentence]:
         if not estimated:
             yield analyst("check the same rules over time (fairgauge monitor).")
     elif not report.verdicts and _has_tables_to_publish(report.spec):
-        lacking = (
-            "add what the preset asks and this report lacks, then sign and publish its tables."
-        )
-        whole = "publish the tables as the preset calls for, and sign them."
-        exact = "make the tables to publish of the exact counts: these are rounded."
-        yield analyst(exact if rounded_to(report) else lacking if unstated(report) else whole)
+        lacking = unstated(report)
+        if rounded_to(report):
+            yield analyst("make the tables to publish of the exact counts: these are rounded.")
+        elif lacking is not None:
+            yield owner(f"state {lacking[0]} ({lacking[1]}), then sign and publish the tables.")
+        else:
+            yield owner("publish the tables as the preset calls for, and sign them.")
     elif not report.verdicts:
-        yield owner("decide which difference is tolerable; stated as a rule, it makes a verdict.")
+        yield owner("decide which difference is tolerable; a rule would give a verdict.")
     elif any(
         each.value is not None and not (each.feature in estimated and each.outcome in _UNDECIDED)
         for each in report.verdicts

@@ -34,7 +34,6 @@ from fairgauge.render.brief._stated_findings import (
     StatedFinding,
     disparities_of,
     led_by,
-    stated_contrasts,
 )
 from fairgauge.render.brief._vocabulary import Vocabulary, group_value, some
 from fairgauge.render.words.display_names import called, capitalised
@@ -42,9 +41,8 @@ from fairgauge.render.words.metric_words import drawn_value, neutral, shown, sig
 from fairgauge.render.words.numbers import listing
 from fairgauge.render.words.verdict_sentences import describe_place
 from fairgauge.results.disadvantage import adverse_sign
-from fairgauge.results.disparities import gap, is_ratio
+from fairgauge.results.disparities import gap
 from fairgauge.results.report import Report
-from fairgauge.results.stated_comparison import is_about
 from fairgauge.results.verdicts import RuleResult, Verdict, before_counting
 
 _MOST_RULES, _MOST_ROWS = 2, 14
@@ -57,7 +55,7 @@ def rule_grid(report: Report, words: Vocabulary) -> RuleGrid | None:
 
     Of more rules than fit beside each other the gravest are shown, and of more rows the worst.
     """
-    by_rule = rules_as_stated(report)
+    by_rule = list(report.by_rule)
     rules = sorted(by_rule, key=lambda each: _gravity(each.verdicts))[:_MOST_RULES]
     if not rules:
         return None
@@ -92,28 +90,6 @@ def rule_grid(report: Report, words: Vocabulary) -> RuleGrid | None:
         tuple(_notes(report, cells, rules, kept, rows)),
         legend=_LEGEND if any(cell.mark.low is not None for cell in cells) else "",
     )
-
-
-def rules_as_stated(report: Report) -> list[RuleResult]:
-    """Return what every rule comes to, each number with the one interval of the first page.
-
-    That of a difference which the page describes holds for all comparisons together, of any other
-    by itself. Which of them decides the rule is a matter of the outcome, not of what is drawn.
-    """
-    stated = stated_contrasts(report)
-
-    def shown_of(verdict: Verdict) -> Verdict:
-        estimate = estimate_of(report, verdict)
-        together = None if estimate is None else estimate.simultaneous
-        is_stated = any(
-            is_about(verdict, e) and is_ratio(verdict.definition) == is_ratio(e.definition)
-            for e in stated
-        )
-        if together is None or verdict.interval is None or not is_stated:
-            return verdict
-        return replace(verdict, interval=together)
-
-    return [RuleResult(e.rule, tuple(map(shown_of, e.verdicts))) for e in report.by_rule]
 
 
 def _from_the_other_side(verdict: Verdict) -> Verdict:
@@ -205,9 +181,8 @@ def _cell(report: Report, words: Vocabulary, verdict: Verdict | None) -> GridCel
     if verdict.class_scope.kind is ClassKind.CLASS:
         counts += f", {called(verdict.class_scope.name)}"
     outcome = before_counting(verdict)
-    mark = Mark(
-        drawn_value(verdict.value, verdict.interval), low, high, sparse=outcome is not Outcome.FAIL
-    )
+    decided = outcome in (Outcome.FAIL, Outcome.PASS)
+    mark = Mark(drawn_value(verdict.value, verdict.interval), low, high, sparse=not decided)
     notes: tuple[str, ...] = ("a",) if verdict.remains is False else ()
     if outcome is Outcome.FAIL and shares is not None:
         notes += ("b",) if shares.rate.worse(gap(shares.contrast)) is False else ()
@@ -223,11 +198,8 @@ def _rule(report: Report, words: Vocabulary, rule: RuleResult, number: int) -> G
     )
 
 
-OF_STATED = "; differences described above have that for all comparisons together"
-
-
 def deciding_interval(report: Report, level: str = "") -> str:
-    """Return which confidence interval of a comparison decides its rule."""
+    """Return which confidence interval of a comparison decides its rule, and which are others."""
     joint = {
         each.feature: IntervalMethod.TUKEY in each.interval.methods
         for each in report.verdicts
@@ -237,7 +209,10 @@ def deciding_interval(report: Report, level: str = "") -> str:
     named = listing([called(feature) for feature, held in joint.items() if held])
     also = f", and of {named} that {pairs}," if named else ""
     which = pairs if named and all(joint.values()) else f"of each comparison by itself{also}"
-    return f"The {level}CI {which} decides its rule"
+    beside = ""
+    if any(each.simultaneous for each in report.estimates):
+        beside = "; those under “How certain this is” are for all comparisons together"
+    return f"The {level}CI {which} decides its rule{beside}."
 
 
 def _notes(
@@ -252,11 +227,8 @@ def _notes(
     if levels:
         of_100 = [cell.counts for cell in cells if " v " in cell.counts and "/" not in cell.counts]
         counted = [f"{each}: of 100 in the group v of 100 it is compared with. " for each in of_100]
-        stated = ""
-        if any(rule not in report.by_rule for rule in rules):
-            stated = OF_STATED
         level = f"{100 * min(levels):.4g}% "
-        yield f"{''.join(counted[:1])}{deciding_interval(report, level)}{stated}."
+        yield f"{''.join(counted[:1])}{deciding_interval(report, level)}"
     if any(each.alternatives for each in shown_verdicts):
         yield "Of a rule with “or” the first limit alone is shown; any of them suffices."
     outcomes = {cell.outcome for cell in cells}

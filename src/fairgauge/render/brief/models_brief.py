@@ -442,13 +442,11 @@ class _ModelsBrief:
         of.sort(key=lambda each: -_changed(each[1]))
         texts: list[str] = []
         for _, one in of[:_MOST_GROUPS]:
-            first, second = (
-                (f" {event.happened} {self.times.before} alone", f" {self.times.after} alone")
-                if not texts else ("", "")
-            )  # fmt: skip
-            texts.append(
-                f"of {self._those(one, '')}, {count(one.lost)}{first} and {count(one.gained)}{second}"
-            )
+            lost, gained = count(one.lost), count(one.gained)
+            if not texts:
+                lost += f" {event.happened} {self.times.before} alone"
+                gained += f" {self.times.after} alone"
+            texts.append(f"of {self._those(one, '')}, {lost} and {gained}")
         if (more := len(groups) - len(texts)) and texts:
             texts.append(f"{more:,} more {plural(more, 'group', 'groups')} in the report")
         yield Sentence(

@@ -18,12 +18,10 @@ from fairgauge.question.features import strata_named
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.brief.audit_exhibits import (
-    OF_STATED,
     audit_exhibits,
     deciding_interval,
     group_names,
     reversed_features,
-    rules_as_stated,
 )
 from fairgauge.render.documents import _metric_blocks as metric_blocks
 from fairgauge.render.documents._appendix_sections import (
@@ -252,12 +250,8 @@ class _Summary:
     def sections(self) -> Iterator[tree.Section]:
         """Yield the rules, the findings, a table for each feature, and the notes."""
         if self.report.verdicts:
-            rules = rules_as_stated(self.report)
-            together = rules != list(self.report.by_rule)
-            stated = f"{deciding_interval(self.report)}{OF_STATED}."
             blocks: tuple[tree.Block, ...] = (
-                tree.Facts(tuple(self._rule_lines(rules))),
-                *([tree.Paragraph(stated, tree.Tone.SOFT, spare=1)] if together else []),
+                tree.Facts(tuple(self._rule_lines(self.report.by_rule))),
                 *self._small_groups(),
                 *self._remaining(),
             )
@@ -312,11 +306,7 @@ class _Summary:
         if self.report.verdicts:
             yield tree.Heading("Rules")
             yield tree.Facts(tuple(self._rule_lines(self.report.by_rule, group_names(self.report))))
-            if any(each.simultaneous for each in self.report.estimates):
-                yield tree.Paragraph(
-                    f"{deciding_interval(self.report)}; those under “How certain this is” are for "
-                    "all comparisons together."
-                )
+            yield tree.Paragraph(deciding_interval(self.report))
             yield from self._remaining()
         if found := described_methods(self.report):
             used = ((each.name, numbers.listing(each.used_for)) for each in found)

@@ -125,7 +125,7 @@ def _shorter(document: tree.DocumentTree) -> Iterator[tuple[tree.DocumentTree, s
         for sections in (document.sections, long, few[:3], few[:2], few[:1], half):
             yield replace(document, sections=sections), _TIGHTER[0]
         for dropped in range(1, len(exhibits) + 1):  # no second page that is empty
-            yield replace(document, sections=half, exhibits=exhibits[dropped:]), _TIGHTER[0]
+            yield replace(document, sections=half, exhibits=_fewer(exhibits, dropped)), _TIGHTER[0]
     for tight in _TIGHTER:
         yield replace(document, sections=least), tight
     if least and not document.to_publish:  # tables to publish are never cut
@@ -135,7 +135,14 @@ def _shorter(document: tree.DocumentTree) -> Iterator[tuple[tree.DocumentTree, s
     for dropped in range(1, len(exhibits) if kept is None else kept + 1):
         last = document.to_publish and dropped == kept
         for tight in (*_TIGHTER[1:], *([_FLOWING] if last else ())):
-            yield replace(document, sections=least, exhibits=exhibits[dropped:]), tight
+            yield replace(document, sections=least, exhibits=_fewer(exhibits, dropped)), tight
+
+
+def _fewer(exhibits: tuple[tree.Block, ...], dropped: int) -> tuple[tree.Block, ...]:
+    """Return exhibits without the first few: of the dots beside findings the last go first."""
+    dots = [each for each in exhibits if isinstance(each, tree.DotArrays)]
+    others = exhibits[max(len(dots), dropped) :]
+    return (*dots[: max(len(dots) - dropped, 0)], *others)
 
 
 def _with_tables_apart(document: tree.DocumentTree) -> tree.DocumentTree:

@@ -92,7 +92,7 @@ def test_amounts_without_a_significant_difference_are_stated(groups: int, scale:
     assert re.match(r"Compared with y, p is on average [\d.,]+ too low for people with g", error)
     assert error.endswith("is not statistically significant.")
     assert (", the largest of 3," in error) is (groups == 3)
-    assert size.startswith("Average size of the errors of p: ")
+    assert size.startswith("Average size of errors in p: ")
     compared = [
         each
         for each in report.estimates

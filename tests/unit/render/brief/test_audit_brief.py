@@ -434,13 +434,13 @@ def test_an_average_over_strata_is_not_stated_as_each_of_them() -> None:
     )
     assert str(report.brief().found[1]) == (
         "After adjusting for Dept no difference is shown. In Dept A (82 of 100 women, 62 of 100 "
-        "men) the reverse is shown, in the other 5 no difference (all 6 tested together)."
+        "men) the reverse is shown; in the other 5 no difference is shown (all 6 tested together)."
     )
     assert str(report.brief().certainty[1]) == (
         "Women, adjusted for Dept: between 1 fewer and 5 more of 100 had Admit = Admitted (95% CI)."
     )
     assert str(report.brief().steps[0]) == (
-        "Analyst: find how much of the difference Dept accounts for (fairgauge why, with "
+        "Analyst: see how the difference divides over Dept, with intervals (fairgauge why, with "
         "the same --strata)."
     )
 
@@ -525,7 +525,7 @@ def test_how_certain_a_difference_of_numbers_is_has_an_answer() -> None:
         "Relative to y, p is on average 6.0 lower for people with sex F than for people with sex M"
     )
     assert str(brief.found[0]).startswith("Compared with y, p is on average 4.6 too low for people")
-    assert str(brief.found[1]).startswith("Average size of the errors of p: 0.96 higher for people")
+    assert str(brief.found[1]).startswith("Average size of errors in p: 0.96 higher for people")
     assert "in 95 of 100 such audits all ranges contain the true value" in str(brief.certainty[-1])
 
 
@@ -651,7 +651,7 @@ def test_a_reversal_is_in_the_verdict_and_no_warning_repeats_it() -> None:
     assert not [each for each in document.warnings if "Simpson" in each]
     assert any("Simpson" in str(each.code) or each.code == "simpson" for each in report.diagnostics)
     assert "by sex, overall and within department" in str(brief.looked_at[1])
-    assert "Causes of a gap (the audit adjusted for department alone); whether" in str(brief)
+    assert "Why gaps exist (the audit adjusted for department alone); whether" in str(brief)
 
 
 def test_more_rows_are_of_those_whom_the_rate_counts() -> None:
@@ -803,7 +803,7 @@ def test_insufficient_data_are_stated_once_of_two_groups_with_what_they_are_of()
     [
         ("selection_rate.ratio >= 0.8", "at least 0.8 times as often as others”"),
         ("0.8 <= selection_rate.ratio <= 1.25", "between 0.8 and 1.25 times as often as others”"),
-        ("selection_rate.difference >= -0.01", "of 100 fewer were approved than of others”"),
+        ("selection_rate.difference >= -0.01", "fewer of 100 were approved than of others”"),
         ("accuracy.difference >= -0.01", "1 percentage point less often than for others”"),
     ],
 )

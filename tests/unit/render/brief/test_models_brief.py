@@ -61,8 +61,8 @@ def test_a_candidate_that_dominates_is_stated_as_counts_under_both_models() -> N
     )
     assert re.search(r"Women and men: \d+ to \d+ of 100 closer together \(95% CI\)\.", text)
     assert re.search(
-        r"The decision changes for \d+ of 4,000 applications: of [\d,]+ women, 0 were approved under "
-        r"“current” alone and \d+ under “boosted” alone",
+        r"The decision changes for \d+ of 4,000 applications: of [\d,]+ women, 0 were approved "
+        r"under “current” alone and \d+ under “boosted” alone",
         text,
     )
     assert "fairgauge monitor" in str(brief.steps[-1])
