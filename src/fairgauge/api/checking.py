@@ -49,8 +49,8 @@ from fairgauge.published.table_arithmetic import (
 from fairgauge.published.table_margins import check_margins
 from fairgauge.question.features import Feature
 from fairgauge.question.options import Options
-from fairgauge.question.readers import read_word
 from fairgauge.question.presets import preset, preset_names
+from fairgauge.question.readers import read_word
 from fairgauge.question.rules import Rule
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import Spec, read_part
@@ -185,7 +185,8 @@ def _asked(
 ) -> CheckOptions:
     """Read the options that a check shares with audits."""
     names = [each for each in preset_names() if _METRIC in preset(each).options["metrics"]]
-    if (chosen := options.get("preset")) in {*preset_names()} - {*names}:
+    chosen = str(options.get("preset"))
+    if chosen in preset_names() and chosen not in names:
         message = f"{quote(chosen)} has no ratios of selection rates; use {listing(names, 'or')}"
         raise SpecError(Problem("preset", message))
     spec = read_part(("preset", "rules", "min_n", "min_share", "confidence"), options)

@@ -82,7 +82,7 @@ def test_the_rule_of_a_preset_decides_given_or_in_a_shared_file(tmp_path):
     for options in (["--preset", "ugesp"], ["-c", f"{tmp_path}/audit.toml"]):
         result = run(table, *options, "-q")
         assert (result.exit_code, result.stdout.startswith("FAIL")) == (1, True)
-    assert run(table, "--preset", "nyc-ll144", "-q").exit_code == 0
+    assert run(table, "--preset", "nyc-ll144", "-q").exit_code == 3  # which has no rule
     other = run(table, "--preset", "eu-pay-transparency")
     assert other.exit_code == 2
     assert "'eu-pay-transparency' has no ratios of selection rates; use nyc-ll144" in other.output
