@@ -187,7 +187,7 @@ def _asked(
     names = [each for each in preset_names() if _METRIC in preset(each).options["metrics"]]
     chosen = str(options.get("preset"))
     if chosen in preset_names() and chosen not in names:
-        message = f"{quote(chosen)} has no ratios of selection rates; use {listing(names, 'or')}"
+        message = f"{quote(chosen)} has no ratios of selection rates; use {' or '.join(names)}"
         raise SpecError(Problem("preset", message))
     spec = read_part(("preset", "rules", "min_n", "min_share", "confidence"), options)
     smallest = SmallestReference(spec.min_share or MIN_SHARE, spec.min_n or FEWEST_ROWS)
