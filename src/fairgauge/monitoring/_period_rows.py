@@ -23,6 +23,7 @@ from fairgauge.enums import Role, Task
 from fairgauge.errors import DataError, listing, quote
 from fairgauge.monitoring.periods import Period
 from fairgauge.question.specification import Spec
+from fairgauge.resolve.data_checks import agreeing_rows
 from fairgauge.resolve.excluded_rows import excluded_rows
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.results.monitor_results import PeriodRows, Point, periods_without_value
@@ -155,25 +156,22 @@ def _lacking(cube: Cube) -> dict[str, dict[str, dict[str, int]]]:
 
 def _agreement(cube: Cube, question: Spec) -> tuple[int, int]:
     """Return the rows whose label and prediction differ, and those in which they are equal."""
-    axes = [a for a in map(cube.plan.axis, (Role.LABEL, Role.PREDICTION)) if a is not None]
-    named = len(axes) > 1 and all(_has_names(cube, axis) or axis.bounds for axis in axes)
+    label, prediction = map(cube.plan.axis, (Role.LABEL, Role.PREDICTION))
+    if label is None or prediction is None:
+        return 0, 0
+    named = all(_has_names(cube, axis) or axis.bounds for axis in (label, prediction))
     if not named or decide_task(cube, question) is Task.REGRESSION:
         return 0, 0
-    label, prediction = (cube.levels[axis] for axis in axes)
-    apart, found = {*map(name_of, question.unknown)}, [0, 0]
     positive = question.positive if isinstance(question.positive, tuple) else ()
     wanted = positive or _BY_DEFAULT[1:]
     of_positive = any(matches(question.score_of, v) for v in wanted) or question.score_of is None
-    table = cube.marginal(axes)
-    for (i, j), rows in zip(table.codes.tolist(), table.sums["rows"].tolist(), strict=True):
-        if min(i, j) < 0 or name_of(label[i]) in apart:
-            continue
-        if axes[1].bounds:  # the decision at the threshold of a score
-            equal = any(matches(v, label[i]) for v in wanted) == ((j > 0) == of_positive)
-            found[equal] += int(rows)
-        elif name_of(prediction[j]) not in apart:
-            found[matches(label[i], prediction[j])] += int(rows)
-    return found[0], found[1]
+
+    def agree(outcome: Value, decision: Value) -> bool:
+        if prediction.bounds:  # the decision at the threshold of a score
+            return any(matches(v, outcome) for v in wanted) == (bool(decision) == of_positive)
+        return matches(outcome, decision)
+
+    return agreeing_rows(cube, label, prediction, agree, {*map(name_of, question.unknown)})
 
 
 def _regularity(cube: Cube) -> tuple[int, int, float]:
