@@ -162,8 +162,8 @@ def check_crossed(
     Not in periods in which a column of it is ``unusual``, which changes its categories, too.
     """
     name = crossed_name(columns)
-    crossed = [each._replace(values=each.crossed) for each in counted]
-    held = [each.crossed.get(name, {}) for each in counted]
+    held = [{**each.crossed.get(name, {})} for each in counted]
+    crossed = [e._replace(values={name: own}) for e, own in zip(counted, held, strict=True)]
     vanished = [*_vanished(name, periods, held, [sum(each.values()) for each in held])]
     apart = {(name, each.at) for each in vanished}
     for each in (*vanished, *check_group_shares(periods, crossed, [name], apart)):

@@ -752,8 +752,10 @@ def _both_estimates(report: Report, explained: list[Estimate]) -> str | None:
 def _averaged(report: Report, found: StatedFinding) -> str:
     """Return of what an adjusted difference is the average, unlike that of a decomposition."""
     divides = has_decomposition(compared_rate(found.finding.estimate.definition))
-    another = "; fairgauge why weighs them otherwise" * (divides and can_decompose(report))
-    return f"Adjusted for {found.column}: the average difference within {found.column}{another}."
+    text = f"Adjusted for {found.column}: the average difference within {found.column}"
+    if divides and can_decompose(report):
+        return f"{text}; fairgauge why weighs them otherwise."
+    return f"{text}."
 
 
 _ASSUMED = OF_PROBABILITIES - {IntervalMethod.VALIDATED_SAMPLE}
