@@ -172,6 +172,18 @@ def matches(asked: Value, level: Value) -> bool:
     return bool(_meanings(asked) & _meanings(level))
 
 
+def meaning(asked: Value) -> Value:
+    """Return the number that an asked value means, else the value.
+
+    It matches the same levels: "1" is no other text that is the number 1.
+
+    >>> meaning("1"), meaning(True), meaning("true"), meaning("01"), meaning("yes")
+    (1, 1, 1, '01', 'yes')
+    """
+    number = dict(_meanings(asked)).get("number", asked)
+    return number if isinstance(number, (str, int, float)) else None
+
+
 def match(asked: Value, levels: Iterable[Value]) -> Value:
     """Find the level that an asked value means."""
     found = [level for level in levels if level is not None and matches(asked, level)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import zipfile
 from typing import TYPE_CHECKING
 
@@ -270,7 +271,8 @@ def test_every_share_is_its_two_counts(options):
     for group in (*report.groups, *report.totals):
         for name, rate in group.rates.items():
             if not isinstance(report.catalogue.rate(name), Rate):
-                assert (rate.numerator, rate.denominator) == (None, None)
+                assert rate.numerator is None
+                assert rate.denominator is not None
                 continue
             assert isinstance(rate.numerator, int)
             assert isinstance(rate.denominator, int)
@@ -314,3 +316,67 @@ def test_the_n_beside_a_rate_is_its_denominator(outcomes):
         assert f"| {group.group} | {having.height:,} | {100 * share:.1f} |" in text
     known = rows.drop_nulls(["sex", outcomes[0]])
     assert f"| overall | {known.height:,} | {100 * known[outcomes[0]].mean():.1f} |" in text
+
+
+def paid() -> pl.DataFrame:
+    """Return people of whom some have no pay, more of the women."""
+    rng = np.random.default_rng(8)
+    rows = applicants().drop_nulls("sex")
+    pay = np.where(rng.random(rows.height) < 0.2, np.nan, rng.normal(50, 9, rows.height))
+    return rows.with_columns(pay=pl.Series(pay).fill_nan(None))
+
+
+@pytest.mark.parametrize("options", [{}, {"strata": "race"}, {"weight": "w"}])
+def test_the_n_beside_a_mean_counts_those_who_have_the_number(tmp_path, options):
+    """Every format prints the denominator of the mean, and states that n is it."""
+    rows = paid().with_columns(w=1 + pl.Series(np.arange(paid().height) % 3))
+    asked = {"label": "pay", "task": "regression", "sensitive": "sex", **options}
+    report = fg.audit(rows, **asked, metrics=["mean_label.difference"])
+    text = render(report, "markdown", full=True)
+    assert "n counts the rows of a group that the mean label is of." in text
+    for group in (*report.groups, *report.totals):
+        of = group.group if group.reference_kind is None else None
+        those = rows if of is None else rows.filter(pl.col("sex") == of)
+        if group.stratum is not None:
+            those = those.filter(pl.col("race") == group.stratum)
+        known = those.drop_nulls("pay").height
+        assert known < those.height == group.n
+        assert group.rates["mean_label"].denominator == known
+        if group.stratum is None:
+            assert f"| {of or 'overall'} | {known:,} |" in text
+        else:
+            [line] = [each for each in text.splitlines() if f"| {group.stratum} | " in each
+                      and each.count("|") == 6]  # fmt: skip
+            assert f"| {known:,} |" in line
+    frame = report.by_group()
+    assert frame["n"][("sex", "Male")] == rows.filter(sex="Male").drop_nulls("pay").height
+
+
+def test_the_n_beside_one_rate_is_its_denominator_though_nothing_is_missing():
+    """Beside true positive rates alone n is of the positive labels, and the table states so."""
+    rows = paid().with_columns(y=pl.Series(np.arange(paid().height) % 3 == 0), hired=True)
+    asked = {"label": "y", "prediction": "hired", "sensitive": "sex", "positive": True}
+    text = render(fg.audit(rows, **asked, metrics=["true_positive_rate.difference"]))
+    positive = rows.filter(sex="Female", y=True).height
+    assert re.search(rf"^Female +{positive:,} +100", text, re.MULTILINE)
+    assert "that the true positive rate is of." in " ".join(text.split())
+
+
+def test_the_n_of_estimated_groups_is_of_those_who_have_a_decision():
+    rng = np.random.default_rng(4)
+    p = np.round(rng.random(4_000), 2)
+    hired = [
+        None if gone else int(x)
+        for x, gone in zip(rng.random(4_000) < 0.5 - 0.2 * p, rng.random(4_000) < 0.2, strict=True)
+    ]
+    rows = pl.DataFrame({"hired": hired, "a": p, "b": np.round(1 - p, 2)})
+    report = fg.audit(
+        rows,
+        prediction="hired",
+        positive=1,
+        probabilities={"name": "race", "probabilities": {"A": "a", "B": "b"}},
+    )
+    known = rows.drop_nulls("hired").height
+    assert f"overall  {known:,}" in render(report)
+    sizes = [group.rates["selection_rate"].denominator for group in report.groups]
+    assert sum(sizes) == pytest.approx(known, abs=1)

@@ -49,6 +49,7 @@ from fairgauge.published.table_arithmetic import (
 from fairgauge.published.table_margins import check_margins
 from fairgauge.question.features import Feature
 from fairgauge.question.options import Options
+from fairgauge.question.presets import preset, preset_names
 from fairgauge.question.readers import read_word
 from fairgauge.question.rules import Rule
 from fairgauge.question.spec_file import Config, with_config
@@ -78,6 +79,7 @@ def check(
     source: str | Path | Iterable[str | Path],
     *,
     config: Config = None,
+    preset: str | None = None,
     rules: str | Rule | Sequence[str | Rule] | None = None,
     min_n: int | None = None,
     min_share: float | None = None,
@@ -97,8 +99,10 @@ def check(
         CSV, TSV, XLSX, Markdown, HTML or plain text; of a folder, every such file in it, where what
         cannot be read is stated and no error. A text of several lines is a table that was pasted.
     config : str, Path or mapping, optional
-        A specification file, or its keys, of which ``rules``, ``min_n``, ``min_share`` and
-        ``confidence`` hold here unless they are given.
+        A specification file, or its keys, of which ``preset``, ``rules``, ``min_n``, ``min_share``
+        and ``confidence`` hold here unless they are given.
+    preset : name of a preset of selection rates, optional
+        Its rule and its smallest reference hold unless they are given.
     rules : str or Rule, optional
         The one rule that every ratio must keep to, such as ``"selection_rate.ratio >= 0.8"``. New
         York's Local Law 144 has none.
@@ -140,7 +144,8 @@ def check(
     chosen = _check_options(columns or {}, test)
     references = (reference,) if isinstance(reference, str) else tuple(reference)
     given: dict[str, Any] = {
-        "rules": rules, "min_n": min_n, "min_share": min_share, "confidence": confidence,
+        "preset": preset, "rules": rules, "min_n": min_n, "min_share": min_share,
+        "confidence": confidence,
     }  # fmt: skip
     given = {name: value for name, value in given.items() if value is not None}
     asked = _asked(with_config(config, cast("Options", given)), references, chosen)
@@ -179,7 +184,12 @@ def _asked(
     options: Mapping[str, object], references: tuple[str, ...], test: RateTest
 ) -> CheckOptions:
     """Read the options that a check shares with audits."""
-    spec = read_part(("rules", "min_n", "min_share", "confidence"), options)
+    names = [each for each in preset_names() if _METRIC in preset(each).options["metrics"]]
+    chosen = str(options.get("preset"))
+    if chosen in preset_names() and chosen not in names:
+        message = f"{quote(chosen)} has no ratios of selection rates; use {' or '.join(names)}"
+        raise SpecError(Problem("preset", message))
+    spec = read_part(("preset", "rules", "min_n", "min_share", "confidence"), options)
     smallest = SmallestReference(spec.min_share or MIN_SHARE, spec.min_n or FEWEST_ROWS)
     return CheckOptions(_limit(spec.rules), smallest, spec.confidence, references, test)
 

@@ -13,7 +13,7 @@ from fairgauge.identity import ValueSet, bins
 from fairgauge.question.features import Above, Feature
 from fairgauge.question.options import OPTIONS
 from fairgauge.question.specification import Spec, ask
-from fairgauge.values import name_of
+from fairgauge.values import meaning, name_of
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -290,12 +290,15 @@ class Plan:
 
     def difference(self, other: Plan) -> str:
         """Describe in what two plans differ; empty when they count the same."""
-        mine, yours = self.asked.to_dict(), other.asked.to_dict()
+        # of counts that an earlier version saved, positive values are as they were written
+        asked, others = _by_meaning(self.asked), _by_meaning(other.asked)
+        mine, yours = asked.to_dict(), others.to_dict()
         for key in COUNTED:
             if mine[key] != yours[key]:
                 values = map(_in_words, (mine[key], yours[key]))
                 return f"{key} is {' in one and '.join(values)} in the other"
-        return "" if self == other else "they were counted by another version of fairgauge"
+        same = replace(self, asked=asked) == replace(other, asked=others)
+        return "" if same else "they were counted by another version of fairgauge"
 
 
 def _in_words(value: object) -> str:
@@ -334,8 +337,17 @@ def common_question(one: Spec, other: Spec) -> Spec:
     Options that decide the counts are the same in both.
     """
     default = Spec()
-    differing = [f.name for f in fields(Spec) if getattr(one, f.name) != getattr(other, f.name)]
+    mine, yours = _by_meaning(one), _by_meaning(other)
+    differing = [f.name for f in fields(Spec) if getattr(mine, f.name) != getattr(yours, f.name)]
     return replace(one, **{name: getattr(default, name) for name in differing})
+
+
+def _by_meaning(spec: Spec) -> Spec:
+    """Return a question with positive values as what they mean, however they are written."""
+    positive = spec.positive
+    if isinstance(positive, tuple):
+        positive = tuple(dict.fromkeys(map(meaning, positive)))
+    return replace(spec, positive=positive, score_of=meaning(spec.score_of))
 
 
 def plan(spec: Spec, median: float | None = None) -> Plan:
@@ -389,7 +401,9 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
         moments += tuple(Moment(f"p{i}_{j}", (c,), ("x",)) for j, c in enumerate(each.summed))
     positions = [tuple(sorted(axes.index(axis) for axis in table)) for table in tables]
     counted = Spec(**{key: getattr(spec, key) for key in COUNTED})
-    counted = replace(counted, probabilities=tuple(p.counted for p in counted.probabilities))
+    counted = replace(
+        _by_meaning(counted), probabilities=tuple(p.counted for p in counted.probabilities)
+    )
     return Plan(
         tuple(a if a.bins else replace(a, recoding=spec.recoding(a.column)) for a in axes),
         tuple(dict.fromkeys(positions)),

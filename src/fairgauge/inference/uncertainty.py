@@ -483,18 +483,18 @@ class RowsCounted(TypedDict, total=False):
 
 
 def rows_counted(statistic: Statistic, cases: ConfusionCounts) -> list[RowsCounted]:
-    """Return the numerator and the denominator of a share of rows, as counted; of others, nothing.
+    """Return the denominator of a statistic, and the numerator of a share of rows, as counted.
 
     What reports print as counts must be these: a rate times the size of a group counts rows that
     lack what the rate needs.
     """
+    under = statistic.size(cases).tolist()
     if not isinstance(statistic, Rate):
-        return [RowsCounted()] * len(cases.size)
-    counts = cases.counts(statistic.needs)
-    sums = (statistic.of.count(counts), statistic.among.count(counts))
+        return [RowsCounted(denominator=as_count(n)) for n in under]
+    over = statistic.of.count(cases.counts(statistic.needs)).tolist()
     return [
-        RowsCounted(numerator=as_count(over), denominator=as_count(under))
-        for over, under in zip(*(each.tolist() for each in sums), strict=True)
+        RowsCounted(numerator=as_count(x), denominator=as_count(n))
+        for x, n in zip(over, under, strict=True)
     ]
 
 

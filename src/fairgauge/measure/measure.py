@@ -66,7 +66,7 @@ from fairgauge.question.features import Ordered
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.asked_metrics import AskedMetric, asked_rates
-from fairgauge.resolve.data_checks import one_group, weightless_groups
+from fairgauge.resolve.data_checks import few_published, one_group, weightless_groups
 from fairgauge.resolve.group_counts import GroupCounts
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import large_groups
@@ -156,12 +156,13 @@ def measure(
         worst |= part.worst_cases
         adequate |= part.adequate
     first = resolution.outcomes[0]
-    groups = [*(group for part in parts for group in part.groups), *mixed.groups]
+    groups = mark_groups([*(g for part in parts for g in part.groups), *mixed.groups], small)
+    diagnostics += few_published(binned, spec, groups)
     totals = (*(total for part in parts for total in part.totals), *mixed.totals)
     names, ids = names_of_unrecorded(unrecorded)
     return Measured(
         task=resolution.task,
-        groups=tuple(mark_groups(groups, small)),
+        groups=tuple(groups),
         totals=totals,
         estimates=adjusted,
         diagnostics=(

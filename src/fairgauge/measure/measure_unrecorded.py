@@ -51,6 +51,7 @@ from fairgauge.results.estimates import (
     RateValue,
     Shown,
     ShownKey,
+    as_count,
     as_number,
 )
 from fairgauge.results.scopes import Diagnostic, Interval, Reference
@@ -290,7 +291,11 @@ class _Feature:
         for rate in rates:
             n = self._counts.rate(rate, outcome).cells.n[:, :2].sum(axis=0)
             total = float(n.sum())
-            values[rate.name] = RateValue(value=float(n[0] / total) if total else None)
+            values[rate.name] = RateValue(
+                value=float(n[0] / total) if total else None,
+                numerator=as_count(n[0]),
+                denominator=as_count(total),
+            )
         return Group(
             feature=self._counts.feature,
             feature_id=self._feature_id,
@@ -319,7 +324,10 @@ class _Feature:
         )
         interval = Interval(low, high, level, methods_of(rate, estimator))
         value = as_number(made.value(side))
-        return RateValue(value=value, interval=interval, status=status, reason=reason)
+        size = round(rate.size(side, estimator), 1)
+        return RateValue(
+            value=value, denominator=size, interval=interval, status=status, reason=reason
+        )
 
     def _unmeasured(self, metric: Metric) -> Estimate:
         return Estimate(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairgauge.monitoring._period_rows import CountedRows
+from fairgauge.monitoring._period_rows import CountedRows, crossed_name
 from fairgauge.monitoring.periods import LAGS, Length, Period, kind_of, ordinal, slot_of
 from fairgauge.results.monitor_results import FEWEST_PERIODS, HistoryProblem
 from fairgauge.stats.arrays import Array
@@ -149,6 +149,26 @@ def check_group_shares(
                     t, HistoryProblem.GROUP_SHARE, column, group, rows=sizes[t],
                     share=float(each.share[t]), expected=float(each.usual[t]),
                 )  # fmt: skip
+
+
+def check_crossed(
+    periods: Sequence[Period],
+    counted: Sequence[CountedRows],
+    columns: Sequence[str],
+    unusual: set[tuple[str | None, int]],
+) -> Iterator[Suspected]:
+    """Yield categories of an intersection that vanish, or whose shares are not the usual ones.
+
+    Not in periods in which a column of it is ``unusual``, which changes its categories, too.
+    """
+    name = crossed_name(columns)
+    held = [{**each.crossed.get(name, {})} for each in counted]
+    crossed = [e._replace(values={name: own}) for e, own in zip(counted, held, strict=True)]
+    vanished = [*_vanished(name, periods, held, [sum(each.values()) for each in held])]
+    apart = {(name, each.at) for each in vanished}
+    for each in (*vanished, *check_group_shares(periods, crossed, [name], apart)):
+        if unusual.isdisjoint((column, each.at) for column in columns):
+            yield each
 
 
 def _shares(

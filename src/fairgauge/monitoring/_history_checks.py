@@ -20,6 +20,7 @@ from fairgauge.monitoring._column_checks import (
     WEEK,
     Suspected,
     all_among,
+    check_crossed,
     check_group_shares,
     check_missing,
     check_values_of_columns,
@@ -36,7 +37,7 @@ from fairgauge.monitoring.periods import (
     ordinal,
     slot_of,
 )
-from fairgauge.question.category_words import is_one_of, is_undecided, two_codes
+from fairgauge.question.category_words import is_one_of, is_undecided, means_missing, two_codes
 from fairgauge.results.monitor_results import FEWEST_PERIODS, HistoryFinding, HistoryProblem
 from fairgauge.stats.arrays import Array
 from fairgauge.values import Value
@@ -71,6 +72,7 @@ def check_history(
     outcomes: Sequence[str] = (),
     positive: Sequence[Value] = (),
     features: Sequence[str] = (),
+    intersections: Sequence[Sequence[str]] = (),
 ) -> tuple[HistoryFinding, ...]:
     """Return what may be wrong with the periods of a history.
 
@@ -83,13 +85,16 @@ def check_history(
     later : the columns whose values come later, each with how many periods later they are due.
     outcomes : the columns of labels and predictions that rules need.
     positive : the values of these that are positive by the question.
-    features : the columns of groups.
+    features, intersections : the columns of groups, and those that are crossed.
     """
     if not periods:
         return ()
     names = [str(period) for period in periods]
     late = set(overdue)
     unusual = [*check_values_of_columns(periods, counted)]
+    at = {(each.column, each.at) for each in unusual}
+    shares = [*check_group_shares(periods, counted, features, at)]
+    at |= {(each.column, each.at) for each in shares}
     suspected = [
         *(Suspected(t, HistoryProblem.OVERDUE_LABELS) for t, n in enumerate(names) if n in late),
         *_of_volume(periods, counted, repeated or {}),
@@ -99,7 +104,13 @@ def check_history(
         *_no_outcomes(counted, outcomes, positive),
         *_scores(counted),
         *check_missing(periods, counted, later or {}, late),
-        *check_group_shares(periods, counted, features, {(e.column, e.at) for e in unusual}),
+        *shares,
+        *(
+            each
+            for columns in intersections
+            for each in check_crossed(periods, counted, columns, at)
+        ),
+        *_unknown_groups(counted, features, unusual),
     ]
     found = [*_gaps(periods), *_in_a_row(suspected, names)]
     return tuple(sorted(found, key=lambda each: (each.period, each.problem, each.column or "")))
@@ -281,6 +292,18 @@ def _no_outcomes(
         for t, each in enumerate(held):
             for value in sorted(none & each.keys()):
                 yield Suspected(t, HistoryProblem.NO_OUTCOME, column, value, rows=each[value])
+
+
+def _unknown_groups(
+    counted: Sequence[CountedRows], features: Sequence[str], unusual: Sequence[Suspected]
+) -> Iterator[Suspected]:
+    """Yield groups whose names mean that nothing is known, but for those that are found already."""
+    found = {(each.column, each.value) for each in unusual}
+    for column in features:
+        for t, each in enumerate(counted):
+            for value, rows in each.values.get(column, {}).items():
+                if means_missing(value) and (column, value) not in found:
+                    yield Suspected(t, HistoryProblem.UNKNOWN_GROUP, column, value, rows=rows)
 
 
 def _scores(counted: Sequence[CountedRows]) -> Iterator[Suspected]:

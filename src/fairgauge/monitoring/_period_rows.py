@@ -23,6 +23,7 @@ from fairgauge.enums import Role, Task
 from fairgauge.errors import DataError, listing, quote
 from fairgauge.monitoring.periods import Period
 from fairgauge.question.specification import Spec
+from fairgauge.resolve.data_checks import agreeing_rows
 from fairgauge.resolve.excluded_rows import excluded_rows
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.results.monitor_results import PeriodRows, Point, periods_without_value
@@ -52,6 +53,7 @@ class CountedRows(NamedTuple):
         score its decision; none of numbers, which are hardly ever equal.
     scores : of a column of scores, the rows in every hundredth of their range that has some.
     one_score : the score that all rows have, if all have one.
+    crossed : the rows of every category of an intersection, by the columns joined with "*".
     """
 
     digest: str
@@ -67,6 +69,7 @@ class CountedRows(NamedTuple):
     agreement: tuple[int, int]
     scores: Mapping[str, Mapping[str, int]] = {}
     one_score: str | None = None
+    crossed: Mapping[str, Mapping[str, int]] = {}
 
 
 def counted_rows(cube: Cube, question: Spec, first: Cube | None) -> CountedRows:
@@ -86,7 +89,40 @@ def counted_rows(cube: Cube, question: Spec, first: Cube | None) -> CountedRows:
         *_regularity(cube),  # type: ignore[arg-type]
         _agreement(cube, question),
         *_scores(cube),
+        {crossed_name(each): _crossed(cube, each, question) for each in question.intersections},
     )
+
+
+def crossed_name(columns: Sequence[str]) -> str:
+    """Return what an intersection is called among columns."""
+    return "*".join(columns)
+
+
+def _crossed(cube: Cube, columns: Sequence[str], question: Spec) -> dict[str, int]:
+    """Return the rows of every category of an intersection that has rows."""
+    by_column = {a.column: a for a in cube.plan.axes if a.role is Role.FEATURE}
+    axes = [by_column[column] for column in columns]
+    if not all(_has_names(cube, axis) or axis.bounds for axis in axes):
+        return {}
+    table = cube.marginal(axes)
+    names = [_names(cube, axis) for axis in axes]
+    apart = _apart(question)
+    found: dict[str, int] = {}
+    for codes, rows in zip(table.codes.tolist(), table.sums["rows"].tolist(), strict=True):
+        category = [each[code] for each, code in zip(names, codes, strict=True)]
+        if rows and min(codes) >= 0 and apart.isdisjoint(category):
+            found[" & ".join(category)] = found.get(" & ".join(category), 0) + int(rows)
+    return found
+
+
+def _names(cube: Cube, axis: Axis) -> list[str]:
+    """Return the names of the values of a column, or of its intervals."""
+    return [*(axis.names(cube.levels[axis]) if axis.bounds else map(name_of, cube.levels[axis]))]
+
+
+def _apart(question: Spec) -> set[str]:
+    """Return the names of values that are excluded, or mean that nothing is known."""
+    return {*map(name_of, question.unknown), *question.exclude_groups}
 
 
 def _rows_of_values(cube: Cube, question: Spec) -> tuple[dict[str, dict[str, int]], dict[str, int]]:
@@ -98,8 +134,7 @@ def _rows_of_values(cube: Cube, question: Spec) -> tuple[dict[str, dict[str, int
     """
     values: dict[str, dict[str, int]] = {}
     missing: dict[str, int] = {}
-    apart = {*map(name_of, question.unknown), *question.exclude_groups}
-    rows = cube.rows_by_level()
+    apart, rows = _apart(question), cube.rows_by_level()
     for axis in cube.plan.axes:
         if axis.role not in _CHECKED:
             continue
@@ -108,8 +143,7 @@ def _rows_of_values(cube: Cube, question: Spec) -> tuple[dict[str, dict[str, int
             continue
         if not (_has_names(cube, axis) or axis.bounds):
             continue
-        names = axis.names(cube.levels[axis]) if axis.bounds else map(name_of, cube.levels[axis])
-        named = zip(names, rows[axis][:-1].tolist(), strict=True)
+        named = zip(_names(cube, axis), rows[axis][:-1].tolist(), strict=True)
         values[axis.column] = {text: int(n) for text, n in named if n and text not in apart}
     return values, missing
 
@@ -155,25 +189,22 @@ def _lacking(cube: Cube) -> dict[str, dict[str, dict[str, int]]]:
 
 def _agreement(cube: Cube, question: Spec) -> tuple[int, int]:
     """Return the rows whose label and prediction differ, and those in which they are equal."""
-    axes = [a for a in map(cube.plan.axis, (Role.LABEL, Role.PREDICTION)) if a is not None]
-    named = len(axes) > 1 and all(_has_names(cube, axis) or axis.bounds for axis in axes)
+    label, prediction = map(cube.plan.axis, (Role.LABEL, Role.PREDICTION))
+    if label is None or prediction is None:
+        return 0, 0
+    named = all(_has_names(cube, axis) or axis.bounds for axis in (label, prediction))
     if not named or decide_task(cube, question) is Task.REGRESSION:
         return 0, 0
-    label, prediction = (cube.levels[axis] for axis in axes)
-    apart, found = {*map(name_of, question.unknown)}, [0, 0]
     positive = question.positive if isinstance(question.positive, tuple) else ()
     wanted = positive or _BY_DEFAULT[1:]
     of_positive = any(matches(question.score_of, v) for v in wanted) or question.score_of is None
-    table = cube.marginal(axes)
-    for (i, j), rows in zip(table.codes.tolist(), table.sums["rows"].tolist(), strict=True):
-        if min(i, j) < 0 or name_of(label[i]) in apart:
-            continue
-        if axes[1].bounds:  # the decision at the threshold of a score
-            equal = any(matches(v, label[i]) for v in wanted) == ((j > 0) == of_positive)
-            found[equal] += int(rows)
-        elif name_of(prediction[j]) not in apart:
-            found[matches(label[i], prediction[j])] += int(rows)
-    return found[0], found[1]
+
+    def agree(outcome: Value, decision: Value) -> bool:
+        if prediction.bounds:  # the decision at the threshold of a score
+            return any(matches(v, outcome) for v in wanted) == (bool(decision) == of_positive)
+        return matches(outcome, decision)
+
+    return agreeing_rows(cube, label, prediction, agree, {*map(name_of, question.unknown)})
 
 
 def _regularity(cube: Cube) -> tuple[int, int, float]:

@@ -348,6 +348,7 @@ def _findings(
         outcomes=_outcomes(asked),
         positive=asked.question.positive if isinstance(asked.question.positive, tuple) else (),
         features=list(dict.fromkeys(each.column for each in asked.question.sensitive)),
+        intersections=asked.question.intersections,
     )
     return (*found, *_small_groups(asked, [str(each) for each in periods], followed))
 

@@ -111,6 +111,7 @@ def read_part(names: Collection[str], options: Mapping[str, object]) -> Spec:
 
     Other options of an audit may stand in a file that several functions share, and are passed over.
     """
+    options = _with_preset(options) if "preset" in names else options
     problems: list[Problem] = [_unknown_option(name) for name in options if name not in BY_NAME]
     given: dict[str, Any] = {  # every reader returns the type of its field
         name: BY_NAME[name].type.read(options[name], name, problems)

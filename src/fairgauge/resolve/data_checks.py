@@ -8,7 +8,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Container,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
@@ -214,11 +223,13 @@ def _identified(spec: Spec) -> tuple[str | None, str]:
     return (spec.person, "person") if spec.person else (spec.cluster, "cluster")
 
 
-def few_published(cube: Cube, spec: Spec, groups: Iterable[Group]) -> Iterator[Diagnostic]:
+def few_published(
+    features: Iterable[GroupCounts], spec: Spec, groups: Iterable[Group]
+) -> Iterator[Diagnostic]:
     """Warn of groups of a few people in tables to publish: their rates are of single decisions."""
     if spec.preset is None or not preset(spec.preset).published_metrics:
         return
-    people = _people_by_group(cube, spec) if spec.person else {}
+    people = _people_by_group(features) if spec.person else {}
     rates = [(each, each.rates.get("selection_rate")) for each in groups]
     few = [
         each
@@ -239,10 +250,10 @@ def few_published(cube: Cube, spec: Spec, groups: Iterable[Group]) -> Iterator[D
         )
 
 
-def _people_by_group(cube: Cube, spec: Spec) -> dict[tuple[str, str], float]:
+def _people_by_group(features: Iterable[GroupCounts]) -> dict[tuple[str, str], float]:
     """Return how many people each group has, where each of their decisions counts."""
     people: dict[tuple[str, str], float] = {}
-    for each in count_groups(cube, spec):
+    for each in features:
         if each.clusters is not None:
             held = set(
                 zip(each.clusters.group.tolist(), each.clusters.cluster.tolist(), strict=True)
@@ -257,7 +268,7 @@ def prediction_is_label(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     label, prediction = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
     if label is None or prediction is None or label.cuts or prediction.bins:
         return
-    counted, equal = _equal_rows(cube, label, prediction)
+    counted, equal = _always_equal(cube, label, prediction)
     if equal or spec.label == spec.prediction:
         yield Diagnostic.warning(
             DiagnosticCode.PREDICTION_IS_LABEL,
@@ -267,23 +278,33 @@ def prediction_is_label(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         )
 
 
-def _equal_rows(cube: Cube, axis: Axis, other: Axis) -> tuple[int, bool]:
+def _always_equal(cube: Cube, axis: Axis, other: Axis) -> tuple[int, bool]:
     """Return how many rows have a value of two columns, and whether these are equal in all of them.
 
     A few rows, or a column of one value, may be equal by coincidence: they are not.
     """
-    table = cube.marginal([axis, other])
-    rows = table.sums["rows"]
-    known = (table.codes >= 0).all(axis=1)
-    equal = [
-        i >= 0 and j >= 0 and matches(cube.levels[axis][i], cube.levels[other][j])
-        for i, j in table.codes.tolist()
-    ]
-    counted = int(rows[known].sum())
+    apart, same = agreeing_rows(cube, axis, other)
     several = len(cube.levels[axis]) > 1
     # with fewer rows, even a good prediction may equal the label in every one
-    alike = counted >= FEWEST_ROWS and several and not rows[known & ~np.array(equal)].any()
-    return counted, bool(alike)
+    return apart + same, not apart and same >= FEWEST_ROWS and several
+
+
+def agreeing_rows(
+    cube: Cube,
+    axis: Axis,
+    other: Axis,
+    agree: Callable[[Value, Value], bool] = matches,
+    unknown: Container[str] = (),
+) -> tuple[int, int]:
+    """Return the rows in which the known values of two columns differ, and in which they agree."""
+    found = [0, 0]
+    table = cube.marginal([axis, other])
+    for (i, j), rows in zip(table.codes.tolist(), table.sums["rows"].tolist(), strict=True):
+        if min(i, j) >= 0:
+            one, two = cube.levels[axis][i], cube.levels[other][j]
+            if name_of(one) not in unknown and (other.bounds or name_of(two) not in unknown):
+                found[agree(one, two)] += int(rows)
+    return found[0], found[1]
 
 
 def copied_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
@@ -299,7 +320,7 @@ def copied_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         for outcome in outcomes:
             if axis.column in (spec.label, spec.prediction, spec.score):
                 break  # which is reported by its name
-            rows, equal = _equal_rows(cube, axis, outcome)
+            rows, equal = _always_equal(cube, axis, outcome)
             if equal:
                 yield Diagnostic.warning(
                     DiagnosticCode.SENSITIVE_IS_OUTCOME,

@@ -186,9 +186,10 @@ class RateValue:
     Attributes
     ----------
     value : None where undefined.
-    numerator, denominator : of a share of rows, the rows (or cases) that it counts, and those among
-        which, without weights; None of anything else. Rows that lack what the rate needs, such as a
-        prediction, are in neither. Of protected counts they are as rounded as these.
+    numerator, denominator : the rows (or cases) that a share of rows counts, and those that it, or
+        any other rate, is of, without weights; only shares have numerators. Rows that lack what the
+        rate needs, such as a prediction, are in neither. Of protected counts they are as rounded as
+        these.
     weighted_denominator : the sum of the weights of the rows of the denominator; None without
         weights.
     bounds : the range of the value over all tables that agree with protected counts; None where the

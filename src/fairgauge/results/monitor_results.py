@@ -593,6 +593,7 @@ class HistoryProblem(StrEnum):
     NO_POSITIVE = "no positive value"
     ONE_VALUE = "one value"
     NO_OUTCOME = "no outcome"
+    UNKNOWN_GROUP = "unknown group"
     OTHER_SCORES = "other scores"
     EQUALS_LABEL = "prediction equals label"
     OPPOSITE_OF_LABEL = "prediction never equals label"

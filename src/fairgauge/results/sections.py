@@ -10,12 +10,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeAlias
 
-from fairgauge.catalogue.averages import adds_up
+from fairgauge.catalogue.averages import Agreement, Averaged, Kappa, adds_up
 from fairgauge.catalogue.catalogue import CENTRAL_RATES
 from fairgauge.catalogue.cells import ALL
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.lookup import Catalogue
+from fairgauge.catalogue.moments import MomentStatistic
 from fairgauge.catalogue.pooling import ConditionalDisparity
+from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.statistics import Rate, Statistic, is_complement
 from fairgauge.enums import Average, ClassKind, Outcome, ScopeKind, Status
 from fairgauge.results.disparities import is_significant
@@ -27,6 +29,7 @@ from fairgauge.results.verdicts import before_counting
 SectionKey: TypeAlias = tuple[str, float | None, ClassScope]
 """What distinguishes sections: feature, threshold and class."""
 
+_OF_ALL_ROWS = MomentStatistic, Averaged, Agreement, Kappa
 _READABLE = frozenset({Status.OK, Status.TOO_FEW})
 _EVERY_CLASS_ALIKE = frozenset({Average.MACRO, Average.MICRO})
 """Averages that give every class, or every decision, the same weight."""
@@ -206,21 +209,33 @@ def reference_group(section: FeatureResults, metric: str) -> str | None:
     return None if only is None else only.group
 
 
-def rate_of_sizes(rates: Collection[str], catalogue: Catalogue) -> Rate | None:
+def rate_of_sizes(rates: Collection[str], catalogue: Catalogue) -> Statistic | None:
     """Return the rate whose denominator is the n that is printed beside several rates.
 
-    It is the first of those that are shares of all rows whose outcome is known; None if there is
-    none, where n is of all rows of the group.
+    It is the first of those that are of all rows whose outcome is known, or the only rate; None if
+    there is none, where n is of all rows of the group.
     """
-    in_order = [*(r for r in CENTRAL_RATES if r in rates), *rates]
-    rows = (catalogue.rate_row(name) for name in in_order)
-    return next((row for row in rows if isinstance(row, Rate) and row.among == ALL), None)
+    in_order = dict.fromkeys([*(r for r in CENTRAL_RATES if r in rates), *rates])
+    rows = [catalogue.rate_row(name) for name in in_order]
+    return next(filter(_of_all_rows, rows), rows[0] if len(rows) == 1 else None)
+
+
+def _of_all_rows(rate: Statistic) -> bool:
+    """Return whether a rate is of all rows that have what it needs, and not of some of them."""
+    if isinstance(rate, ScoreStatistic):
+        return not rate.parameters  # such as the k rows with the highest scores
+    return isinstance(rate, _OF_ALL_ROWS) or (isinstance(rate, Rate) and rate.among == ALL)
 
 
 def size_beside_rates(group: Group, catalogue: Catalogue) -> float:
     """Return the n that is printed beside the rates of a group: what the first of them is of."""
     rate = rate_of_sizes(group.rates, catalogue)
-    found = None if rate is None else group.rates[rate.name].denominator
+    return group.n if rate is None else size_of_rate(group, rate.name)
+
+
+def size_of_rate(group: Group, rate: str) -> float:
+    """Return the rows that a rate of a group is of; all of it where that is not stated."""
+    found = group.rates[rate].denominator if rate in group.rates else None
     return group.n if found is None else found
 
 

@@ -11,6 +11,7 @@ import pytest
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Status
 from fairgauge.reasons import ReasonCode
+from fairgauge.render import render
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.results.scopes import OVERALL, POOLED
 
@@ -275,6 +276,24 @@ def test_groups_whose_rows_all_weigh_nothing_are_named(asked: dict[str, Any]) ->
     kept = fg.audit(people(), **asked)
     codes = {each.code for each in kept.diagnostics}
     assert DiagnosticCode.WEIGHTLESS_GROUPS not in codes
+
+
+@pytest.mark.parametrize("preset", [None, "nyc-ll144"])
+def test_single_rows_of_weight_0_are_counted_and_the_report_states_so(preset) -> None:
+    """n is without weights, so that they are in it; rates are as without them."""
+    rows = people().with_columns(w=pl.when(pl.int_range(pl.len()) % 4 == 0).then(0).otherwise("w"))
+    asked = {"sensitive": "g", "prediction": "y", "positive": 1, "preset": preset}
+    asked["metrics"] = "selection_rate"
+    report = fg.audit(rows, **asked, weight="w")
+    of_others = fg.audit(rows.filter(pl.col("w") > 0), **asked, weight="w")
+    for group, other in zip(report.groups, of_others.groups, strict=True):
+        rate, alone = group.rates["selection_rate"], other.rates["selection_rate"]
+        assert group.n == rate.denominator == rows["g"].eq(group.group).sum() > other.n
+        assert rate.value == pytest.approx(alone.value)
+        assert rate.low == pytest.approx(alone.low, abs=0.01)
+    text = " ".join(render(report, "markdown", full=True).split())
+    assert "A row of weight 0 is counted, and is in no rate." in text
+    assert "of weight 0" not in render(fg.audit(rows, **asked), full=True)
 
 
 def test_why_names_groups_whose_rows_all_weigh_nothing() -> None:

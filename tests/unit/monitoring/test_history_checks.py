@@ -854,3 +854,77 @@ def test_labels_that_may_mean_that_nothing_is_known_are_found(positive, odd, war
     of_days = (day_names(3)[0], day_names(3)[2])
     assert stated == ([("no outcome", "label", str(odd), *of_days)] if warned else [])
     assert all("recode it as unknown" in each.says for each in found)
+
+
+def crossed_days(change: str, seed: int = 0, length: int = 30) -> dict[str, fg.Cube]:
+    """Return days of women and men of four branches, whose categories change on the 21st."""
+    made = {}
+    for t, name in enumerate(day_names(length)):
+        rows = rows_of(t, rng=np.random.default_rng([seed, t]))
+        if t >= 20 and change == "vanishes":
+            rows.loc[(rows["sex"] == "F") & (rows["branch"] == "b3"), "branch"] = "b2"
+            men = rows.index[(rows["sex"] == "M") & (rows["branch"] == "b2")]
+            rows.loc[men[: len(men) // 3], "branch"] = "b3"
+        if t >= 20 and change == "jumps":  # women leave b0 for b1, and men come from there
+            swapped = {"F": {"b0": "b1"}, "M": {"b1": "b0"}}
+            for sex, into in swapped.items():
+                of = rows["sex"] == sex
+                rows.loc[of, "branch"] = rows.loc[of, "branch"].replace(into)
+        rows["label"] = rows["label"].astype(int)
+        made[name] = fg.count(rows, **CROSSED)
+    return made
+
+
+CROSSED = {**QUESTION, "sensitive": ["sex", "branch"], "intersections": [["sex", "branch"]]}
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("vanishes", {("vanished value", "F & b3")}),
+        ("jumps", {("vanished value", "F & b0"), ("vanished value", "M & b1")}),
+        ("", set()),
+    ],
+)
+def test_a_category_of_an_intersection_changes_while_its_columns_do_not(change, expected) -> None:
+    """Nothing was found: each column had its usual shares."""
+    rule = {"metric": "selection_rate.ratio", "at_least": 0.1}
+    for seed in range(3):
+        counts = crossed_days(change, seed)
+        found = fg.monitor_doctor(counts, {**asked(rule), **CROSSED}).findings
+        begun = {(e.problem.value, e.value) for e in found if e.column == "sex*branch"}
+        assert expected <= begun if expected else not begun
+        assert {e.period for e in found if (e.problem.value, e.value) in expected} <= {
+            day_names(21)[20]
+        }
+        assert not [e for e in found if e.column in ("sex", "branch")], found
+
+
+def test_what_a_column_explains_is_not_found_again_in_its_categories() -> None:
+    rule = {"metric": "selection_rate.ratio", "at_least": 0.1}
+    counts = {}
+    for t, name in enumerate(day_names(30)):
+        rows = rows_of(t)
+        counts[name] = fg.count(rows[(rows["branch"] != "b3") | (t < 20)], **CROSSED)
+    found = fg.monitor_doctor(counts, {**asked(rule), **CROSSED}).findings
+    assert [(e.problem.value, e.column, e.value) for e in found] == [
+        ("vanished value", "branch", "b3")
+    ]
+
+
+@pytest.mark.parametrize("name", ["N/A", "unknown", "TBD", "Prefer not to say", "Norfolk"])
+def test_a_group_whose_name_means_that_it_is_not_known_is_found_from_the_first_day(name) -> None:
+    """An audit warned of it, a monitor never: it was usual from the beginning."""
+    counts = {}
+    for t, day in enumerate(day_names(10)):
+        rows = rows_of(t)
+        counts[day] = fg.count(rows.assign(sex=rows["sex"].where(rows.index % 9 > 0, name)),
+                               **QUESTION)  # fmt: skip
+    rule = {"metric": "selection_rate.ratio", "at_least": 0.1}
+    found = fg.monitor_doctor(counts, asked(rule)).findings
+    stated = [(e.problem.value, e.column, e.value, e.period, e.last) for e in found]
+    ends = (day_names(1)[0], day_names(10)[9])
+    assert stated == ([] if name == "Norfolk" else [("unknown group", "sex", name, *ends)])
+    assert all("recode it as unknown" in each.says for each in found)
+    known = asked(rule) | {"unknown": [name]}
+    assert not fg.monitor_doctor(counts, known).findings

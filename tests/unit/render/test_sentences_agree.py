@@ -231,7 +231,7 @@ def test_rows_without_a_prediction_are_accounted_for(loans):
     loans = loans.assign(approved=loans["approved"].where(loans.index % 10 != 0))
     text = _text(_audit(loans))
     assert "1,080 with a prediction and a group" in text
-    assert "n counts the rows of a group of which the selection rate is known; another" in text
+    assert "n counts the rows of a group that the selection rate is of; another" in text
 
 
 def test_rows_of_one_feature_alone_are_not_called_all_used(loans):

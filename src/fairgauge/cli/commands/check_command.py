@@ -16,7 +16,7 @@ from fairgauge.cli._spec_flags import Texts, config_option, flags_for, given_opt
 @click.argument("tables", nargs=-1, required=True)
 @shows_result("check")
 @config_option
-@flags_for("rules", "min_n", "min_share", "confidence")
+@flags_for("preset", "rules", "min_n", "min_share", "confidence")
 @click.option(
     "--column",
     "columns",
@@ -63,7 +63,8 @@ def command(
     Holds rates, ratios, totals and references against the printed counts, computes every ratio
     again with its confidence interval, and reports what the tables do not state. The one rule is
     'selection_rate.ratio >= LIMIT'; without one (New York's Local Law 144 has no limit) ratios get
-    no verdict. The reference has at least 20 people and 2% of all, unless --min-group is given.
+    no verdict. The reference has at least 20 people and 2% of all, unless --min-group is given. The
+    rule and the smallest reference of a preset hold unless they are given.
 
     Exit code 1: a table has an error, or a ratio fails the rule; 3: the rule decides nothing, no
     printed number could be checked and there is no rule, or a file or a table of a folder cannot be

@@ -427,7 +427,7 @@ def _mover(
 
 def _mean_of_side(side: StatisticInterval, share: Array, n: Array) -> StatisticInterval:
     """Return the weighted mean over strata of a number of one side."""
-    estimate, distances = mean_over_strata(side.estimate, side.at, share)
+    estimate, distances = mean_over_strata(side.estimate, _with_single_rows(side, share), share)
 
     def at(z: Array) -> Limits:
         below, above = distances(np.broadcast_to(z, (len(share),)))
@@ -435,6 +435,31 @@ def _mean_of_side(side: StatisticInterval, share: Array, n: Array) -> StatisticI
             return estimate - below, estimate + above
 
     return StatisticInterval(estimate, n, at, side.methods, reason=side.reason)
+
+
+def _with_single_rows(side: StatisticInterval, share: Array) -> At:
+    """Return the limits of a number in strata, those of single rows by the variance within others.
+
+    Nothing in its stratum shows how a single number varies: by itself it would leave the mean over
+    all strata without limits, however many rows these have.
+    """
+    n = side.n.reshape(share.shape)
+
+    def at(z: Array) -> Limits:
+        low, high = side.at(z)
+        alone = np.isneginf(low) & np.isposinf(high)
+        freedom = np.where((share > 0) & ~alone.reshape(share.shape), np.maximum(n - 1, 0), 0.0)
+
+        def filled(limit: Array) -> Array:
+            apart = np.where(freedom > 0, (limit - side.estimate).reshape(share.shape), 0.0)
+            of_one = np.sqrt(quotient((freedom * n * apart**2).sum(1), freedom.sum(1)))
+            distance = np.copysign((of_one[:, None] / np.sqrt(n)).ravel(), limit)
+            known = alone & np.isfinite(distance)
+            return np.where(known, side.estimate + distance, limit)
+
+        return filled(low), filled(high)
+
+    return at
 
 
 def mean_over_strata(values: Array, at: At, share: Array) -> tuple[Array, At]:

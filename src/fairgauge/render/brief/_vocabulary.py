@@ -320,7 +320,7 @@ class Vocabulary:
         feature, group = str(feature), str(group)
         found = self._groups.get((feature, group))
         if found is not None and found.kind is GroupKind.OTHERS:
-            return f"all other {self.noun}"
+            return AllPeople(self.noun, other=True)
         names = self.words.groups.get(feature)
         named = ""
         if isinstance(names, str):
@@ -413,9 +413,10 @@ class Vocabulary:
         if reference.group is not None:
             return self.group(contrast.feature, reference.group)
         if reference.kind is ReferenceKind.OVERALL:
-            return f"all {self.noun}"
-        other = self.other_group(contrast)
-        return f"all other {self.noun}" if other is None else self.group(contrast.feature, other)
+            return AllPeople(self.noun)
+        if (other := self.other_group(contrast)) is None:
+            return AllPeople(self.noun, other=True)
+        return self.group(contrast.feature, other)
 
     def other_group(self, contrast: Compared) -> str | None:
         """Return the one group that a group is compared with; None of several together."""
@@ -466,15 +467,28 @@ def words_of(spec: Mapping[str, Any]) -> Words:
     return read_words({**by_default, **given}, "words", [])
 
 
+class AllPeople(str):
+    """All people, or all other ones, who are called otherwise after a number of them."""
+
+    noun: str
+    other: bool
+
+    def __new__(cls, noun: str, *, other: bool = False) -> AllPeople:
+        """Return what they are called where nothing stands before them."""
+        found = super().__new__(cls, f"all other {noun}" if other else f"all {noun}")
+        found.noun, found.other = noun, other
+        return found
+
+
 def some(people: str) -> str:
     """Return people after a number of them.
 
-    >>> some("women"), some("all other people"), some("all people")
+    >>> some("women"), some(AllPeople("people", other=True)), some(AllPeople("people"))
     ('women', 'other people', 'people overall')
     """
-    if people.startswith("all other "):
-        return people.removeprefix("all ")
-    return f"{people.removeprefix('all ')} overall" if people.startswith("all ") else people
+    if not isinstance(people, AllPeople):
+        return people
+    return f"other {people.noun}" if people.other else f"{people.noun} overall"
 
 
 _PRONOUNS = {"all", "any", "both", "each", "none", "not", "other", "others", "rest", "same", "than"}
@@ -483,12 +497,12 @@ _PRONOUNS = {"all", "any", "both", "each", "none", "not", "other", "others", "re
 def such(people: str) -> str:
     """Return people after a number of them to whom the condition of those before applies as well.
 
-    >>> such("men"), such("all other people")
-    ('such men', 'other such people')
+    >>> such("men"), such("other workers"), such(AllPeople("people", other=True))
+    ('such men', 'such other workers', 'other such people')
     """
-    people = some(people)
-    other = "other " if people.startswith("other ") else ""
-    return f"{other}such {people.removeprefix('other ')}"
+    if isinstance(people, AllPeople) and people.other:
+        return f"other such {people.noun}"
+    return f"such {some(people)}"
 
 
 def _is_pronoun(name: str) -> bool:

@@ -19,6 +19,7 @@ from fairgauge.render.brief._rules_in_words import share_rule_in_words
 from fairgauge.render.brief._vocabulary import (
     ANY_DECISION,
     UNFAIR,
+    AllPeople,
     Vocabulary,
     interval_in_words,
     some,
@@ -126,7 +127,7 @@ class _Compared:
         self.subject = words.group(each.feature, each.group)
         others = report.spec.get("reference") == ReferenceRule.OTHERS
         other = other_of_two(each, report.comparisons)
-        self.other = f"all other {words.noun}"
+        self.other: str = AllPeople(words.noun, other=True)
         if other is not None:
             self.other = words.group(each.feature, other.group)
         elif not others or each.reference != ReferenceRule.OTHERS:

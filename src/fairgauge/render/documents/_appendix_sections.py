@@ -35,9 +35,10 @@ def data_blocks(report: Report) -> Iterator[tree.Block]:
             (tree.Column("reason", numeric=False), lambda each: each[0]),
             (question.unit(report), lambda each: numbers.count(each[1])),
         )
-        yield tree.Paragraph(partial_rows(report))
     else:
         yield tree.Paragraph("No row was excluded.")
+    if note := partial_rows(report):
+        yield tree.Paragraph(note)
     notes = report_notes(report)
     if notes:
         yield tree.Heading("Notes")

@@ -39,7 +39,7 @@ from fairgauge.render.words.metric_words import (
 from fairgauge.results.disparities import after_adjusting, distance, significant_strata, singled_out
 from fairgauge.results.estimates import ByEstimator, Estimate
 from fairgauge.results.report import Report
-from fairgauge.results.sections import FeatureResults, adjustments, conditional
+from fairgauge.results.sections import FeatureResults, adjustments, conditional, size_of_rate
 from fairgauge.results.verdicts import Verdict
 from fairgauge.values import are_years
 
@@ -340,7 +340,7 @@ def _in_strata(
         for group in groups:
             found = by_key.get((name, group))
             cells += [
-                tree.Cell(numbers.count(found.n) if found else "0"),
+                tree.Cell(numbers.count(size_of_rate(found, rate)) if found else "0"),
                 tree.Cell(rate_value(row, found.rates.get(rate)) if found else "-"),
             ]
         table_rows.append(tuple(cells))

@@ -38,6 +38,7 @@ from fairgauge.render.words.question_sentences import (
     rounding_sentence,
     unknown_sentence,
     unstated,
+    weightless_rows,
 )
 from fairgauge.render.words.question_sentences import unit as counted_unit
 from fairgauge.render.words.reason_sentences import describe_reason
@@ -199,6 +200,7 @@ def _table(
             *filter(None, [rounding_sentence(report)]),
             *lacking,
             *([f"Rates and what compares them are weighted by {weight}."] if weight else []),
+            *filter(None, [weightless_rows(report)]),
         ),
     )
 

@@ -19,7 +19,7 @@ from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.results.sections import rate_of_sizes
+from fairgauge.results.sections import rate_of_sizes, size_beside_rates
 
 if TYPE_CHECKING:
     from fairgauge.results.gap_decomposition import Decomposition
@@ -185,15 +185,19 @@ def _no_longer_significant(
 
 
 def partial_rows(report: Report) -> str:
-    """Return what n counts beside rates where some rows lack the label, prediction or score."""
-    missing = question.incomplete(report)
-    if not missing:
+    """Return what n counts beside rates, where that is not every row of a group."""
+    return " ".join(filter(None, [_counted_beside(report), question.weightless_rows(report)]))
+
+
+def _counted_beside(report: Report) -> str:
+    unit, missing = question.unit(report), question.incomplete(report)
+    sizes = ((each.n, size_beside_rates(each, report.catalogue)) for each in report.groups)
+    if not missing and all(n == beside for n, beside in sizes):
         return ""
-    unit = question.unit(report)
     rates = list(dict.fromkeys(name for group in report.groups for name in group.rates))
     if (rate := rate_of_sizes(rates, report.catalogue)) is not None:
         others = f"; another rate is of the {unit} that have what it needs" if rates[1:] else ""
-        return f"n counts the {unit} of a group of which the {rate.title} is known{others}."
+        return f"n counts the {unit} of a group that the {rate.title} is of{others}."
     return (
         f"n counts all {unit} of a group, those without a {numbers.listing(missing, 'or')} "
         f"included; each rate is of the {unit} that have what it needs."

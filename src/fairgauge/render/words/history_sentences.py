@@ -148,6 +148,10 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
         "is known, recode it as unknown, else as an outcome (recode), and add the periods again "
         "(--replace)."
     ),
+    HistoryProblem.UNKNOWN_GROUP: lambda each: (
+        f"{_rows(each)} with {_value(each)}, which counts as a group. If it means that the group "
+        "is not known, recode it as unknown (recode), and add the periods again (--replace)."
+    ),
     HistoryProblem.ONE_VALUE: lambda each: (
         f"all {_rows(each)} that have a value in {called(each.column or '')} have "
         f"{_quoted(each.value)}, so that groups cannot differ in that. If the feed should have "

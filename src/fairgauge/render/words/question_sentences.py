@@ -150,6 +150,14 @@ def _small_references(report: Report) -> str:
     )
 
 
+def weightless_rows(report: Report) -> str:
+    """Return that sizes, which are without weights, count rows that carry nothing."""
+    if not report.spec.get("weight"):
+        return ""
+    one = "person" if counts_people(report.spec) else "row"
+    return f"A {one} of weight 0 is counted, and is in no rate."
+
+
 COUNTED = {
     Person.ANY: "each person counts once, with their most favourable decision",
     Person.LAST: "each person counts once, with their last known decision",

@@ -72,3 +72,17 @@ def test_several_tables_have_a_summary(tmp_path):
         (tmp_path / f"{i}.csv").write_text(CLEAN, encoding="utf-8")
     found = run(str(tmp_path), "--rule", "selection_rate.ratio >= 0.8")
     assert "Of 3 ratios, 3 pass." in found.output
+
+
+def test_the_rule_of_a_preset_decides_given_or_in_a_shared_file(tmp_path):
+    """A file that audits share was passed over: a ratio of 0.6 had no verdict."""
+    (tmp_path / "t.csv").write_text("sex,applicants,hired\nMale,800,400\nFemale,800,240\n")
+    (tmp_path / "audit.toml").write_text('preset = "ugesp"\nsensitive = "sex"\nprediction = "y"\n')
+    table = f"{tmp_path}/t.csv"
+    for options in (["--preset", "ugesp"], ["-c", f"{tmp_path}/audit.toml"]):
+        result = run(table, *options, "-q")
+        assert (result.exit_code, result.stdout.startswith("FAIL")) == (1, True)
+    assert run(table, "--preset", "nyc-ll144", "-q").exit_code == 3  # which has no rule
+    other = run(table, "--preset", "eu-pay-transparency")
+    assert other.exit_code == 2
+    assert "'eu-pay-transparency' has no ratios of selection rates; use nyc-ll144" in other.output

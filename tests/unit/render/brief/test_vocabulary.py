@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fairgauge.identity import FeatureId, GroupId, ValueSet
-from fairgauge.render.brief._vocabulary import Vocabulary
+from fairgauge.render.brief._vocabulary import AllPeople, Vocabulary, some, such
 
 
 def group(*pairs):
@@ -67,3 +67,13 @@ def test_words_of_the_user_are_not_guessed_further(words):
 def test_a_race_alone_among_other_values_is_no_adjective():
     wines = [group(("race", value)) for value in ("White", "Red")]
     assert Vocabulary({}, wines).group("race", "White") == "people with race White"
+
+
+def test_a_word_for_people_that_begins_with_other_keeps_its_order():
+    """It was read as that for all other people: "other such workers"."""
+    assert such("other workers") == "such other workers"
+    assert some("all hands") == "all hands"
+    of_others = AllPeople("other workers", other=True)
+    assert (of_others, some(of_others)) == ("all other other workers", "other other workers")
+    assert such(AllPeople("people", other=True)) == "other such people"
+    assert some(AllPeople("people")) == "people overall"
