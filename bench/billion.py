@@ -91,7 +91,7 @@ def spark(folder: str) -> Callable[[], object]:
 
 def _count() -> Callable[..., Any]:
     """Import what counting needs, which is not measured."""
-    import pyarrow.compute as _  # noqa: F401
+    import pyarrow.parquet as _  # noqa: F401
 
     import fairgauge as fg
 
