@@ -38,6 +38,7 @@ _CREDENTIALS = {
     "AZURE_STORAGE_ACCOUNT_KEY",
 }
 _WHOLE_ONLY = "its server sends files as a whole only, not in parts; download it, and name the file"
+_CUT = re.compile(r"payload is not completed|IncompleteRead")
 _SAME = {"s3a": "s3", "gcs": "gs", "abfs": "az", "abfss": "az", "adl": "az"}
 _DECORATION = re.compile(r"\s*\x1b\[\d+m↳\x1b\[0m")
 """How object_store puts the causes of an error below each other."""
@@ -285,6 +286,8 @@ def explained(url: str, doing: str = "read") -> Iterator[None]:
         text = " ".join(plain.split()).replace(url, shown_address(url))
         text = _NUMBER.sub("", text)
         text = _WHOLE_ONLY if "range request" in text else text
+        if _CUT.search(text):
+            text = "its server stopped half-way; run the command again"
         cause = text[:_LONGEST_CAUSE] or type(error).__name__
         scheme = url.partition("://")[0].lower()
         known = _CREDENTIALS.get(_SAME.get(scheme, scheme))
