@@ -14,6 +14,7 @@ import socketserver
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
@@ -520,3 +521,25 @@ def test_addresses_of_accounts_are_kept(monkeypatch):
     adlfs.AzureBlobFileSystem.clear_instance_cache()  # which has what connected before
     with pytest.raises(DataError, match="credentials come from AZURE_STORAGE_CONNECTION_STRING"):
         find_objects("az://box/a.csv")
+
+
+def test_an_account_of_azure_without_credentials_is_refused_at_once(monkeypatch):
+    """Its client would ask for a token for more than a minute."""
+    need("adlfs")
+    import adlfs
+
+    for name in ("CONNECTION_STRING", "ACCOUNT_KEY", "SAS_TOKEN", "CLIENT_ID"):
+        monkeypatch.delenv(f"AZURE_STORAGE_{name}", raising=False)
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_NAME", "nobody")
+    monkeypatch.setenv("AZURE_TOKEN_CREDENTIALS", "EnvironmentCredential")  # asks no network
+    adlfs.AzureBlobFileSystem.clear_instance_cache()
+    start = time.monotonic()
+    with pytest.raises(DataError) as caught:
+        fg.count("az://box/a.csv", label="y", sensitive="g")
+    assert time.monotonic() - start < 10
+    assert str(caught.value).startswith("cannot read 'az://box/a.csv': ")
+    assert str(caught.value).endswith(
+        "; credentials come from AZURE_STORAGE_CONNECTION_STRING, or AZURE_STORAGE_ACCOUNT_NAME "
+        "and AZURE_STORAGE_ACCOUNT_KEY, or this name and az login"
+    )
+    adlfs.AzureBlobFileSystem.clear_instance_cache()
