@@ -332,6 +332,19 @@ def test_an_answer_that_was_changed(folder):
     refused("answers another question")
 
 
+@pytest.mark.parametrize("command", ["audit", "count", "explore"])
+def test_an_answer_is_no_rows(folder, command):
+    in_duckdb(query("duckdb"))
+    more = {"count": ["-o", "a.cube.json"], "explore": ["-o", "a.html"]}.get(command, [])
+    for name in ("cells.csv", "-"):
+        given = (folder / "cells.csv").read_text(encoding="utf-8") if name == "-" else None
+        done = CliRunner().invoke(main, [command, name, "-c", "audit.json", *more], input=given)
+        assert done.exit_code == 2
+        assert done.stderr.startswith(f"Error: '{name}' is the answer of a warehouse to a query")
+        assert "fairgauge count --from-result FILE" in done.stderr
+        assert done.stderr.count("\n") == 1
+
+
 def test_columns_that_cannot_be_sent(folder):
     for text, message in (
         ("g\n", "has no type"),

@@ -398,6 +398,8 @@ def _keys(axis: Axis, fetched: list[object], columns: Columns) -> list[object]:
 
 ROWS = "fairgauge_rows"
 """The table that a query names before it is written in a dialect."""
+QUESTION = "fairgauge_query"
+"""The column of an answer that states the question."""
 MARK = "|"
 """What a text ends in, so that an empty one and blanks at the end are kept."""
 WITHOUT_SETS = ("mysql", "sqlite")
