@@ -42,8 +42,8 @@ _MOST_JOINT = 1 << 20
 """Cells of all axes that there may be, up to which they are summed in place of several tables."""
 _MOST_SPARSE = 1 << 62
 _KEPT = 1 << 24
-"""Bytes of an array after which the C library keeps the memory of smaller ones for the next batch: it
-would hand each back, and the system would clear it anew."""
+"""Bytes of an array after which the C library keeps the memory of smaller ones for the next batch;
+it would hand each back, and the system would clear it anew."""
 
 
 @dataclass
