@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path, PurePosixPath
 from threading import Lock
 from typing import IO, Any, TypeAlias, cast
@@ -35,9 +36,10 @@ _CREDENTIALS = {
     "s3": "AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
     "gs": "GOOGLE_APPLICATION_CREDENTIALS, or gcloud auth application-default login",
     "az": "AZURE_STORAGE_CONNECTION_STRING, or AZURE_STORAGE_ACCOUNT_NAME and "
-    "AZURE_STORAGE_ACCOUNT_KEY",
+    "AZURE_STORAGE_ACCOUNT_KEY, or this name and az login",
 }
 _WHOLE_ONLY = "its server sends files as a whole only, not in parts; download it, and name the file"
+_CUT = re.compile(r"payload is not completed|IncompleteRead")
 _SAME = {"s3a": "s3", "gcs": "gs", "abfs": "az", "abfss": "az", "adl": "az"}
 _DECORATION = re.compile(r"\s*\x1b\[\d+m↳\x1b\[0m")
 """How object_store puts the causes of an error below each other."""
@@ -265,9 +267,17 @@ def filesystem(url: str) -> tuple[Any, str]:
 
         with explained(url):
             files, path = fsspec.core.url_to_fs(_with_plain_scheme(url))
+            if credential := getattr(files, "sync_credential", None):
+                _check_azure(credential)
     except ImportError as error:
         raise MissingExtra(f"reading {quote(shown_address(url))}", "cloud", error) from None
     return files, str(path)
+
+
+@cache
+def _check_azure(credential: Any) -> None:
+    """Ask once for a token: the client of Azure would ask for more than a minute."""
+    credential.get_token("https://storage.azure.com/.default")
 
 
 @contextmanager
@@ -281,10 +291,13 @@ def explained(url: str, doing: str = "read") -> Iterator[None]:
     except Exception as error:
         if isinstance(error, FileNotFoundError) or "NoSuchBucket" in str(error):
             raise DataError(f"cannot {doing} {what}: there is no such object or bucket") from None
-        plain = _DECORATION.sub(":", str(error)).removesuffix(".")
+        plain = _DECORATION.sub(":", str(error)).partition("\nAttempted credentials")[0]
+        plain = plain.removesuffix(".")
         text = " ".join(plain.split()).replace(url, shown_address(url))
         text = _NUMBER.sub("", text)
         text = _WHOLE_ONLY if "range request" in text else text
+        if _CUT.search(text):
+            text = "its server stopped half-way; run the command again"
         cause = text[:_LONGEST_CAUSE] or type(error).__name__
         scheme = url.partition("://")[0].lower()
         known = _CREDENTIALS.get(_SAME.get(scheme, scheme))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from decimal import Decimal
 
 import numpy as np
@@ -10,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import fairgauge as fg
-from fairgauge.scan import _cell_sums, _sql, duckdb_files
+from fairgauge.scan import _cell_sums, duckdb_files
 
 ASKED = {
     "label": "y", "score": "s", "threshold": 0.5, "weight": "w", "positive": 1,
@@ -48,13 +50,13 @@ def people(seed: int = 1) -> pa.Table:
 def both(monkeypatch, tmp_path):
     """Count a table by numpy, and by DuckDB."""
 
-    def count(rows: pa.Table, **options: object) -> tuple[fg.Cube, fg.Cube]:
+    def count(rows: pa.Table, at_once: int = 400, **options: object) -> tuple[fg.Cube, fg.Cube]:
         pq.write_table(rows, tmp_path / "rows.parquet", row_group_size=1_000)
         options = ASKED | options
         monkeypatch.setattr(duckdb_files, "_LARGE", 1 << 40)
         by_duckdb = fg.count(tmp_path / "rows.parquet", **options)
         monkeypatch.setattr(duckdb_files, "_LARGE", 0)
-        monkeypatch.setattr(duckdb_files, "_ROWS", 512)
+        monkeypatch.setattr(duckdb_files, "_ROWS", at_once)
         used = []
         joined = _cell_sums.joined
         monkeypatch.setattr(_cell_sums, "joined", lambda *given: used.append(1) or joined(*given))
@@ -119,11 +121,8 @@ def test_whole_numbers_far_apart_and_at_the_ends_of_their_type(both):
     same(both(rows.append_column("wide", wide), sensitive=["far", "wide"], intersections=[]))
 
 
-@pytest.mark.parametrize("most", [1, 32])
-def test_texts_that_come_late_and_of_many_values(both, monkeypatch, most):
-    """First rows of one group alone, then further ones; and more than DuckDB looks up in a list."""
-    monkeypatch.setattr(duckdb_files, "ROWS_PER_VALUE", 1)
-    monkeypatch.setattr(_sql, "_MOST_LISTED", most)
+def test_texts_that_come_late_and_of_many_values(both):
+    """First rows of one group alone, then further ones."""
     rows = people()
     late = ["first"] * 2_000 + [f"late {i % 9}" for i in range(len(rows) - 2_000)]
     same(both(rows.set_column(0, "g", pa.array(late))))
@@ -182,6 +181,100 @@ def test_duckdb_counts_the_rest(monkeypatch, tmp_path, how):
         monkeypatch.setattr(_cell_sums, "_MOST_DENSE", 1_000)
     monkeypatch.setattr(_cell_sums, "joined", None)
     assert fg.count(tmp_path / "rows.parquet", **(ASKED | more)) == expected
+
+
+@pytest.mark.parametrize("kind", ["large_string", "dictionary", "string_view"])
+def test_texts_of_every_type_of_arrow(both, kind):
+    held = {
+        "large_string": pa.large_string(),
+        "dictionary": pa.dictionary(pa.int8(), pa.string()),
+        "string_view": pa.string_view(),
+    }
+    rows = people()
+    same(both(rows.set_column(0, "g", rows["g"].cast(held[kind]))))
+
+
+def test_a_dictionary_of_the_file_that_overflows(both):
+    """More texts than a dictionary page takes, so that the rest of a row group has none."""
+    rows = people()
+    texts = pa.array([f"{i % 900} {'x' * 2_000}" for i in range(len(rows))])
+    same(both(rows.set_column(0, "g", texts), sensitive=["g"], intersections=[]))
+
+
+def test_small_row_groups_are_counted_together(both, monkeypatch):
+    """Each has codes of its own for texts; a batch costs as much as some ten thousand rows."""
+    rows = people()
+    batches = []
+    add = _cell_sums.CellSums.add
+    monkeypatch.setattr(
+        _cell_sums.CellSums, "add", lambda sums, batch: batches.append(1) or add(sums, batch)
+    )
+    same(both(rows.set_column(0, "g", pa.array([f"{i // 700}" for i in range(len(rows))])), 2_500))
+    assert len(batches) == 3
+
+
+def test_bytes_are_read_as_duckdb_reads_them(monkeypatch, tmp_path):
+    rows = people()
+    rows = rows.set_column(0, "g", rows["g"].cast(pa.binary()))
+    pq.write_table(rows, tmp_path / "rows.parquet")
+    expected = fg.count(tmp_path / "rows.parquet", **ASKED)
+    monkeypatch.setattr(duckdb_files, "_LARGE", 0)
+    assert fg.count(tmp_path / "rows.parquet", **ASKED) == expected
+
+
+@pytest.mark.parametrize("asked", [["g", "sex"], ["g", "h"]], ids=["a partition", "no partition"])
+def test_partitions(monkeypatch, tmp_path, asked):
+    """The name of a folder is the value of its rows, whatever the file holds."""
+    for sex in ("F", "M"):
+        (tmp_path / f"sex={sex}").mkdir()
+        pq.write_table(
+            people().append_column("sex", pa.array(["X"] * len(people()))),
+            tmp_path / f"sex={sex}" / "rows.parquet",
+        )
+    options = ASKED | {"sensitive": asked, "intersections": []}
+    expected = fg.count(tmp_path, **options)
+    monkeypatch.setattr(duckdb_files, "_LARGE", 0)
+    found = fg.count(tmp_path, **options)
+    same((found, expected))
+
+
+def test_files_whose_types_differ(monkeypatch, tmp_path):
+    rows = people()
+    pq.write_table(rows, tmp_path / "a.parquet")
+    texts = rows.set_column(3, "y", rows["y"].cast(pa.string()))
+    pq.write_table(texts, tmp_path / "b.parquet")
+    expected = fg.count(str(tmp_path / "*.parquet"), **ASKED)
+    monkeypatch.setattr(duckdb_files, "_LARGE", 0)
+    same((fg.count(str(tmp_path / "*.parquet"), **ASKED), expected))
+
+
+@pytest.mark.parametrize("wrong", ["a page", "a text"])
+def test_a_file_that_is_damaged(monkeypatch, tmp_path, wrong):
+    path = tmp_path / "rows.parquet"
+    rows = people()
+    rows = rows.set_column(0, "g", pa.array(["grünes"] * len(rows)))
+    pq.write_table(rows, path, compression="none")
+    held = bytearray(path.read_bytes())
+    if wrong == "a page":
+        held[4:40] = b"\xff" * 36
+    else:
+        held = held.replace("ü".encode(), b"\xfc\xfc")
+    path.write_bytes(held)
+    monkeypatch.setattr(duckdb_files, "_LARGE", 0)
+    monkeypatch.setattr(duckdb_files, "count_by_sql", None)
+    with pytest.raises(fg.DataError, match=r"cannot read '.*rows\.parquet'"):
+        fg.count(path, **ASKED)
+
+
+def test_counting_imports_no_pandas(tmp_path):
+    """Arrow's own way to numpy does, which takes longer than to count a million rows."""
+    pq.write_table(people(), tmp_path / "rows.parquet")
+    code = (
+        "import sys, fairgauge as fg; from fairgauge.scan import duckdb_files; "
+        f"duckdb_files._LARGE = 0; fg.count({str(tmp_path / 'rows.parquet')!r}, **{ASKED!r}); "
+        "assert 'pyarrow.parquet' in sys.modules; assert 'pandas' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_shards_add_up_to_the_whole(both, tmp_path):

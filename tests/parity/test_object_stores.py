@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gzip
+import http.client
 import http.server
 import json
 import os
@@ -13,6 +14,8 @@ import socketserver
 import subprocess
 import sys
 import threading
+import time
+from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -383,6 +386,91 @@ def test_a_server_that_stops_half_way(written):
         assert fg.count(f"{url}/big.parquet", **ASKED) == fg.count(big, **ASKED)
 
 
+class Unsteady(http.server.BaseHTTPRequestHandler):
+    """What stands before a server of S3: the first answers for each object's bytes go wrong."""
+
+    protocol_version = "HTTP/1.1"
+    behind, how, times = "", "", 2
+    wrong: Counter[str]
+
+    def log_message(self, *message: object) -> None: ...
+
+    def do_GET(self) -> None:
+        host = self.behind.removeprefix("http://")
+        line = http.client.HTTPConnection(host, timeout=60)
+        line.request(self.command, self.path, headers=dict(self.headers))
+        found = line.getresponse()
+        content = found.read()
+        line.close()
+        fails = "Range" in self.headers and self.wrong[self.path] < self.times
+        if fails:
+            self.wrong[self.path] += 1
+        if fails and self.how == "slow down":
+            content = b"<Error><Code>SlowDown</Code><Message>Reduce your rate.</Message></Error>"
+            self.send_response(503)
+        else:
+            self.send_response(found.status)
+            for name, value in found.getheaders():
+                if name.lower() not in ("content-length", "connection", "transfer-encoding"):
+                    self.send_header(name, value)
+        length = found.getheader("Content-Length") if self.command == "HEAD" else len(content)
+        self.send_header("Content-Length", str(length))
+        self.end_headers()
+        if fails and self.how == "stop half-way":
+            content = content[: len(content) // 2]
+            self.close_connection = True
+        self.wfile.write(content)
+
+    do_HEAD = do_GET  # noqa: N815
+
+
+@contextmanager
+def unsteady(monkeypatch, **how: object):
+    """Put a server that goes wrong before the one of S3; give what went wrong, by object."""
+    import s3fs
+
+    behind, wrong = os.environ["AWS_ENDPOINT_URL"], Counter()
+    with serving(Unsteady, behind=behind, wrong=wrong, **how) as url, monkeypatch.context() as own:
+        own.setenv("AWS_ENDPOINT_URL", url)
+        s3fs.S3FileSystem.clear_instance_cache()
+        try:
+            yield wrong
+        finally:
+            s3fs.S3FileSystem.clear_instance_cache()
+
+
+@pytest.mark.parametrize("how", ["slow down", "stop half-way"])
+@pytest.mark.parametrize("name", ["rows.parquet", "rows.csv"])
+def test_what_goes_wrong_twice_is_asked_for_again(s3, written, monkeypatch, how, name):
+    folder, _ = written
+    write_object(f"{s3}/again/{name}", (folder / name).read_bytes())
+    with unsteady(monkeypatch, how=how) as wrong:
+        assert fg.count(f"{s3}/again/{name}", **ASKED) == fg.count(ROWS, **ASKED)
+    assert wrong == {f"/people/again/{name}": 2}
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ("slow down", "Reduce your rate"),
+        ("stop half-way", "its server stopped half-way; run the command again"),
+    ],
+)
+@pytest.mark.parametrize("name", ["rows.parquet", "rows.csv"])
+def test_a_store_that_never_recovers_is_one_message(
+    s3, written, monkeypatch, tmp_path, how, message, name
+):
+    folder, _ = written
+    write_object(f"{s3}/never/{name}", (folder / name).read_bytes())
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")  # else the client waits half a minute
+    asked = ["audit", f"{s3}/never/{name}", *FLAGS, "-o", str(tmp_path / "r.json")]
+    with unsteady(monkeypatch, how=how, times=1_000_000):
+        done = CliRunner().invoke(main, asked)
+    assert done.exit_code == 2
+    assert done.stderr == f"Error: cannot read '{s3}/never/{name}': {message}\n"
+    assert not any(tmp_path.iterdir())
+
+
 @POSIX
 @pytest.mark.parametrize("what", ["read from the web", "read from S3", "written to S3"])
 def test_an_interrupt_while_a_store_is_waited_for(what, tmp_path, monkeypatch):
@@ -433,3 +521,25 @@ def test_addresses_of_accounts_are_kept(monkeypatch):
     adlfs.AzureBlobFileSystem.clear_instance_cache()  # which has what connected before
     with pytest.raises(DataError, match="credentials come from AZURE_STORAGE_CONNECTION_STRING"):
         find_objects("az://box/a.csv")
+
+
+def test_an_account_of_azure_without_credentials_is_refused_at_once(monkeypatch):
+    """Its client would ask for a token for more than a minute."""
+    need("adlfs")
+    import adlfs
+
+    for name in ("CONNECTION_STRING", "ACCOUNT_KEY", "SAS_TOKEN", "CLIENT_ID"):
+        monkeypatch.delenv(f"AZURE_STORAGE_{name}", raising=False)
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_NAME", "nobody")
+    monkeypatch.setenv("AZURE_TOKEN_CREDENTIALS", "EnvironmentCredential")  # asks no network
+    adlfs.AzureBlobFileSystem.clear_instance_cache()
+    start = time.monotonic()
+    with pytest.raises(DataError) as caught:
+        fg.count("az://box/a.csv", label="y", sensitive="g")
+    assert time.monotonic() - start < 10
+    assert str(caught.value).startswith("cannot read 'az://box/a.csv': ")
+    assert str(caught.value).endswith(
+        "; credentials come from AZURE_STORAGE_CONNECTION_STRING, or AZURE_STORAGE_ACCOUNT_NAME "
+        "and AZURE_STORAGE_ACCOUNT_KEY, or this name and az login"
+    )
+    adlfs.AzureBlobFileSystem.clear_instance_cache()

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from fairgauge.cube.plan import Plan
-from fairgauge.errors import DataError
+from fairgauge.errors import DataError, quote
 from fairgauge.question.option_types import COLUMN, COLUMNS, FEATURES, STRATA
 from fairgauge.question.options import OPTIONS
 from fairgauge.scan._lakehouse import is_lake_table, open_lake_table
+from fairgauge.scan._sql import QUESTION
 from fairgauge.scan.duckdb_files import DuckFiles
 from fairgauge.scan.input_files import StandardInput, open_files, open_standard_input
 from fairgauge.scan.source import ALLOWED_DATA, Opened, Query, Source
@@ -28,9 +29,9 @@ def open_source(data: object) -> Source:
     if isinstance(data, str) and is_lake_table(data):
         return open_lake_table(data)
     if _are_paths(data):
-        return open_files(data)
+        return _of_rows(open_files(data))
     if isinstance(data, StandardInput):
-        return open_standard_input(data)
+        return _of_rows(open_standard_input(data))
     if isinstance(data, Query):
         from fairgauge.scan._database import open_database
 
@@ -42,6 +43,17 @@ def open_source(data: object) -> Source:
     from fairgauge.scan._frames import open_frame
 
     return open_frame(data)
+
+
+def _of_rows(source: Source) -> Source:
+    """Return files, of which none is what a warehouse answered."""
+    if QUESTION in map(str.lower, source.columns):
+        raise DataError(
+            f"{quote(source.name)} is the answer of a warehouse to a query of fairgauge: cells, "
+            "not rows; read it with fairgauge count --from-result FILE -c AUDIT.toml -o "
+            "COUNTS.cube.json, and audit these counts"
+        )
+    return source
 
 
 def open_rows(data: object, options: Mapping[str, Any]) -> tuple[Source, Mapping[str, Any]]:

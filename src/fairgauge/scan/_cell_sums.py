@@ -41,10 +41,9 @@ _MOST_DENSE = 1 << 24
 _MOST_JOINT = 1 << 20
 """Cells of all axes that there may be, up to which they are summed in place of several tables."""
 _MOST_SPARSE = 1 << 62
-
-
-class UnlistedValueError(Exception):
-    """A row has a value that an engine was not asked for."""
+_KEPT = 1 << 24
+"""Bytes of an array after which the C library keeps the memory of smaller ones for the next batch;
+it would hand each back, and the system would clear it anew."""
 
 
 @dataclass
@@ -157,6 +156,7 @@ class CellSums:
     """
 
     def __init__(self, plan: Plan) -> None:
+        np.empty(_KEPT, dtype=np.uint8)
         self._plan = plan
         self._totals = Totals()
         self._digits = [None if axis.bins else _Digits() for axis in plan.axes]
@@ -180,8 +180,6 @@ class CellSums:
         ------
         DataError
             A column has numbers that the plan does not allow.
-        UnlistedValueError
-            A value is none of those that the engine was asked for.
         """
         plan = self._plan
         seen = [_seen(*each) for each in batch.numbers.items()]
@@ -244,8 +242,6 @@ class _Digits:
         if many != len(values) or not (values is last or values == last):
             self._place(values)
         digits: Codes = positions + 1 if self._in_order else np.take(self._places, positions)
-        if digits.size and digits.min() < 0:
-            raise UnlistedValueError
         return digits
 
     def _place(self, values: Sequence[object]) -> None:
@@ -256,9 +252,8 @@ class _Digits:
             if digit == len(self.values):
                 self.values.append(known)
             found.append(digit)
-        # the last entries, which positions below 0 read: a value that is not listed, a missing one
         kind = np.min_scalar_type(-max(len(self.values), 1))
-        self._places = np.array([*found, -1, 0], dtype=kind)
+        self._places = np.array([*found, 0], dtype=kind)  # the last entry of a missing value, -1
         self._in_order = found == [*range(1, len(found) + 1)]
         self._last = values, len(values)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import duckdb
 from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -34,6 +34,8 @@ def unknown() -> None:
 
 FETCHED = 65_536
 """How many records are fetched at a time."""
+
+T = TypeVar("T")
 
 _OURS = re.compile(r"\bDataError: (.*?)\s*(?:\n\s*At:|\Z)", re.DOTALL)
 """An error of ours that passed through DuckDB, which called us to read an object."""
@@ -88,9 +90,14 @@ def record_batches(query: str, name: str, rows: int) -> Iterator[Any]:
 
 
 def arrow_reader(found: Any, rows: int) -> Iterator[Any]:
-    """Yield the record batches of a result, the next of which a thread reads meanwhile."""
+    """Yield the record batches of a result."""
     make = getattr(found, "to_arrow_reader", None) or found.fetch_record_batch  # before DuckDB 1.5
-    read = partial(next, iter(make(rows)), None)
+    return ahead(iter(make(rows)))
+
+
+def ahead(found: Iterator[T]) -> Iterator[T]:
+    """Yield what there is, the next of which a thread reads meanwhile."""
+    read = partial(next, found, None)
     with ThreadPoolExecutor(max_workers=1) as pool:
         ahead = pool.submit(read)
         while (batch := ahead.result()) is not None:

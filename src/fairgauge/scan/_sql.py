@@ -186,20 +186,6 @@ def select_rows(
     return f"SELECT {', '.join([*keys, *numbers])} FROM {relation}"
 
 
-def first_texts(
-    axes: Sequence[Axis], relation: str, columns: Columns, run: Run, rows: int | None
-) -> Levels:
-    """Return the texts that axes have in the first rows, or in all; a few more than are listed."""
-    limit = "" if rows is None else f" LIMIT {rows}"
-    found: dict[Axis, list[Value]] = {}
-    for axis in axes:
-        if axis.column in columns.strings:
-            head = f"(SELECT {columns.key(axis.column)} AS k FROM {relation}{limit}) AS head"
-            query = f"SELECT DISTINCT k FROM {head} WHERE k IS NOT NULL LIMIT {_MOST_LISTED + 1}"
-            found[axis] = [record[0] for record in run(query)]
-    return found
-
-
 def _position(key: str, values: Sequence[Value]) -> str:
     """Write the position of a text in a list: that of a missing one, of values, NULL of others.
 
@@ -412,6 +398,8 @@ def _keys(axis: Axis, fetched: list[object], columns: Columns) -> list[object]:
 
 ROWS = "fairgauge_rows"
 """The table that a query names before it is written in a dialect."""
+QUESTION = "fairgauge_query"
+"""The column of an answer that states the question."""
 MARK = "|"
 """What a text ends in, so that an empty one and blanks at the end are kept."""
 WITHOUT_SETS = ("mysql", "sqlite")

@@ -5,20 +5,17 @@ from __future__ import annotations
 import glob
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import Axis, Plan
+from fairgauge.cube.plan import Plan
 from fairgauge.errors import DataError, listing, quote
 from fairgauge.object_stores import Place, address
-from fairgauge.scan._duckdb_relation import record_batches, run, run_in_order, unknown
-from fairgauge.scan._sql import Columns, count_by_sql, first_texts, literal, select, select_rows
+from fairgauge.scan._duckdb_relation import ahead, record_batches, run, run_in_order, unknown
+from fairgauge.scan._sql import Columns, count_by_sql, literal, select, select_rows
 from fairgauge.scan.row_codes import BATCH, Batch, Levels, has_arrow, sql_batches
 from fairgauge.scan.scan_progress import Rows, progress
-from fairgauge.scan.source import ROWS_PER_VALUE, Fetched, Record
-
-if TYPE_CHECKING:
-    from fairgauge.scan._cell_sums import CellSums
+from fairgauge.scan.source import Fetched, Record
 
 
 def listed(paths: Iterable[Place]) -> str:
@@ -30,7 +27,7 @@ _LONGEST_LINE = 1 << 22
 _BUFFER = 1 << 23
 _LARGE = 1 << 24
 """Bytes of Parquet from which counting by numpy saves more than importing Arrow costs."""
-_ROWS = 131_072
+_ROWS = 98_304
 """Rows that are counted at a time."""
 
 
@@ -61,6 +58,7 @@ class DuckFiles:
     ----------
     rows : how many rows there are, if that is known without reading them.
     size : how many bytes of columns with types there are.
+    parquet : files of one schema, without partitions.
     """
 
     name: str
@@ -69,6 +67,7 @@ class DuckFiles:
     written: Columns = field(repr=False)
     rows: Rows = field(default=unknown, repr=False)
     size: int = 0
+    parquet: Sequence[Place] = field(default=(), repr=False)
 
     at_hand: ClassVar[bool] = True
 
@@ -85,45 +84,44 @@ class DuckFiles:
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
-        axes = [axis for axis in plan.axes if not axis.bins]
-        alike = all(a.column in self.written.batched and not a.moments for a in axes)
+        alike = all(
+            axis.column in self.written.batched and not axis.moments
+            for axis in plan.axes
+            if not axis.bins
+        )
         fine = any(axis.grid for axis in plan.axes)
         if self.size >= _LARGE and fine and alike and has_arrow():
-            cube = self._summed(plan, axes, limit)
+            cube = self._summed(plan, limit)
             if cube is not None:
                 return cube
         return count_by_sql(plan, self.relation, self.written, self._run, limit)
 
-    def _summed(self, plan: Plan, axes: Sequence[Axis], limit: int) -> Cube | None:
+    def _summed(self, plan: Plan, limit: int) -> Cube | None:
         """Count by numpy the rows of many cells, of which DuckDB's table outgrows the cache.
 
         None where they are too many to have a place each.
         """
-        from fairgauge.scan._cell_sums import CellSums, UnlistedValueError, joined
+        from fairgauge.scan._cell_sums import CellSums, joined
 
-        # texts that are not among the first rows are looked for in all, and counting begins anew
-        for most in (ROWS_PER_VALUE * limit, None):
-            listed = self.written.listed(
-                first_texts(axes, self.relation, self.written, self._run, most)
-            )
-            sums = CellSums(plan)
-            try:
-                if not self._add(plan, listed, sums):
-                    return None
-            except UnlistedValueError:
-                continue
-            return joined(plan, [sums.scanned()], limit, self.written.texts)
-        return None
-
-    def _add(self, plan: Plan, listed: Levels, sums: CellSums) -> bool:
-        """Add all rows, as long as each cell has a place; return whether it has."""
-        query = select_rows(plan, self.relation, self.written, listed)
+        sums = CellSums(plan)
         with progress("Counting rows", lambda: sums.rows / (self.rows() or 1), self.rows):
-            for batch in sql_batches(plan, record_batches(query, self.name, _ROWS), listed):
+            for batch in self._read(plan, {}, _ROWS):
                 sums.add(batch)
                 if not sums.dense:
-                    return False
-        return True
+                    return None
+        return joined(plan, [sums.scanned()], limit, self.written.texts)
+
+    def _read(self, plan: Plan, levels: Levels, rows: int) -> Iterator[Batch]:
+        """Yield batches of about so many rows, by Arrow if it reads the columns as DuckDB does."""
+        if self.parquet:
+            from fairgauge.scan._parquet_batches import parquet_batches
+
+            found = parquet_batches(plan, self.name, self.parquet)
+            if found is not None:
+                return ahead(found.read(plan, rows))
+        listed = self.written.listed(levels)
+        query = select_rows(plan, self.relation, self.written, listed)
+        return sql_batches(plan, record_batches(query, self.name, rows), listed)
 
     @property
     def streams(self) -> bool:
@@ -132,9 +130,7 @@ class DuckFiles:
 
     def batches(self, plan: Plan, levels: Levels) -> Iterator[Batch]:
         """Yield the rows."""
-        listed = self.written.listed(levels)
-        query = select_rows(plan, self.relation, self.written, listed)
-        return sql_batches(plan, record_batches(query, self.name, BATCH), listed)
+        return self._read(plan, levels, BATCH)
 
     def query(self, plan: Plan) -> str:
         """Return the query of DuckDB that counts."""

@@ -26,6 +26,8 @@ UNLISTED = -2
 BATCH = 524_288
 """Rows of a batch, over which what is done once for each is spread."""
 _WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32")
+_FLAT = {kind: kind for kind in (*_WHOLE, "uint64")} | {"float": "float32", "double": "float64"}
+"""Types of Arrow that numpy has too, with its names."""
 _WIDEST = 4_096
 """Whole numbers this far apart are positions as they are."""
 _RECORDS = 65_536
@@ -173,26 +175,53 @@ def arrow_batch(
     coded: dict[Axis, tuple[Sequence[object], NDArray[np.integer[Any]]]] = {}
     for axis, array in zip(plain, keys, strict=True):
         if listed and axis in listed:
-            known = array.fill_null(0) if array.null_count else array
-            coded[axis] = listed[axis], known.to_numpy() + UNLISTED
+            places, known = _flat(array)
+            coded[axis] = listed[axis], (places if known is None else places * known) + UNLISTED
             continue
         if str(array.type) in _WHOLE and not array.null_count and len(array):
-            whole = array.to_numpy()
+            whole, _ = _flat(array)
             low, high = int(whole.min()), int(whole.max())
             if high - low < _WIDEST:
                 kind = np.promote_types(whole.dtype, np.int16)
                 coded[axis] = range(low, high + 1), np.subtract(whole, low, dtype=kind)
                 continue
         held = array if hasattr(array, "dictionary") else array.dictionary_encode()
-        positions = held.indices.cast("int32").fill_null(-1)
-        coded[axis] = held.dictionary.to_pylist(), positions.to_numpy(zero_copy_only=False)
+        positions, known = _flat(held.indices)
+        positions = positions.astype(np.int32, copy=False)  # of polars unsigned
+        positions = positions if known is None else np.where(known, positions, -1)
+        coded[axis] = held.dictionary.to_pylist(), positions
     return Batch(
         coded,
         {
-            column: array.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)
+            column: _doubles(array)
             for column, array in zip(plan.numeric_columns, numbers, strict=True)
         },
     )
+
+
+def _doubles(array: Any) -> NDArray[np.float64]:
+    values, known = _flat(array)
+    doubles = values.astype(np.float64, copy=False)
+    return doubles if known is None else np.where(known, doubles, np.nan)
+
+
+def _flat(array: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    """Return the values of an Arrow array, and in which rows there is one; None for all.
+
+    Arrow's own way to numpy imports pandas wherever that is installed, which takes longer than to
+    count some million rows.
+    """
+    kind = _FLAT.get(str(array.type))
+    bits, held = array.buffers() if kind else (None, None)
+    if held is None:
+        return array.to_numpy(zero_copy_only=False), None
+    start, end = array.offset, array.offset + len(array)
+    values = np.frombuffer(held, dtype=kind)[start:end]
+    if bits is None or not array.null_count:
+        return values, None
+    first = start // 8
+    known = np.unpackbits(np.frombuffer(bits, np.uint8)[first : -(-end // 8)], bitorder="little")
+    return values, known[start - 8 * first :][: len(array)].view(np.bool_)
 
 
 def sql_batches(plan: Plan, found: Iterator[Any], listed: Levels | None = None) -> Iterator[Batch]:

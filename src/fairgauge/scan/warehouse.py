@@ -24,6 +24,7 @@ from fairgauge.errors import DataError, MissingExtra, quote
 from fairgauge.scan._sql import (
     FOLDED,
     MARK,
+    QUESTION,
     ROWS,
     WITHOUT_SETS,
     Columns,
@@ -36,7 +37,7 @@ from fairgauge.scan._sql import (
 )
 from fairgauge.scan.source import Readable, Record, check_unique_names, not_numeric
 
-QUESTION, CELLS = "fairgauge_query", "cells"
+CELLS = "cells"
 _MOST = "CAST('1.7976931348623157e+308' AS DOUBLE)"
 _MISSING = ("", "\\N", "NULL", "null", "None", "NaN", "nan")
 
