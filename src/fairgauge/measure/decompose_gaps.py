@@ -334,8 +334,10 @@ def _sides_in(
     metric = estimate.definition
     assert isinstance(metric, Contrast)
     sides, order = gap_sides(part, *_numbers_of_sides(estimate, part), metric.of)
-    strata = tuple(crossed.strata[s] for s in order.tolist())
-    return sides, replace(crossed, strata=strata, codes=crossed.codes[:, order])
+    strata, named = (
+        tuple(map(each.__getitem__, order.tolist())) for each in (crossed.strata, crossed.named)
+    )
+    return sides, replace(crossed, strata=strata, named=named, codes=crossed.codes[:, order])
 
 
 def _numbers_of_sides(estimate: Estimate, part: Slice) -> tuple[int, int]:
@@ -815,7 +817,7 @@ def _review(gap: Gap, sides: GapSides, crossed: CrossedStrata) -> tuple[ReviewCe
     columns = {
         "refused_group": repeat(names[0]),
         "accepted_group": repeat(names[1]),
-        "cell": _cells(crossed, order),
+        "cell": map(crossed.named.__getitem__, order.tolist()),
         **{name: each[order].astype(int).tolist() for name, each in counts.items()},
     }
     return tuple(_records(ReviewCell, len(order), columns))
@@ -958,16 +960,11 @@ def _strata(
     intervals = _records(Interval, len(order), ends | rest)
     both = (sides.common & ~np.isnan(low) & ~np.isnan(high))[order].tolist()
     listed: dict[str, Iterable[Any]] = {
-        "stratum": _cells(crossed, order),
+        "stratum": map(crossed.named.__getitem__, order.tolist()),
         "interval": [each if held else None for each, held in zip(intervals, both, strict=True)],
         **{name: _listed(values[order]) for name, values in columns.items()},
     }
     return _records(StratumGap, len(order), listed)
-
-
-def _cells(crossed: CrossedStrata, order: NDArray[np.intp]) -> list[dict[str, str]]:
-    """Return the values of strata by column."""
-    return [dict(zip(crossed.columns, crossed.strata[s], strict=True)) for s in order.tolist()]
 
 
 def _records(of: type[T], count: int, columns: Mapping[str, Iterable[Any]]) -> list[T]:
