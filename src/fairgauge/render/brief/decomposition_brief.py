@@ -27,6 +27,7 @@ from fairgauge.render.words.decomposition_sentences import (
     each_of,
     is_of_one_outcome,
     missing_columns,
+    notes_of,
     outlying_places,
     place_name,
     rows_words,
@@ -70,7 +71,10 @@ def decomposition_brief(found: Decomposition) -> Brief:
         ),
         found=tuple(_found(gaps, more, words)),
         certainty=tuple(_certainty(found, gaps, words)),
-        limits=tuple(map(Sentence, (CAVEAT, CHANGED_BY_DECISION, "Other times and places."))),
+        limits=(
+            *map(Sentence, (CAVEAT, CHANGED_BY_DECISION, "Other times and places.")),
+            *(Sentence(note, ("diagnostics",)) for note in notes_of(found)),
+        ),
         steps=tuple(_steps(found, words)),
         question="How large the gap is, and where it lies",
     )

@@ -19,7 +19,7 @@ from fairgauge.render.documents._document_parts import (
     table_of_rows,
 )
 from fairgauge.render.documents._preset_blocks import QUOTED, preset_facts
-from fairgauge.render.documents.report_notes import opening_warnings
+from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
 from fairgauge.render.words import decomposition_sentences as words
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised, group_called
@@ -110,7 +110,7 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> tree.D
         not_shown=() if full else _NOT_SHOWN,
         folded=not full,
         file_name="why",
-        warnings=opening_warnings(found.diagnostics),
+        warnings=opening_warnings(report_warnings(found)),
         exhibits=_pictures(found.with_regression(found.gravest()[0][1]), found),
         filed=_filed(found) if full else (),
     )
@@ -160,6 +160,8 @@ def _sections(found: Decomposition) -> Iterator[tree.Section]:
 def _notes(found: Decomposition) -> Iterator[tree.Block]:
     several = len(found.gaps[0].columns) > 1
     yield tree.Paragraph(f"{METHOD}{_SEVERAL_COLUMNS * several}", tree.Tone.SOFT)
+    for note in words.notes_of(found):
+        yield tree.Paragraph(note)
     if found.excluded:
         pairs = ((reason, numbers.numbered(rows)) for reason, rows in found.excluded.items())
         yield tree.Facts(tuple(pairs))
