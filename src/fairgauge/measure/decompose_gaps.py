@@ -173,8 +173,12 @@ def _without_confounded(
         return gaps
     found = []
     for gap, (rows, changed) in zip(gaps, _left_out(gaps, fitted, spec), strict=True):
-        gone = {"adjusted": (), "no_regression": WhyNoRegression.MISSING_VALUES} if changed else {}
-        found.append(replace(gap, left_out=rows, confounded=changed, **gone))
+        known = replace(gap, left_out=rows, confounded=changed)
+        found.append(
+            replace(known, adjusted=(), no_regression=WhyNoRegression.MISSING_VALUES)
+            if changed
+            else known
+        )
     return tuple(found)
 
 
@@ -337,9 +341,9 @@ def _sides_in(
     metric = estimate.definition
     assert isinstance(metric, Contrast)
     sides, order = gap_sides(part, *_numbers_of_sides(estimate, part), metric.of)
-    strata, named = (
-        tuple(map(each.__getitem__, order.tolist())) for each in (crossed.strata, crossed.named)
-    )
+    places = order.tolist()
+    strata = tuple(crossed.strata[s] for s in places)
+    named = tuple(crossed.named[s] for s in places)
     return sides, replace(crossed, strata=strata, named=named, codes=crossed.codes[:, order])
 
 

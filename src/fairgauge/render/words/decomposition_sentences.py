@@ -437,7 +437,7 @@ def describe_adjusted(gap: Gap, *, brief: bool = False) -> str:
     main = adjusted.get(ColumnEffects.MAIN)
     of_rates = isinstance(compared_rate(gap.estimate.definition), Rate)
     if main is None:
-        why = _NO_REGRESSION.get(gap.no_regression, "")
+        why = "" if gap.no_regression is None else _NO_REGRESSION.get(gap.no_regression, "")
         return why and f"No regression is adjusted for {adjusted_for(gap)}: {why}."
     kind = stratum_unit(gap)
     how, what = ("logistic", "rates") if of_rates else ("linear", "means")
