@@ -124,6 +124,7 @@ def decompose_gaps(
         return _without_incomplete(found, every, spec)
     if controls is not None:
         found = _without_confounded(found, controls, spec)
+    found = _with_adjusted_regressions(found)
 
     def at(confidence: float) -> tuple[Gap, ...]:
         every = {(gap.estimate.feature, gap.estimate.group) for gap in found}
@@ -233,6 +234,8 @@ def _alone(
         part = slices[estimate.feature]
         strata = _sides_in(estimate, part, crossed)
         gap = _gap(estimate, part, *strata, margins, tests, listed=listed)
+        if fitted is not None:
+            gap = replace(gap, controls=tuple(c for c in fitted.columns if c not in gap.columns))
         if fitted is not None and not (gap.scale == "ratio" and test_of(gap) in differences):
             if beside is not None:
                 strata = _sides_in(estimate, beside[estimate.feature], fitted)
@@ -284,6 +287,21 @@ def _with_adjusted(gaps: tuple[Gap, ...], tests: Sequence[object]) -> tuple[Gap,
     return tuple(
         replace(gap, p_adjusted=together.get(test)) for gap, test in zip(gaps, tests, strict=True)
     )
+
+
+def _with_adjusted_regressions(gaps: tuple[Gap, ...]) -> tuple[Gap, ...]:
+    """Return the gaps with p-values of the first regressions, adjusted for all of these (Holm)."""
+    fitted = [gap for gap in gaps if gap.adjusted and gap.adjusted[0].p_value is not None]
+    if len(fitted) < 2:
+        return gaps
+    together = iter(holm([gap.adjusted[0].p_value or 0.0 for gap in fitted]).tolist())
+    found = []
+    for gap in gaps:
+        if gap in fitted:
+            main, *others = gap.adjusted
+            gap = replace(gap, adjusted=(replace(main, p_adjusted=next(together)), *others))
+        found.append(gap)
+    return tuple(found)
 
 
 _UNSEEN = (
@@ -722,7 +740,6 @@ def _with_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Sp
 
     One column by side is the difference within its strata at the composition of both sides.
     """
-    gap = replace(gap, controls=tuple(c for c in crossed.columns if c not in gap.columns))
     if min(gap.support.share_group, gap.support.share_reference) < _LEAST_COMMON:
         return replace(gap, no_regression=WhyNoRegression.NOT_COMPARABLE)
     review, withheld = _review(gap, sides, crossed, spec.min_n or 0)
@@ -738,13 +755,13 @@ def _with_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Sp
         adjusted_gap(counts, sides.squares, columns, spec.confidence, effects, sides.sampling)
         for effects in (ColumnEffects.MAIN, ColumnEffects.BY_SIDE)
     )
+    if isinstance(main, WhyNoRegression):
+        return replace(gap, no_regression=main)
     adjusted = [
         replace(each, extrapolated_group=alone[0], extrapolated_reference=alone[1])
         for each in (main, by_side)
         if isinstance(each, AdjustedGap)
     ]
-    if isinstance(main, WhyNoRegression):
-        return replace(gap, adjusted=tuple(adjusted), no_regression=main)
     return replace(gap, adjusted=tuple(adjusted))
 
 

@@ -201,6 +201,8 @@ class AdjustedGap:
         same, with numbers that are cut at quantiles as they are.
     value, interval, p_value : the average marginal effect: the difference of the rates, or means,
         that all rows of both sides would have on either side.
+    p_adjusted : adjusted for the first regressions of all gaps (Holm); None of one alone, and of
+        other regressions.
     ratio, ratio_interval : of the same two rates, or means; None where one is not above 0.
     odds_ratio, odds_ratio_interval : of rates, of the sides; None with effects by side, and where
         the sides separate the outcomes.
@@ -217,6 +219,7 @@ class AdjustedGap:
     value: Finite
     interval: Inline[Interval]
     p_value: Share | None
+    p_adjusted: Share | None = None
     ratio: Finite | None = None
     ratio_interval: Interval | None = None
     odds_ratio: Finite | None = None
@@ -227,6 +230,13 @@ class AdjustedGap:
     extrapolated_group: Share = 0.0
     extrapolated_reference: Share = 0.0
     collinear: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def is_shown(self) -> bool:
+        """Return whether a difference is shown, of several gaps where all are tested together."""
+        if self.p_adjusted is None:
+            return 0 not in self.interval
+        return self.p_adjusted < 1 - self.interval.level
 
     def at(self, scale: str) -> tuple[float | None, Interval | None]:
         """Return the difference, or the ratio, with its interval."""
@@ -496,7 +506,7 @@ class Decomposition(ResultOfMetrics):
         alike = (
             each
             for each in self.gaps
-            if (each.adjusted or each.no_regression or each.controls)
+            if (each.adjusted or each.no_regression or each.confounded)
             and test_of(each) == test_of(gap)
         )
         same = next(alike, gap)

@@ -266,7 +266,7 @@ def _with_missing_strata(gaps: Sequence[Gap]) -> str:
 def _remains(gap: Gap) -> bool:
     """Return whether a difference remains, with controls by their regression."""
     if gap.controls and gap.adjusted:
-        return 0 not in gap.adjusted[0].interval
+        return gap.adjusted[0].is_shown
     return gap.verdict in (GapVerdict.REMAINS, GapVerdict.REVERSES)
 
 

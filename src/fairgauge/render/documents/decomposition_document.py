@@ -141,7 +141,8 @@ def _verdict(found: Decomposition) -> str:
 def _sections(found: Decomposition) -> Iterator[tree.Section]:
     several = len(found.gaps) > 1
     differences = {test_of(gap) for gap in found.gaps if gap.scale == "difference"}
-    for i, gap in found.gravest():
+    for i, alone in found.gravest():
+        gap = found.with_regression(alone)
         yield listed(
             f"gap-{i}" if several else "gap",
             _title(gap, found),

@@ -143,7 +143,7 @@ def with_controls(gap: Gap, controls: str) -> str:
     if not gap.controls or not gap.adjusted:
         return ""
     found = gap.adjusted[0]
-    if 0 in found.interval:
+    if not found.is_shown:
         shows = f"no statistically significant difference {'remains' if gap.is_shown else 'is'}"
         shows += "" if gap.is_shown else " shown"
     elif not gap.is_shown:

@@ -115,9 +115,9 @@ def _few_intervals(d: Diagnostic) -> str:
     of_rate, of_mean = _LEFT_WITHIN[intervals]
     return (
         f"{column} is cut into {intervals} intervals, within which a part of what it confounds "
-        f"remains: where groups differ by half a standard deviation of it, about {of_rate}% of its "
-        f"part in rates and {of_mean}% in means, with ten intervals 3% and 4%; cut it at more "
-        f"places, or at quantiles ({d['column']}:quantiles)"
+        f"remains: with intervals of equally many rows, where groups differ by half a standard "
+        f"deviation of it, about {of_rate}% of its part in rates and {of_mean}% in means, with "
+        f"ten intervals 3% and 4%; cut it at more places, or at quantiles ({d['column']}:quantiles)"
     )
 
 
