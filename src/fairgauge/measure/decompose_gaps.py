@@ -742,6 +742,8 @@ def _with_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Sp
     """
     if min(gap.support.share_group, gap.support.share_reference) < _LEAST_COMMON:
         return replace(gap, no_regression=WhyNoRegression.NOT_COMPARABLE)
+    if not (sides.n_d.any() and sides.n_a.any()):  # a side has no value of a control
+        return replace(gap, no_regression=WhyNoRegression.TOO_FEW)
     review, withheld = _review(gap, sides, crossed, spec.min_n or 0)
     gap = replace(gap, review=review, review_withheld=withheld)
     if _decided_by_strata(sides, crossed):

@@ -469,7 +469,9 @@ _NO_REGRESSION = {
     WhyNoRegression.COLUMNS_DECIDE: "their values determine the outcome almost wholly",
     WhyNoRegression.COLLINEAR: "their values state who is on which side (collinear)",
     WhyNoRegression.TOO_MANY_LEVELS: "they have more than 300 values together",
-    WhyNoRegression.TOO_FEW: "there are as few rows as values of the columns",
+    WhyNoRegression.TOO_FEW: (
+        "there are too few rows (none of a side, or as few as values of the columns)"
+    ),
     WhyNoRegression.ONE_OUTCOME: "all rows have the same outcome",
     WhyNoRegression.NOT_CONVERGED: (
         "the fit does not converge, as where columns separate the outcomes"
