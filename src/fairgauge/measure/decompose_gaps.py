@@ -291,17 +291,17 @@ def _with_adjusted(gaps: tuple[Gap, ...], tests: Sequence[object]) -> tuple[Gap,
 
 def _with_adjusted_regressions(gaps: tuple[Gap, ...]) -> tuple[Gap, ...]:
     """Return the gaps with p-values of the first regressions, adjusted for all of these (Holm)."""
-    fitted = [gap for gap in gaps if gap.adjusted and gap.adjusted[0].p_value is not None]
-    if len(fitted) < 2:
+    alone = [gap.adjusted[0].p_value if gap.adjusted else None for gap in gaps]
+    known = [p for p in alone if p is not None]
+    if len(known) < 2:
         return gaps
-    together = iter(holm([gap.adjusted[0].p_value or 0.0 for gap in fitted]).tolist())
-    found = []
-    for gap in gaps:
-        if gap in fitted:
-            main, *others = gap.adjusted
-            gap = replace(gap, adjusted=(replace(main, p_adjusted=next(together)), *others))
-        found.append(gap)
-    return tuple(found)
+    together = iter(holm(known).tolist())
+
+    def adjusted(gap: Gap) -> Gap:
+        main, *others = gap.adjusted
+        return replace(gap, adjusted=(replace(main, p_adjusted=next(together)), *others))
+
+    return tuple(gap if p is None else adjusted(gap) for gap, p in zip(gaps, alone, strict=True))
 
 
 _UNSEEN = (

@@ -171,7 +171,12 @@ def test_collinear_columns_are_named_and_change_no_difference(loans):
     """A region that the branch determines was excluded, and nothing stated it."""
     region = pl.col("branch").replace({"N": "north", "S": "south"})
     gap, _ = of_column(loans, region)
-    alone = fg.why(loans, strata="branch", **ASKED).gaps[0]
+    found = fg.why(loans, strata="branch", **ASKED)
+    alone = found.gaps[0]
+    rows = loans.with_columns(control=region)
+    table = fg.why(rows, strata="branch", controls="control", **ASKED).to_pandas("adjusted")
+    assert table["collinear"].tolist() == ["control", "control"]
+    assert found.to_pandas("adjusted")["collinear"].isna().all()
     assert gap.adjusted[0].collinear == {"control": 1}
     assert alone.adjusted[0].collinear == {}
     assert gap.adjusted[0].value == pytest.approx(alone.adjusted[0].value, abs=1e-12)

@@ -580,8 +580,8 @@ def _differences(gap: Gap) -> list[Field[StratumGap | LevelGap]]:
 
 _OF_GAP = ("metric", "feature", "group", "reference", "verdict")
 _TEXTS = (
-    *_OF_GAP, "part", "column", "weights", "status", "reason", "effects", "refused_group",
-    "accepted_group",
+    *_OF_GAP, "part", "column", "weights", "status", "reason", "effects", "collinear",
+    "refused_group", "accepted_group",
 )  # fmt: skip
 
 
@@ -594,6 +594,8 @@ def _table(
     def cells(name: str, value: Any) -> list[tuple[str, Any]]:
         if name in ("stratum", "cell"):
             return [(column, value and value[column]) for column in names]
+        if name == "collinear":
+            return [(name, ", ".join(value or ()) or None)]
         if name.endswith("interval"):
             ends = value or (None, None)
             return list(zip((name[:-8] + "low", name[:-8] + "high"), ends, strict=True))
