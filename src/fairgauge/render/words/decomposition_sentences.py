@@ -470,7 +470,7 @@ _NO_REGRESSION = {
     WhyNoRegression.COLLINEAR: "their values state who is on which side (collinear)",
     WhyNoRegression.TOO_MANY_LEVELS: "they have more than 300 values together",
     WhyNoRegression.TOO_FEW: (
-        "there are too few rows (none of a side, or as few as values of the columns)"
+        "insufficient data (no rows of a side, or as few as values of the columns)"
     ),
     WhyNoRegression.ONE_OUTCOME: "all rows have the same outcome",
     WhyNoRegression.NOT_CONVERGED: (
