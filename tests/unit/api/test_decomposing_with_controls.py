@@ -249,10 +249,12 @@ def test_cells_of_few_people_are_withheld_from_the_result_and_counted(loans, tmp
 def test_a_number_in_fewer_than_five_intervals_has_a_note(loans, how):
     asked = {**ASKED, "strata": "branch"} if how == "controls" else ASKED
     few = fg.why(loans, **asked, **{how: fg.cut("dti", [30, 40])})
-    page = on_first_page(few)
+    page = " ".join(render(few, "text", full=True).split())
     assert "'dti' is cut into 3 intervals" in page
     assert "about 17% of its part in rates and 21% in means" in page
     assert few.diagnostics[0]["intervals"] == 3
+    limits = " ".join(str(each) for each in few.brief().limits)
+    assert "A part of what dti confounds remains within fewer than five intervals." in limits
     for enough in (fg.cut("dti", [25, 30, 40, 45]), fg.cut("dti", "quantiles")):
         assert not fg.why(loans, **asked, **{how: enough}).diagnostics
 

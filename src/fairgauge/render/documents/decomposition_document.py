@@ -154,15 +154,14 @@ def _sections(found: Decomposition) -> Iterator[tree.Section]:
         of_preset = preset(name)
         blocks = (preset_facts(of_preset), tree.Items(of_preset.statements), tree.Paragraph(QUOTED))
         yield listed("preset", "Preset", *blocks)
-    yield tree.Section("notes", "Method and excluded rows", tuple(_notes(found)))
+    notes = (*map(tree.Paragraph, words.notes_of(found)), *_notes(found))
+    yield tree.Section("notes", "Method and excluded rows", notes)
     yield listed("provenance", "Provenance", *_repeat(found))
 
 
 def _notes(found: Decomposition) -> Iterator[tree.Block]:
     several = len(found.gaps[0].columns) > 1
     yield tree.Paragraph(f"{METHOD}{_SEVERAL_COLUMNS * several}", tree.Tone.SOFT)
-    for note in words.notes_of(found):
-        yield tree.Paragraph(note)
     if found.excluded:
         pairs = ((reason, numbers.numbered(rows)) for reason, rows in found.excluded.items())
         yield tree.Facts(tuple(pairs))
