@@ -436,6 +436,7 @@ class DiagnosticCode(StrEnum):
     STRATUM_IS_OUTCOME = "stratum_is_outcome"  # column, outcome, share; control
     STRATUM_IS_GROUP = "stratum_is_group"  # column of a control
     ALIKE_STRATA = "alike_strata"  # column, values, example: two of them
+    FEW_INTERVALS = "few_intervals"  # column, intervals
     MISSING_STRATA = "missing_strata"  # column, rows, total, unit; as the next, group_ too
     UNEQUALLY_MISSING = "unequally_missing"  # outcome, most, most_share, least, least_share, p
     MISSING_GROUPS = "missing_groups"  # rows, total, ruled, known, columns; cases, total_cases
@@ -540,6 +541,19 @@ class WhyInconclusive(StrEnum):
     NOT_COMPARABLE = "not comparable"
     TOO_FEW = "too few"
     UNDEFINED = "undefined"  # of a ratio whose numbers are not above 0
+
+
+class WhyNoRegression(StrEnum):
+    """Why a gap is not adjusted by regression."""
+
+    NOT_COMPARABLE = "not comparable"  # of strata, or of the levels of a control
+    MISSING_VALUES = "missing values"  # rows without a value have other rates than those with one
+    COLUMNS_DECIDE = "columns decide"  # a column is the outcome under another name
+    COLLINEAR = "collinear"  # columns state who is on which side
+    TOO_MANY_LEVELS = "too many levels"
+    TOO_FEW = "too few"  # as few rows as levels
+    ONE_OUTCOME = "one outcome"
+    NOT_CONVERGED = "not converged"
 
 
 class ColumnEffects(StrEnum):

@@ -136,6 +136,11 @@ def spelled_alike(names: Iterable[str]) -> tuple[str, ...]:
     >>> spelled_alike(["Aisha", "Aisha ", "Emily"])
     ('Aisha ',)
     """
+    names = list(names)
+    joined = "\n".join(names).casefold()
+    plain = joined.split("\n")  # of thousands of plain names at once
+    if joined.isascii() and joined.split() == plain and len(set(plain)) == len(plain) == len(names):
+        return ()
     first: dict[str, str] = {}
     return tuple(name for name in names if first.setdefault(spelling(name), name) != name)
 

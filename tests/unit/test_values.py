@@ -13,7 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairgauge.values import canonical, match, matches, name_of, plain_number, sort_key, typed_texts
+from fairgauge.values import (
+    canonical,
+    match,
+    matches,
+    name_of,
+    plain_number,
+    sort_key,
+    spelled_alike,
+    typed_texts,
+)
 
 CANONICAL = [
     (1.0, 1),
@@ -157,3 +166,20 @@ def test_the_order_of_values_is_one(values: list[Any]) -> None:
     unique.reverse()
     again = [repr(v) for v in sorted(unique, key=sort_key)]
     assert shown == again
+
+
+@pytest.mark.parametrize(
+    ("names", "alike"),
+    [
+        (["a", "b", "c-1"], ()),
+        (["a", " a"], (" a",)),
+        (["a", "b", "A"], ("A",)),
+        (["a b", "", "a  b"], ("a  b",)),
+        (["a\nb", "c", "a b"], ("a b",)),
+        (["\ufeffa", "a"], ("a",)),
+        ([], ()),
+    ],
+)
+def test_names_that_differ_in_spelling_alone(names, alike):
+    assert spelled_alike(names) == alike
+    assert spelled_alike(iter(names)) == alike

@@ -23,7 +23,7 @@ from fairgauge.cube.quantile_cuts import (
     too_few_numbers,
     with_fewer_cuts,
 )
-from fairgauge.enums import ReferenceRule, Role, Task
+from fairgauge.enums import DiagnosticCode, ReferenceRule, Role, Task
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, TooManyValues, listing, quote
 from fairgauge.measure.decompose_gaps import decompose_gaps, with_other_intervals
 from fairgauge.measure.numbers_by_rows import adjusted_by_rows, adjusted_for_numbers
@@ -51,6 +51,7 @@ from fairgauge.resolve.excluded_rows import excluded_rows
 from fairgauge.resolve.group_counts import GroupCounts, count_groups
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.results.gap_decomposition import Decomposition, Gap
+from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now
 from fairgauge.results.threshold_choice import CountedData
 from fairgauge.scan import open_rows
@@ -81,7 +82,8 @@ def why(
         cuts the numbers of a column into ten intervals of about equally many rows. ``metrics`` are
         differences or ratios of rates, or of the mean label or prediction of a regression (default:
         the difference of the selection rate, without predictions of the base rate, of a regression
-        of the mean label; or what the preset has of it); and ``margins`` are by how much a rate may
+        of the mean label; or what the preset has of it; that of a mean score is one of the mean
+        prediction of a regression); and ``margins`` are by how much a rate may
         differ within strata, as in ``{"base_rate": 0.02}``.
     {config}
     controls : column, `fairgauge.cut`, or list of these, optional
@@ -127,6 +129,8 @@ def why(
     margins = asked.pop("margins", None)
     margins = dict(read_margins(margins, "margins", problems) if margins is not None else ())
     asked = {name: value for name, value in asked.items() if name not in _OF_RULES}
+    if not isinstance(data, Cube) and (of_numbers := _scores_as_numbers(asked)):
+        asked, margins = of_numbers, {each.replace(*_MEANS): margins[each] for each in margins}
     if isinstance(data, Cube):
         data = _without_strata(data, strata)
     if problems:
@@ -189,6 +193,15 @@ def why(
             *strata_of_outcomes(cube, spec, names, _outcomes(spec), controls),
             *controls_of_groups(cube, spec, controls),
             *alike_strata(cube, names),
+            *(
+                Diagnostic.note(
+                    DiagnosticCode.FEW_INTERVALS,
+                    column=each.column,
+                    intervals=len(each.cuts) + 1,
+                )
+                for each in strata
+                if each.cuts and len(each.cuts) < _FEW_CUTS and each.column not in cuts
+            ),
             *ratios_of_signed_amounts(cube, spec),
             *missing_values(cube, spec, names),
             *single_row_groups(cube, spec, rows_by_level),
@@ -200,6 +213,27 @@ def why(
             *many_strata(cube, replace(spec, strata=columns), rows_by_level, crossed.known.cube),
         ),
     )
+
+
+_MEANS = ("mean_score", "mean_prediction")
+_OF_DECISIONS = ("score", "threshold", "score_range", "score_of", "label", "positive")
+
+
+def _scores_as_numbers(asked: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return a question about mean scores alone as one about numbers that are predicted.
+
+    Scores are counted by intervals, whose sums are not exact.
+    """
+    given = asked.get("metrics") or ()
+    metrics = [
+        str(each).strip() for each in (given.split(",") if isinstance(given, str) else given)
+    ]
+    of_scores = metrics and all(each.startswith(f"{_MEANS[0]}.") for each in metrics)
+    if not of_scores or asked.get("score") is None or asked.get("prediction") is not None:
+        return None
+    kept = {name: value for name, value in asked.items() if name not in _OF_DECISIONS}
+    metrics = [each.replace(*_MEANS) for each in metrics]
+    return kept | {"metrics": metrics, "prediction": asked["score"], "task": Task.REGRESSION}
 
 
 def _weighted_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
@@ -263,8 +297,10 @@ _OF_RULES = ("rules", "inconclusive", "multiplicity", "population", "features")
 """The options of audits alone, which a specification file may hold."""
 
 
+_FEW_CUTS = 4
+"""Cut points by hand below which it is stated what remains within intervals."""
 _USUAL_INTERVALS, _OTHER_INTERVALS = 10, (4, MOST_INTERVALS)
-"""Ten intervals leave 2.5% of what a number confounds, four 11%, 20 0.8%, if data suffice."""
+"""Ten intervals leave 2.5% of what a number confounds in rates, four 11%, 20 0.8%."""
 _MOST_LEVELS = 50
 _MOST_VALUES = 1_000_000
 _MOST_CELLS = 2_000_000
@@ -476,9 +512,10 @@ def _wrong_metrics(spec: Spec, margins: Collection[str]) -> Iterator[Problem]:
             )
             if metric.name.startswith("mean_score."):
                 message = (
-                    f"{metric.name} has no decomposition, since scores are counted by intervals; "
-                    "name the score as the prediction of a regression (--prediction COL --task "
-                    "regression), and ask for its mean (mean_prediction.difference)"
+                    f"{metric.name} has no decomposition in counts, nor beside a prediction or "
+                    "other metrics, since scores are counted by intervals; ask for it of the "
+                    "score alone, or name the score as the prediction of a regression "
+                    "(--prediction COL --task regression --metrics mean_prediction.difference)"
                 )
             yield Problem("metrics", message)
     if margins and rates and not differences:

@@ -129,10 +129,10 @@ def _wrong(found: Decomposition, spec: Spec) -> Iterator[Problem]:
     for name in dict.fromkeys(gap.estimate.metric for gap in found.gaps):
         if name not in _METRICS:
             message = f"list refused cases, so they need {alternatives(_METRICS)}, not {name}"
-            yield Problem("files", message)
+            yield Problem("review", message)
     if spec.score is not None or spec.count is not None or spec.of_people:
         message = "are of rows with a decision each: name a prediction or a label, and no count"
-        yield Problem("files", message)
+        yield Problem("review", message)
 
 
 def _sides(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -28,12 +28,14 @@ class CrossedStrata:
     cube : the counts, with a single axis of strata, whose levels are their positions in ``strata``.
     columns : the columns that are crossed.
     strata : for each stratum the names of its values in these columns.
+    named : the same by column, once for all gaps.
     codes : array of shape (columns, strata): the value of each stratum in each column.
     """
 
     cube: Cube
     columns: tuple[str, ...]
     strata: tuple[tuple[str, ...], ...]
+    named: tuple[Mapping[str, str], ...]
     codes: NDArray[np.int64]
 
     @property
@@ -136,7 +138,8 @@ def _cross(cube: Cube, crossed: Sequence[Axis]) -> CrossedStrata:
     found = _with_tables(cube, [*kept, axis], tables)
     strata = tuple(_at([axis.names(cube.levels[axis]) for axis in crossed], combinations))
     found = replace(found, levels={**found.levels, axis: tuple(range(len(strata)))})
-    return CrossedStrata(found, columns, strata, combinations.T)
+    named = tuple(dict(zip(columns, each, strict=True)) for each in strata)
+    return CrossedStrata(found, columns, strata, named, combinations.T)
 
 
 def _at(values: Sequence[Sequence[T]], combinations: NDArray[np.int64]) -> Iterator[tuple[T, ...]]:

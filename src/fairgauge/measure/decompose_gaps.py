@@ -25,6 +25,7 @@ from fairgauge.enums import (
     Status,
     StratumWeights,
     WhyInconclusive,
+    WhyNoRegression,
 )
 from fairgauge.inference.missing_values import RowsWithoutStratum
 from fairgauge.measure._gap_sides import GapSides, gap_sides
@@ -123,6 +124,7 @@ def decompose_gaps(
         return _without_incomplete(found, every, spec)
     if controls is not None:
         found = _without_confounded(found, controls, spec)
+    found = _with_adjusted_regressions(found)
 
     def at(confidence: float) -> tuple[Gap, ...]:
         every = {(gap.estimate.feature, gap.estimate.group) for gap in found}
@@ -156,6 +158,7 @@ def _without_incomplete(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec)
 
 _UNDECIDED: dict[str, Any] = {
     "verdict": GapVerdict.INCONCLUSIVE, "reason": WhyInconclusive.MISSING_STRATA, "adjusted": (),
+    "no_regression": WhyNoRegression.MISSING_VALUES,
 }  # fmt: skip
 
 
@@ -169,10 +172,15 @@ def _without_confounded(
     """Return gaps, without regressions that rows without a stratum or control change."""
     if not fitted.rows_without:
         return gaps
-    return tuple(
-        replace(gap, left_out=rows, confounded=changed, adjusted=() if changed else gap.adjusted)
-        for gap, (rows, changed) in zip(gaps, _left_out(gaps, fitted, spec), strict=True)
-    )
+    found = []
+    for gap, (rows, changed) in zip(gaps, _left_out(gaps, fitted, spec), strict=True):
+        known = replace(gap, left_out=rows, confounded=changed)
+        found.append(
+            replace(known, adjusted=(), no_regression=WhyNoRegression.MISSING_VALUES)
+            if changed
+            else known
+        )
+    return tuple(found)
 
 
 def _left_out(
@@ -226,10 +234,12 @@ def _alone(
         part = slices[estimate.feature]
         strata = _sides_in(estimate, part, crossed)
         gap = _gap(estimate, part, *strata, margins, tests, listed=listed)
+        if fitted is not None:
+            gap = replace(gap, controls=tuple(c for c in fitted.columns if c not in gap.columns))
         if fitted is not None and not (gap.scale == "ratio" and test_of(gap) in differences):
             if beside is not None:
                 strata = _sides_in(estimate, beside[estimate.feature], fitted)
-            gap = _with_regression(gap, *strata, spec.confidence)
+            gap = _with_regression(gap, *strata, spec)
         gaps.append(gap)
     return tuple(gaps)
 
@@ -277,6 +287,21 @@ def _with_adjusted(gaps: tuple[Gap, ...], tests: Sequence[object]) -> tuple[Gap,
     return tuple(
         replace(gap, p_adjusted=together.get(test)) for gap, test in zip(gaps, tests, strict=True)
     )
+
+
+def _with_adjusted_regressions(gaps: tuple[Gap, ...]) -> tuple[Gap, ...]:
+    """Return the gaps with p-values of the first regressions, adjusted for all of these (Holm)."""
+    alone = [gap.adjusted[0].p_value if gap.adjusted else None for gap in gaps]
+    known = [p for p in alone if p is not None]
+    if len(known) < 2:
+        return gaps
+    together = iter(holm(known).tolist())
+
+    def adjusted(gap: Gap) -> Gap:
+        main, *others = gap.adjusted
+        return replace(gap, adjusted=(replace(main, p_adjusted=next(together)), *others))
+
+    return tuple(gap if p is None else adjusted(gap) for gap, p in zip(gaps, alone, strict=True))
 
 
 _UNSEEN = (
@@ -334,8 +359,10 @@ def _sides_in(
     metric = estimate.definition
     assert isinstance(metric, Contrast)
     sides, order = gap_sides(part, *_numbers_of_sides(estimate, part), metric.of)
-    strata = tuple(crossed.strata[s] for s in order.tolist())
-    return sides, replace(crossed, strata=strata, codes=crossed.codes[:, order])
+    places = order.tolist()
+    strata = tuple(crossed.strata[s] for s in places)
+    named = tuple(crossed.named[s] for s in places)
+    return sides, replace(crossed, strata=strata, named=named, codes=crossed.codes[:, order])
 
 
 def _numbers_of_sides(estimate: Estimate, part: Slice) -> tuple[int, int]:
@@ -708,62 +735,83 @@ def _towards_gap(
 # ---- regression ---------------------------------------------------------------------------------
 
 
-def _with_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, confidence: float) -> Gap:
+def _with_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Spec) -> Gap:
     """Return a gap adjusted for columns with the same effects on both sides, and with their own.
 
     One column by side is the difference within its strata at the composition of both sides.
     """
-    gap = replace(gap, controls=tuple(c for c in crossed.columns if c not in gap.columns))
     if min(gap.support.share_group, gap.support.share_reference) < _LEAST_COMMON:
-        return gap
-    gap = replace(gap, review=_review(gap, sides, crossed))
+        return replace(gap, no_regression=WhyNoRegression.NOT_COMPARABLE)
+    if not (sides.n_d.any() and sides.n_a.any()):  # a side has no value of a control
+        return replace(gap, no_regression=WhyNoRegression.TOO_FEW)
+    review, withheld = _review(gap, sides, crossed, spec.min_n or 0)
+    gap = replace(gap, review=review, review_withheld=withheld)
     if _decided_by_strata(sides, crossed):
-        return gap
+        return replace(gap, no_regression=WhyNoRegression.COLUMNS_DECIDE)
+    if _share_beyond_levels(sides, crossed) > 1 - _LEAST_COMMON:
+        return replace(gap, no_regression=WhyNoRegression.NOT_COMPARABLE)
     counts = sides.x_d, sides.n_d, sides.x_a, sides.n_a
-    columns = list(crossed.codes)
+    columns = dict(zip(crossed.columns, crossed.codes, strict=True))
     alone = [max(1 - float(n[sides.common].sum() / n.sum()), 0.0) for n in (sides.n_d, sides.n_a)]
-    found = [
-        adjusted_gap(counts, sides.squares, columns, confidence, effects, sides.sampling)
+    main, by_side = (
+        adjusted_gap(counts, sides.squares, columns, spec.confidence, effects, sides.sampling)
         for effects in (ColumnEffects.MAIN, ColumnEffects.BY_SIDE)
-    ]
+    )
+    if isinstance(main, WhyNoRegression):
+        return replace(gap, no_regression=main)
     adjusted = [
         replace(each, extrapolated_group=alone[0], extrapolated_reference=alone[1])
-        for each in found
-        if each is not None
+        for each in (main, by_side)
+        if isinstance(each, AdjustedGap)
     ]
     return replace(gap, adjusted=tuple(adjusted))
+
+
+def _share_beyond_levels(sides: GapSides, crossed: CrossedStrata) -> float:
+    """Return the largest share of a side in levels of one column that the other side does not have.
+
+    Effects of levels are extrapolated there. That combinations have one side alone is usual where
+    there are many, and leaves the difference identified.
+    """
+    found = [0.0]
+    for codes in crossed.codes:
+        n_d, n_a = (np.bincount(codes, n) for n in (sides.n_d, sides.n_a))
+        found += [float(n_d[n_a == 0].sum() / n_d.sum()), float(n_a[n_d == 0].sum() / n_a.sum())]
+    return max(found)
 
 
 def adjusted_gap(
     counts: tuple[Array, Array, Array, Array],
     squares: tuple[Array, Array] | None,
-    columns: Sequence[Array | NDArray[np.int64]],
+    columns: Mapping[str, Array | NDArray[np.int64]],
     confidence: float,
     effects: ColumnEffects,
     sampling: Sampling | None = None,
-) -> AdjustedGap | None:
+) -> AdjustedGap | WhyNoRegression:
     """Return the difference adjusted by logistic regression, of means by linear regression.
 
     Parameters
     ----------
     counts : successes (of means sums) and rows of both sides in every cell.
     squares : of means, the sums of squares.
-    columns : the level of each cell in each column, or its number.
+    columns : the level of each cell in each column by name, or its number.
     confidence, effects : of the interval; whether columns have effects by side.
     sampling : of weighted and clustered rows.
     """
     z, by_side = critical(confidence), effects is ColumnEffects.BY_SIDE
+    codes = list(columns.values())
     if squares is not None:
-        found = adjusted_mean(*counts, squares, columns, z, by_side=by_side, sampling=sampling)
+        found = adjusted_mean(*counts, squares, codes, z, by_side=by_side, sampling=sampling)
     else:
-        found = adjusted_effect(*counts, columns, z, by_side=by_side, sampling=sampling)
-    if found is None:
-        return None
+        found = adjusted_effect(*counts, codes, z, by_side=by_side, sampling=sampling)
+    if isinstance(found, WhyNoRegression):
+        return found
     x_d, n_d, x_a, n_a = (float(each.sum()) for each in counts)
     if x_d in (0, n_d) or x_a in (0, n_a):  # the sides separate the outcomes
         found = found._replace(log_odds=math.nan)
     reach = z if sampling is None else sampling.critical(z)
-    return adjusted_record(found, effects, confidence, reach)
+    collinear = {name: n for name, n in zip(columns, found.collinear, strict=True) if n}
+    return replace(adjusted_record(found, effects, confidence, reach), collinear=collinear)
 
 
 def adjusted_record(
@@ -797,28 +845,35 @@ def adjusted_record(
 _REVIEWED = ("selection_rate", "base_rate")
 
 
-def _review(gap: Gap, sides: GapSides, crossed: CrossedStrata) -> tuple[ReviewCell, ...]:
-    """Return the cells with refused people of one side and accepted ones of the other."""
+def _review(
+    gap: Gap, sides: GapSides, crossed: CrossedStrata, fewest: int
+) -> tuple[tuple[ReviewCell, ...], int]:
+    """Return the cells with refused people of one side and accepted ones of the other.
+
+    The second is how many there are with fewer than ``fewest`` people on a side, which are omitted.
+    """
     metric, reference = gap.estimate.definition, gap.estimate.reference
     assert isinstance(metric, Contrast)
     if metric.of.name not in _REVIEWED or gap.verdict is GapVerdict.NO_GAP or reference is None:
-        return ()
+        return (), 0
     names = str(gap.estimate.group), str(reference.group or reference.kind)
     ours, theirs = (sides.cases_d, sides.rows_d), (sides.cases_a, sides.rows_a)
     if (gap.estimate.value or 0.0) > metric.neutral:
         names, ours, theirs = names[::-1], theirs, ours
     refused, accepted = ours[1] - ours[0], theirs[0]
     pairs = np.minimum(refused, accepted)
+    withheld = (pairs > 0) & (np.minimum(ours[1], theirs[1]) < fewest)
+    pairs = np.where(withheld, 0, pairs)
     order = np.lexsort([-refused, -pairs])[: int((pairs > 0).sum())]
     counts = {"refused": refused, "accepted": accepted, "n_refused_side": ours[1],
               "n_accepted_side": theirs[1]}  # fmt: skip
     columns = {
         "refused_group": repeat(names[0]),
         "accepted_group": repeat(names[1]),
-        "cell": _cells(crossed, order),
+        "cell": map(crossed.named.__getitem__, order.tolist()),
         **{name: each[order].astype(int).tolist() for name, each in counts.items()},
     }
-    return tuple(_records(ReviewCell, len(order), columns))
+    return tuple(_records(ReviewCell, len(order), columns)), int(withheld.sum())
 
 
 # ---- records ------------------------------------------------------------------------------------
@@ -908,7 +963,7 @@ def _mantel_haenszel(sides: GapSides, metric: Contrast, confidence: float) -> Pa
 def _strata(
     sides: GapSides,
     crossed: CrossedStrata,
-    tests: _StrataTests,
+    against: _StrataTests,
     confidence: float,
     gaps: int,
     *,
@@ -917,17 +972,21 @@ def _strata(
 ) -> list[StratumGap]:
     """Return the strata that have rows of either side, in the order in which they are listed.
 
-    Differences in strata are tested together, of all of so many gaps.
+    Differences in strata are tested together, of all of so many gaps (Bonferroni), and have
+    simultaneous intervals that agree with these tests.
     """
-    z = critical(confidence)
+    tests = max(int(sides.common.sum()) * gaps, 1)
+    z, together = critical(confidence), critical(1 - (1 - confidence) / tests)
     method = IntervalMethod.NEWCOMBE
     if sides.squares is None:
         low, high = newcombe(*sides.counts, z)
+        widest = newcombe(*sides.counts, together)
         p = newcombe_p(*sides.counts)
     else:
         (value, low, high, _), _ = mean_differences(*sides.counts, sides.squares, z)
         with np.errstate(divide="ignore", invalid="ignore"):
             p = two_sided(np.minimum(z * np.abs(value) / (high - value), Z_MAX))
+        widest = value - (value - low) * together / z, value + (high - value) * together / z
         method = IntervalMethod.DELTA
     rates = [
         np.divide(x, n, out=np.full_like(n, np.nan), where=n > 0)
@@ -948,8 +1007,10 @@ def _strata(
         "difference": rates[0] - rates[1],
         "composition": parts[0],
         "within": parts[1],
-        "difference_p_adjusted": np.minimum(gaps * holm(np.where(sides.common, p, np.nan)), 1.0),
-        **_against(tests, confidence),
+        "difference_p_adjusted": np.minimum(tests * np.where(sides.common, p, np.nan), 1.0),
+        "simultaneous_low": np.where(sides.common, widest[0], np.nan),
+        "simultaneous_high": np.where(sides.common, widest[1], np.nan),
+        **_against(against, confidence),
     }
     held = (sides.n_d > 0) | (sides.n_a > 0)
     order = _places(columns, crossed, held, lower=lower)
@@ -958,16 +1019,11 @@ def _strata(
     intervals = _records(Interval, len(order), ends | rest)
     both = (sides.common & ~np.isnan(low) & ~np.isnan(high))[order].tolist()
     listed: dict[str, Iterable[Any]] = {
-        "stratum": _cells(crossed, order),
+        "stratum": map(crossed.named.__getitem__, order.tolist()),
         "interval": [each if held else None for each, held in zip(intervals, both, strict=True)],
         **{name: _listed(values[order]) for name, values in columns.items()},
     }
     return _records(StratumGap, len(order), listed)
-
-
-def _cells(crossed: CrossedStrata, order: NDArray[np.intp]) -> list[dict[str, str]]:
-    """Return the values of strata by column."""
-    return [dict(zip(crossed.columns, crossed.strata[s], strict=True)) for s in order.tolist()]
 
 
 def _records(of: type[T], count: int, columns: Mapping[str, Iterable[Any]]) -> list[T]:

@@ -17,12 +17,12 @@ from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Axis
-from fairgauge.enums import ColumnEffects, ReferenceKind, Role
+from fairgauge.enums import ColumnEffects, ReferenceKind, Role, WhyNoRegression
 from fairgauge.measure.decompose_gaps import adjusted_gap, adjusted_record
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import level_codes
 from fairgauge.resolve.resolution import Resolution, resolve
-from fairgauge.results.gap_decomposition import UNADJUSTED, Gap
+from fairgauge.results.gap_decomposition import UNADJUSTED, AdjustedGap, Gap
 from fairgauge.scan.row_codes import CodedRows
 from fairgauge.stats.arrays import Index, Mask
 from fairgauge.stats.grouped_regression import AdjustedEffect, cells_of
@@ -61,18 +61,19 @@ def adjusted_for_numbers(
         if cells is not None:
             counts, squares, sampling, columns = cells
             named = dict(zip(gap.adjusted_for, columns, strict=True))
-            values = [
-                _numbers(exact, name, codes) if name in numbers else codes
+            values = {
+                name: _numbers(exact, name, codes) if name in numbers else codes
                 for name, codes in named.items()
-            ]
+            }
             made = (
                 adjusted_gap(
                     counts, squares, values, spec.confidence, ColumnEffects.NUMBERS, sampling
                 )
-                if all(np.isfinite(each).all() for each in values)
+                if all(np.isfinite(each).all() for each in values.values())
                 else None  # infinite numbers have no straight line
             )
-            gap = replace(gap, adjusted=(*gap.adjusted, *([made] if made else [])))
+            if isinstance(made, AdjustedGap):
+                gap = replace(gap, adjusted=(*gap.adjusted, made))
         found.append(gap)
     return tuple(found)
 
@@ -338,7 +339,7 @@ def _fit_of(gap: Gap, layout: _Layout, cut: Cube, resolution: Resolution) -> _Ga
         column[first[0]] = each[first[1]]
         columns.append(column)
     cells = cells_of(rows_d, rows_a, columns)
-    if cells is None:
+    if isinstance(cells, WhyNoRegression):
         return None
     place = np.full((2, count), -1)
     for side, held in enumerate(cells.held):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from fairgauge.catalogue.comparisons import Contrast
@@ -14,6 +14,7 @@ from fairgauge.enums import (
     Status,
     StratumWeights,
     WhyInconclusive,
+    WhyNoRegression,
 )
 from fairgauge.results.codec import Finite, Inline, Share, Version
 from fairgauge.results.describers import function_at, in_words
@@ -67,7 +68,9 @@ class StratumGap:
     composition, within : what the stratum contributes to the parts of a difference; None of a
         ratio, and where it does not have both sides.
     difference_p_adjusted : of no difference in the stratum, adjusted for all strata that both
-        sides have (Holm) and for all gaps; None where it does not have both sides.
+        sides have and for all gaps (Bonferroni); None where it does not have both sides.
+    simultaneous_low, simultaneous_high : the interval of the difference that agrees with it: all of
+        them together hold at the confidence level.
     others : the mean difference of all other strata, None of means and without others.
     p_value, p_adjusted : of the same difference as in the others, alone and adjusted for all
         strata (Holm; of several columns for their levels, too); None where the data are
@@ -89,6 +92,8 @@ class StratumGap:
     composition: Finite | None
     within: Finite | None
     difference_p_adjusted: Share | None = None
+    simultaneous_low: Finite | None = None
+    simultaneous_high: Finite | None = None
     others: Finite | None = None
     p_value: Share | None = None
     p_adjusted: Share | None = None
@@ -196,6 +201,8 @@ class AdjustedGap:
         same, with numbers that are cut at quantiles as they are.
     value, interval, p_value : the average marginal effect: the difference of the rates, or means,
         that all rows of both sides would have on either side.
+    p_adjusted : adjusted for the first regressions of all gaps (Holm); None of one alone, and of
+        other regressions.
     ratio, ratio_interval : of the same two rates, or means; None where one is not above 0.
     odds_ratio, odds_ratio_interval : of rates, of the sides; None with effects by side, and where
         the sides separate the outcomes.
@@ -204,12 +211,15 @@ class AdjustedGap:
     cells : the cells of side and columns with rows.
     extrapolated_group, extrapolated_reference : the shares of the rows of both sides in cells that
         the other side does not have.
+    collinear : of columns with levels that are combinations of the others, how many of these are
+        excluded, which changes no adjusted difference.
     """
 
     effects: ColumnEffects
     value: Finite
     interval: Inline[Interval]
     p_value: Share | None
+    p_adjusted: Share | None = None
     ratio: Finite | None = None
     ratio_interval: Interval | None = None
     odds_ratio: Finite | None = None
@@ -219,6 +229,14 @@ class AdjustedGap:
     cells: int
     extrapolated_group: Share = 0.0
     extrapolated_reference: Share = 0.0
+    collinear: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def is_shown(self) -> bool:
+        """Return whether a difference is shown, of several gaps where all are tested together."""
+        if self.p_adjusted is None:
+            return 0 not in self.interval
+        return self.p_adjusted < 1 - self.interval.level
 
     def at(self, scale: str) -> tuple[float | None, Interval | None]:
         """Return the difference, or the ratio, with its interval."""
@@ -319,10 +337,13 @@ class Gap:
         the difference of its rate, where there is no fit, where more than half of a side is in
         strata that the other does not have, where a column is the outcome by another name, and
         where rows without a stratum change the gap by themselves.
+    no_regression : why there is no such difference; None where there is one, and of a ratio
+        beside the difference of its rate.
     trend : of a column of years.
     review : of a rate of decisions or outcomes, where files to review are, those with most pairs of
         a refused and an accepted person first; none of a ratio beside its difference, and where no
         gap is shown.
+    review_withheld : how many of these have fewer people on a side than ``min_n``, and are omitted.
     """
 
     DERIVED: ClassVar = ("largest_remaining", "says")
@@ -346,8 +367,10 @@ class Gap:
     left_out: Finite = 0
     confounded: bool = False
     adjusted: tuple[AdjustedGap, ...] = ()
+    no_regression: WhyNoRegression | None = None
     trend: GapTrend | None = None
     review: tuple[ReviewCell, ...] = ()
+    review_withheld: Finite = 0
 
     @property
     def scale(self) -> str:
@@ -432,7 +455,7 @@ class Decomposition(ResultOfMetrics):
 
     KIND: ClassVar = ResultKind(
         name="why",
-        schema="fairgauge.why/2",
+        schema="fairgauge.why/3",
         title="Decomposition of gaps",
         called="a decomposition of gaps",
         document="fairgauge.render.documents.decomposition_document:decomposition_document",
@@ -441,7 +464,7 @@ class Decomposition(ResultOfMetrics):
             name: f"fairgauge.render.documents.decomposition_document:{name}_of"
             for name in ("parts", "strata", "adjusted", "review")
         },
-        older={"fairgauge.why/1": as_before},
+        older={"fairgauge.why/1": as_before, "fairgauge.why/2": as_before},
     )
     DERIVED: ClassVar = ("metrics", "verdict", "_brief")
 
@@ -483,12 +506,14 @@ class Decomposition(ResultOfMetrics):
         alike = (
             each
             for each in self.gaps
-            if (each.adjusted or each.controls) and test_of(each) == test_of(gap)
+            if (each.adjusted or each.no_regression or each.confounded)
+            and test_of(each) == test_of(gap)
         )
         same = next(alike, gap)
         return replace(
             gap, adjusted=same.adjusted, controls=same.controls,
             left_out=same.left_out, confounded=same.confounded,
+            no_regression=same.no_regression,
         )  # fmt: skip
 
     def to_pandas(self, table: str = "parts") -> Any:

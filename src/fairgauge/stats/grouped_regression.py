@@ -10,12 +10,13 @@ of a cell have one leverage, so that the robust variance (HC3) is that of the ro
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fairgauge.enums import WhyNoRegression
 from fairgauge.stats.arrays import Array, Index, Mask, floats, quiet
 from fairgauge.stats.intervals import as_critical_t
 from fairgauge.stats.sampling import Sampling, SquaredWeights
@@ -119,6 +120,7 @@ class AdjustedEffect(NamedTuple):
     log_odds, log_odds_error : of the side; nan of means, and where each side has effects of its
         own.
     penalised : whether levels separate the outcomes, so that the fit is Firth's.
+    collinear : as of the cells.
     """
 
     difference: float
@@ -131,6 +133,7 @@ class AdjustedEffect(NamedTuple):
     log_odds: float = float("nan")
     log_odds_error: float = float("nan")
     penalised: bool = False
+    collinear: tuple[int, ...] = ()
 
 
 class CellsOfSides(NamedTuple):
@@ -143,6 +146,7 @@ class CellsOfSides(NamedTuple):
     of_group, of_reference : the same as if all cells were on one side.
     own : the places of the effects that levels have on one side alone.
     side : the place of the effect of the side.
+    collinear : of each column how many effects are combinations of others, and excluded.
     """
 
     held: tuple[Mask, Mask]
@@ -151,6 +155,7 @@ class CellsOfSides(NamedTuple):
     of_reference: Regressors
     own: list[int]
     side: int
+    collinear: tuple[int, ...]
 
     @property
     def on_group(self) -> Mask:
@@ -164,13 +169,15 @@ class CellsOfSides(NamedTuple):
 
 def cells_of(
     n_d: Array, n_a: Array, columns: Sequence[Index | Array], *, by_side: bool = False
-) -> CellsOfSides | None:
-    """Return the cells and their design; None without rows of a side, or of too many columns."""
+) -> CellsOfSides | WhyNoRegression:
+    """Return the cells and their design, or why there is none."""
     held = n_d > 0, n_a > 0
     # counted before they are made: of thousands of strata they would be millions of numbers
     effects = sum(1 if each.dtype.kind == "f" else len(np.unique(each)) - 1 for each in columns)
-    if not held[0].any() or not held[1].any() or effects > MOST_COLUMNS:
-        return None
+    if not held[0].any() or not held[1].any():
+        return WhyNoRegression.TOO_FEW
+    if effects > MOST_COLUMNS:
+        return WhyNoRegression.TOO_MANY_LEVELS
     at = np.concatenate([np.flatnonzero(each) for each in held])
     on_group = np.repeat([True, False], [int(each.sum()) for each in held])
     full, ours, theirs = (
@@ -179,10 +186,22 @@ def cells_of(
     )
     kept = _independent(full, np.concatenate([n_d[held[0]], n_a[held[1]]]))
     if 1 not in kept:
-        return None
+        return WhyNoRegression.COLLINEAR
     own = [i for i, column in enumerate(kept) if column >= 2 + effects]
     designs = full.kept(kept), ours.kept(kept), theirs.kept(kept)
-    return CellsOfSides(held, *designs, own, kept.index(1))
+    collinear = tuple(_collinear(columns, at, kept))
+    return CellsOfSides(held, *designs, own, kept.index(1), collinear)
+
+
+def _collinear(columns: Sequence[Index | Array], at: Index, kept: list[int]) -> Iterator[int]:
+    """Yield how many effects of each column are excluded that its levels with rows would have."""
+    start = 2
+    for each in columns:
+        number = each.dtype.kind == "f"
+        effects = 1 if number else len(np.unique(each)) - 1
+        own = sum(start <= column < start + effects for column in kept)
+        yield (1 if number else len(np.unique(each[at])) - 1) - own
+        start += effects
 
 
 @quiet
@@ -196,7 +215,7 @@ def adjusted_effect(
     *,
     by_side: bool = False,
     sampling: Sampling | None = None,
-) -> AdjustedEffect | None:
+) -> AdjustedEffect | WhyNoRegression:
     """Return the difference of both sides adjusted for columns, with its robust interval.
 
     Parameters
@@ -213,8 +232,7 @@ def adjusted_effect(
 
     Returns
     -------
-    effect : AdjustedEffect or None
-        None where a side has no rows, the design has too many columns, or nothing converges.
+    effect : AdjustedEffect or WhyNoRegression
 
     References
     ----------
@@ -231,12 +249,14 @@ def adjusted_effect(
     """
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
     cells = cells_of(n_d, n_a, columns, by_side=by_side)
-    if cells is None:
-        return None
+    if isinstance(cells, WhyNoRegression):
+        return cells
     x, n, held = cells.joined(x_d, x_a), cells.joined(n_d, n_a), cells.held
-    fitted = fit_counts(cells.design, x, n) if 0 < x.sum() < n.sum() else None
+    if not 0 < x.sum() < n.sum():
+        return WhyNoRegression.ONE_OUTCOME
+    fitted = fit_counts(cells.design, x, n)
     if fitted is None:
-        return None
+        return WhyNoRegression.NOT_CONVERGED
     beta, penalised = fitted
     rate = expit(cells.design @ beta)
     sides = cells.of_group, cells.of_reference
@@ -272,7 +292,8 @@ def adjusted_effect(
 
     standardised = [float((n * each).sum() / total) for each in (ours, theirs)]
     found = effect_of_sides(difference, error(1, 1), z, len(n))
-    found = found._replace(ratio=ratio_of_sides(standardised, error, z), penalised=penalised)
+    ratio = ratio_of_sides(standardised, error, z)
+    found = found._replace(ratio=ratio, penalised=penalised, collinear=cells.collinear)
     meat = cells.design.products(squared.about(rate).squares / not_own**2)
     covariance = inverse @ meat @ inverse
     if by_side:
@@ -339,7 +360,7 @@ def adjusted_mean(
     *,
     by_side: bool = False,
     sampling: Sampling | None = None,
-) -> AdjustedEffect | None:
+) -> AdjustedEffect | WhyNoRegression:
     """Return the difference of means adjusted for columns, with its robust interval.
 
     Parameters
@@ -360,8 +381,7 @@ def adjusted_mean(
 
     Returns
     -------
-    effect : AdjustedEffect or None
-        None where a side has no rows, the design has too many columns, or no row is spare.
+    effect : AdjustedEffect or WhyNoRegression
 
     References
     ----------
@@ -377,13 +397,13 @@ def adjusted_mean(
     """
     x_d, n_d, x_a, n_a, q_d, q_a = floats(x_d, n_d, x_a, n_a, *squares)
     cells = cells_of(n_d, n_a, columns, by_side=by_side)
-    if cells is None:
-        return None
+    if isinstance(cells, WhyNoRegression):
+        return cells
     x, n, q = (cells.joined(*pair) for pair in ((x_d, x_a), (n_d, n_a), (q_d, q_a)))
     squared = SquaredWeights(n, x, q) if sampling is None else _squared(sampling, cells.held)
     spare = spare_rows(float(n.sum()), float(squared.rows.sum()), cells.design.width)
     if spare < 1:
-        return None
+        return WhyNoRegression.TOO_FEW
     if sampling is not None and sampling.clusters is not None:
         spare = sampling.clusters.degrees
     inverse = np.linalg.pinv(cells.design.products(n), hermitian=True)
@@ -416,7 +436,10 @@ def adjusted_mean(
     difference = float((n * (fits[0] - fits[1])).sum() / total)
     found = mean_of_sides(means, difference, error, float(spare), z)
     own = cells.own if sampling is None else []
-    return found and found._replace(cells=len(n), interaction=_equal_effects(beta, covariance, own))
+    if found is None:
+        return WhyNoRegression.ONE_OUTCOME
+    interaction = _equal_effects(beta, covariance, own)
+    return found._replace(cells=len(n), interaction=interaction, collinear=cells.collinear)
 
 
 def spare_rows(weights: float, squared: float, effects: int) -> float:

@@ -149,12 +149,13 @@ def smallest_outlying(found: Outlying, alpha: float, most: float = 1.0) -> Array
     from scipy.special import ndtri, stdtrit
 
     tests = np.maximum(np.isfinite(found.z).sum(-1), 1)[..., None]
-    normal = np.isinf(found.degrees)
-    degrees = np.where(normal, 1.0, found.degrees)
-    tail = 1 - alpha / tests / 2
+    every, at = np.unique(found.degrees, return_inverse=True)  # of rates two, of which t is slow
+    normal, tail = np.isinf(every), 1 - alpha / tests / 2
+    degrees = np.where(normal, 1.0, every)
     reach = np.where(
         normal, ndtri(tail) + ndtri(_POWER), stdtrit(degrees, tail) + stdtrit(degrees, _POWER)
     )
+    reach = np.take_along_axis(reach, at.reshape(found.degrees.shape), -1)
     smallest = reach * found.error
     return np.where(np.isfinite(found.z) & (smallest <= most), smallest, np.nan)
 

@@ -151,3 +151,218 @@ def test_a_control_of_too_many_values_is_called_so(loans, strata, control, advic
     assert message.startswith(f"column '{control}' (control) has more than 1,000 distinct values")
     assert advice in message
     assert "strat" not in message
+
+
+# ---- why there is no regression, and what it excludes -----------------------------------------
+
+
+def on_first_page(found):
+    return " ".join(render(found, "markdown").replace("&#8203;", "").split())
+
+
+def of_column(loans, values):
+    """Return the gap by branch with a control of these values, and the first page."""
+    rows = loans.with_columns(control=values)
+    found = fg.why(rows, strata="branch", controls="control", **ASKED)
+    return found.gaps[0], on_first_page(found)
+
+
+def test_collinear_columns_are_named_and_change_no_difference(loans):
+    """A region that the branch determines was excluded, and nothing stated it."""
+    region = pl.col("branch").replace({"N": "north", "S": "south"})
+    gap, _ = of_column(loans, region)
+    found = fg.why(loans, strata="branch", **ASKED)
+    alone = found.gaps[0]
+    rows = loans.with_columns(control=region)
+    table = fg.why(rows, strata="branch", controls="control", **ASKED).to_pandas("adjusted")
+    assert table["collinear"].tolist() == ["control", "control"]
+    assert found.to_pandas("adjusted")["collinear"].isna().all()
+    assert gap.adjusted[0].collinear == {"control": 1}
+    assert alone.adjusted[0].collinear == {}
+    assert gap.adjusted[0].value == pytest.approx(alone.adjusted[0].value, abs=1e-12)
+    assert "(collinear), which changes no difference: control (1 value)." in gap.says
+    assert "collinear" not in alone.says
+
+
+@pytest.mark.parametrize(
+    ("values", "reason", "words"),
+    [
+        (pl.col("approved"), "columns decide", "determine the outcome almost wholly"),
+        (pl.when(pl.col("race") == "W").then(1), "too few", "insufficient data (no rows of a side"),
+        (pl.int_range(ROWS) % 400, "too many levels", "more than 300 values together"),
+        (
+            pl.when(pl.col("race") == "B").then(pl.int_range(ROWS) % 5).otherwise(9),
+            "not comparable", "values that the other side does not have",
+        ),
+    ],
+)  # fmt: skip
+def test_the_first_page_states_why_there_is_no_regression(loans, values, reason, words):
+    gap, page = of_column(loans, values.cast(pl.String))
+    assert (gap.adjusted, gap.no_regression) == ((), reason)
+    assert "No regression is adjusted for branch and control: " in page
+    assert words in page
+    assert "there is no regression" not in page
+    assert "by regression, inconclusive" in page
+
+
+def test_combinations_of_one_side_alone_leave_a_regression_and_levels_of_one_side_none():
+    """Most combinations of many controls have one side alone; the levels have both."""
+    random = np.random.default_rng(3)
+    race = random.choice(["B", "W"], ROWS, p=[0.3, 0.7])
+    many = {f"c{k}": random.integers(0, 8, ROWS).astype(str) for k in range(4)}
+    chance = 0.6 - 0.1 * (race == "B")
+    loans = pl.DataFrame({"race": race, **many, "branch": random.choice(["N", "S"], ROWS)})
+    loans = loans.with_columns(approved=pl.Series((random.random(ROWS) < chance).astype(int)))
+    gap = fg.why(loans, strata="branch", controls=list(many), **ASKED).gaps[0]
+    assert gap.adjusted[0].extrapolated_group > 0.5
+    assert gap.adjusted[0].interval.low < -0.1 < gap.adjusted[0].interval.high
+    assert "it extrapolates" in gap.says
+
+
+# ---- files to review ---------------------------------------------------------------------------
+
+
+def test_cells_of_few_people_are_withheld_from_the_result_and_counted(loans, tmp_path):
+    asked = {"strata": "branch", "controls": fg.cut("dti", [26, 34, 38, 46]), **ASKED}
+    (every,), (shared,) = (fg.why(loans, **asked, min_n=n).gaps for n in (None, 60))
+    small = [each for each in every.review if min(each.n_refused_side, each.n_accepted_side) < 60]
+    assert len(small) > 0
+    assert [each for each in every.review if each not in small] == list(shared.review)
+    assert (shared.review_withheld, every.review_withheld) == (len(small), 0)
+    data = tmp_path / "loans.csv"
+    loans.write_csv(data)
+    command = [
+        *(sys.executable, "-m", "fairgauge", "why", data, "--prediction", "approved"),
+        *("--sensitive", "race", "--reference", "race=W", "--strata", "branch", "--min-group", 60),
+        *("--control", "dti:26,34,38,46", "--review", tmp_path / "files.csv"),
+    ]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert f"{len(small)} combinations with fewer people on a side" in " ".join(done.stderr.split())
+    assert len((tmp_path / "files.csv").read_text().splitlines()) == 1 + len(shared.review)
+
+
+# ---- numbers that are cut by hand --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["strata", "controls"])
+def test_a_number_in_fewer_than_five_intervals_has_a_note(loans, how):
+    asked = {**ASKED, "strata": "branch"} if how == "controls" else ASKED
+    few = fg.why(loans, **asked, **{how: fg.cut("dti", [30, 40])})
+    page = " ".join(render(few, "text", full=True).split())
+    assert "'dti' is cut into 3 intervals" in page
+    assert "about 17% of its part in rates and 21% in means" in page
+    assert few.diagnostics[0]["intervals"] == 3
+    limits = " ".join(str(each) for each in few.brief().limits)
+    assert "A part of what dti confounds remains within fewer than five intervals." in limits
+    for enough in (fg.cut("dti", [25, 30, 40, 45]), fg.cut("dti", "quantiles")):
+        assert not fg.why(loans, **asked, **{how: enough}).diagnostics
+
+
+def test_what_few_intervals_leave_is_what_the_note_states():
+    """Of a normal number, in large samples: Cochran (1968), Biometrics 24, table of 2 to 4."""
+    from fairgauge.render.words.diagnostic_sentences import _LEFT_WITHIN
+
+    x = np.linspace(-8, 8, 200_001)
+    sides = [np.exp(-((x + shift) ** 2) / 2) for shift in (0.25, -0.25)]
+    sides = [each / each.sum() for each in sides]
+    below = np.cumsum(sides[0] + sides[1]) / 2
+    for intervals, stated in _LEFT_WITHIN.items():
+        at = np.minimum((below * intervals).astype(int), intervals - 1)
+        shares = [np.bincount(at, each) for each in sides]
+        for outcome, percent in zip((1 / (1 + np.exp(-x)), x), stated, strict=True):
+            rates = [
+                np.bincount(at, each * outcome) / share
+                for each, share in zip(sides, shares, strict=True)
+            ]
+            within = ((shares[0] + shares[1]) / 2 * (rates[0] - rates[1])).sum()
+            gap = (sides[0] * outcome).sum() - (sides[1] * outcome).sum()
+            assert abs(100 * within / gap - percent) < 1
+
+
+# ---- mean scores, and intervals of all strata together -----------------------------------------
+
+
+def test_a_mean_score_is_decomposed_as_the_number_that_it_is(loans):
+    random = np.random.default_rng(1)
+    rows = loans.with_columns(risk=pl.Series(random.uniform(0, 1, ROWS)) * 0.5)
+    asked = {"sensitive": "race", "reference": {"race": "W"}, "strata": "branch"}
+    found = fg.why(
+        rows, score="risk", label="approved", metrics="mean_score.difference", **asked,
+        margins={"mean_score": 0.2},
+    )  # fmt: skip
+    as_number = fg.why(
+        rows, prediction="risk", task="regression", metrics=["mean_prediction.difference"], **asked,
+        margins={"mean_prediction": 0.2},
+    )  # fmt: skip
+    parts = [[part.value for part in of.gaps[0].parts] for of in (found, as_number)]
+    assert parts[0] == pytest.approx(parts[1], abs=1e-12)
+    assert (found.gaps[0].margin, found.verdict) == (0.2, as_number.verdict)
+    black = rows["race"].to_numpy() == "B"
+    risk = rows["risk"].to_numpy()
+    assert found.gaps[0].estimate.value == pytest.approx(risk[black].mean() - risk[~black].mean())
+    assert "average risk" in on_first_page(found).lower()
+
+
+def test_intervals_of_all_strata_together_agree_with_their_tests(loans):
+    from fairgauge.stats.contrasts import newcombe
+    from fairgauge.stats.intervals import critical
+
+    (gap,) = fg.why(loans, strata=fg.cut("dti", [28, 32, 36, 40, 44]), **ASKED).gaps
+    assert len(gap.strata) == 6
+    for each in gap.strata:
+        x = (each.rate_group * each.n_group, each.rate_reference * each.n_reference)
+        low, high = newcombe(
+            x[0], each.n_group, x[1], each.n_reference, critical(1 - 0.05 / len(gap.strata))
+        )
+        assert (each.simultaneous_low, each.simultaneous_high) == pytest.approx((low, high))
+        assert each.simultaneous_low < each.interval.low < each.interval.high
+        excluded = not each.simultaneous_low <= 0 <= each.simultaneous_high
+        assert excluded == (each.difference_p_adjusted < 0.05)
+
+
+def test_regressions_of_several_gaps_are_tested_together():
+    """Of seven groups without a difference two had "a difference remains" by themselves."""
+    random = np.random.default_rng(3)
+    rows = pl.DataFrame({
+        "team": random.choice(list("ABCDEFGR"), 3_000), "site": random.choice(["x", "y"], 3_000),
+        "tier": random.choice(["1", "2", "3"], 3_000),
+        "passed": (random.random(3_000) < 0.4).astype(int),
+    })  # fmt: skip
+    found = fg.why(
+        rows, label="passed", positive=1, sensitive="team", reference={"team": "R"}, strata="site",
+        controls="tier",
+    )  # fmt: skip
+    alone = [gap for gap in found.gaps if 0 not in gap.adjusted[0].interval]
+    assert [gap.estimate.group for gap in alone] == ["D", "G"]
+    assert not any(gap.adjusted[0].is_shown for gap in found.gaps)
+    text = render(found, "text").lower()
+    assert "by regression, a difference" not in " ".join(text.split())
+    assert "by regression, no statistically significant difference" in " ".join(text.split())
+    (one,) = fg.why(
+        rows.filter(pl.col("team").is_in(["D", "R"])), label="passed", positive=1, sensitive="team",
+        reference={"team": "R"}, strata="site", controls="tier",
+    ).gaps  # fmt: skip
+    assert one.adjusted[0].p_adjusted is None
+
+
+def test_a_ratio_beside_its_difference_has_its_controls_in_any_order_of_metrics():
+    """Asked first it failed where rows are read in batches, and its page quoted no regression."""
+    random = np.random.default_rng(0)
+    race, dti = random.choice(["B", "W"], 12_000), random.normal(36, 8, 12_000)
+    chance = 0.6 - 0.1 * (race == "B") - 0.005 * (dti - 36)
+    rows = pl.DataFrame({
+        "race": race, "dti": dti, "branch": random.choice(["N", "S"], 12_000),
+        "approved": (random.random(12_000) < chance).astype(int),
+    })  # fmt: skip
+    asked = {**ASKED, "strata": "branch", "controls": fg.cut("dti", "quantiles")}
+    metrics = ["selection_rate.ratio", "selection_rate.difference"]
+    one, other = (fg.why(rows, **asked, metrics=m) for m in (metrics, metrics[::-1]))
+    assert set(map(repr, one.gaps)) == set(map(repr, other.gaps))
+    assert [len(gap.adjusted) for gap in one.gaps] == [0, 3]
+    for gap in one.gaps:
+        assert gap.controls == ("dti",)
+        assert "remains within branch alone" in gap.says
+    page = " ".join(render(one, "text", full=True).split())
+    assert "“within branch” is the ratio to quote" not in page
+    assert "the one adjusted for branch and dti is the ratio to quote" in page

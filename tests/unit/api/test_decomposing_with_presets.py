@@ -89,10 +89,10 @@ def test_a_gap_that_is_a_difference_and_a_ratio_is_described_and_listed_once(loa
 def test_the_audit_of_a_preset_with_strata_names_files_to_read(loans):
     asked = {"prediction": "approved", "positive": 1, "sensitive": "race", "preset": "us-lending"}
     report = fg.audit(loans, strata="branch", **asked)
-    assert any("--files" in str(step) for step in report.brief().steps)
+    assert any("--review" in str(step) for step in report.brief().steps)
     text = " ".join(render(report, "html").split())
     assert "AIR adjusted for branch" in text
-    assert not any("--files" in str(step) for step in fg.audit(loans, **asked).brief().steps)
+    assert not any("--review" in str(step) for step in fg.audit(loans, **asked).brief().steps)
 
 
 @pytest.fixture(scope="module")

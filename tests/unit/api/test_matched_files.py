@@ -176,16 +176,16 @@ def test_the_command_writes_the_list(tmp_path):
     def run(*more):
         return subprocess.run([*command, *more], cwd=tmp_path, capture_output=True, text=True)
 
-    assert run("--files", "cells.csv").returncode == 0
+    assert run("--review", "cells.csv").returncode == 0
     with (tmp_path / "cells.csv").open(encoding="utf-8") as file:
         assert {"dti", "refused", "accepted"} < set(next(csv.DictReader(file)))
-    done = run("--files", "files.csv", "--id", "id")
+    done = run("--review", "files.csv", "--id", "id")
     assert done.returncode == 0, done.stderr
     assert "people with race Black were refused" in " ".join(done.stderr.split())
     with (tmp_path / "files.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert {"dti", "refused", "accepted_1", "accepted_in_stratum"} < set(rows[0])
     assert run("--id", "id").returncode == 2
-    assert run("--files", "other.csv", "--id", "number").returncode == 2
+    assert run("--review", "other.csv", "--id", "number").returncode == 2
     assert not (tmp_path / "other.csv").exists()
-    assert run("--files", "rows.csv", "--id", "id").returncode == 2
+    assert run("--review", "rows.csv", "--id", "id").returncode == 2

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from fairgauge.enums import WhyNoRegression
 from fairgauge.stats.grouped_regression import adjusted_mean
 
 Z = stats.norm.ppf(0.975)
@@ -86,8 +87,10 @@ def test_the_interval_covers_the_difference_of_lognormal_pay():
     assert 370 <= covered <= 392
 
 
-def test_what_cannot_be_adjusted_is_none():
+def test_what_cannot_be_adjusted_states_why():
     none = np.zeros(2)
     rows = np.ones(2)
-    assert adjusted_mean(none, none, rows, rows, (none, rows), [np.arange(2)], Z) is None
-    assert adjusted_mean(rows, rows, rows, rows, (rows, rows), [np.arange(2)], Z) is None
+    alone = adjusted_mean(none, none, rows, rows, (none, rows), [np.arange(2)], Z)
+    assert alone is WhyNoRegression.TOO_FEW
+    constant = adjusted_mean(*[4 * rows] * 4, (4 * rows, 4 * rows), [np.arange(2)], Z)
+    assert constant is WhyNoRegression.ONE_OUTCOME

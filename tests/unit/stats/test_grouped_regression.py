@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from fairgauge.enums import WhyNoRegression
 from fairgauge.stats.grouped_regression import adjusted_effect
 
 Z = 1.959963984540054
@@ -50,7 +51,8 @@ def test_levels_that_separate_are_penalised_and_a_side_that_separates_keeps_its_
     alone = adjusted_effect([0, 0], [30, 30], [10, 20], [40, 40], [np.arange(2)], Z)
     assert alone.penalised
     assert -0.45 < alone.difference < -0.25
-    assert adjusted_effect([0, 0], [0, 0], [10, 20], [40, 40], [np.arange(2)], Z) is None
+    alone = adjusted_effect([0, 0], [0, 0], [10, 20], [40, 40], [np.arange(2)], Z)
+    assert alone is WhyNoRegression.TOO_FEW
 
 
 def test_a_row_alone_in_its_level_has_no_boundless_weight():
@@ -71,7 +73,7 @@ def test_every_table_with_rows_of_both_sides_has_a_fit():
         for by_side in (False, True):
             found = adjusted_effect(*counts, [np.arange(strata)], Z, by_side=by_side)
             if counts[0].sum() + counts[2].sum() in (0, (n_d + n_a).sum()):
-                assert found is None  # all outcomes are alike
+                assert found is WhyNoRegression.ONE_OUTCOME
             else:
                 assert found.low < found.difference < found.high
 
@@ -165,4 +167,5 @@ def test_a_penalised_fit_makes_no_difference_where_there_is_none(rows):
 
 def test_outcomes_that_are_all_alike_have_no_regression():
     n = np.array([50.0, 80.0, 20.0])
-    assert adjusted_effect(n, n, 3 * n, 3 * n, [np.arange(3)], Z) is None
+    found = adjusted_effect(n, n, 3 * n, 3 * n, [np.arange(3)], Z)
+    assert found is WhyNoRegression.ONE_OUTCOME

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy.stats import norm, t
 
 from fairgauge.stats.decomposition import mean_differences, mean_variances
 from fairgauge.stats.multiplicity import holm
 from fairgauge.stats.outlying_strata import (
+    Outlying,
     heterogeneity,
     heterogeneity_of_means,
     rate_variances,
@@ -163,6 +165,17 @@ def _tests_of_means(rng, strata, rows, spread, varies=0.0, outlying=0.0, cells=1
     return heterogeneity_of_means(
         each.value, *variances, held[1], held[3], level if cells > 1 else None
     )
+
+
+def test_the_smallest_outlying_distance_has_quantiles_of_the_degrees_of_each_stratum():
+    degrees = np.array([np.inf, 4.0, 4.0, np.inf, 8.0])
+    each = Outlying(*[np.full(5, 0.01)] * 5, degrees)
+    tail = 1 - 0.05 / 5 / 2
+    expected = [
+        norm.ppf(tail) + norm.ppf(0.8) if np.isinf(df) else t.ppf(tail, df) + t.ppf(0.8, df)
+        for df in degrees
+    ]
+    assert smallest_outlying(each, 0.05) == pytest.approx(0.01 * np.array(expected))
 
 
 def test_levels_of_means_of_one_stratum_each_are_the_strata():

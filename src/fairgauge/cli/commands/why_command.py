@@ -37,12 +37,12 @@ _CODES = {GapVerdict.REMAINS: 1, GapVerdict.REVERSES: 1, GapVerdict.INCONCLUSIVE
     "otherwise with 3 if any is inconclusive.",
 )
 @click.option(
-    "--files",
-    "files_to",
+    "--review",
+    "review_to",
     metavar="FILE.csv",
-    help="Also write how many were refused on the side with the lower rate, and accepted on the "
-    "other, in every combination of strata and controls; with --id who, each with up to three "
-    "comparable people who were accepted.",
+    help="Also write files to review: how many were refused on the side with the lower rate, and "
+    "accepted on the other, in every combination of strata and controls; with --id who, each with "
+    "up to three comparable people who were accepted.",
 )
 @click.option("--id", "identifier", metavar="COL", help="Column that names persons or files.")
 @takes_data()
@@ -52,7 +52,7 @@ def command(
     config: str | None,
     controls: tuple[str, ...],
     fail_on: str | None,
-    files_to: str | None,
+    review_to: str | None,
     identifier: str | None,
     out: Output,
     **flags: Texts,
@@ -73,9 +73,9 @@ def command(
     fairgauge why loans.parquet --prediction approved --sensitive race --reference race=White
         --strata product --control dti:quantiles --control ltv:80,90 -o why.html
     """  # noqa: D301 - the paragraph mark of click
-    if files_to is None and identifier is not None:
-        raise click.UsageError("--id is of --files FILE.csv: the file, and who is listed in it")
-    out.check([*data.names, config], files_to)
+    if review_to is None and identifier is not None:
+        raise click.UsageError("--id is of --review FILE.csv: the file, and who is listed in it")
+    out.check([*data.names, config], review_to)
     given = asked(config, flags)
     rows = given.read(data)
 
@@ -86,7 +86,7 @@ def command(
         # of the flags alone, since a file may hold what only audits use
         beside = given_options({"strata": controls}).get("strata")
         found = why(rows, config=config, controls=beside, **asked(None, flags).options)
-    if files_to is not None:
+    if review_to is not None:
         from fairgauge.atomic_files import write_whole
         from fairgauge.render.writers.flat_rows import FlatTable, table_of, table_text
 
@@ -98,7 +98,10 @@ def command(
             table = FlatTable(files.columns, files.rows)
             for note in files.notes:
                 print_message(note, prefix="Note: ")
-        write_whole(files_to, table_text(table))
+        elif withheld := sum(int(gap.review_withheld) for gap in found.gaps):
+            fewest = "fewer people on a side than --min-group states"
+            print_message(f"{withheld:,} combinations with {fewest} are withheld", prefix="Note: ")
+        write_whole(review_to, table_text(table))
     out.print_warnings(found)
     out.show(found)
     if not fail_on:

@@ -247,9 +247,7 @@ class GapInWords:
                 f"{self.sized_with(*found.at(self.gap.scale))}. This is the {self.gap.scale} to "
                 f"quote.{excluded_words(self.gap)}{extrapolated(self.gap, found)}"
             )
-        if self.gap.confounded:
-            return describe_adjusted(self.gap)
-        return f"{sides}: adjusted for {adjusted_for(self.gap)}, there is no regression."
+        return describe_adjusted(self.gap)
 
     @property
     def _times(self) -> str:

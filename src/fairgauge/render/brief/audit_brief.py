@@ -1122,7 +1122,7 @@ def _steps(
     if spec.get("preset") and spec.get("strata") and report.findings and report.task is Task.BINARY:
         yield reader(
             "read files of comparable people, refused and accepted in one stratum (fairgauge why "
-            "--files FILE.csv, with the same --strata)."
+            "--review FILE.csv, with the same --strata)."
         )
     if remaining and spec.get("score") and spec.get("label"):
         yield analyst("see what another threshold would give and cost (fairgauge thresholds).")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import ClassKind, GapPartKind, GapVerdict, WhyInconclusive
+from fairgauge.enums import ClassKind, DiagnosticCode, GapPartKind, GapVerdict, WhyInconclusive
 from fairgauge.render.brief._compared_means import quantity
 from fairgauge.render.brief._compared_shares import RateWords
 from fairgauge.render.brief._gap_in_words import GapInWords, gap_words
@@ -70,7 +70,10 @@ def decomposition_brief(found: Decomposition) -> Brief:
         ),
         found=tuple(_found(gaps, more, words)),
         certainty=tuple(_certainty(found, gaps, words)),
-        limits=tuple(map(Sentence, (CAVEAT, CHANGED_BY_DECISION, "Other times and places."))),
+        limits=(
+            *map(Sentence, (CAVEAT, CHANGED_BY_DECISION, "Other times and places.")),
+            *_left_within(found),
+        ),
         steps=tuple(_steps(found, words)),
         question="How large the gap is, and where it lies",
     )
@@ -148,6 +151,15 @@ def _headline(ordered: Sequence[tuple[int, Gap]], words: Vocabulary) -> Sentence
             places = [f"gaps[{i}].strata", *([f"gaps[{i}].by_column"] if each.by_column else [])]
             return Sentence(f"{text}; {of}{outlying}", (*sources, *places))
     return Sentence(text, tuple(sources))
+
+
+def _left_within(found: Decomposition) -> Iterator[Sentence]:
+    """Yield that numbers in few intervals confound within these."""
+    few = [each for each in found.diagnostics if each.code is DiagnosticCode.FEW_INTERVALS]
+    if few:
+        columns = listing([called(each["column"]) for each in few])
+        text = f"A part of what {columns} {plural(len(few), 'confounds', 'confound')} remains"
+        yield Sentence(f"{text} within fewer than five intervals.", ("diagnostics",))
 
 
 def _found(
@@ -262,7 +274,7 @@ def _with_missing_strata(gaps: Sequence[Gap]) -> str:
 def _remains(gap: Gap) -> bool:
     """Return whether a difference remains, with controls by their regression."""
     if gap.controls and gap.adjusted:
-        return 0 not in gap.adjusted[0].interval
+        return gap.adjusted[0].is_shown
     return gap.verdict in (GapVerdict.REMAINS, GapVerdict.REVERSES)
 
 

@@ -19,7 +19,7 @@ from fairgauge.render.documents._document_parts import (
     table_of_rows,
 )
 from fairgauge.render.documents._preset_blocks import QUOTED, preset_facts
-from fairgauge.render.documents.report_notes import opening_warnings
+from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
 from fairgauge.render.words import decomposition_sentences as words
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised, group_called
@@ -110,7 +110,7 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> tree.D
         not_shown=() if full else _NOT_SHOWN,
         folded=not full,
         file_name="why",
-        warnings=opening_warnings(found.diagnostics),
+        warnings=opening_warnings(report_warnings(found)),
         exhibits=_pictures(found.with_regression(found.gravest()[0][1]), found),
         filed=_filed(found) if full else (),
     )
@@ -141,7 +141,8 @@ def _verdict(found: Decomposition) -> str:
 def _sections(found: Decomposition) -> Iterator[tree.Section]:
     several = len(found.gaps) > 1
     differences = {test_of(gap) for gap in found.gaps if gap.scale == "difference"}
-    for i, gap in found.gravest():
+    for i, alone in found.gravest():
+        gap = found.with_regression(alone)
         yield listed(
             f"gap-{i}" if several else "gap",
             _title(gap, found),
@@ -153,7 +154,8 @@ def _sections(found: Decomposition) -> Iterator[tree.Section]:
         of_preset = preset(name)
         blocks = (preset_facts(of_preset), tree.Items(of_preset.statements), tree.Paragraph(QUOTED))
         yield listed("preset", "Preset", *blocks)
-    yield tree.Section("notes", "Method and excluded rows", tuple(_notes(found)))
+    notes = (*map(tree.Paragraph, words.notes_of(found)), *_notes(found))
+    yield tree.Section("notes", "Method and excluded rows", notes)
     yield listed("provenance", "Provenance", *_repeat(found))
 
 
@@ -577,8 +579,8 @@ def _differences(gap: Gap) -> list[Field[StratumGap | LevelGap]]:
 
 _OF_GAP = ("metric", "feature", "group", "reference", "verdict")
 _TEXTS = (
-    *_OF_GAP, "part", "column", "weights", "status", "reason", "effects", "refused_group",
-    "accepted_group",
+    *_OF_GAP, "part", "column", "weights", "status", "reason", "effects", "collinear",
+    "refused_group", "accepted_group",
 )  # fmt: skip
 
 
@@ -591,6 +593,8 @@ def _table(
     def cells(name: str, value: Any) -> list[tuple[str, Any]]:
         if name in ("stratum", "cell"):
             return [(column, value and value[column]) for column in names]
+        if name == "collinear":
+            return [(name, ", ".join(value or ()) or None)]
         if name.endswith("interval"):
             ends = value or (None, None)
             return list(zip((name[:-8] + "low", name[:-8] + "high"), ends, strict=True))

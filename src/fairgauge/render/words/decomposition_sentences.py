@@ -7,8 +7,17 @@ from typing import TypeAlias
 
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import ColumnEffects, GapPartKind, GapVerdict, StratumWeights, WhyInconclusive
+from fairgauge.enums import (
+    ColumnEffects,
+    GapPartKind,
+    GapVerdict,
+    Level,
+    StratumWeights,
+    WhyInconclusive,
+    WhyNoRegression,
+)
 from fairgauge.render._document_tree import Unit
+from fairgauge.render.words.diagnostic_sentences import describe_diagnostic
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import (
@@ -92,6 +101,12 @@ _REASONS = {
 }
 
 
+def notes_of(found: Decomposition) -> list[str]:
+    """Return the notes, of which none is a warning."""
+    notes = (each for each in found.diagnostics if each.level is Level.NOTE)
+    return [f"{capitalised(describe_diagnostic(each))}." for each in notes]
+
+
 def verdict_words(gap: Gap | OtherIntervals, strata: str = "strata") -> str:
     """Return what the verdict of a gap is called, and why it is inconclusive."""
     reason = f": {_REASONS[gap.reason]}" if gap.reason else ""
@@ -123,12 +138,12 @@ def verdict_and_controls(gap: Gap, strata: str = "strata", controls: str = "the 
 
 def with_controls(gap: Gap, controls: str) -> str:
     """Return whether the regression shows a difference; nothing where it has no controls."""
-    if gap.controls and gap.confounded:
+    if gap.controls and (gap.confounded or (gap.no_regression and gap.reason not in UNADJUSTED)):
         return f"; with {controls}, by regression, inconclusive"
     if not gap.controls or not gap.adjusted:
         return ""
     found = gap.adjusted[0]
-    if 0 in found.interval:
+    if not found.is_shown:
         shows = f"no statistically significant difference {'remains' if gap.is_shown else 'is'}"
         shows += "" if gap.is_shown else " shown"
     elif not gap.is_shown:
@@ -414,7 +429,7 @@ def describe_adjusted(gap: Gap, *, brief: bool = False) -> str:
     if gap.reason in UNADJUSTED:
         why = _why_inconclusive(gap, "")
         none = f"No regression is adjusted for {adjusted_for(gap)}: {why}"
-        return none if gap.scale == "difference" else ""
+        return none if gap.scale == "difference" or gap.controls else ""
     if gap.confounded:
         why = _confounding(missing_columns(gap), f"{numbered(gap.left_out, 'rows')} ")
         return f"No regression is adjusted for {adjusted_for(gap)}: {why}"
@@ -422,12 +437,8 @@ def describe_adjusted(gap: Gap, *, brief: bool = False) -> str:
     main = adjusted.get(ColumnEffects.MAIN)
     of_rates = isinstance(compared_rate(gap.estimate.definition), Rate)
     if main is None:
-        return (
-            ""
-            if of_rates or gap.scale == "ratio"
-            else "No regression of the mean is made of columns with more than 300 levels together, "
-            f"or of as few rows as levels; take what remains within {strata_words(gap)}."
-        )
+        why = "" if gap.no_regression is None else _NO_REGRESSION.get(gap.no_regression, "")
+        return why and f"No regression is adjusted for {adjusted_for(gap)}: {why}."
     kind = stratum_unit(gap)
     how, what = ("logistic", "rates") if of_rates else ("linear", "means")
     text = (
@@ -438,7 +449,7 @@ def describe_adjusted(gap: Gap, *, brief: bool = False) -> str:
     )
     if brief:
         return text
-    text += _as_numbers(gap, adjusted.get(ColumnEffects.NUMBERS), how)
+    text += _collinear(main) + _as_numbers(gap, adjusted.get(ColumnEffects.NUMBERS), how)
     own = adjusted.get(ColumnEffects.BY_SIDE)
     if own is None:
         return text
@@ -449,6 +460,36 @@ def describe_adjusted(gap: Gap, *, brief: bool = False) -> str:
     p = probability(own.interaction_p)
     differ = "differ" if own.interaction_p < 1 - main.interval.level else "do not differ"
     return f"{text}; the effects {differ} statistically significantly between the sides ({p})."
+
+
+_NO_REGRESSION = {
+    WhyNoRegression.NOT_COMPARABLE: (
+        "more than half of one side has values that the other side does not have"
+    ),
+    WhyNoRegression.COLUMNS_DECIDE: "their values determine the outcome almost wholly",
+    WhyNoRegression.COLLINEAR: "their values state who is on which side (collinear)",
+    WhyNoRegression.TOO_MANY_LEVELS: "they have more than 300 values together",
+    WhyNoRegression.TOO_FEW: (
+        "insufficient data (no rows of a side, or as few as values of the columns)"
+    ),
+    WhyNoRegression.ONE_OUTCOME: "all rows have the same outcome",
+    WhyNoRegression.NOT_CONVERGED: (
+        "the fit does not converge, as where columns separate the outcomes"
+    ),
+}
+
+
+def _collinear(found: AdjustedGap) -> str:
+    """Return which columns are combinations of others; nothing where none is."""
+    named = listing(
+        [f"{called(column)} ({numbered(n, 'values')})" for column, n in found.collinear.items()]
+    )
+    return (
+        f" Excluded as combinations of other columns (collinear), which changes no difference: "
+        f"{named}."
+        if named
+        else ""
+    )
 
 
 _NO_NUMBERS = (

@@ -105,6 +105,22 @@ def _by_outcome(d: Diagnostic, of: str = "") -> str:
     )
 
 
+_LEFT_WITHIN = {2: (33, 36), 3: (17, 21), 4: (11, 14)}
+"""In per cent, of a rate (logistic, slope 1) and of a mean (Cochran 1968), by intervals."""
+
+
+def _few_intervals(d: Diagnostic) -> str:
+    """Return how much of what a number confounds remains within few intervals."""
+    column, intervals = quote(d["column"]), d["intervals"]
+    of_rate, of_mean = _LEFT_WITHIN[intervals]
+    return (
+        f"{column} is cut into {intervals} intervals, within which a part of what it confounds "
+        f"remains: with intervals of equally many rows, where groups differ by half a standard "
+        f"deviation of it, about {of_rate}% of its part in rates and {of_mean}% in means, with "
+        f"ten intervals 3% and 4%; cut it at more places, or at quantiles ({d['column']}:quantiles)"
+    )
+
+
 def _missing_strata(d: Diagnostic) -> str:
     noun = _unit(d)
     of = [each for each in ("", "group_") if d.get(f"{each}outcome") is not None]
@@ -634,6 +650,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         "is a stratum, or a level, of its own; if they are the same, write them alike, "
         "or recode them (recode, --recode)"
     ),
+    DiagnosticCode.FEW_INTERVALS: _few_intervals,
     DiagnosticCode.MISSING_STRATA: _missing_strata,
     DiagnosticCode.UNEQUALLY_MISSING: lambda d: (
         f"{d.feature} is missing in {_by_outcome(d)}: gaps between the {_unit(d)} whose group is "

@@ -14,7 +14,6 @@ import fairgauge as fg
 from fairgauge.enums import GapPartKind, StratumWeights
 from fairgauge.render.documents.decomposition_document import decomposition_document
 from fairgauge.render.formats import render
-from fairgauge.stats.multiplicity import holm
 from fairgauge.stats.significance import newcombe_p, two_sided
 
 # Z remains within both units, B is accounted for by them, and few rows are of C
@@ -215,13 +214,15 @@ def test_differences_in_strata_are_tested_together_of_means_and_of_rates():
     z = [2 * 1.959964 * each.difference / (each.interval.high - each.interval.low)
          for each in gap.strata]  # fmt: skip
     found = [each.difference_p_adjusted for each in gap.strata]
-    assert found == pytest.approx(holm(two_sided(z)).tolist(), rel=1e-4)
+    assert found == pytest.approx(np.minimum(len(z) * two_sided(z), 1).tolist(), rel=1e-4)
     (gap,) = result("why").gaps
     counts = [(round(e.rate_group * e.n_group), e.n_group,
                round(e.rate_reference * e.n_reference), e.n_reference)
               for e in gap.strata]  # fmt: skip
     p = newcombe_p(*zip(*counts, strict=True))
-    assert [e.difference_p_adjusted for e in gap.strata] == pytest.approx(holm(p).tolist())
+    assert [e.difference_p_adjusted for e in gap.strata] == pytest.approx(
+        np.minimum(6 * p, 1).tolist()
+    )
 
 
 @pytest.mark.parametrize("unlike", [None, 10])
