@@ -215,10 +215,10 @@ class ComparedShares:
         """Return the interval as counts: "between 14 and 20 fewer of 100 were approved"."""
         mine, theirs = self.shares
         level = f"{100 * (self.contrast.confidence or 0):.4g}% CI"
-        if self.ratio is not None and self.event is not None and self.rate.known:
-            low, high = shown_ends(*self.ratio, Unit.RATIO)
-            happened = f"{self.of_whom} {self.event.happened}"
-            return f"{happened} between {low} and {high} times as often ({level})."
+        if self.ratio is not None and self.rate.known:
+            often = self.rate.times_as_often(self.ratio, self.subject, self.other)
+            if often is not None:
+                return f"{capitalised(often)} ({level})."
         if self.interval in (None, (0.0, 0.0)) or not self.rate.known:
             return None
         assert self.interval is not None
