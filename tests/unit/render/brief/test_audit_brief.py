@@ -80,7 +80,9 @@ def test_both_sides_of_a_comparison_are_under_its_condition() -> None:
     page = render(audit(metrics="true_positive_rate.difference"), "html")
     assert "of 100 men who repaid<" in page
     ratio = str(audit(metrics="true_positive_rate.ratio").brief())
-    assert re.search(r"Women who repaid were approved .* times as often as such men \(95% CI", ratio)
+    assert re.search(
+        r"Women who repaid were approved .* times as often as such men \(95% CI", ratio
+    )
     assert not re.search(r"(?<!such )\bmen(?! who| and)",
                          text.split("looked at")[0] + ratio.split("What")[2])  # fmt: skip
 
