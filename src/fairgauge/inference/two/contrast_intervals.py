@@ -451,10 +451,10 @@ def _with_single_rows(side: StatisticInterval, share: Array) -> At:
         freedom = np.where((share > 0) & ~alone.reshape(share.shape), np.maximum(n - 1, 0), 0.0)
 
         def filled(limit: Array) -> Array:
-            with np.errstate(invalid="ignore"):  # of strata without a number
+            with np.errstate(invalid="ignore", divide="ignore"):  # strata without rows or a number
                 apart = np.where(freedom > 0, (limit - side.estimate).reshape(share.shape), 0.0)
-            of_one = np.sqrt(quotient((freedom * n * apart**2).sum(1), freedom.sum(1)))
-            distance = np.copysign((of_one[:, None] / np.sqrt(n)).ravel(), limit)
+                of_one = np.sqrt(quotient((freedom * n * apart**2).sum(1), freedom.sum(1)))
+                distance = np.copysign((of_one[:, None] / np.sqrt(n)).ravel(), limit)
             known = alone & np.isfinite(distance)
             return np.where(known, side.estimate + distance, limit)
 

@@ -91,7 +91,7 @@ def interval_in_words(confidence: float = 0.95) -> str:
 def widened_in_words(confidence: float, changes: int) -> str:
     """Return what the interval of a change is that is judged together with others."""
     of = numbered(changes, "changes")
-    return f"{interval_in_words(confidence)}; those of {of} are wider (tested together)."
+    return f"{interval_in_words(confidence)}; those of {of} are tested together."
 
 
 def _fits(what: str) -> tuple[str, str]:

@@ -475,9 +475,7 @@ def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
             if each.class_scope.kind is ClassKind.CLASS
         )
         named = f": {listing(list(classes), 'or')}" if classes else ""
-        text = (
-            f"Predicted class ({prediction}{named}) and {label}, {by}; right where both are alike."
-        )
+        text = f"Predicted class ({prediction}{named}) and {label}, {by}."
         if not (decided and labelled):
             text = f"The class of {prediction if decided else label}{named} was compared {by}."
     elif decided and labelled:
@@ -626,7 +624,7 @@ def _certainty(
             yield Sentence(f"Inconclusive ({len(on_one_side):,}){beside}: {why}.", ("verdicts",))
     if crossing:
         yield Sentence(
-            "“Inconclusive”: the data fit both a pass and a fail.",
+            "“Inconclusive”: the data allow both a pass and a fail.",
             ("verdicts",),
         )
     fails = [e for e in report.verdicts if before_counting(e) is Outcome.FAIL]

@@ -87,7 +87,7 @@ def rule_grid(report: Report, words: Vocabulary) -> RuleGrid | None:
         "Every rule, every group" if len(kept) == len(rows) else "The groups that fare worst",
         tuple(_rule(report, words, each, numbers[each.rule]) for each in rules),
         tuple(parts),
-        tuple(_notes(report, cells, rules, kept, rows)),
+        tuple(_notes(report, words, cells, rules, kept, rows)),
         legend=_LEGEND if any(cell.mark.low is not None for cell in cells) else "",
     )
 
@@ -181,8 +181,8 @@ def _cell(report: Report, words: Vocabulary, verdict: Verdict | None) -> GridCel
     if verdict.class_scope.kind is ClassKind.CLASS:
         counts += f", {called(verdict.class_scope.name)}"
     outcome = before_counting(verdict)
-    decided = outcome in (Outcome.FAIL, Outcome.PASS)
-    mark = Mark(drawn_value(verdict.value, verdict.interval), low, high, sparse=not decided)
+    sparse = outcome is Outcome.NOT_EVALUATED
+    mark = Mark(drawn_value(verdict.value, verdict.interval), low, high, sparse=sparse)
     notes: tuple[str, ...] = ("a",) if verdict.remains is False else ()
     if outcome is Outcome.FAIL and shares is not None:
         notes += ("b",) if shares.rate.worse(gap(shares.contrast)) is False else ()
@@ -217,6 +217,7 @@ def deciding_interval(report: Report, level: str = "") -> str:
 
 def _notes(
     report: Report,
+    words: Vocabulary,
     cells: Sequence[GridCell],
     rules: Sequence[RuleResult],
     kept: Sequence[object],
@@ -226,7 +227,11 @@ def _notes(
     levels = {each.interval.level for each in shown_verdicts if each.interval is not None}
     if levels:
         of_100 = [cell.counts for cell in cells if " v " in cell.counts and "/" not in cell.counts]
-        counted = [f"{each}: of 100 in the group v of 100 it is compared with. " for each in of_100]
+        of_classes = [each for each in shown_verdicts if each.class_scope.kind is ClassKind.CLASS]
+        stated = (shares_of(report, words, each) for each in of_classes)
+        sentences = [text for each in stated if each is not None and (text := each.sentence())]
+        whose = sentences[0] if sentences else "of 100 in the group v of 100 it is compared with."
+        counted = [f"{each}: {whose} " for each in of_100]
         level = f"{100 * min(levels):.4g}% "
         yield f"{''.join(counted[:1])}{deciding_interval(report, level)}"
     if any(each.alternatives for each in shown_verdicts):
@@ -245,8 +250,11 @@ def _notes(
         yield "a fails alone, but not when all comparisons are judged together."
     if "b" in letters:
         yield "b outside the limit because the group is better off, not worse."
-    if any(each.class_scope.kind is ClassKind.SELECTION for each in shown_verdicts):
+    kinds = {each.class_scope.kind for each in shown_verdicts}
+    if ClassKind.SELECTION in kinds:
         yield "Each cell is of the cut of the order that decides, which Rules names."
+    if ClassKind.CLASS in kinds:
+        yield "Each cell is of the class that decides."
     more_rules, more_rows = len(report.by_rule) - len(rules), len(rows) - len(kept)
     for count, noun in ((more_rules, "rule"), (more_rows, "row")):
         if count > 0:
@@ -341,7 +349,7 @@ def dot_arrays(shares: ComparedShares, sentence: str) -> DotArrays | None:
     ringed = 0
     if shares.is_worse:
         ringed = found.reference - found.group
-    gap = "the gap to the rate beside it" if ringed else ""
+    gap = "the gap between the two" if ringed else ""
     sides = ((shares.subject, found.group, ringed), (shares.other, found.reference, 0))
     arrays = tuple(
         DotArray(

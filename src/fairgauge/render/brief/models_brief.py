@@ -325,10 +325,10 @@ class _ModelsBrief:
 
     def looked_at(self) -> Iterator[Sentence]:
         """Yield which rows both models decide."""
-        names = [called(each.name) for each in self.comparison.candidates]
+        names = [f"“{called(each.name)}”" for each in self.comparison.candidates]
         which = f"The {plural(len(names), 'candidate', 'candidates')} {listing(names)}"
         yield Sentence(
-            f"{which} and the model in use, {self.current}, decide the same "
+            f"{which} and the model in use, “{self.current}”, decide the same "
             f"{count(self.best.rows)} {self.words.unit} of "
             f"{file_of(self.comparison.data.source)}.",
             (f"{self.place}.rows",),

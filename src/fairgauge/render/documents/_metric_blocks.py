@@ -136,8 +136,13 @@ def interval_note(shown_estimates: Iterable[Estimate]) -> tuple[str, ...]:
     Nothing of single comparisons: their p-values are those of one comparison, too.
     """
     having = [each for each in shown_estimates if each.interval is not None]
-    if any(map(holds_with_others, having)):
-        return (TOGETHER,)
+    if together := [each for each in having if holds_with_others(each)]:
+        named = numbers.listing(
+            [called(f) for f in dict.fromkeys(e.feature or "" for e in together)]
+        )
+        held = f"those of {named} hold for all groups together" if named else "they hold together"
+        alone = "; each of the others is for a single comparison" * (len(together) < len(having))
+        return (f"Simultaneous confidence intervals: {held}{alone}.",)
     several = any(each.p_adjusted not in (None, each.p_value) for each in having)
     return (BY_ITSELF,) if several else ()
 

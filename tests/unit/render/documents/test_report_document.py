@@ -525,7 +525,10 @@ def test_notes_that_all_charts_have_are_stated_once():
     text = render(fg.audit(fg.confusion("g", cells)), "html")
     charts = text.split('id="charts-0"')[1].split("</details>")[0]
     assert charts.count("<table") > 1
-    assert charts.count("The confidence intervals are simultaneous") == 1
+    assert (
+        charts.count("Simultaneous confidence intervals: those of g hold for all groups together.")
+        == 1
+    )
 
 
 @pytest.mark.parametrize("counted", ["pass", "fail"])
