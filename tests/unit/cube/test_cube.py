@@ -243,3 +243,19 @@ def test_rounding_does_not_add_up_over_many_shards():
     for measure, power in (("w", 1), ("w2", 2)):
         found = total.tables[0].sums[measure].sum()
         assert found == pytest.approx(math.fsum((weights**power).ravel()), rel=2e-13, abs=0)
+
+
+@pytest.mark.parametrize("values", [2, 40, 150])
+def test_cells_are_summed_alike_whether_few_or_many_are_held(values, monkeypatch):
+    random = np.random.default_rng(values)
+    axes = plan(ask(label="y", sensitive=["a", "b"])).axes
+    codes = random.integers(-1, values, (500, 3))
+    sums = {"rows": np.ones(500), "w": random.uniform(0, 1, 500)}
+    found = []
+    for dense in (0, 10**9):
+        monkeypatch.setattr("fairgauge.cube.cube._DENSE", dense)
+        found.append(aggregate(axes, codes, sums))
+    assert found[0].codes.tolist() == found[1].codes.tolist()
+    for name in sums:
+        assert found[0].sums[name].tolist() == found[1].sums[name].tolist()
+    assert found[0].codes.tolist() == sorted(map(list, set(map(tuple, codes.tolist()))))
