@@ -213,6 +213,27 @@ def test_small_row_groups_are_counted_together(both, monkeypatch):
     assert len(batches) == 3
 
 
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_row_groups_without_rows(monkeypatch, tmp_path, at):
+    rows = people()
+    parts = [rows.slice(0, 3_000), rows.slice(3_000)]
+    parts[at:at] = [rows.slice(0, 0), rows.slice(0, 0)]
+    with pq.ParquetWriter(tmp_path / "rows.parquet", rows.schema) as file:
+        for part in parts:
+            file.write_table(part)
+    monkeypatch.setattr(duckdb_files, "_LARGE", 0)
+    monkeypatch.setattr(duckdb_files, "count_by_sql", None)
+    monkeypatch.setattr(duckdb_files, "_ROWS", 500)
+    assert fg.count(tmp_path / "rows.parquet", **ASKED).digest == fg.count(rows, **ASKED).digest
+
+
+def test_a_file_without_rows_is_refused(monkeypatch, tmp_path):
+    pq.write_table(people().slice(0, 0), tmp_path / "rows.parquet")
+    monkeypatch.setattr(duckdb_files, "_LARGE", 0)
+    with pytest.raises(fg.DataError, match="no rows"):
+        fg.count(tmp_path / "rows.parquet", **ASKED)
+
+
 def test_bytes_are_read_as_duckdb_reads_them(monkeypatch, tmp_path):
     rows = people()
     rows = rows.set_column(0, "g", rows["g"].cast(pa.binary()))

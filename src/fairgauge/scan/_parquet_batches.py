@@ -5,6 +5,7 @@ Texts come as the codes that the file holds, each with the few texts that they s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,7 +56,11 @@ def parquet_batches(plan: Plan, name: str, places: Sequence[Place]) -> ParquetBa
     if any(axis.moments for axis in plan.axes):  # DuckDB compares times
         return None
     files = []
+    asked = {column.lower() for column in plan.columns}
     for place in places:
+        folders = re.split(r"[/\\]", str(place))[:-1]
+        if asked & {folder.partition("=")[0].lower() for folder in folders if "=" in folder}:
+            return None  # a partition, which DuckDB reads from the name
         try:
             with pq.ParquetFile(_opened(place)) as file:
                 footer, schema = file.metadata, file.schema_arrow
@@ -87,7 +92,7 @@ def _batches(
         for group in range(footer.num_row_groups):
             groups.append(group)
             rows += footer.row_group(group).num_rows
-            if rows < least and group + 1 < footer.num_row_groups:
+            if not rows or (rows < least and group + 1 < footer.num_row_groups):
                 continue
             size = -(-rows // max(rows // least, 1))
             found = file.iter_batches(size, groups, list(columns), use_threads=False)

@@ -148,8 +148,8 @@ def open_parquet(paths: list[Place], name: str) -> Source:
         query = f"SELECT sum(num_rows) FROM parquet_file_metadata({listed(paths)})"
         return int(next(run(query, name))[0])
 
-    plain = len(alike) == 1 and not any("=" in str(path) for path in paths)
-    return DuckFiles(name, first.names, relation, columns, rows, size, paths if plain else ())
+    of_one_schema = paths if len(alike) == 1 else ()
+    return DuckFiles(name, first.names, relation, columns, rows, size, of_one_schema)
 
 
 def _read(paths: list[Place], held: tuple[str, ...], columns: tuple[str, ...]) -> str:

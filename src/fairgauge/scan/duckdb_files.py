@@ -58,7 +58,7 @@ class DuckFiles:
     ----------
     rows : how many rows there are, if that is known without reading them.
     size : how many bytes of columns with types there are.
-    parquet : files of one schema, without partitions.
+    parquet : the files, if they are of Parquet and have one schema.
     """
 
     name: str
