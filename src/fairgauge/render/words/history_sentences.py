@@ -150,7 +150,8 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
     ),
     HistoryProblem.UNKNOWN_GROUP: lambda each: (
         f"{_rows(each)} with {_value(each)}, which counts as a group. If it means that the group "
-        "is not known, recode it as unknown (recode), and add the periods again (--replace)."
+        "is not known, recode it as unknown, else as a group (recode), and add the periods again "
+        "(--replace)."
     ),
     HistoryProblem.ONE_VALUE: lambda each: (
         f"all {_rows(each)} that have a value in {called(each.column or '')} have "
