@@ -33,7 +33,8 @@ def _value(each: HistoryFinding) -> str:
 
 def _quoted(value: str | None) -> str:
     """Return a value with its blanks visible."""
-    return f'"{called(value or "")}"'
+    text = called(value or "")
+    return text if text.startswith("“") else f'"{text}"'
 
 
 def _gap(each: HistoryFinding) -> str:
