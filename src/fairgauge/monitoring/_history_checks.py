@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from statistics import median
 
 import numpy as np
@@ -73,6 +73,7 @@ def check_history(
     positive: Sequence[Value] = (),
     features: Sequence[str] = (),
     intersections: Sequence[Sequence[str]] = (),
+    named: Container[tuple[str, str]] = (),
 ) -> tuple[HistoryFinding, ...]:
     """Return what may be wrong with the periods of a history.
 
@@ -86,6 +87,7 @@ def check_history(
     outcomes : the columns of labels and predictions that rules need.
     positive : the values of these that are positive by the question.
     features, intersections : the columns of groups, and those that are crossed.
+    named : the columns and groups that a recoding names, which are groups whatever their name is.
     """
     if not periods:
         return ()
@@ -110,7 +112,11 @@ def check_history(
             for columns in intersections
             for each in check_crossed(periods, counted, columns, at)
         ),
-        *_unknown_groups(counted, features, unusual),
+        *(
+            e
+            for e in _unknown_groups(counted, features, unusual)
+            if (e.column, e.value) not in named
+        ),
     ]
     found = [*_gaps(periods), *_in_a_row(suspected, names)]
     return tuple(sorted(found, key=lambda each: (each.period, each.problem, each.column or "")))

@@ -349,6 +349,7 @@ def _findings(
         positive=asked.question.positive if isinstance(asked.question.positive, tuple) else (),
         features=list(dict.fromkeys(each.column for each in asked.question.sensitive)),
         intersections=asked.question.intersections,
+        named={(each.column, name) for each in asked.question.recode for name in each.names},
     )
     return (*found, *_small_groups(asked, [str(each) for each in periods], followed))
 

@@ -928,3 +928,12 @@ def test_a_group_whose_name_means_that_it_is_not_known_is_found_from_the_first_d
     assert all("recode it as unknown" in each.says for each in found)
     known = asked(rule) | {"unknown": [name]}
     assert not fg.monitor_doctor(counts, known).findings
+    recode = {
+        "recode": {"sex": {"F": ["F"], "M": ["M"], name: [name]}}
+    }  # a group, whatever it says
+    stated = {
+        day: fg.count(rows_of(t).assign(sex=lambda d: d["sex"].where(d.index % 9 > 0, name)),
+                      **QUESTION, **recode)
+        for t, day in enumerate(day_names(3))
+    }  # fmt: skip
+    assert not fg.monitor_doctor(stated, asked(rule) | recode).findings

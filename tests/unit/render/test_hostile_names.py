@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import math
@@ -15,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wcwidth import wcswidth
 
+import fairgauge as fg
 import sample_reports
 from fairgauge.render import render
 from fairgauge.render.words.display_names import printable, shorten, width
@@ -158,3 +160,15 @@ def test_every_character_is_shown_as_it_is_or_escaped():
         assert printable(f"a{c}").startswith(f"a{c}".rstrip("\u200e")) == kept, hex(code)
         turned = unicodedata.bidirectional(c) in {"R", "AL", "AN"}
         assert not kept or c == "\u200e" or printable(c).endswith("\u200e") == turned, hex(code)
+
+
+def test_names_that_differ_in_blanks_alone_are_told_apart_in_every_table():
+    """Two rows were called White, of different numbers, and nothing showed which is which."""
+    counts = {"White": {"tp": 60, "fn": 40}, "White ": {"tp": 30, "fn": 70}, "a  b": {"tp": 5}}
+    report = fg.audit(fg.confusion("race", counts), metrics=["base_rate"])
+    for name in ("text", "markdown", "html"):
+        shown = html.unescape(render(report, name, **({} if name == "html" else {"full": True})))
+        blank = " " if name == "text" else "\u00a0"  # which other formats keep, as two of them
+        assert f"“White{blank}”" in shown
+        assert f"“a{blank}{blank}b”" in shown
+    assert {group.group for group in report.groups} == set(counts)

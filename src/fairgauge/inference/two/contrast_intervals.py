@@ -47,7 +47,7 @@ from fairgauge.inference.one.statistic_intervals import (
 )
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, Reason, ReasonCode
-from fairgauge.stats.arrays import Limits, Mask, quotient
+from fairgauge.stats.arrays import Limits, Mask, quiet, quotient
 from fairgauge.stats.contrasts import (
     difference_from_whole,
     expected_count,
@@ -448,8 +448,11 @@ def _with_single_rows(side: StatisticInterval, share: Array) -> At:
     def at(z: Array) -> Limits:
         low, high = side.at(z)
         alone = np.isneginf(low) & np.isposinf(high)
+        if not alone.any():
+            return low, high
         freedom = np.where((share > 0) & ~alone.reshape(share.shape), np.maximum(n - 1, 0), 0.0)
 
+        @quiet  # estimates and limits that are undefined, or infinite, are of no single row
         def filled(limit: Array) -> Array:
             with np.errstate(invalid="ignore", divide="ignore"):  # strata without rows or a number
                 apart = np.where(freedom > 0, (limit - side.estimate).reshape(share.shape), 0.0)

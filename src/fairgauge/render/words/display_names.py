@@ -15,6 +15,7 @@ _KEPT = "\u200c\u200d" + _LEFT_TO_RIGHT  # Persian and many emoji need joiners; 
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _RIGHT_TO_LEFT = {"R", "AL", "AN"}
 _BARE = re.compile(r"(?i)yes|no|true|false|[-+]?\d+([.:/-]\d+)*")
+_UNSEEN = re.compile("^ +| +$| {2,}")
 _RANGE = re.compile(r"[(\[][-\d.inf]+, [-\d.inf]+[)\]]")
 
 
@@ -40,10 +41,17 @@ def printable(text: object) -> str:
 def called(name: object) -> str:
     """Return a name of the user as it is shown: harmless, and whole unless it is endless.
 
-    >>> called("Native Hawaiian or Other Pacific Islander")
-    'Native Hawaiian or Other Pacific Islander'
+    Blanks that nobody would see are within quotation marks: they are all that two names differ in.
+
+    >>> called("Native Hawaiian or Other Pacific Islander"), called("White ")
+    ('Native Hawaiian or Other Pacific Islander', '“White\u00a0”')
     """
-    return shorten(printable(name), _LONGEST)
+    shown = shorten(printable(name), _LONGEST)
+    return f"“{_UNSEEN.sub(_kept, shown)}”" if _UNSEEN.search(shown) else shown
+
+
+def _kept(blanks: re.Match[str]) -> str:
+    return "\u00a0" * len(blanks[0])  # which no page and no table takes away
 
 
 def file_of(source: str) -> str:

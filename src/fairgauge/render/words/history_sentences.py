@@ -33,7 +33,8 @@ def _value(each: HistoryFinding) -> str:
 
 def _quoted(value: str | None) -> str:
     """Return a value with its blanks visible."""
-    return f'"{called(value or "")}"'
+    text = called(value or "")
+    return text if text.startswith("“") else f'"{text}"'
 
 
 def _gap(each: HistoryFinding) -> str:
@@ -150,7 +151,8 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
     ),
     HistoryProblem.UNKNOWN_GROUP: lambda each: (
         f"{_rows(each)} with {_value(each)}, which counts as a group. If it means that the group "
-        "is not known, recode it as unknown (recode), and add the periods again (--replace)."
+        "is not known, recode it as unknown, else as a group (recode), and add the periods again "
+        "(--replace)."
     ),
     HistoryProblem.ONE_VALUE: lambda each: (
         f"all {_rows(each)} that have a value in {called(each.column or '')} have "
