@@ -454,10 +454,9 @@ def _with_single_rows(side: StatisticInterval, share: Array) -> At:
 
         @quiet  # estimates and limits that are undefined, or infinite, are of no single row
         def filled(limit: Array) -> Array:
-            with np.errstate(invalid="ignore", divide="ignore"):  # strata without rows or a number
-                apart = np.where(freedom > 0, (limit - side.estimate).reshape(share.shape), 0.0)
-                of_one = np.sqrt(quotient((freedom * n * apart**2).sum(1), freedom.sum(1)))
-                distance = np.copysign((of_one[:, None] / np.sqrt(n)).ravel(), limit)
+            apart = np.where(freedom > 0, (limit - side.estimate).reshape(share.shape), 0.0)
+            of_one = np.sqrt(quotient((freedom * n * apart**2).sum(1), freedom.sum(1)))
+            distance = np.copysign((of_one[:, None] / np.sqrt(n)).ravel(), limit)
             known = alone & np.isfinite(distance)
             return np.where(known, side.estimate + distance, limit)
 
