@@ -396,7 +396,7 @@ def _numbers(
     if many and _streams(rows):
         # any cut will do: the numbers themselves are read
         cut = Spec(sensitive=tuple(Feature(c, cuts=(0.0,)) for c in many), count=count)
-        for batch in rows.batches(plan(cut), {}):
+        for batch in rows.batches(plan(cut)):
             cases = np.nan_to_num(batch.numbers[count]) if count else None
             for column, counted_numbers in many.items():
                 numbers = batch.numbers[column]

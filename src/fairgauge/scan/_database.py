@@ -26,7 +26,7 @@ from fairgauge.scan._sql import (
     select,
     select_rows,
 )
-from fairgauge.scan.row_codes import Batch, Levels, record_batches
+from fairgauge.scan.row_codes import Batch, record_batches
 from fairgauge.scan.source import Record, Source, check_unique_names, not_numeric
 
 if TYPE_CHECKING:
@@ -145,9 +145,8 @@ class Database:
 
     streams: ClassVar[bool] = True
 
-    def batches(self, plan: Plan, levels: Levels) -> Iterator[Batch]:
+    def batches(self, plan: Plan) -> Iterator[Batch]:
         """Yield the rows of the columns of a plan."""
-        del levels
         yield from record_batches(plan, self._run(select_rows(plan, self._from, self._written())))
 
     def query(self, plan: Plan) -> str:

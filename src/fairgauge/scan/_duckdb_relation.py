@@ -23,7 +23,7 @@ from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Plan
 from fairgauge.errors import DataError, quote
 from fairgauge.scan._sql import Columns, count_by_sql, identifier, select, select_rows
-from fairgauge.scan.row_codes import BATCH, Batch, Levels, has_arrow, sql_batches
+from fairgauge.scan.row_codes import BATCH, Batch, has_arrow, sql_batches
 from fairgauge.scan.scan_progress import Rows, progress
 from fairgauge.scan.source import Fetched, Record, Source, check_unique_names, not_numeric
 
@@ -264,14 +264,11 @@ def typed_columns(
         # nullif(..., 'NaN') goes wrong: DuckDB 1.5 trusts Parquet's statistics, which leave NaN out
         return f"CASE WHEN NOT isnan({double}) THEN {double} END"
 
-    strings = {column for column, (_, kind) in written.items() if kind == "VARCHAR"}
-    kept = frozenset(strings - texts)
     batched = frozenset(c for c, (_, kind) in written.items() if kind in _BATCHED)
     return Columns(
         key,
         number,
         texts=texts,
-        strings=kept,
         batched=batched,
         moment=last_of_times,
         double_or_nan=double_or_nan,
@@ -310,14 +307,13 @@ class Relation:
         """Return whether rows can be read in batches."""
         return has_arrow()
 
-    def batches(self, plan: Plan, levels: Levels) -> Iterator[Batch]:
+    def batches(self, plan: Plan) -> Iterator[Batch]:
         """Yield the rows."""
         written = self.written()
-        listed = written.listed(levels)
-        query = select_rows(plan, _VIEW, written, listed)
+        query = select_rows(plan, _VIEW, written)
         with engine_errors(self.name):
             found = arrow_reader(self.relation.query(_VIEW, query), BATCH)
-            yield from sql_batches(plan, found, listed)
+            yield from sql_batches(plan, found)
 
     def query(self, plan: Plan) -> str:
         """Return the query that counts."""

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Axis, Factor, Moment, Plan
-    from fairgauge.scan.row_codes import Batch, Levels
+    from fairgauge.scan.row_codes import Batch
     from fairgauge.scan.source import Fetched, Source
 
     Table = nw.DataFrame[Any]
@@ -90,9 +90,8 @@ class NarwhalsFrame:
             has_arrow() and self.at_hand and (not lazy or hasattr(self.frame.to_native(), _COLLECT))
         )
 
-    def batches(self, plan: Plan, levels: Levels) -> Iterator[Batch]:
+    def batches(self, plan: Plan) -> Iterator[Batch]:
         """Yield the rows."""
-        del levels
         with _as_data_error(self.name):
             frame = _ready(self.frame, plan.columns)
             kept = [nw.col(_held(plan, axis.column)) for axis in plan.axes if not axis.bins]

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Axis, Plan
-    from fairgauge.scan.row_codes import Levels
     from fairgauge.scan.source import Fetched
 
     Codes = NDArray[np.integer[Any]]
@@ -65,9 +64,8 @@ class PandasFrame:
 
     streams: ClassVar[bool] = True
 
-    def batches(self, plan: Plan, levels: Levels) -> Iterator[Batch]:
+    def batches(self, plan: Plan) -> Iterator[Batch]:
         """Yield the rows."""
-        del levels
         return self._batches(plan, max(len(self.frame), 1))
 
     def _batches(self, plan: Plan, limit: int) -> Iterator[Batch]:
@@ -260,10 +258,10 @@ class DaskFrame:
 
     streams: ClassVar[bool] = True
 
-    def batches(self, plan: Plan, levels: Levels) -> Iterator[Batch]:
+    def batches(self, plan: Plan) -> Iterator[Batch]:
         """Yield the rows, one part after the other."""
         for part in self._parts(plan):
-            yield from PandasFrame(self.name, part.compute()).batches(plan, levels)
+            yield from PandasFrame(self.name, part.compute()).batches(plan)
 
     def _parts(self, plan: Plan) -> list[Any]:
         wanted = [c for c in self.frame.columns if str(c) in plan.columns]

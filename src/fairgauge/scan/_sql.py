@@ -18,7 +18,6 @@ from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import LARGEST, WEIGHTS, Axis, Factor, Moment, Plan
 from fairgauge.enums import Uncounted
 from fairgauge.errors import DataError, quote
-from fairgauge.scan.row_codes import Levels
 from fairgauge.scan.source import (
     LEAST_LOG,
     ROWS_PER_VALUE,
@@ -30,13 +29,10 @@ from fairgauge.scan.source import (
     check_values,
     ranged_columns,
 )
-from fairgauge.values import Value
 
 Run: TypeAlias = Callable[[str], Iterator[Record]]
 
 _FEW_CELLS = 100_000
-_MOST_LISTED = 32
-"""Texts of a column up to which DuckDB finds the position of each as fast as it sends the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +50,6 @@ class Columns:
     double : the type of double-precision numbers.
     sets : whether the engine knows grouping sets.
     looks : whether a look at the first rows is cheap.
-    strings : the columns of DuckDB that are typed as texts.
     batched : the columns whose values are in batches of rows what DuckDB groups by.
     moment : writes a key as the last of some times that is not after it, if the engine can.
     double_or_nan : the expression as a double, if it is cheaper where NaN is not taken for missing.
@@ -68,7 +63,6 @@ class Columns:
     double: str = "DOUBLE"
     sets: bool = True
     looks: bool = True
-    strings: frozenset[str] = frozenset()
     batched: frozenset[str] = frozenset()
     moment: Callable[[str, Sequence[dt.datetime]], str] | None = None
     double_or_nan: Callable[[str], str] | None = None
@@ -77,18 +71,6 @@ class Columns:
         """Return the expression of an axis of plain values to group by."""
         key = self.key(axis.column)
         return self.moment(key, axis.moments) if self.moment and axis.moments else key
-
-    def listed(self, levels: Levels) -> Levels:
-        """Return the axes of few texts, whose positions are read and not the texts."""
-        return {
-            axis: values
-            for axis, values in levels.items()
-            if axis.column in self.strings
-            and not axis.bins
-            and axis.recoding is None
-            and 0 < len(values) <= _MOST_LISTED
-            and not any("\0" in str(value) for value in values)
-        }
 
     def beside(self, made: Mapping[str, tuple[str, str, str]]) -> Columns:
         """Return the columns and others that are made: the key, number and wrong text of each."""
@@ -165,34 +147,11 @@ def select(plan: Plan, relation: str, columns: Columns) -> str:
     )
 
 
-def select_rows(
-    plan: Plan,
-    relation: str,
-    columns: Columns,
-    listed: Levels | None = None,
-) -> str:
-    """Write the query of all rows: the values of every plain axis, and the numbers.
-
-    Of axes in ``listed``, in place of a value its position among a missing one and these.
-    """
-    keys = [
-        _position(columns.key(axis.column), listed[axis])
-        if listed and axis in listed
-        else columns.key_of(axis)
-        for axis in plan.axes
-        if not axis.bins
-    ]
+def select_rows(plan: Plan, relation: str, columns: Columns) -> str:
+    """Write the query of all rows: the values of every plain axis, and the numbers."""
+    keys = [columns.key_of(axis) for axis in plan.axes if not axis.bins]
     numbers = map(columns.double_or_nan or columns.number, plan.numeric_columns)
     return f"SELECT {', '.join([*keys, *numbers])} FROM {relation}"
-
-
-def _position(key: str, values: Sequence[Value]) -> str:
-    """Write the position of a text in a list: that of a missing one, of values, NULL of others.
-
-    DuckDB finds it once for each entry of a dictionary, as it does for no longer expression.
-    """
-    among = ", ".join(["NULL", *(literal(str(value)) for value in values)])
-    return f"CAST(list_position([{among}], {key}) AS TINYINT)"
 
 
 def _in_sets(plan: Plan, columns: Columns) -> bool:

@@ -22,7 +22,7 @@ from fairgauge.identity import Bin
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.specification import Spec
 from fairgauge.scan.row_access import read_rows
-from fairgauge.scan.row_codes import Batch, Levels, PositionsInLevels, Streamed
+from fairgauge.scan.row_codes import Batch, PositionsInLevels, Streamed
 from fairgauge.scan.source import Fetched, Readable, Source
 from fairgauge.values import Value, matches, name_of
 
@@ -129,7 +129,7 @@ class _ChosenRows:
         """Return whether rows can be read in batches."""
         return isinstance(self.source, Streamed) and self.source.streams
 
-    def batches(self, plan: Plan, levels: Levels) -> Iterator[Batch]:
+    def batches(self, plan: Plan) -> Iterator[Batch]:
         """Yield the rows, which were counted before."""
         assert isinstance(self.source, Streamed)
         axes = self.axes
@@ -143,7 +143,7 @@ class _ChosenRows:
             for axis, each in zip(axes, self.spec.where, strict=True)
         }
         places = {axis: PositionsInLevels(axis, found[axis]) for axis in axes if not axis.bins}
-        for batch in self.source.batches(_with_axes(plan, axes), {**levels, **found}):
+        for batch in self.source.batches(_with_axes(plan, axes)):
             codes: dict[Axis, NDArray[np.integer[Any]]] = {
                 axis: each.of(*batch.keys[axis]) for axis, each in places.items()
             }

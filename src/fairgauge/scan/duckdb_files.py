@@ -13,7 +13,7 @@ from fairgauge.errors import DataError, listing, quote
 from fairgauge.object_stores import Place, address
 from fairgauge.scan._duckdb_relation import ahead, record_batches, run, run_in_order, unknown
 from fairgauge.scan._sql import Columns, count_by_sql, literal, select, select_rows
-from fairgauge.scan.row_codes import BATCH, Batch, Levels, has_arrow, sql_batches
+from fairgauge.scan.row_codes import BATCH, Batch, has_arrow, sql_batches
 from fairgauge.scan.scan_progress import Rows, progress
 from fairgauge.scan.source import Fetched, Record
 
@@ -105,13 +105,18 @@ class DuckFiles:
 
         sums = CellSums(plan)
         with progress("Counting rows", lambda: sums.rows / (self.rows() or 1), self.rows):
-            for batch in self._read(plan, {}, _ROWS):
+            for batch in self.batches(plan, _ROWS):
                 sums.add(batch)
                 if not sums.dense:
                     return None
         return joined(plan, [sums.scanned()], limit, self.written.texts)
 
-    def _read(self, plan: Plan, levels: Levels, rows: int) -> Iterator[Batch]:
+    @property
+    def streams(self) -> bool:
+        """Return whether rows can be read in batches: where keys are values as they are."""
+        return has_arrow() and self.written.decode is None
+
+    def batches(self, plan: Plan, rows: int = BATCH) -> Iterator[Batch]:
         """Yield batches of about so many rows, by Arrow if it reads the columns as DuckDB does."""
         if self.parquet:
             from fairgauge.scan._parquet_batches import parquet_batches
@@ -119,18 +124,8 @@ class DuckFiles:
             found = parquet_batches(plan, self.name, self.parquet)
             if found is not None:
                 return ahead(found.read(plan, rows))
-        listed = self.written.listed(levels)
-        query = select_rows(plan, self.relation, self.written, listed)
-        return sql_batches(plan, record_batches(query, self.name, rows), listed)
-
-    @property
-    def streams(self) -> bool:
-        """Return whether rows can be read in batches: where keys are values as they are."""
-        return has_arrow() and self.written.decode is None
-
-    def batches(self, plan: Plan, levels: Levels) -> Iterator[Batch]:
-        """Yield the rows."""
-        return self._read(plan, levels, BATCH)
+        query = select_rows(plan, self.relation, self.written)
+        return sql_batches(plan, record_batches(query, self.name, rows))
 
     def query(self, plan: Plan) -> str:
         """Return the query of DuckDB that counts."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from itertools import islice
@@ -17,12 +17,8 @@ from fairgauge.enums import Role
 from fairgauge.errors import DataError, quote
 from fairgauge.values import Value, canonical, name_of, plain_number
 
-Levels = Mapping[Axis, Sequence[Value]]
-
 _ABSENT = -2
 """The place of a value that no row may have."""
-UNLISTED = -2
-"""The position of a value that is none of those an engine was asked for."""
 BATCH = 524_288
 """Rows of a batch, over which what is done once for each is spread."""
 _WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32")
@@ -41,7 +37,7 @@ class Batch:
     Attributes
     ----------
     keys : for every axis of plain values the engine's own values, and the position of each row
-        among them; -1 is a missing value, `UNLISTED` one that is none of them.
+        among them; -1 is a missing value.
     numbers : for every column of numbers, NaN where missing.
     """
 
@@ -63,7 +59,7 @@ class Streamed(Protocol):
     def streams(self) -> bool:
         """Return whether they can, with the libraries that are installed."""
 
-    def batches(self, plan: Plan, levels: Levels) -> Iterator[Batch]:
+    def batches(self, plan: Plan) -> Iterator[Batch]:
         """Yield the rows in any order, whose values had these levels when they were counted."""
 
 
@@ -104,7 +100,7 @@ def coded_rows(source: Streamed, cube: Cube) -> Iterator[CodedRows]:
         axis: PositionsInLevels(axis, cube.levels[axis]) for axis in cube.plan.axes if not axis.bins
     }
     score = cube.plan.axis(Role.SCORE)
-    for batch in source.batches(cube.plan, cube.levels):
+    for batch in source.batches(cube.plan):
         codes: dict[Axis, NDArray[np.integer[Any]]] = {
             axis: places[axis].of(*found) for axis, found in batch.keys.items()
         }
@@ -131,21 +127,21 @@ class PositionsInLevels:
         self, values: Sequence[object], positions: NDArray[np.integer[Any]]
     ) -> NDArray[np.integer[Any]]:
         """Return the level of every row, from its position among the engine's values."""
-        unknown = [_ABSENT, self._place(None)]  # the last entries, which positions below 0 read
+        missing = self._place(None)  # the last entry, which position -1 reads
         # the values of one list only grow
         if (
             self._known is None
             or self._known[0] is not values
-            or len(self._known[1]) != len(values) + len(unknown)
+            or len(self._known[1]) != len(values) + 1
         ):
-            places = [*map(self._place, values), *unknown]
-            same = places == [*range(len(values)), UNLISTED, -1]
+            places = [*map(self._place, values), missing]
+            same = places == [*range(len(values)), -1]
             self._known = values, np.array(places, dtype=np.int32), same
         _, places_of, same = self._known
         found = positions if same else np.take(places_of, positions)
         if found.size and found.min() == _ABSENT:
             at = int(positions[np.argmin(found)])
-            value = "a value" if at == UNLISTED else f"the value {quote(str(values[at]))}"
+            value = "missing values" if at < 0 else f"the value {quote(str(values[at]))}"
             raise DataError(
                 f"column {quote(self._axis.column)} has {value}, which it had not when it was "
                 "counted first: the data change while they are read; search a copy of them"
@@ -164,20 +160,11 @@ class PositionsInLevels:
         return _ABSENT if place is None else place
 
 
-def arrow_batch(
-    plan: Plan, keys: Sequence[Any], numbers: Sequence[Any], listed: Levels | None = None
-) -> Batch:
-    """Return a batch of Arrow arrays: of each axis of plain values, and of each numeric column.
-
-    Of axes in ``listed`` the arrays hold the positions among a missing value and these, from 1 on.
-    """
+def arrow_batch(plan: Plan, keys: Sequence[Any], numbers: Sequence[Any]) -> Batch:
+    """Return a batch of Arrow arrays: of each axis of plain values, and of each numeric column."""
     plain = [axis for axis in plan.axes if not axis.bins]
     coded: dict[Axis, tuple[Sequence[object], NDArray[np.integer[Any]]]] = {}
     for axis, array in zip(plain, keys, strict=True):
-        if listed and axis in listed:
-            places, known = _flat(array)
-            coded[axis] = listed[axis], (places if known is None else places * known) + UNLISTED
-            continue
         if str(array.type) in _WHOLE and not array.null_count and len(array):
             whole, _ = _flat(array)
             low, high = int(whole.min()), int(whole.max())
@@ -224,11 +211,11 @@ def _flat(array: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
     return values, known[start - 8 * first :][: len(array)].view(np.bool_)
 
 
-def sql_batches(plan: Plan, found: Iterator[Any], listed: Levels | None = None) -> Iterator[Batch]:
+def sql_batches(plan: Plan, found: Iterator[Any]) -> Iterator[Batch]:
     """Yield batches of the record batches of the query of all rows: keys, then numbers."""
     keys = sum(not axis.bins for axis in plan.axes)
     for each in found:
-        yield arrow_batch(plan, each.columns[:keys], each.columns[keys:], listed)
+        yield arrow_batch(plan, each.columns[:keys], each.columns[keys:])
 
 
 def record_batches(plan: Plan, records: Iterator[Sequence[Any]]) -> Iterator[Batch]:

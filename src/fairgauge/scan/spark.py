@@ -13,7 +13,7 @@ from fairgauge.errors import DataError, MissingExtra, quote
 from fairgauge.object_stores import SHOWN_STORES
 from fairgauge.scan._duckdb_relation import reason
 from fairgauge.scan._sql import Columns, count_by_sql, select, select_rows
-from fairgauge.scan.row_codes import Batch, Levels, record_batches
+from fairgauge.scan.row_codes import Batch, record_batches
 from fairgauge.scan.source import Opened, Record, check_unique_names, not_numeric
 
 if TYPE_CHECKING:
@@ -61,9 +61,8 @@ class SparkFrame:
 
     streams: ClassVar[bool] = True
 
-    def batches(self, plan: Plan, levels: Levels) -> Iterator[Batch]:
+    def batches(self, plan: Plan) -> Iterator[Batch]:
         """Yield the rows of the columns of a plan; one partition at a time is at hand."""
-        del levels
         with self._view() as view, _as_data_error(self.name):
             found = self.frame.sparkSession.sql(select_rows(plan, view, self._written()))
             yield from record_batches(plan, found.toLocalIterator())
