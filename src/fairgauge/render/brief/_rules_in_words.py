@@ -13,7 +13,7 @@ from fairgauge.question.rules import limits_of
 from fairgauge.reasons import ReasonCode
 from fairgauge.render.brief._compared_means import ComparedMeans, quantity
 from fairgauge.render.brief._compared_shares import ComparedShares, RateWords
-from fairgauge.render.brief._vocabulary import Vocabulary
+from fairgauge.render.brief._vocabulary import Vocabulary, of_any_class
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.words.numbers import listing, minus, numbered, plural
@@ -92,7 +92,7 @@ def rule_in_words(report: Report, words: Vocabulary, rule: RuleResult) -> str:
         return ""
     rate = shares.rate
     if shares.contrast.class_scope.kind is ClassKind.CLASS:  # the rule is about each of them
-        rate = RateWords(words.of_any_class(), shares.row)
+        rate = RateWords(of_any_class(words), shares.row)
     return share_rule_in_words(rate, shares.contrast.definition, limits, whom)
 
 

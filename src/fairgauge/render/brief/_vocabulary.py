@@ -94,6 +94,13 @@ def widened_in_words(confidence: float, changes: int) -> str:
     return f"{interval_in_words(confidence)}; those of {of} are tested together."
 
 
+def of_any_class(words: Vocabulary) -> Vocabulary:
+    """Return the words of a rule that is about each class."""
+    made = copy.copy(words)
+    made.fits = _fits("this class or not")
+    return made
+
+
 def _fits(what: str) -> tuple[str, str]:
     """Return that a prediction matches the outcome, and that it does not."""
     return f"{what} is right", f"{what} is wrong"
@@ -199,12 +206,6 @@ class Vocabulary:
             words.cut, words.fits = scope.name, _fits(f"“{called(scope.name)}” or not")
         favourable = favourable_in(self.words.favourable, scope)
         words.words = replace(words.words, favourable=favourable)
-        return words
-
-    def of_any_class(self) -> Vocabulary:
-        """Return the words of a rule that is about each class."""
-        words = copy.copy(self)
-        words.fits = _fits("this class or not")
         return words
 
     @property
