@@ -462,7 +462,7 @@ class DiagnosticCode(StrEnum):
     COUNTED_AS = "counted_as"  # verdicts, outcome
     ASSUMED_POSITIVE = "assumed_positive"  # column, value, others
     UNFAVOURABLE_POSITIVE = "unfavourable_positive"  # column, values, others
-    FEW_PUBLISHED = "few_published"  # groups, features, fewer: of tables to publish
+    FEW_PUBLISHED = "few_published"  # groups, features, fewer, strata of pay: tables to publish
     PREDICTION_NOT_A_LABEL = "prediction_not_a_label"  # column, label, values, rows
     UNDECIDED_OUTCOMES = "undecided_outcomes"  # column, values, rows, codes, condition, beside
     APPROVED_AS_REFUSED = "approved_as_refused"  # column, values, rows, positive: of HMDA

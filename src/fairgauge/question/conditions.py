@@ -6,7 +6,7 @@ import datetime as dt
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -296,6 +296,17 @@ class RowCondition:
         except LookupError as error:
             message = f"column {quote(self.column)} {error}"
             raise SpecError(Problem(f"where.{self.column}", message)) from None
+
+    def keeps_missing(self, outcomes: Container[str | None]) -> bool:
+        """Return whether rows without a value are counted: those without an outcome are.
+
+        Nobody knows whether they meet a condition on it. They are rows without an outcome, which a
+        pass allows for, and would be left out without a word. A condition may name them.
+
+        >>> RowCondition("approved", (ValueSet((1,)),)).keeps_missing({"approved"})
+        True
+        """
+        return self.holds(None) or (self.column in outcomes and None not in self.values)
 
     def to_text(self) -> str:
         """Return the condition as its flag has it.

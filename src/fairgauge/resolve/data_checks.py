@@ -226,16 +226,23 @@ def _identified(spec: Spec) -> tuple[str | None, str]:
 def few_published(
     features: Iterable[GroupCounts], spec: Spec, groups: Iterable[Group]
 ) -> Iterator[Diagnostic]:
-    """Warn of groups of a few people in tables to publish: their rates are of single decisions."""
-    if spec.preset is None or not preset(spec.preset).published_metrics:
+    """Warn of groups of a few people in tables to publish: their rates are of single people.
+
+    Of rates of decisions the tables are of all strata together, of pay of each stratum, too.
+    """
+    chosen = None if spec.preset is None else preset(spec.preset)
+    if chosen is None or (not chosen.published_metrics and chosen.category_limit is None):
         return
+    of_amounts = chosen.category_limit is not None
     people = _people_by_group(features) if spec.person else {}
-    rates = [(each, each.rates.get("selection_rate")) for each in groups]
+    rates = [
+        (each, each.rates.get("mean_label" if of_amounts else "selection_rate")) for each in groups
+    ]
     few = [
         each
         for each, rate in rates
         if each.reference_kind is None
-        and each.scope == OVERALL  # the tables are of all strata together
+        and (each.scope == OVERALL or of_amounts)
         and rate
         and rate.denominator
         and people.get((each.feature, each.group), rate.denominator) < _FEW_PUBLISHED
@@ -245,6 +252,7 @@ def few_published(
             DiagnosticCode.FEW_PUBLISHED,
             groups=tuple(str(each.group) for each in few),
             features=tuple(each.feature for each in few),
+            **({"strata": tuple(each.scope.stratum for each in few)} if of_amounts else {}),
             fewer=_FEW_PUBLISHED,
             **({"unit": "people"} if spec.person else {}),
         )

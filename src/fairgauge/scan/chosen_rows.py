@@ -7,7 +7,7 @@ other values are omitted, so that a value means the same as it does for groups.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -91,6 +91,11 @@ class _ChosenRows:
         return self.source.columns
 
     @property
+    def outcomes(self) -> tuple[str | None, ...]:
+        """Return the columns of outcomes and decisions."""
+        return self.spec.label, self.spec.prediction, self.spec.score
+
+    @property
     def axes(self) -> tuple[Axis, ...]:
         """Return the axes of the conditions."""
         return tuple(
@@ -114,7 +119,7 @@ class _ChosenRows:
                 "in or remove them first"
             )
         kept = [
-            _kept(axis, each, cube.levels[axis])
+            _kept(axis, each, cube.levels[axis], self.outcomes)
             for axis, each in zip(axes, self.spec.where, strict=True)
         ]
         tables = tuple(_chosen(table, kept, len(axes)) for table in cube.tables)
@@ -139,7 +144,7 @@ class _ChosenRows:
             self.known.update(counts.levels)
         found = self.known
         kept = {
-            axis: _kept(axis, each, found[axis])
+            axis: _kept(axis, each, found[axis], self.outcomes)
             for axis, each in zip(axes, self.spec.where, strict=True)
         }
         places = {axis: PositionsInLevels(axis, found[axis]) for axis in axes if not axis.bins}
@@ -172,14 +177,24 @@ class _ReadableRows(_ChosenRows):
         named = [each.column for each in conditions]
         values = read_rows(self.source, named, most, self.spec.recode)
         meet = np.logical_and.reduce(
-            [np.array([each.holds(v) for v in values[each.column]]) for each in conditions]
+            [
+                np.array(
+                    [
+                        each.keeps_missing(self.outcomes) if v is None else each.holds(v)
+                        for v in values[each.column]
+                    ]
+                )
+                for each in conditions
+            ]
         )
         places = np.flatnonzero(meet).tolist()
         found, texts = self.source.fetch(columns, most)
         return [[column[i] for i in places] for column in found], texts
 
 
-def _kept(axis: Axis, condition: RowCondition, levels: tuple[Value, ...]) -> NDArray[np.bool_]:
+def _kept(
+    axis: Axis, condition: RowCondition, levels: tuple[Value, ...], outcomes: Container[str | None]
+) -> NDArray[np.bool_]:
     """Return which codes of an axis meet a condition; the last is that of missing values."""
     kept = np.zeros(len(levels) + 1, dtype=bool)
     if axis.cuts:
@@ -207,7 +222,9 @@ def _kept(axis: Axis, condition: RowCondition, levels: tuple[Value, ...]) -> NDA
                 )
             )
         kept[found] = True
-    return ~kept if condition.negated else kept
+    kept = ~kept if condition.negated else kept
+    kept[-1] = condition.keeps_missing(outcomes)
+    return kept
 
 
 def _is_harmless(value: Value, condition: RowCondition, levels: tuple[Value, ...]) -> bool:

@@ -168,6 +168,21 @@ def test_the_tables_to_publish_are_of_all_strata():
     assert not _warned(rows, Code.FEW_PUBLISHED, sensitive="sex", preset="nyc-ll144", strata="job")
 
 
+def test_the_pay_of_a_single_person_in_a_category_is_warned_of():
+    """The table to publish printed the exact pay of the one woman of a grade without a word."""
+    grades = ["G1"] * 200 + ["G5"] * 20 + [None] * 20
+    rows = pl.DataFrame({
+        "sex": [*["F", "M"] * 100, "F", *["M"] * 19, *["F", "M"] * 10],
+        "pay": [40_000.0 + 37 * i for i in range(240)], "grade": grades,
+    })  # fmt: skip
+    report = fg.audit(rows, label="pay", sensitive="sex", reference={"sex": "M"}, strata="grade",
+                      preset="eu-pay-transparency")  # fmt: skip
+    (text,) = [str(each) for each in report.diagnostics if each.code is Code.FEW_PUBLISHED]
+    assert "fewer than 10 rows (sex: F in G5): their averages can show what single" in text
+    page = render(report, "markdown")
+    assert "20 rows without grade are in no category." in page
+
+
 def test_people_of_tables_to_publish_are_counted_once_each():
     race, person = ["B" if i < 24 else "A" for i in range(240)], [i % 4 for i in range(24)]
     rows = _rows(race=race, person=[*person, *range(24, 240)])

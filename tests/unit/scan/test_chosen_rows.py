@@ -78,6 +78,10 @@ QUESTIONS = {
 }
 
 
+def said(report):
+    return " ".join(str(report).split())
+
+
 def numbers(report):
     return (
         report.data.rows,
@@ -109,6 +113,29 @@ def test_whatever_is_asked_is_asked_of_these_rows(question):
     text = " ".join(str(found).split())
     counted = "Only rows with age > 35 and region = 1 or 2 are counted, and not compared with"
     assert f"{counted} the other rows." in text
+
+
+@pytest.mark.parametrize("engine", ["polars", "pandas", "parquet"])
+def test_a_condition_on_the_outcome_does_not_hide_rows_without_one(engine, tmp_path):
+    """A third of the refusals of one group were blanked, and a rule passed by their absence."""
+    sexes, codes = ["F"] * 500 + ["M"] * 500, (["1"] * 300 + ["3"] * 100 + [None] * 100) * 2
+    frame = pl.DataFrame({"sex": sexes, "code": codes, "noise": [*range(1_000)]})
+    frame = frame.with_columns(pl.when(COL("noise") % 50 == 0).then(pl.lit("4"))
+                               .otherwise("code").alias("code"))  # fmt: skip
+    frame.write_parquet(tmp_path / "rows.parquet")
+    data = {"polars": frame, "pandas": frame.to_pandas(), "parquet": tmp_path / "rows.parquet"}
+    asked = {"prediction": "code", "positive": "1", "sensitive": "sex",
+             "rules": "selection_rate.ratio >= 0.8"}  # fmt: skip
+    found = [fg.audit(data[engine], **asked, where=w) for w in ("code = 1 or 3", "code != 4")]
+    assert found[0].data.excluded == found[1].data.excluded
+    assert found[0].data.excluded["missing prediction"] > 0
+    assert found[0].verdict is found[1].verdict
+    assert "Rows without a value of code are kept, as rows without an outcome." in said(found[0])
+    named = fg.audit(data[engine], **asked, where="code != 4 or (missing)")
+    assert named.data.rows == frame.filter(COL("code") != "4").height
+    other = fg.audit(data[engine], prediction="code", positive="1", sensitive="sex",
+                     where="noise < 900")  # fmt: skip
+    assert "Rows without a value of noise are not among them." in said(other)
 
 
 def test_that_nothing_was_found_is_stated_of_these_rows_alone():

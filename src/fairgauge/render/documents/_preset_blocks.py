@@ -29,7 +29,7 @@ from fairgauge.render.words.metric_words import (
     signed,
     unit,
 )
-from fairgauge.render.words.numbers import count, listing, minus, percent, plural
+from fairgauge.render.words.numbers import count, listing, minus, numbered, percent, plural
 from fairgauge.render.words.question_sentences import (
     only_reference,
     preset_reference_replaced,
@@ -373,7 +373,7 @@ def gaps_by_category(report: Report, sections: Sequence[FeatureResults]) -> Iter
     for section in sections:
         inside = [e for e in section.inside if e.metric == found.options["metrics"][0]]
         for gaps in _by_sides(inside, section, found):
-            yield _by_category(gaps, called(column))
+            yield _by_category(gaps, called(column), report)
 
 
 def _by_sides(
@@ -457,10 +457,15 @@ def _overall(gaps: Sequence[_PublishedGap]) -> Table:
     )
 
 
-def _by_category(gaps: Sequence[_PublishedGap], column: str) -> Table:
+def _by_category(gaps: Sequence[_PublishedGap], column: str, report: Report) -> Table:
     limit = gaps[0].preset.category_limit or 0.0
     group, reference = map(called, _sides(gaps[0].of))
     least = f"{100 * limit:.4g}% or more"
+
+    absent = report.data.excluded.get("missing stratum", 0)
+    verb = plural(absent, "is", "are")
+    note = f"{numbered(absent, 'rows')} without {column} {verb} in no category."
+    without_one = [note] if absent else []
 
     def reached(each: _PublishedGap) -> str:
         return "-" if each.value is None else "yes" if abs(each.value) >= limit else "no"
@@ -487,6 +492,7 @@ def _by_category(gaps: Sequence[_PublishedGap], column: str) -> Table:
         notes=(
             _note(group, reference, column)
             + f" “{least}” is of the gap as counted, in either direction, whatever its interval.",
+            *without_one,
         ),
     )
 

@@ -377,15 +377,21 @@ def _people(d: Diagnostic) -> str:
 
 def _few_published(d: Diagnostic) -> str:
     places: dict[str, list[str]] = {}
-    for group, feature in zip(d["groups"], d["features"], strict=True):
-        places.setdefault(feature, []).append(called(group))
+    strata = d.get("strata")
+    inside_of = strata or [None] * len(d["groups"])
+    for group, feature, stratum in zip(d["groups"], d["features"], inside_of, strict=True):
+        inside = "" if stratum is None else f" in {called(stratum)}"
+        places.setdefault(feature, []).append(f"{called(group)}{inside}")
     named = "; ".join(
         f"{called(feature)}: {numbers.listing(groups, most=3)}"
         for feature, groups in places.items()
     )
+    shown = "averages can show what single people are paid"
+    if strata is None:
+        shown = "rates can show what was decided about single people"
     return (
         f"the tables to publish have groups of fewer than {d['fewer']} {_unit(d)} ({named}): their "
-        "rates can show what was decided about single people; look at them before you publish"
+        f"{shown}; look at them before you publish"
     )
 
 

@@ -18,6 +18,7 @@ from fairgauge.enums import (
 )
 from fairgauge.errors import quote
 from fairgauge.identity import FeatureId, feature_names, name_of_values
+from fairgauge.question.conditions import read_conditions
 from fairgauge.question.features import strata_columns, strata_named
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.presets import preset, preset_names
@@ -646,5 +647,21 @@ def chosen_rows(result: object) -> tuple[str, ...]:
     """Return which rows were counted, where the question has conditions."""
     if not (conditions := conditions_of(result)):
         return ()
+    spec = result.spec  # type: ignore[attr-defined]  # which has conditions
     named = listing(conditions, most=50)
-    return (f"Only rows with {named} are counted, and not compared with the other rows.",)
+    texts = [f"Only rows with {named} are counted, and not compared with the other rows."]
+    open_ones = [e for e in read_conditions(spec["where"], "where", []) if not e.holds(None)]
+    absent = [called(e.column) for e in open_ones if not e.keeps_missing(outcome_columns(spec))]
+    kept = [called(e.column) for e in open_ones if e.keeps_missing(outcome_columns(spec))]
+    if absent:
+        texts.append(f"Rows without a value of {listing(absent, 'or')} are not among them.")
+    if kept:
+        texts.append(
+            f"Rows without a value of {listing(kept, 'or')} are kept, as rows without an outcome."
+        )
+    return (" ".join(texts),)
+
+
+def outcome_columns(spec: Mapping[str, Any]) -> set[str | None]:
+    """Return the columns of outcomes and decisions of a question."""
+    return {spec.get(role) for role in ("label", "prediction", "score")}
