@@ -74,6 +74,7 @@ def check_history(
     features: Sequence[str] = (),
     intersections: Sequence[Sequence[str]] = (),
     named: Container[tuple[str, str]] = (),
+    until: Period | None = None,
 ) -> tuple[HistoryFinding, ...]:
     """Return what may be wrong with the periods of a history.
 
@@ -88,6 +89,7 @@ def check_history(
     positive : the values of these that are positive by the question.
     features, intersections : the columns of groups, and those that are crossed.
     named : the columns and groups that a recoding names, which are groups whatever their name is.
+    until : the last period that was asked for.
     """
     if not periods:
         return ()
@@ -118,7 +120,7 @@ def check_history(
             if (e.column, e.value) not in named
         ),
     ]
-    found = [*_gaps(periods), *_in_a_row(suspected, names)]
+    found = [*_gaps(periods, until), *_in_a_row(suspected, names)]
     return tuple(sorted(found, key=lambda each: (each.period, each.problem, each.column or "")))
 
 
@@ -157,8 +159,11 @@ def _together(run: Sequence[Suspected]) -> Suspected:
     return found
 
 
-def _gaps(periods: Sequence[Period]) -> Iterator[HistoryFinding]:
-    """Yield gaps: absent periods, but those of a weekday or an hour that no period is of."""
+def _gaps(periods: Sequence[Period], until: Period | None) -> Iterator[HistoryFinding]:
+    """Yield gaps: absent periods, but those of a weekday or an hour that no period is of.
+
+    Those after the last period are absent up to the one that was asked for.
+    """
     slots = {slot_of(each) for each in periods}
     new = len(periods) < 2 * WEEK  # too few to know which days there are
 
@@ -167,7 +172,10 @@ def _gaps(periods: Sequence[Period]) -> Iterator[HistoryFinding]:
         return slot_of(each) in slots or (new and weekday)
 
     runs: list[list[Period]] = []
-    for each in gaps(list(periods)):
+    last = periods[-1]
+    stopped = until is not None and until.length is last.length and until > last
+    after = [until.following()] if until is not None and stopped else []
+    for each in gaps([*periods, *after]):
         if runs and runs[-1][-1].following() == each:
             runs[-1].append(each)
         else:

@@ -129,7 +129,8 @@ def monitor(
         A specification file with a table ``[monitor]``, or its keys; the default is what the
         history was last asked. See docs/monitoring.md.
     at : str, optional
-        The last period to consider; the default is all.
+        The last period to consider; the default is all. Where the history ends before it, the
+        periods up to it are a gap.
     **options
         The options of `fairgauge.audit` that override the specification, such as ``rules`` and
         ``min_n``. A monitor decides by ``alpha`` (of the table ``[monitor]``), not by
@@ -162,7 +163,8 @@ def monitor(
     """
     held = _held(history)
     asked = _asked(held, config, options)
-    every = [p for p in held.periods if at is None or p <= parse_period(at)]
+    until = None if at is None else parse_period(at)
+    every = [p for p in held.periods if until is None or p <= until]
     periods = [p for p in every if asked.start is None or p >= asked.start]
     cubes = held.cubes(periods)
     if cubes and asked.question.task is None:  # as the first rows showed it when they were counted
@@ -205,7 +207,7 @@ def monitor(
         comparisons=comparisons,
         own=tuple(map(described, asked.catalogue.own)),
         rows=tuple(rows_of_periods(periods, followed.rows)),
-        findings=_findings(asked, periods, followed, {} if kept is None else kept.repeated),
+        findings=_findings(asked, periods, followed, {} if kept is None else kept.repeated, until),
         unmatched=_unmatched(asked, comparisons, cubes),
         sparse_groups=_sparse_groups(asked, comparisons),
         imported=held.imported,
@@ -328,7 +330,11 @@ def _check_recoded(names: Sequence[str], rows: Sequence[CountedRows], asked: Mon
 
 
 def _findings(
-    asked: MonitorSpec, periods: Sequence[Period], followed: _Followed, repeated: Mapping[str, int]
+    asked: MonitorSpec,
+    periods: Sequence[Period],
+    followed: _Followed,
+    repeated: Mapping[str, int],
+    until: Period | None,
 ) -> tuple[HistoryFinding, ...]:
     """Return what may be wrong with the rows of the periods."""
     label = asked.question.label
@@ -350,6 +356,7 @@ def _findings(
         features=list(dict.fromkeys(each.column for each in asked.question.sensitive)),
         intersections=asked.question.intersections,
         named={(each.column, name) for each in asked.question.recode for name in each.names},
+        until=until,
     )
     return (*found, *_small_groups(asked, [str(each) for each in periods], followed))
 
@@ -381,6 +388,9 @@ def _small_groups(
         decided = max(held) if each.detector is Detector.ALPHA_SPENDING else sum(held)
         if each.group != ALL_GROUPS:
             if each.state is MonitorState.INSUFFICIENT and decided < asked.min_n:
+                if not any(held):  # whose rows the rate is not of
+                    of = [rows.values.get(each.feature, {}) for rows in followed.rows]
+                    held = [values.get(each.group, 0) for values in of]
                 small.setdefault((each.feature, each.group), held)
             continue
         plain = question.feature(each.feature) == Feature(each.feature)

@@ -160,6 +160,16 @@ def test_a_feed_of_weekdays_has_no_gaps_at_weekends() -> None:
     ]
 
 
+def test_a_feed_that_stopped_before_the_period_asked_for_has_a_gap() -> None:
+    made = days(40, 99, 0.4)
+    question = QUESTION | {"monitor": {"rules": [RATIO]}}
+    last = list(made)[-1]
+    assert fg.monitor_doctor(made, question, at=last).findings == ()
+    until = str(dt.date.fromisoformat(last) + dt.timedelta(days=9))
+    (gap,) = fg.monitor_doctor(made, question, at=until).findings
+    assert (gap.problem, gap.last, gap.rows) == (HistoryProblem.GAP, until, 9)
+
+
 def test_the_same_counts_by_coincidence_are_nothing_to_warn_of() -> None:
     """Days of fixed sizes have the counts of earlier ones again and again."""
     made = days(300, 999, 0.4, seed=2)
@@ -937,3 +947,17 @@ def test_a_group_whose_name_means_that_it_is_not_known_is_found_from_the_first_d
         for t, day in enumerate(day_names(3))
     }  # fmt: skip
     assert not fg.monitor_doctor(stated, asked(rule) | recode).findings
+
+
+def test_rows_of_a_group_whose_rate_has_none_are_counted() -> None:
+    """Three rows of a misspelt group, none with a positive label, were stated as none."""
+    made = days(40, 99, 0.4)
+    name = list(made)[5]
+    made[name] = made[name] + fg.confusion("sex", {"f": {"fp": 1, "tn": 2}})
+    question = QUESTION | {"monitor": {"rules": ["true_positive_rate.difference >= -0.9"]}}
+    small = [
+        each.rows
+        for each in fg.monitor_doctor(made, question).findings
+        if each.problem is HistoryProblem.SMALL_GROUP and each.value == "f"
+    ]
+    assert small == [3]
