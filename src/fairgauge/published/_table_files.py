@@ -128,15 +128,17 @@ def grids_of_text(text: str, suffix: str = ".txt") -> list[Grid]:
     notes = unknown_notes(text) if published is text else []
     plain = without_notes(published, notes)
     grids = [replace(grid, noted_unknown=noted) for grid in _grids(plain, suffix)]
+    said = " ".join(_unescaped(_TAG.sub(" ", text)).split())
     if published is text:
         above = [len(_grids(plain[: note.start], suffix)) for note in notes]
-        return _with_notes(grids, notes, above)
+        stated = [(grid, own_statements(said, grid.name)) for grid in grids]
+        pasted = [replace(grid, own=of if of.together else None) for grid, of in stated]
+        return _with_notes(pasted, notes, above)
     others = _grids(copied_pages(text), suffix)
-    plain = " ".join(_unescaped(_TAG.sub(" ", text)).split())
     return [
         replace(
             grid,
-            own=own_statements(plain, grid.name),
+            own=own_statements(said, grid.name),
             copies=tuple(each for each in others if each.name == grid.name),
         )
         for grid in grids

@@ -215,3 +215,18 @@ def test_a_check_of_an_own_table_never_contradicts_the_audit(tmp_path, unknown, 
             assert own.outcome == "inconclusive"
     assert found.errors == 0
     assert decided or unknown
+
+
+def test_sentences_below_pasted_tables_are_held_against_their_rows():
+    """Tables that were copied out of a report, with their sentences, are checked as in it."""
+    polars = pytest.importorskip("polars")
+    report = fg.audit(polars.DataFrame(FRAME), preset="nyc-ll144", prediction="hired", positive=1,
+                      sensitive=["sex", "race"])  # fmt: skip
+    text = render(report, "markdown")
+    pasted = text[text.index("**Groups of sex**") : text.index("## Fairness audit")]
+    assert fg.check(pasted).errors == 0
+    (total,) = {line for line in pasted.splitlines() if "Groups of sex together: 293 " in line}
+    changed = pasted.replace(total, total.replace("293", "393"))
+    found = fg.check(changed)
+    assert found.errors == 1
+    assert "states 393 people in all groups together" in " ".join(str(found).split())
