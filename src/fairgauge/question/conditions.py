@@ -301,7 +301,7 @@ class RowCondition:
         """Return whether rows without a value are counted: those without an outcome are.
 
         Nobody knows whether they meet a condition on it. They are rows without an outcome, which a
-        pass allows for, and would be left out without a word. A condition may name them.
+        pass allows for; excluded, nobody would hear of them. A condition may name them.
 
         >>> RowCondition("approved", (ValueSet((1,)),)).keeps_missing({"approved"})
         True

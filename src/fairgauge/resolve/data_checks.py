@@ -247,14 +247,16 @@ def few_published(
         and rate.denominator
         and people.get((each.feature, each.group), rate.denominator) < _FEW_PUBLISHED
     ]
+    more: dict[str, Any] = {"unit": "people"} if spec.person else {}
+    if of_amounts:
+        more["strata"] = tuple(str(each.scope.stratum or "") for each in few)
     if few:
         yield Diagnostic.warning(
             DiagnosticCode.FEW_PUBLISHED,
             groups=tuple(str(each.group) for each in few),
             features=tuple(each.feature for each in few),
-            **({"strata": tuple(each.scope.stratum for each in few)} if of_amounts else {}),
             fewer=_FEW_PUBLISHED,
-            **({"unit": "people"} if spec.person else {}),
+            **more,
         )
 
 

@@ -378,9 +378,9 @@ def _people(d: Diagnostic) -> str:
 def _few_published(d: Diagnostic) -> str:
     places: dict[str, list[str]] = {}
     strata = d.get("strata")
-    inside_of = strata or [None] * len(d["groups"])
+    inside_of = strata or [""] * len(d["groups"])
     for group, feature, stratum in zip(d["groups"], d["features"], inside_of, strict=True):
-        inside = "" if stratum is None else f" in {called(stratum)}"
+        inside = f" in {called(stratum)}" if stratum else ""
         places.setdefault(feature, []).append(f"{called(group)}{inside}")
     named = "; ".join(
         f"{called(feature)}: {numbers.listing(groups, most=3)}"
