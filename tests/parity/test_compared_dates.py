@@ -98,4 +98,4 @@ def test_times_of_a_file_are_compared_by_the_engine(tmp_path, monkeypatch, kind)
     monkeypatch.setattr(RowCondition, "holds", lambda s, v: (compared.append(v), holds(s, v))[1])
     expected = int((times >= np.datetime64("2026-01-20")).sum())
     assert _found(file, "t >= 2026-01-20") == expected
-    assert len(compared) <= 3
+    assert sum(value is not None for value in compared) <= 3
