@@ -34,7 +34,7 @@ _MARGINS = {
 }
 VERDICTS = {CandidateVerdict.DOMINATES: "better, within all margins"}
 """Verdicts in other words than those of programs."""
-_NOT_TESTED = "by how much it may be less accurate is not stated"
+_NOT_TESTED = "no margin is stated for its accuracy"
 
 
 class Terms:
