@@ -128,17 +128,17 @@ def grids_of_text(text: str, suffix: str = ".txt") -> list[Grid]:
     notes = unknown_notes(text) if published is text else []
     plain = without_notes(published, notes)
     grids = [replace(grid, noted_unknown=noted) for grid in _grids(plain, suffix)]
-    said = " ".join(_unescaped(_TAG.sub(" ", text)).split())
+    sentences = " ".join(_unescaped(_TAG.sub(" ", text)).split())
     if published is text:
         above = [len(_grids(plain[: note.start], suffix)) for note in notes]
-        stated = [(grid, own_statements(said, grid.name)) for grid in grids]
+        stated = [(grid, own_statements(sentences, grid.name)) for grid in grids]
         pasted = [replace(grid, own=of if of.together else None) for grid, of in stated]
         return _with_notes(pasted, notes, above)
     others = _grids(copied_pages(text), suffix)
     return [
         replace(
             grid,
-            own=own_statements(said, grid.name),
+            own=own_statements(sentences, grid.name),
             copies=tuple(each for each in others if each.name == grid.name),
         )
         for grid in grids
