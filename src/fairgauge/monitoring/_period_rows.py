@@ -26,8 +26,8 @@ from fairgauge.question.specification import Spec
 from fairgauge.resolve.data_checks import agreeing_rows
 from fairgauge.resolve.excluded_rows import excluded_rows
 from fairgauge.resolve.outcomes import decide_task
-from fairgauge.results.monitor_results import PeriodRows, Point, periods_without_value
-from fairgauge.values import Value, matches, name_of
+from fairgauge.results.monitor_results import PeriodRows, Point, is_gone, periods_without_value
+from fairgauge.values import MISSING_NAME, Value, matches, name_of
 
 _CHECKED = (Role.FEATURE, Role.STRATUM, Role.LABEL, Role.PREDICTION, Role.SCORE)
 PARTS = 100
@@ -91,6 +91,24 @@ def counted_rows(cube: Cube, question: Spec, first: Cube | None) -> CountedRows:
         *_scores(cube),
         {crossed_name(each): _crossed(cube, each, question) for each in question.intersections},
     )
+
+
+def rows_of_group(counted: Sequence[CountedRows], feature: str, group: str) -> list[int]:
+    """Return the rows of a group in every period, whether a rate is of them or not."""
+    if group == MISSING_NAME:
+        return [rows.missing.get(feature, 0) for rows in counted]
+    return [(rows.values | rows.crossed).get(feature, {}).get(group, 0) for rows in counted]
+
+
+def passing(
+    names: Sequence[str], counted: Sequence[CountedRows], feature: str, group: str
+) -> tuple[str, ...]:
+    """Return the periods with rows of a group for which nobody waits any longer; else none.
+
+    ``names`` are the periods that decide, the first of those that are counted.
+    """
+    had = [rows > 0 for rows in rows_of_group(counted[: len(names)], feature, group)]
+    return tuple(name for name, each in zip(names, had, strict=True) if each and is_gone(had))
 
 
 def crossed_name(columns: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ from fairgauge.measure.measure import measure
 from fairgauge.monitoring._attribution import LEVEL, first_now
 from fairgauge.monitoring._comparison_counts import ComparisonId
 from fairgauge.monitoring._mirrors import Mirror, shares_by_period, tolerated
-from fairgauge.monitoring._period_rows import lacks_values
+from fairgauge.monitoring._period_rows import CountedRows, lacks_values, passing
 from fairgauge.monitoring.history import PeriodCubes
 from fairgauge.monitoring.monitor_spec import MonitorSpec
 from fairgauge.reasons import Reason, ReasonCode
@@ -33,7 +33,6 @@ from fairgauge.results.monitor_results import (
     MonitorState,
     Point,
     PooledPeriods,
-    is_passing,
 )
 from fairgauge.stats.arrays import Array
 
@@ -111,6 +110,7 @@ def estimated(
     asked: MonitorSpec,
     complete: int,
     mirrors: Mapping[int, Mirror],
+    rows: Sequence[CountedRows],
     *,
     overdue: bool,
 ) -> list[MonitoredComparison]:
@@ -118,7 +118,7 @@ def estimated(
 
     ``complete`` is the number of periods whose labels are complete: the first so many decide rules
     that need labels. ``mirrors`` are the comparisons that only mirror another, by their numbers.
-    ``overdue`` is whether labels are due and missing.
+    ``rows`` are those of the periods. ``overdue`` is whether labels are due and missing.
     """
     ids = list(spent)
     limits = tolerated(ids, asked.rules, {}, mirrors, len(names))
@@ -132,7 +132,7 @@ def estimated(
         at = len(names) - 1 if raised is None else raised
         made = _of_estimates(
             each, names, cubes, periods, float(shares[at, i]), raised,
-            (float(limits[0][at, i]), float(limits[1][at, i])), asked, complete, overdue,
+            (float(limits[0][at, i]), float(limits[1][at, i])), asked, complete, rows, overdue,
         )  # fmt: skip
         found.append(made if of is None else replace(made, mirror_of=of.group))
     return found
@@ -178,6 +178,7 @@ def _of_estimates(
     limits: tuple[float, float],
     asked: MonitorSpec,
     complete: int,
+    rows: Sequence[CountedRows],
     overdue: bool,
 ) -> MonitoredComparison:
     rule = asked.rules[each.rule]
@@ -191,7 +192,8 @@ def _of_estimates(
         alarm = _alarm(each, names, cubes, first, periods[first], limits, asked, entered)
     held_against = next(iter(periods.values())).reference
     alone = each.group == ALL_GROUPS or held_against is None
-    state = _state(points[:entered], asked, two_sided=not alone, named=bool(rule.groups))
+    was_in = () if rule.groups else passing(names[:entered], rows, each.feature, each.group)
+    state = _state(points[:entered], asked, two_sided=not alone, passing=bool(was_in))
     if overdue and labelled:
         state = MonitorState.WAITING
     state = MonitorState.ALARM if alarm else state
@@ -212,6 +214,7 @@ def _of_estimates(
         points=points,
         state=state,
         alarm=alarm,
+        was_in=was_in,
     )
 
 
@@ -251,12 +254,12 @@ def _measured(estimate: Estimate) -> dict[str, Any]:
 
 
 def _state(
-    entered: Sequence[Point], asked: MonitorSpec, *, two_sided: bool, named: bool
+    entered: Sequence[Point], asked: MonitorSpec, *, two_sided: bool, passing: bool
 ) -> MonitorState:
     """Return the state without an alarm, from the periods that have entered."""
     if not entered:
         return MonitorState.WAITING
-    if not named and is_passing(entered):
+    if passing:
         return MonitorState.NO_ALARM
     if all(point.sparse or point.value is None for point in entered):
         return MonitorState.INSUFFICIENT

@@ -59,6 +59,8 @@ from fairgauge.monitoring._period_rows import (
     counted_rows,
     fingerprint,
     lacks_values,
+    passing,
+    rows_of_group,
     rows_of_periods,
 )
 from fairgauge.monitoring._spending import ALL_GROUPS, estimated, needs_label, spending
@@ -96,7 +98,6 @@ from fairgauge.results.monitor_results import (
     SparseGroup,
     Unmatched,
     is_gone,
-    is_passing,
 )
 from fairgauge.results.shown_result import made_now
 from fairgauge.stats.arrays import Array
@@ -389,14 +390,13 @@ def _small_groups(
         if each.group != ALL_GROUPS:
             if each.state is MonitorState.INSUFFICIENT and decided < asked.min_n:
                 if not any(held):  # whose rows the rate is not of
-                    of = [rows.values.get(each.feature, {}) for rows in followed.rows]
-                    held = [values.get(each.group, 0) for values in of]
+                    held = rows_of_group(followed.rows, each.feature, each.group)
                 small.setdefault((each.feature, each.group), held)
             continue
         plain = question.feature(each.feature) == Feature(each.feature)
         known = {n for rows in followed.rows if plain for n in rows.values.get(each.feature, ())}
         for name in sorted(known - {*question.exclude_groups, *map(name_of, question.unknown)}):
-            held = [rows.values.get(each.feature, {}).get(name, 0) for rows in followed.rows]
+            held = rows_of_group(followed.rows, each.feature, name)
             if max(held) < asked.min_n and not is_gone(list(map(bool, held))):
                 small.setdefault((each.feature, name), held)
     for (feature, group), held in small.items():
@@ -588,7 +588,15 @@ def _follow(
             rows,
         ),
         *estimated(
-            names, cubes, spent, approximate, asked, last, of_estimates, overdue=bool(overdue)
+            names,
+            cubes,
+            spent,
+            approximate,
+            asked,
+            last,
+            of_estimates,
+            rows,
+            overdue=bool(overdue),
         ),
     ]
     ids = [*counts.ids, *spent]
@@ -710,6 +718,8 @@ def _counted(
             names, counts.counts[:, i], rate, detected.evidence[:, i], entered, asked.min_n,
             partial(_why_undefined, each, counts.references[i], rate, _columns(rate, asked), rows),
         )  # fmt: skip
+        expected = each in baselines or rule.groups
+        was_in = () if expected else passing(names[:entered], rows, each.feature, each.group)
         found.append(
             MonitoredComparison(
                 rule=str(rule),
@@ -739,9 +749,11 @@ def _counted(
                     baselines.get(each),
                     points,
                     asked,
+                    passing=bool(was_in),
                     overdue=overdue and _needs_label(rate),
                 ),
                 alarm=alarm,
+                was_in=was_in,
                 lacks_baseline=rule.baseline is not None and each not in baselines,
             )
         )
@@ -862,13 +874,14 @@ def _state(
     points: Sequence[Point],
     asked: MonitorSpec,
     *,
+    passing: bool,
     overdue: bool,
 ) -> MonitorState:
     if alarm is not None:
         return MonitorState.ALARM
     if overdue or not len(counts):
         return MonitorState.WAITING
-    if baseline is None and not rule.groups and is_passing(points):
+    if passing:
         return MonitorState.NO_ALARM
     if rule.baseline is not None and baseline is None:  # a group that the baseline does not have
         return MonitorState.INSUFFICIENT

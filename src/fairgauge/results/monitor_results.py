@@ -144,18 +144,12 @@ FEWEST_PERIODS = 7
 """Periods from which on a group is expected in the next, and after which it is no longer."""
 
 
-def is_passing(points: Sequence[Point]) -> bool:
-    """Return whether a group came after the first period, for a few periods, and is gone.
+def is_gone(had: Sequence[bool]) -> bool:
+    """Return whether a group that some periods had came late, was there for a few, and is gone.
 
     It is mostly a value that was misspelt, or written by mistake: nobody waits for it. Until it is
     gone for some periods, it is a group like any other.
     """
-    entered = [point for point in points if not point.waits]
-    return is_gone([bool(point.n_group) or point.value is not None for point in entered])
-
-
-def is_gone(had: Sequence[bool]) -> bool:
-    """Return whether what some periods had came late, was there for a few, and is gone."""
     few = 0 < sum(had) < FEWEST_PERIODS
     return few and not had[0] and not any(had[-FEWEST_PERIODS:])
 
@@ -251,6 +245,8 @@ class MonitoredComparison(OfRow[Metric | Statistic]):
     mirror_of : the other group, where just two are compared with each other and this comparison is
         the mirror image of that one: both are one comparison, with one share of alpha. That of the
         group that is worse off, where one is, is not called the mirror.
+    was_in : the periods with rows of a group that came late, for a few periods, and is gone, so
+        that nobody waits for it; empty of all others.
     """
 
     DERIVED: ClassVar = ("evidence", "says")
@@ -272,6 +268,7 @@ class MonitoredComparison(OfRow[Metric | Statistic]):
     alarm: Alarm | None
     lacks_baseline: bool = False
     mirror_of: str | None = None
+    was_in: tuple[str, ...] = ()
 
     @property
     def place(self) -> tuple[str, str, str | None]:

@@ -950,14 +950,14 @@ def test_a_group_whose_name_means_that_it_is_not_known_is_found_from_the_first_d
 
 
 def test_rows_of_a_group_whose_rate_has_none_are_counted() -> None:
-    """Three rows of a misspelt group, none with a positive label, were stated as none."""
+    """Rows of a misspelt group, none with a positive label, were stated as none."""
     made = days(40, 99, 0.4)
-    name = list(made)[5]
-    made[name] = made[name] + fg.confusion("sex", {"f": {"fp": 1, "tn": 2}})
+    for name in list(made)[5:12]:
+        made[name] = made[name] + fg.confusion("sex", {"f": {"fp": 1, "tn": 2}})
     question = QUESTION | {"monitor": {"rules": ["true_positive_rate.difference >= -0.9"]}}
     small = [
         each.rows
         for each in fg.monitor_doctor(made, question).findings
         if each.problem is HistoryProblem.SMALL_GROUP and each.value == "f"
     ]
-    assert small == [3]
+    assert small == [21]

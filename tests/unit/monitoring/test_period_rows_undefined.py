@@ -76,6 +76,21 @@ def test_a_group_that_came_for_a_few_days_and_is_gone_is_not_waited_for(rule, ro
     assert ("spelling", "f") in [(each.problem.value, each.value) for each in later.findings]
 
 
+RECALL = {"metric": "true_positive_rate.difference", "between": [-0.3, 0.3]}
+
+
+@pytest.mark.parametrize("rule", [RECALL, INTERVALS], ids=["counts", "intervals"])
+def test_a_group_without_the_labels_of_a_rule_is_not_waited_for_once_it_is_gone(rule):
+    """A misspelt group none of whose rows was positive kept a monitor at exit code 3 for good."""
+    group = {"fp": 1, "tn": 20}
+    assert fg.monitor(history("...x......", group), asked(rule)).exit_code == 3
+    later = fg.monitor(history("...x........", group), asked(rule))
+    assert later.exit_code == 0
+    (gone,) = [each for each in later.comparisons if each.group == "f"]
+    assert gone.was_in == ("2026-01-04",)
+    assert gone.says.endswith("no alarm; the group had rows in 1 period alone, at last 2026-01-04.")
+
+
 @pytest.mark.parametrize(
     ("present", "why"),
     [

@@ -32,7 +32,6 @@ from fairgauge.results.monitor_results import (
     MonitorState,
     PooledPeriods,
     SparseGroup,
-    is_passing,
 )
 
 _BOTH, _MOST_NAMED = 2, 3
@@ -59,10 +58,9 @@ def describe_comparison(each: MonitoredComparison) -> str:
         if all(point.waits for point in each.points):
             return f"{subject}: waiting for labels; no period has entered yet."
         return f"{subject}: waiting for labels that are due.{_evidence_sentence(each)}"
-    if each.state is MonitorState.NO_ALARM and is_passing(each.points):
-        had = [point.period for point in each.points if point.value is not None]
-        alone = numbers.numbered(len(had), "periods")
-        return f"{subject}: no alarm; the group had values in {alone} alone, at last {had[-1]}."
+    if each.state is MonitorState.NO_ALARM and each.was_in:
+        alone, last = numbers.numbered(len(each.was_in), "periods"), each.was_in[-1]
+        return f"{subject}: no alarm; the group had rows in {alone} alone, at last {last}."
     evidence = _evidence_sentence(each)
     if each.state is MonitorState.UNDEFINED:
         return f"{subject}: {_undefined(each)}.{evidence}"
