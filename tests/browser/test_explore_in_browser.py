@@ -347,6 +347,8 @@ def test_random_clicks_in_protected_counts_show_the_bounds_of_an_audit(opened):
     label = page.locator("#grid [aria-pressed=true]").get_attribute("aria-label")
     assert re.search(r"bounds .* to .*, confidence interval", label)
     assert "(bounds " in page.locator("#detail").inner_text()
+    sizes = page.locator("#grid tbody th").all_inner_texts()  # of all rates, so no denominator
+    assert all(re.search(r"[\d,]+ rows(, reference)?$", each) for each in sizes), sizes
 
 
 def clicks_compared(page, audits, seed, clicks=CLICKS // 3):

@@ -559,9 +559,10 @@ def counted_people(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     note, counted = DiagnosticCode.PEOPLE, str(spec.per_person)
     if spec.of_people:
         number: dict[str, Parameter] = {"people": cube.cases, "rows": cube.rows}
+        made = Diagnostic.note
         if unnamed := dict(cube.conflicts).get(spec.person):
-            number["unnamed"] = unnamed
-        yield Diagnostic.note(note, None, column=spec.person, counted=counted, **number)
+            number["unnamed"], made = unnamed, Diagnostic.warning
+        yield made(note, None, column=spec.person, counted=counted, **number)
     else:
         yield Diagnostic.note(note, column=spec.person, counted=counted)
     outcomes = (spec.prediction, spec.label)

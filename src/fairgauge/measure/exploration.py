@@ -113,6 +113,7 @@ def explored(
     return {
         "digest": cube.digest,
         "rows": cube.rows,
+        "counted": "people" if spec.of_people else "cases" if spec.count else "rows",
         "turned": resolution.outcomes[0].turned is not None,
         "label": spec.label,
         "decision": spec.prediction or spec.score,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from fairgauge.values import Value, matches
+from fairgauge.values import Value, matches, name_of
 
 _TOTAL = re.compile(
     r"^((grand |sub-?)?(totals?|overall|sum)\b"
@@ -88,6 +88,31 @@ def two_codes(values: Iterable[Value]) -> tuple[int, ...]:
     first = next((n for n in (0, 1) if is_one_of(n, known)), 2)
     held = [is_one_of(n, known) for n in range(first, first + 3)]
     return (first, first + 1) if held == [True, True, False] else ()
+
+
+_CODE_OF_MISSING = re.compile(r"-\d+|7{2,}|8{2,}|9+")
+_MOST_CODES = 20
+
+
+def codes_of_missing(values: Iterable[Value]) -> list[Value]:
+    """Return the numbers among codes of groups that usually mean a missing value.
+
+    That is a negative number beside others, or one of nines (of two digits, also of eights and
+    sevens) well beyond the others. Of many numbers, such as ages, none is a code.
+
+    >>> codes_of_missing([1, 2, 9]), codes_of_missing(["0", "1", "-9", "99"])
+    ([9], ['-9', '99'])
+    >>> codes_of_missing([7, 8, 9]), codes_of_missing([-1, 1]), codes_of_missing(["a", "9"])
+    ([], [], [])
+    """
+    known = {name_of(value): value for value in values}
+    if len(known) > _MOST_CODES or not all(re.fullmatch(r"-?\d{1,9}", name) for name in known):
+        return []
+    codes = [name for name in known if _CODE_OF_MISSING.fullmatch(name)]
+    others = [int(name) for name in known if name not in codes]
+    if len(others) < 2:
+        return []
+    return [known[name] for name in codes if not min(others) <= int(name) <= max(others) + 1]
 
 
 def is_one_of(value: Value, values: Iterable[Value]) -> bool:

@@ -38,6 +38,7 @@ from fairgauge.enums import DiagnosticCode, Favourable, Missing, Profile, Role, 
 from fairgauge.errors import DataError, closest, listing, quote
 from fairgauge.identity import FeatureId, ValueSet, is_named, texts_of
 from fairgauge.question.category_words import (
+    codes_of_missing,
     is_one_of,
     is_undecided,
     means_missing,
@@ -747,16 +748,18 @@ def doubtful_names(
 def _missing_markers(
     cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
 ) -> Iterator[Diagnostic]:
-    """Warn of groups whose names usually mean a missing value."""
+    """Warn of groups whose names, or codes, usually mean a missing value."""
     for axis in cube.plan.axes:
         if axis.role is not Role.FEATURE or axis.cuts:
             continue
         unknown = unknown_levels(axis, cube.levels[axis], spec)
         levels = _with_rows(cube.levels[axis], rows_by_level[axis])
+        stated = spec.feature(axis.column).values or axis.bins
+        codes = [] if stated else codes_of_missing(cube.levels[axis])
         for (level, rows), missing in zip(levels, unknown, strict=True):
             if missing or name_of(level) in spec.exclude_groups:
                 continue
-            if means_missing(level):
+            if means_missing(level) or level in codes:
                 yield Diagnostic.warning(
                     DiagnosticCode.MISSING_MARKER, axis.column, value=level, rows=rows
                 )

@@ -337,6 +337,24 @@ def test_every_usual_marker_of_a_missing_value_is_known():
     assert {each["value"] for each in warned} == set(MISSING)
 
 
+@pytest.mark.parametrize("marker", [9, 99, -1])
+def test_a_number_that_usually_means_that_a_value_is_missing(marker):
+    data = frame(g=[1, 2, 2, marker] * (ROWS // 4))
+    (each,) = found(data, DiagnosticCode.MISSING_MARKER)
+    assert (each["value"], each["rows"]) == (marker, ROWS // 4)
+    assert f"the number {marker} is a group of g" in each.message
+    assert each.message.endswith(f"unknown={marker} (--unknown {marker})")
+    for stated in ({"unknown": marker}, {"exclude_groups": str(marker)}):
+        assert not found(data, DiagnosticCode.MISSING_MARKER, **stated)
+
+
+def test_numbers_that_are_groups_are_no_codes_of_missing_values():
+    for codes in ([1, 2, 3, 4], [6, 7, 8, 9], [0, 1, -1, -2], list(range(18, 100))):
+        data = frame(g=(codes * ROWS)[:ROWS])
+        warned = found(data, DiagnosticCode.MISSING_MARKER)
+        assert {each["value"] for each in warned} == {value for value in codes if value < 0}
+
+
 @pytest.mark.parametrize("marker", ["NA", "Unknown", " "])
 def test_a_text_that_means_that_a_value_is_missing(tmp_path, marker):
     data = frame(g=["a", "b", "b", marker] * (ROWS // 4))

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.cube.cube import Cube, _digest, cube_schema
+from fairgauge.enums import DiagnosticCode, Level
 from fairgauge.errors import CubeError, DataError, SpecError
 from fairgauge.render import render
 
@@ -249,7 +250,10 @@ def test_rows_without_a_person_are_stated_beside_how_people_are_counted(unnamed)
     counts = "rows without an identifier count as a person each"
     stated = {1: "; 1 row without an identifier counts as a person", 3: f"; 3 {counts}"}
     for data in (rows, cube):
-        found = [each.message for each in fg.audit(data, **ASKED).diagnostics]
+        stated_in = fg.audit(data, **ASKED).diagnostics
+        (level,) = {each.level for each in stated_in if each.code is DiagnosticCode.PEOPLE}
+        assert level is (Level.WARNING if unnamed else Level.NOTE)
+        found = [each.message for each in stated_in]
         assert (
             f"240 rows of {people} people in 'who': each person counts once, with their most "
             f"favourable decision{stated.get(unnamed, '')}"

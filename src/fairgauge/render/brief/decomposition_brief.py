@@ -233,7 +233,8 @@ def _steps(found: Decomposition, words: Vocabulary) -> Iterator[Sentence]:
             "all others."
         )
     elif within and any(map(_remains, gaps)):
-        first = f": {worse[0]} first" if worse else ""
+        alone = f"the difference by {strata_words(of)} alone is statistically significant"
+        first = f": {worse[0]} first, where {alone}" if worse else ""
         yield reader(f"read cases of both sides{within}{first}.")
     elif worse:
         together = f", all {each_of(of, several=True)} judged together" * (len(of.strata) > 1)

@@ -141,7 +141,7 @@
       : state.together ? `simultaneous ${level} CI ${ends(result, show, rate)}` : `${level} CI ${ends(result, show, rate)}, taken alone`;
     return `${text}${unit(show, rate.share)} (${bounds(result, show, rate)}${interval})${result.few ? ", insufficient data" : ""}`;
   };
-  const people = (n) => `n = ${count(n)}`;
+  const counted = (n) => `${count(n)} ${n === 1 ? { rows: "row", cases: "case", people: "person" }[data.counted] : data.counted}`;
   const scoreOf = (i) => asScore(thresholds[i]);
   const nameOfReference = (s) => (Array.isArray(s.reference) ? nameOf(s.by, s.reference)
     : { others: "all others", overall: "all rows", ...data.rules }[s.reference]);
@@ -341,7 +341,7 @@
     for (let i = body.rows.length; i <= k; i++) body.append(lines[i].tr);
     const { tr, name, size } = lines[k], { group, found } = sorted[k];
     set(name, "data", group.name);
-    set(size, "data", people(group.n) + (found[state.rate].reference === null ? ", reference" : ""));
+    set(size, "data", counted(group.n) + (found[state.rate].reference === null ? ", reference" : ""));
     if (tr.dataset.group !== group.key) tr.dataset.group = group.key;
   };
   const drawColumn = (k, i = state.rate) => drawCell(lines[k].cells[i], sorted[k], i, axes[i]);

@@ -364,6 +364,15 @@ def _many_strata(d: Diagnostic) -> str:
     )
 
 
+def _missing_marker(d: Diagnostic) -> str:
+    value = d["value"]
+    kind, written = ("text", quote(value)) if isinstance(value, str) else ("number", str(value))
+    return (
+        f"the {kind} {written} is a group of {d.feature} with {_numbered(d, d['rows'])}; if it "
+        f"means that the value is missing, state it: unknown={written} (--unknown {written})"
+    )
+
+
 def _people(d: Diagnostic) -> str:
     counted = COUNTED[Person(d["counted"])]
     if d.get("people") is None:
@@ -747,11 +756,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     ),
     DiagnosticCode.NUMERIC_GROUPS: _numeric_groups,
     DiagnosticCode.MANY_STRATA: _many_strata,
-    DiagnosticCode.MISSING_MARKER: lambda d: (
-        f"the text {quote(d['value'])} is a group of {d.feature} with "
-        f"{_numbered(d, d['rows'])}; if it means that the value is missing, state it: "
-        f"unknown={quote(d['value'])} (--unknown {quote(d['value'])})"
-    ),
+    DiagnosticCode.MISSING_MARKER: _missing_marker,
     DiagnosticCode.SAME_NAMES: _same_names,
     DiagnosticCode.PEOPLE: _people,
     DiagnosticCode.PEOPLE_UNCLEAR: _people_unclear,
