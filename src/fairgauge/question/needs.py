@@ -112,7 +112,8 @@ def _no_decisions(spec: Spec) -> Problem | None:
         "prediction",
         f"{message}. Decisions, such as approvals or hirings, are a prediction, not a label: if "
         f"{quote(spec.label)} holds them, use prediction in place of label "
-        f"(--prediction {quote(spec.label)})",
+        f"(--prediction {quote(spec.label)}); if it is a number, such as a price, compare its mean "
+        "without the preset (--task regression)",
     )
 
 
