@@ -93,7 +93,7 @@ class _ChosenRows:
     @property
     def outcomes(self) -> tuple[str | None, ...]:
         """Return the columns of outcomes and decisions."""
-        return self.spec.label, self.spec.prediction, self.spec.score
+        return self.spec.label, self.spec.prediction, self.spec.score, *self.spec.candidate
 
     @property
     def axes(self) -> tuple[Axis, ...]:

@@ -159,6 +159,15 @@ def test_counts_hold_their_conditions():
             fg.audit(data, where=where)
 
 
+def test_a_condition_on_a_candidate_keeps_the_rows_that_it_does_not_decide():
+    frame = FRAME.with_columns(y2=pl.when(pl.col("s") > 0.2).then((COL("s") > 0.5).cast(pl.Int64)))
+    lacking = frame["y2"].null_count()
+    asked = {**BASIC, "score": None, "candidate": "y2"}
+    for where in ({}, {"where": "y2 = 0 or 1"}):
+        found = " ".join(str(fg.compare_models(frame, **asked, **where)).split())
+        assert f"{lacking:,} rows that one of both models does not decide" in found
+
+
 def test_every_verb_takes_conditions():
     kept = FRAME.filter(COL("region") == 1)
     where = {"where": "region = 1"}
