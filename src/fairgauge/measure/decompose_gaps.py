@@ -75,7 +75,7 @@ from fairgauge.stats.outlying_strata import (
     trend,
 )
 from fairgauge.stats.sampling import Sampling
-from fairgauge.stats.significance import Z_MAX, newcombe_p, two_sided
+from fairgauge.stats.significance import newcombe_p
 from fairgauge.stats.stratified import stratified_difference, stratified_ratio
 from fairgauge.values import are_years
 
@@ -469,7 +469,7 @@ def _tests(sides: GapSides, crossed: CrossedStrata, confidence: float, gaps: int
     arrays: Sequence[Array] = sides.counts
     test: Callable[..., tuple[HeterogeneityTest, Outlying | None]] = heterogeneity
     if sides.squares is not None:
-        of_means, _ = mean_differences(*sides.counts, sides.squares, 1.0)
+        of_means, _ = mean_differences(*sides.counts, sides.squares)
         x_d, n_d, x_a, n_a = (np.where(common, each, 0.0) for each in sides.counts)
         variances = mean_variances(x_d, n_d, x_a, n_a, sides.squares)
         arrays, test = (of_means.value, *variances, n_d, n_a), heterogeneity_of_means
@@ -539,8 +539,8 @@ def _trend(
     if sides.squares is None:
         difference, variance = rate_variances(*sides.counts)
     else:
-        means, _ = mean_differences(*sides.counts, sides.squares, 1.0)
-        difference, variance = means.value, (means.high - means.value) ** 2
+        means, _ = mean_differences(*sides.counts, sides.squares)
+        difference, variance = means.value, means.variance
     variance = np.where(sides.common, variance, 0.0)
     found = trend(difference, variance, times, cells, critical(confidence))
     if math.isnan(found.slope):
@@ -602,7 +602,8 @@ def _level(
         low, high, _ = stratified_difference(x_d, n_d, x_a, n_a, weights, z)
         method = IntervalMethod.STRATIFIED_SCORE
     else:
-        _, (_, low, high, _) = mean_differences(*sides.counts, sides.squares, z, sides.weights * at)
+        _, pooled = mean_differences(*sides.counts, sides.squares, sides.weights * at)
+        _, low, high, _ = pooled.part(z)
         method = IntervalMethod.DELTA
     return LevelGap(
         level=name,
@@ -939,8 +940,8 @@ def _parts(
         common = _mantel_haenszel(sides, metric, confidence)
         yield made(GapPartKind.WITHIN, common, pooled, method=IntervalMethod.STRATIFIED_SCORE)
     elif metric.by == "difference":
-        _, common = mean_differences(*sides.counts, sides.squares, critical(confidence))
-        yield made(GapPartKind.WITHIN, common, pooled)
+        _, common = mean_differences(*sides.counts, sides.squares)
+        yield made(GapPartKind.WITHIN, common.part(critical(confidence)), pooled)
 
 
 def _mantel_haenszel(sides: GapSides, metric: Contrast, confidence: float) -> Part:
@@ -983,10 +984,9 @@ def _strata(
         widest = newcombe(*sides.counts, together)
         p = newcombe_p(*sides.counts)
     else:
-        (value, low, high, _), _ = mean_differences(*sides.counts, sides.squares, z)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            p = two_sided(np.minimum(z * np.abs(value) / (high - value), Z_MAX))
-        widest = value - (value - low) * together / z, value + (high - value) * together / z
+        means, _ = mean_differences(*sides.counts, sides.squares)
+        (_, low, high, _), p = means.part(z), means.p
+        widest = means.part(together)[1:3]
         method = IntervalMethod.DELTA
     rates = [
         np.divide(x, n, out=np.full_like(n, np.nan), where=n > 0)

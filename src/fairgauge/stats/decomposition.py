@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairgauge.stats.arrays import Array, Index, Mask, floats, quiet
+from fairgauge.stats.intervals import as_critical_t
 from fairgauge.stats.sampling import Sampling, SquaredWeights, effective
 
 _PRIOR_ROWS = 4.0
@@ -219,6 +220,27 @@ def smallest_shown(parts: GapParts, z: float, power: float = 0.8, *, ratio: bool
     return high
 
 
+class MeanDifferences(NamedTuple):
+    """Differences of means with their variances and the degrees of freedom of these."""
+
+    value: Array
+    variance: Array
+    degrees: Array
+
+    def part(self, z: float) -> Part:
+        """Return them with their confidence intervals, by Student's t with the tails of `z`."""
+        half = as_critical_t(z, self.degrees) * np.sqrt(self.variance)
+        return Part(self.value, self.value - half, self.value + half)
+
+    @property
+    @quiet
+    def p(self) -> Array:
+        """Return the two-sided p-values of no difference, which agree with the intervals."""
+        from scipy.special import stdtr
+
+        return np.asarray(2 * stdtr(self.degrees, -np.abs(self.value) / np.sqrt(self.variance)))
+
+
 @quiet
 def mean_differences(
     x_d: ArrayLike,
@@ -226,31 +248,35 @@ def mean_differences(
     x_a: ArrayLike,
     n_a: ArrayLike,
     squares: tuple[ArrayLike, ArrayLike],
-    z: float,
     weight: Array | None = None,
-) -> tuple[Part, Part]:
+) -> tuple[MeanDifferences, MeanDifferences]:
     """Return the difference of means in every stratum, and pooled by Mantel and Haenszel's weights.
 
     It may be pooled by another ``weight`` of each stratum. Variances are shrunk towards the one of
-    all strata, as those of `decompose`.
+    all strata, as those of `decompose`, by two rows a side, which count among the degrees of
+    freedom (Satterthwaite 1946): of a side with one row, its variance is known by little more.
 
     Examples
     --------
-    >>> each, pooled = mean_differences([10, 8], [5, 4], [5, 4], [5, 4], ([25, 20], [9, 8]), 1.96)
-    >>> each.value.tolist(), round(float(pooled.low), 3), round(float(pooled.high), 3)
-    ([1.0, 1.0], -0.018, 2.018)
+    >>> each, pooled = mean_differences([10, 8], [5, 4], [5, 4], [5, 4], ([25, 20], [9, 8]))
+    >>> each.value.tolist(), [round(float(x), 3) for x in pooled.part(1.96)[1:3]]
+    ([1.0, 1.0], [-0.078, 2.078])
     """
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
     common = (n_d > 0) & (n_a > 0)
     held_d, held_a = np.where(common, n_d, 0.0), np.where(common, n_a, 0.0)
     v_d, v_a = mean_variances(x_d, held_d, x_a, held_a, squares)
-    value, half = _rates(x_d, held_d) - _rates(x_a, held_a), z * np.sqrt(v_d + v_a)
+    value, variance = _rates(x_d, held_d) - _rates(x_a, held_a), v_d + v_a
+    spread = v_d**2 / (held_d + 1) + v_a**2 / (held_a + 1)
     if weight is None:
         weight = np.where(common, held_d * held_a / (held_d + held_a), 0.0)
     weight = weight / _total(weight)
-    pooled = np.asarray((weight * value).sum(-1))
-    spread = z * np.sqrt(np.asarray((weight**2 * (v_d + v_a)).sum(-1)))
-    return Part(value, value - half, value + half), Part(pooled, pooled - spread, pooled + spread)
+    pooled = np.asarray((weight**2 * variance).sum(-1))
+    degrees = pooled**2 / np.asarray((weight**4 * spread).sum(-1))
+    return (
+        MeanDifferences(value, variance, variance**2 / spread),
+        MeanDifferences(np.asarray((weight * value).sum(-1)), pooled, degrees),
+    )
 
 
 def _of_rates(

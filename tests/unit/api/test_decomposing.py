@@ -676,7 +676,8 @@ def test_strata_that_are_clusters_are_not_tested(metrics):
     asked["metrics"] = asked["metrics"].replace("base_rate", "mean_label")
     (of_means,) = fg.why(rows, strata="dept", task="regression", **asked).gaps
     assert of_means.verdict is GapVerdict.INCONCLUSIVE
-    assert all(each.interval.high - each.interval.low > 1 for each in of_means.strata)
+    assert all(each.interval is None for each in of_means.strata)
+    render(fg.why(rows, strata="dept", task="regression", **asked), "html")
 
 
 def lending(rows=12_000):

@@ -160,7 +160,7 @@ def _tests_of_means(rng, strata, rows, spread, varies=0.0, outlying=0.0, cells=1
         squares.append(np.bincount(of, values**2, len(level)))
     common = (counts[1] > 0) & (counts[3] > 0)
     held = [np.where(common, each, 0.0) for each in counts]
-    each, _ = mean_differences(*counts, tuple(squares), 1.0)
+    each, _ = mean_differences(*counts, tuple(squares))
     variances = mean_variances(*held, tuple(np.where(common, q, 0.0) for q in squares))
     return heterogeneity_of_means(
         each.value, *variances, held[1], held[3], level if cells > 1 else None
