@@ -537,6 +537,8 @@ class WhyInconclusive(StrEnum):
     OFFSET = "offset"  # no gap over all strata: composition offsets a difference within them
     SEVERAL_GAPS = "several gaps"  # decided by itself, and not when all gaps are judged together
     MISSING_STRATA = "missing strata"  # rows without one have other rates than those with one
+    MISSING_OUTCOMES = "missing outcomes"  # more often on one side
+    MISSING_GROUPS = "missing groups"  # rows without one have other rates than those with one
     STRATA_DECIDE = "strata decide"  # the strata are the outcome under another name
     NOT_COMPARABLE = "not comparable"
     TOO_FEW = "too few"

@@ -25,6 +25,7 @@ from fairgauge.cube.quantile_cuts import (
 )
 from fairgauge.enums import DiagnosticCode, ReferenceRule, Role, Task
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, TooManyValues, listing, quote
+from fairgauge.inference.missing_values import missing_outcomes
 from fairgauge.measure.decompose_gaps import decompose_gaps, with_other_intervals
 from fairgauge.measure.numbers_by_rows import adjusted_by_rows, adjusted_for_numbers
 from fairgauge.question.features import Feature, read_controls, read_strata
@@ -45,11 +46,13 @@ from fairgauge.resolve.data_checks import (
     ratios_of_signed_amounts,
     single_row_groups,
     strata_of_outcomes,
+    undecided_outcomes,
     weightless_groups,
 )
 from fairgauge.resolve.excluded_rows import excluded_rows
 from fairgauge.resolve.group_counts import GroupCounts, count_groups
 from fairgauge.resolve.outcomes import decide_task
+from fairgauge.resolve.resolution import resolve
 from fairgauge.results.gap_decomposition import Decomposition, Gap
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now
@@ -204,6 +207,12 @@ def why(
             ),
             *ratios_of_signed_amounts(cube, spec),
             *missing_values(cube, spec, names),
+            *(
+                note
+                for of in resolve(crossed.without, spec).features
+                for note in missing_outcomes(of, spec)
+            ),
+            *undecided_outcomes(cube, spec, rows_by_level),
             *single_row_groups(cube, spec, rows_by_level),
             *(
                 each

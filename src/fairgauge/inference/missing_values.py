@@ -12,7 +12,7 @@ do not show which.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -41,9 +41,12 @@ from fairgauge.stats.unknown_people import missing_bounds
 Shares = tuple[Array, Array]
 """The rows that a rate counts, and those among which it counts them."""
 
+_OF_DECISIONS = ("prediction", "score")
 _FEW = 0.01
 _MANY = 0.05
 _LEVEL = 0.01
+_HARDLY_CHANCE = 1e-3
+"""Far below usual levels: with many comparisons a chance finding would withhold verdicts."""
 _MISSING = 2
 """The state of an outcome that is neither positive (0) nor negative (1)."""
 
@@ -79,6 +82,41 @@ def missing_outcomes(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
         )
 
 
+def lacks_unevenly(
+    counted: GroupCounts, needs: Container[str], group: int, reference: int, spec: Spec
+) -> bool:
+    """Return whether one of two sides lacks an outcome more often, by more than chance.
+
+    The rows with one then need not be like all rows, and that they do not differ shows nothing.
+
+    Parameters
+    ----------
+    needs : the columns of outcomes that are compared.
+    group, reference : numbers of groups; a reference that is none of them is all others.
+    """
+    every = np.arange(len(counted.groups))
+    others = every == reference if reference < len(every) else every != group
+    for what, missing, n in _missing(counted, spec, every):
+        if not any(need in needs for need in (what, *_OF_DECISIONS * (what != "label"))):
+            continue
+        lacks, rows = (np.array([each[group], each[others].sum()]) for each in (missing, n))
+        if np.ptp(quotient(lacks, rows)) >= _FEW and homogeneity(lacks, rows)[1] < _HARDLY_CHANCE:
+            return True
+    return False
+
+
+def differs_without_group(
+    counted: GroupCounts, outcome: OutcomeMasks, of: Statistic, spec: Spec
+) -> bool:
+    """Return whether rows without a group are many, and have other rates than those with one."""
+    if counted.protected or without_group(counted, "n") < _FEW * counted.every("n"):
+        return False
+    known, unknown = sides_and_unknown(counted, outcome, spec.profile, "n")
+    zero = np.zeros(1, dtype=np.int64)
+    whole = known.pick(np.array([known.whole]), zero)
+    return bool(_differ(of, unknown.pick(zero, zero), whole, 1.0)[0])
+
+
 def lacking(counted: GroupCounts, spec: Spec) -> dict[tuple[str, str], int]:
     """Return how many rows lack each outcome that many rows of a group lack, by feature.
 
@@ -89,7 +127,7 @@ def lacking(counted: GroupCounts, spec: Spec) -> dict[tuple[str, str], int]:
         (counted.feature, need): int(missing.sum())
         for what, missing, n in _missing(counted, spec, every)
         if (missing >= _FEW * n)[missing > 0].any()
-        for need in ((what,) if what == "label" else ("prediction", "score"))
+        for need in ((what,) if what == "label" else _OF_DECISIONS)
     }
 
 
@@ -394,10 +432,6 @@ def contrast_range(metric: Contrast, ours: Limits, theirs: Limits) -> Limits:
     return np.where(np.isnan(low), 0.0, low), np.where(np.isnan(high), np.inf, high)
 
 
-_HARDLY_CHANCE = 1e-3
-"""Far below usual levels: with many comparisons a chance finding would withhold verdicts."""
-
-
 class RowsWithoutStratum:
     """The rows of one feature that have no stratum, beside those that have one.
 
@@ -456,24 +490,28 @@ class RowsWithoutStratum:
             left_cases, kept_cases = (cases.pick(which, margin) for cases in self._cases)
             with np.errstate(invalid="ignore"):
                 moved = np.abs(kept[side] - every[side])
-                changed |= (moved > LITTLE * np.abs(every[0] - every[1])) & self._differ(
-                    of, left_cases, kept_cases
+                changed |= (moved > LITTLE * np.abs(every[0] - every[1])) & _differ(
+                    of, left_cases, kept_cases, self._alike
                 )
         return changed
 
-    def _differ(self, of: Statistic, left: ConfusionCounts, kept: ConfusionCounts) -> Mask:
-        """Return where the rows without a stratum differ from the others in what a rate is of."""
-        if "yy" in left.moments or "pp" in left.moments:
-            found = [_means_differ(column, left, kept, self._alike) for column in _columns(of)]
-            return np.asarray(np.any(found, axis=0))
-        counts = [side.counts(of.needs) for side in (left, kept)]
-        if isinstance(of, Rate):
-            counts = [
-                np.stack([of.of.count(each), of.among.count(each) - of.of.count(each)], axis=-1)
-                for each in counts
-            ]
-        p = homogeneity_table(np.stack(counts, axis=-2) / self._alike)[1]
-        return np.asarray(p < _HARDLY_CHANCE)
+
+def _differ(of: Statistic, left: ConfusionCounts, kept: ConfusionCounts, alike: float) -> Mask:
+    """Return where rows without a stratum or group differ from others in what a rate is of.
+
+    ``alike`` is the design effect of clusters.
+    """
+    if "yy" in left.moments or "pp" in left.moments:
+        found = [_means_differ(column, left, kept, alike) for column in _columns(of)]
+        return np.asarray(np.any(found, axis=0))
+    counts = [side.counts(of.needs) for side in (left, kept)]
+    if isinstance(of, Rate):
+        counts = [
+            np.stack([of.of.count(each), of.among.count(each) - of.of.count(each)], axis=-1)
+            for each in counts
+        ]
+    p = homogeneity_table(np.stack(counts, axis=-2) / alike)[1]
+    return np.asarray(p < _HARDLY_CHANCE)
 
 
 def _columns(of: Statistic) -> list[str]:

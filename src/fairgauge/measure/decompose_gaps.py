@@ -27,7 +27,11 @@ from fairgauge.enums import (
     WhyInconclusive,
     WhyNoRegression,
 )
-from fairgauge.inference.missing_values import RowsWithoutStratum
+from fairgauge.inference.missing_values import (
+    RowsWithoutStratum,
+    differs_without_group,
+    lacks_unevenly,
+)
 from fairgauge.measure._gap_sides import GapSides, gap_sides
 from fairgauge.measure.measure import measure
 from fairgauge.measure.slices import Slice
@@ -131,7 +135,31 @@ def decompose_gaps(
         stricter = replace(spec, confidence=confidence)
         return _alone(crossed, stricter, margins, every, listed=False)
 
-    return _without_incomplete(_judged_together(found, 1 - spec.confidence, at), every, spec)
+    judged = _without_incomplete(_judged_together(found, 1 - spec.confidence, at), every, spec)
+    return _without_uneven(judged, every, spec)
+
+
+def _without_uneven(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec) -> tuple[Gap, ...]:
+    """Return gaps, of which none passes where rows are missing that may be unlike the others."""
+    slices = _slices(resolve(every.without, spec))
+
+    def missing(gap: Gap) -> WhyInconclusive | None:
+        part, metric = slices[gap.estimate.feature], gap.estimate.definition
+        assert isinstance(metric, Contrast)
+        sides = _numbers_of_sides(gap.estimate, part)
+        if lacks_unevenly(part.counts, metric.needs, *sides, spec):
+            return WhyInconclusive.MISSING_OUTCOMES
+        differs = differs_without_group(part.counts, part.outcome, metric.of, spec)
+        return WhyInconclusive.MISSING_GROUPS if differs else None
+
+    reasons = [missing(gap) if gap.verdict in _PASSES else None for gap in gaps]
+    return tuple(
+        replace(gap, verdict=GapVerdict.INCONCLUSIVE, reason=reason) if reason else gap
+        for gap, reason in zip(gaps, reasons, strict=True)
+    )
+
+
+_PASSES = (GapVerdict.NO_GAP, GapVerdict.ACCOUNTED_FOR, GapVerdict.WITHIN_MARGIN)
 
 
 def _without_incomplete(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec) -> tuple[Gap, ...]:

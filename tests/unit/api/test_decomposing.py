@@ -1249,3 +1249,50 @@ def test_negative_means_have_a_difference_and_no_ratio():
     assert (gap.verdict, gap.reason) == (GapVerdict.REMAINS, None)
     with pytest.raises(DataError, match=r"numbers that are not above 0.*ask for the difference"):
         _of_means(rows, "mean_label.ratio")
+
+
+def applications(seed: int = 3, rows: int = 4_000) -> pl.DataFrame:
+    """Return decisions of two races at several branches, of which A is approved less often."""
+    rng = np.random.default_rng(seed)
+    race = rng.choice(["A", "B"], rows)
+    approved = rng.random(rows) < np.where(race == "A", 0.7, 0.8)
+    branch = rng.choice(["n", "s", "w"], rows)
+    return pl.DataFrame({"race": race, "branch": branch, "ok": approved.astype(int)})
+
+
+OF_RACE = {"prediction": "ok", "positive": 1, "sensitive": "race", "reference": {"race": "B"}}
+
+
+@pytest.mark.parametrize(
+    ("column", "reason", "warned"),
+    [
+        ("ok", WhyInconclusive.MISSING_OUTCOMES, DiagnosticCode.MISSING_OUTCOMES),
+        ("race", WhyInconclusive.MISSING_GROUPS, DiagnosticCode.UNEQUALLY_MISSING),
+    ],
+)
+def test_rows_that_would_show_a_gap_do_not_pass_by_their_absence(column, reason, warned):
+    """Denials of one group whose decision, or group, is not recorded: no gap was shown, exit 0."""
+    rows = applications()
+    refused = rows.select((pl.col("race") == "A") & (pl.col("ok") == 0)).to_series()
+    lacking = refused & (refused.cum_sum() <= 200)
+    found = fg.why(
+        rows.with_columns(pl.when(~lacking).then(column).alias(column)), strata="branch", **OF_RACE
+    )
+    assert {(each.verdict, each.reason) for each in found.gaps} == {
+        (GapVerdict.INCONCLUSIVE, reason)
+    }
+    assert warned in {each.code for each in found.diagnostics}
+    assert "complete the " in " ".join(map(str, found.brief().steps))
+    known = pl.Series(np.random.default_rng(1).random(len(rows)) > 0.05)
+    by_chance = rows.with_columns(pl.when(known).then(column).alias(column))
+    other = fg.why(by_chance, strata="branch", **OF_RACE)
+    assert {each.verdict for each in other.gaps} == {GapVerdict.REMAINS}
+
+
+def test_applications_that_were_not_decided_are_warned_of():
+    """Withdrawn applications (HMDA's code 4) counted as refused without a word."""
+    codes = np.random.default_rng(2).choice([1, 3, 4], 2_000, p=[0.6, 0.2, 0.2])
+    rows = applications(rows=2_000).with_columns(action_taken=pl.Series(codes))
+    found = fg.why(rows, strata="branch", **OF_RACE | {"prediction": "action_taken"})
+    (warned,) = [e for e in found.diagnostics if e.code is DiagnosticCode.UNDECIDED_OUTCOMES]
+    assert "--where 'action_taken != 4'" in warned.message

@@ -14,6 +14,7 @@ from fairgauge.render.brief._vocabulary import Vocabulary, interval_in_words
 from fairgauge.render.words.decomposition_sentences import (
     CAVEAT,
     CHANGED_BY_DECISION,
+    MISSING_ROWS,
     adjusted_for,
     controls_words,
     describe_adjusted,
@@ -244,14 +245,11 @@ def _steps(found: Decomposition, words: Vocabulary) -> Iterator[Sentence]:
         )
     if any(map(_remains, gaps)):
         yield owner(f"decide whether what remains within {strata} is tolerable.")
-    if lacking := _with_missing_strata(gaps):
-        yield supplier(
-            f"complete {lacking}, or give the rows without a value one of their own, and ask again."
-        )
+    yield from _to_complete(found.gaps, gaps)
     if any(map(_is_accounted_for, gaps)):
         yield owner(f"ask whether {strata} should count, and why groups differ in them.")
-    undecided = (gap for gap in found.gaps if gap.verdict is GapVerdict.INCONCLUSIVE)
-    if not all(map(is_of_one_outcome, undecided)):
+    undecided = [gap for gap in found.gaps if gap.verdict is GapVerdict.INCONCLUSIVE]
+    if not all(is_of_one_outcome(gap) or gap.reason in MISSING_ROWS for gap in undecided):
         if not places:
             yield analyst(
                 "look at the strata one by one: an average may hide what remains in some."
@@ -259,6 +257,17 @@ def _steps(found: Decomposition, words: Vocabulary) -> Iterator[Sentence]:
         yield from _other_strata(found)
     if not verdicts - {GapVerdict.NO_GAP}:
         yield owner("state which difference would be too small to matter, with --margin.")
+
+
+def _to_complete(gaps: Sequence[Gap], adjusted: Sequence[Gap]) -> Iterator[Sentence]:
+    """Yield which values to complete, without which a gap is inconclusive."""
+    if lacking := _with_missing_strata(adjusted):
+        yield supplier(
+            f"complete {lacking}, or give the rows without a value one of their own, and ask again."
+        )
+    for reason, what in zip(MISSING_ROWS, ("outcomes", "groups"), strict=True):
+        if any(gap.reason is reason for gap in gaps):
+            yield supplier(f"complete the {what} that are missing, and ask again.")
 
 
 def _with_missing_strata(gaps: Sequence[Gap]) -> str:

@@ -80,12 +80,17 @@ _VERDICTS = {
     GapVerdict.INCONCLUSIVE: "inconclusive",
 }
 
+MISSING_ROWS = (WhyInconclusive.MISSING_OUTCOMES, WhyInconclusive.MISSING_GROUPS)
+"""What is missing of rows that could change a gap that is not shown, or accounted for."""
+
 _REASONS = {
     WhyInconclusive.VARIES: "the difference varies over {strata}",
     WhyInconclusive.OFFSET: "no gap over all {strata}, but a difference within",
     WhyInconclusive.MISSING_STRATA: (
         "rows without {columns} are excluded, which changes the gap by itself"
     ),
+    WhyInconclusive.MISSING_OUTCOMES: "outcomes are missing more often on one side",
+    WhyInconclusive.MISSING_GROUPS: "rows without a group have other rates than the others",
     WhyInconclusive.STRATA_DECIDE: "{strata} determine the outcome almost wholly",
     WhyInconclusive.NOT_COMPARABLE: (
         "not comparable, more than half of one side is in strata that the other does not have"
@@ -652,6 +657,8 @@ def _why_inconclusive(gap: Gap, ends: str) -> str:
         return "the data are insufficient."
     if gap.reason is WhyInconclusive.MISSING_STRATA:
         return _confounding(gap.columns)
+    if gap.reason in MISSING_ROWS:
+        return f"{_REASONS[gap.reason]}, and could change what the other rows show{ends}."
     if gap.reason is WhyInconclusive.STRATA_DECIDE:
         return (
             f"the values of {_columns(gap)} determine the outcome almost wholly, so that little "
