@@ -1077,17 +1077,15 @@ def _places(
 
     Beside strata that are tested, those with insufficient data follow by their contribution: of few
     rows the difference is often large. Where strata are too few for any test, all are by their
-    difference. One column of numbers is in their order behind those that
-    are outlying, of which there are none among years.
+    difference. Years are in their order; other numbers may be codes.
     """
     places = np.flatnonzero(held)
     of = {name: values[places] for name, values in columns.items()}
     nothing = np.zeros(len(places), dtype=np.bool_)
     usual = ~of.get("outlying", nothing)
-    if len(crossed.columns) == 1:
-        numbers = _numbers([crossed.strata[s][0] for s in places.tolist()])
-        if numbers is not None:
-            return np.asarray(places[np.lexsort([numbers, usual])])
+    names = [crossed.strata[s][0] for s in places.tolist()]
+    if len(crossed.columns) == 1 and are_years(names):
+        return np.asarray(places[np.lexsort([np.array(names, dtype=float)])])
     few = np.isfinite(of["difference"]).sum() < FEWEST_STRATA
     untested = nothing if few or "p_value" not in of else np.isnan(of["p_value"])
     size, difference = np.abs(of["composition"]) + np.abs(of["within"]), of["difference"]
@@ -1099,15 +1097,6 @@ def _places(
         usual,
     ]
     return np.asarray(places[np.lexsort(keys)])
-
-
-def _numbers(names: Sequence[str]) -> Array | None:
-    """Return the numbers that all names are, None where any is something else."""
-    try:
-        numbers = np.array(names, dtype=float)
-    except ValueError:
-        return None
-    return numbers if np.isfinite(numbers).all() else None
 
 
 def _known(value: float) -> float | None:

@@ -232,7 +232,8 @@ class GapInWords:
             stated += f" This is no {self.gap.scale} to quote: the verdict states why."
         else:
             same = f"people in the same {each_of(self.gap)}"
-            stated += f" To compare {same}, quote this {self.gap.scale} (within)."
+            average = f", an average of what varies over {strata_words(self.gap)}" * self.gap.varies
+            stated += f" To compare {same}, quote this {self.gap.scale} (within){average}."
         yield (
             f"{stated} That they are spread differently over {strata_words(self.gap)} "
             f"(composition) accounts for {self._factor(composition)}{outside}; the {both} "

@@ -329,7 +329,8 @@ def _parts(gap: Gap, *, whole: bool = True) -> tree.Table:
     how = "multiply" if ratio else "add up"
     alone = "Strata of one side alone, composition" if _alone(gap) else "Composition"
     own = f"“{words.part_words(gap, gap.part(GapPartKind.WITHIN))}”"
-    quoted = f"{own} is the {gap.scale} to quote"
+    average = ", an average of what varies" * gap.varies
+    quoted = f"{own} is the {gap.scale} to quote{average}"
     if gap.reason is WhyInconclusive.VARIES:
         quoted = f"{own} is an average of what varies, and not one to quote"
     if gap.reason in UNADJUSTED:
