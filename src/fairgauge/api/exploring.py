@@ -35,6 +35,11 @@ class Exploration:
         self._data = data
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the data suggest was not meant, as an audit of the same counts warns of it."""
+        return tuple(self._data["warnings"])
+
+    @property
     def html(self) -> str:
         """The page: one file that asks nothing of any other."""
         from fairgauge.render.writers.explore_page import explore_page

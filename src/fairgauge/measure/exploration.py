@@ -27,10 +27,20 @@ from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
 from fairgauge.cube.cube import RANGE, CountTable, Cube
 from fairgauge.cube.pairs import alone, asked_of, candidate_axes
 from fairgauge.cube.plan import GRID, Axis
-from fairgauge.enums import Closed, Method, Profile, ReferenceKind, ReferenceRule, Role, Task
+from fairgauge.enums import (
+    Closed,
+    Level,
+    Method,
+    Profile,
+    ReferenceKind,
+    ReferenceRule,
+    Role,
+    Task,
+)
 from fairgauge.errors import CubeError, Problem, SpecError, quote
 from fairgauge.identity import GroupId, group_names
 from fairgauge.inference.compared_counts import FEWEST_GROUPS
+from fairgauge.inference.missing_values import missing_groups, missing_outcomes
 from fairgauge.measure.slices import Slice
 from fairgauge.question.conditions import write_conditions
 from fairgauge.question.features import Ordered
@@ -38,6 +48,7 @@ from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.spec_file import toml_value
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS
+from fairgauge.resolve.data_checks import likely_mistakes
 from fairgauge.resolve.group_counts import GroupCounts, Grouping, group_columns
 from fairgauge.resolve.references import (
     choose_groups,
@@ -148,7 +159,21 @@ def explored(
             for numbers in islice(_checks(own, groupings, metrics), 3 * _MOST_CHECKED)
         ],
         "where": [toml_value(each.to_text()) for each in spec.where],
+        "warnings": list(_warnings(cube, resolution)),
     }
+
+
+def _warnings(cube: Cube, resolution: Resolution) -> Iterator[str]:
+    """Yield what an audit of the counts warns of, as sentences."""
+    spec, task = resolution.spec, resolution.task
+    for each in (
+        *likely_mistakes(cube, spec, task, cube.rows_by_level()),
+        *(note for counts in resolution.features for note in missing_outcomes(counts, spec)),
+        *(note for counts in resolution.features for note in missing_groups(counts, spec)),
+    ):
+        if each.level is Level.WARNING:
+            of = f"{each.feature}: " if each.feature else ""
+            yield f"{of}{each.message}."
 
 
 def _models(cube: Cube, spec: Spec) -> Iterator[tuple[Cube, Resolution]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +34,19 @@ def decoded(table):
     rows = len(table["codes"]) // len(table["columns"])
     flat += [0] * (rows * 3 * width - len(flat))
     return np.array(flat).reshape(rows, 3, width)
+
+
+def test_a_page_warns_of_what_an_audit_of_its_counts_warns_of():
+    """Withdrawn applications, and denials that are not recorded, made views without a word."""
+    rows = pl.DataFrame({"g": ["a", "b"] * 300, "action_taken": [1, 3, 4, 1, 1, 3] * 100})
+    asked = {"prediction": "action_taken", "positive": 1, "sensitive": "g"}
+    (codes,) = fg.explore(rows, **asked, exact=True).warnings
+    assert "'action_taken' = 4" in codes
+    known = (pl.col("g") == "a") | (pl.col("action_taken") != 3)
+    lacking = rows.with_columns(action_taken=pl.when(known).then("action_taken"))
+    page = fg.explore(lacking.filter(pl.col("action_taken").ne_missing(4)), **asked, exact=True)
+    (missing,) = [each for each in page.warnings if "have no prediction" in each]
+    assert escape(missing) in page.html
 
 
 def test_the_counts_are_all_rows_once():

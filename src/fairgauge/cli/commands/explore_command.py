@@ -55,9 +55,12 @@ def command(
         page = explore(rows, exact=exact, **what.options)
     page.save(output)
     print_result(f"{output}: {page}")
+    for warning in page.warnings:
+        print_message(warning, prefix="Warning: ")
     if page.exact and not quiet:
+        alone = f" ({page.alone:,} rows are alone in theirs)" if page.alone else ""
         print_message(
-            f"the page holds counts of fewer than ten persons ({page.alone:,} rows are alone in "
-            "theirs), which people who have it can read; share it as you would share the rows",
+            f"the page holds counts of fewer than ten persons{alone}, which people who have it "
+            "can read; share it as you would share the rows",
             prefix="Note: ",
         )

@@ -28,6 +28,7 @@ def explore_page(data: Mapping[str, Any]) -> str:
         lead=f"{data['rows']:,} rows, counted by {listing(names, most=len(names))}.",
         exact=data["exact"],
         protected=data["protected"],
+        warnings=list(map(printable, data["warnings"])),
         audited=list(_audited(data)),
         counts=Markup(escaped(data)),  # noqa: S704 - its angle brackets are escaped
         style=Markup(style),  # noqa: S704 - our own file
