@@ -98,6 +98,9 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> tree.D
             f" The verdicts hold for {gaps} gaps together (Holm); the intervals, and the tests of "
             "whether a difference varies, are of each gap by itself."
         )
+    if found.excluded:
+        excluded = (f"{numbers.numbered(n)} ({reason})" for reason, n in found.excluded.items())
+        lead += f" Excluded: {'; '.join(excluded)}."
     return document_of(
         found,
         title=f"Decomposition of the {'gaps' if several else 'gap'} by {columns}",
