@@ -826,8 +826,9 @@ def _group_tests(
     The groups are those of the feature: a reference is one of them. Where there are labels, rates
     that do not use them are none of these: fewer selected may be fewer wrongly selected.
     """
-    metrics = {
-        record.metric: record
+    definitions = {metric.name: metric for metric, _ in (*models.contrasts, *models.others)}
+    metrics = {  # as they are asked for, not of an average over classes
+        record.metric: replace(record, definition=definitions[record.metric])
         for batch in disparities
         for record in batch.records
         if record.status is not Status.NOT_APPLICABLE

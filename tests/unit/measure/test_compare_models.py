@@ -169,6 +169,38 @@ def test_classes_are_compared_one_by_one_and_on_average():
     assert all(d.interval is not None for d in found.disparities)
 
 
+def test_margins_of_disparities_are_held_against_every_class():
+    rng = np.random.default_rng(6)
+    classes = np.array(["bronze", "gold", "silver"])
+    y = rng.integers(3, size=6_000)
+    data = pl.DataFrame(
+        {"sex": rng.choice(["F", "M"], len(y)), "y": classes[y]}
+        | {
+            name: classes[np.where(rng.random(len(y)) < right, y, rng.integers(3, size=len(y)))]
+            for name, right in (("p", 0.85), ("c", 0.9))
+        }
+    )
+    found = fg.compare_models(
+        data, label="y", prediction="p", candidate="c", sensitive="sex",
+        margins={"accuracy": 0.01, "disparity": 0.1},
+        metrics=["accuracy.difference", "true_positive_rate.difference"],
+    )["c"]  # fmt: skip
+    assert found.performance is Performance.NON_INFERIOR
+    held = {(t.rate, t.change.class_scope.name, t.change.group) for t in found.groups}
+    assert held == {
+        (rate, name, group)
+        for rate in ("accuracy", "true_positive_rate")
+        for name in classes.tolist()
+        for group in "FM"
+    } | {("accuracy", None, group) for group in "FM"}
+    for test in found.groups:
+        if test.rate == "true_positive_rate":
+            of = data.filter(
+                (pl.col("y") == test.change.class_scope.name) & (pl.col("sex") == test.change.group)
+            )
+            assert test.change.new == pytest.approx((of["c"] == of["y"]).mean())
+
+
 def test_who_changes_adds_up():
     found = compared("fairer")["fairer"]
     overall = {one.among: one for one in found.reclassified if one.feature is None}
