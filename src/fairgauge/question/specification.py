@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from fairgauge.catalogue.comparisons import Metric
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Better, Method, Person, Profile, ReferenceRule, Task, Threshold
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.question.features import Above, Ordered
@@ -432,22 +435,31 @@ def _wrong_margins(spec: Spec) -> Iterator[Problem]:
                 yield Problem(path, f"must be below 1: of a ratio it is a share, not {margin:g}")
             continue
         try:
-            better = spec.catalogue.rate(name).better
+            row: Statistic | Metric = spec.catalogue.rate(name)
         except LookupError as error:
-            if not (spec.candidate and _is_metric(spec, name)):
+            if not spec.candidate or (metric := _metric(spec, name)) is None:
                 yield Problem(path, f"a margin is set on a rate, such as accuracy: {error}")
-            continue
-        if better is Better.NEITHER:
+                continue
+            row = metric
+        if isinstance(row, Statistic) and row.better is Better.NEITHER:
             message = "has no margin: neither a higher nor a lower value of it is better"
+            yield Problem(path, message)
+        low, high = row.range
+        most = high - low
+        if isinstance(row, Metric) and not math.isnan(row.neutral):  # of a ratio it is a share
+            most = 1.0 if row.neutral else max(high, -low)
+        if margin >= most:
+            message = f"can never be exceeded: {name} is worse by {most:g} at most"
+            if margin / 100 < most:
+                message += f"; {margin:g} of 100 is written as {margin / 100:g}"
             yield Problem(path, message)
 
 
-def _is_metric(spec: Spec, name: str) -> bool:
+def _metric(spec: Spec, name: str) -> Metric | None:
     try:
-        spec.catalogue.metric(name)
+        return spec.catalogue.metric(name)
     except LookupError:
-        return False
-    return True
+        return None
 
 
 def _wrong_threshold(spec: Spec, *, given: bool) -> Iterator[Problem]:

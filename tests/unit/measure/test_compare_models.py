@@ -241,19 +241,30 @@ def test_what_has_no_interval_says_why():
         ({"candidate": "repaid"}, "'repaid' is already the label"),
         ({"candidate": "absent"}, "no column 'absent'"),
         ({"candidate": []}, "name the columns of the candidates' decisions"),
-        ({"candidate": "fairer", "margins": {"base_rate": 0.1}}, "has no margin"),
-        ({"candidate": "fairer", "margins": {"accurcy": 0.1}}, "accuracy"),
-        ({"candidate": "fairer", "margins": {"accuracy": -0.1}}, "0 or greater"),
-        ({"candidate": "fairer", "margins": {"accuracy.difference": 0.1}}, "is not compared"),
-        ({"candidate": "fairer", "method": "bootstrap"}, "bootstrap has no effect"),
-        ({"candidate": "fairer", "margins": {"disparity": 1}}, "must be below 1"),
-        ({"candidate": "fairer", "prediction": None}, "needs the model in use"),
-        ({"candidate": "fairer", "task": "regression"}, "the predictions of two regressions"),
+        ({"margins": {"base_rate": 0.1}}, "has no margin"),
+        ({"margins": {"accurcy": 0.1}}, "accuracy"),
+        ({"margins": {"accuracy": -0.1}}, "0 or greater"),
+        ({"margins": {"accuracy.difference": 0.1}}, "is not compared"),
+        ({"method": "bootstrap"}, "bootstrap has no effect"),
+        ({"margins": {"disparity": 1}}, "must be below 1"),
+        ({"prediction": None}, "needs the model in use"),
+        ({"task": "regression"}, "the predictions of two regressions"),
+        ({"margins": {"accuracy": 1}}, "is worse by 1 at most; 1 of 100 is written as 0.01"),
+        ({"margins": {"accuracy": 5, "disparity": 0.1}}, "5 of 100 is written as 0.05"),
+        ({"margins": {"disparity": 5}}, "of a ratio it is a share, not 5"),
+        (
+            {"metrics": "selection_rate.ratio", "margins": {"selection_rate.ratio": 1}},
+            "margins.selection_rate.ratio: can never be exceeded",
+        ),
+        (
+            {"metrics": "RD", "margins": {"RD": 5}},
+            "RD is worse by 1 at most; 5 of 100 is written as 0.05",
+        ),
     ],
 )
 def test_wrong_questions_say_what_is_wrong(options, message):
     with pytest.raises(fg.SpecError, match=message):
-        fg.compare_models(PEOPLE, **QUESTION | options)
+        fg.compare_models(PEOPLE, **QUESTION | {"candidate": "fairer"} | options)
 
 
 def test_a_score_outside_the_range_names_the_column():
