@@ -463,7 +463,7 @@ class DiagnosticCode(StrEnum):
     ASSUMED_POSITIVE = "assumed_positive"  # column, value, others
     UNFAVOURABLE_POSITIVE = "unfavourable_positive"  # column, values, others
     FEW_PUBLISHED = "few_published"  # groups, features, fewer, strata of pay: tables to publish
-    PREDICTION_NOT_A_LABEL = "prediction_not_a_label"  # column, label, values, rows
+    PREDICTION_NOT_A_LABEL = "prediction_not_a_label"  # column, label, values, rows, in_use
     UNDECIDED_OUTCOMES = "undecided_outcomes"  # column, values, rows, codes, condition, beside
     APPROVED_AS_REFUSED = "approved_as_refused"  # column, values, rows, positive: of HMDA
     PREDICTION_IS_LABEL = "prediction_is_label"  # column, label, rows

@@ -2,25 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Never, Unpack
 
-from fairgauge.api.audit import counted
+from fairgauge.api.audit import counted, counted_people, repeated_rows
 from fairgauge.catalogue.facts import described
-from fairgauge.errors import Problem, SpecError
+from fairgauge.cube.cube import Cube
+from fairgauge.cube.pairs import alone, asked_of, candidate_axes
+from fairgauge.cube.plan import Axis
+from fairgauge.enums import DiagnosticCode, Role, Task
+from fairgauge.errors import Problem, SpecError, listing, quote
+from fairgauge.inference.missing_values import missing_groups, missing_outcomes
 from fairgauge.measure.compare_models import compare_candidates
 from fairgauge.measure.compare_reports import compare_reports
 from fairgauge.question.option_docs import with_options
 from fairgauge.question.options import Options
 from fairgauge.question.spec_file import Config, with_config
-from fairgauge.question.specification import MODELS_INSTEAD
+from fairgauge.question.specification import MODELS_INSTEAD, Spec
+from fairgauge.resolve.data_checks import (
+    assumed_positive,
+    check_known,
+    likely_mistakes,
+    limits_outside_range,
+    never_repeats,
+    one_group,
+    unfavourable_positive,
+    weightless_groups,
+)
 from fairgauge.resolve.excluded_rows import excluded_rows
+from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.results.comparison import Comparison
 from fairgauge.results.model_comparison import ComparedData, ModelComparison
 from fairgauge.results.report import Report
+from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now
 from fairgauge.rowwise.paired_score_rows import read_paired_scores
+from fairgauge.scan.source import Source
+from fairgauge.values import matches, name_of
 
 
 def compare(
@@ -133,6 +154,8 @@ def compare_models(
             "reports are compared by fg.compare(old, new), fairgauge compare OLD NEW"
         )
         raise SpecError(Problem("candidate", message))
+    check_known(cube, spec, cube.rows_by_level())
+    candidates = compare_candidates(cube, spec, read_paired_scores(source, cube, spec))
     return ModelComparison(
         **made_now(),
         task=decide_task(cube, spec),
@@ -145,6 +168,90 @@ def compare_models(
         spec=spec.to_dict(),
         current=spec.prediction or spec.score or "",
         confidence=spec.confidence,
-        candidates=compare_candidates(cube, spec, read_paired_scores(source, cube, spec)),
+        candidates=candidates,
         own=tuple(map(described, spec.catalogue.own)),
+        diagnostics=tuple(dict.fromkeys(_notes(data, source, cube, spec))),
     )
+
+
+def _notes(data: object, source: Source | None, cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Yield what an audit of the model in use, and of each candidate, would warn of.
+
+    Raises
+    ------
+    SpecError
+        A candidate decides in no word of the label, or of the model in use.
+    """
+    yield from counted_people(cube, spec)
+    yield from never_repeats(cube, spec)
+    task, in_use = decide_task(cube, spec), replace(spec, candidate=(), margins=(), rules=())
+    yield from assumed_positive(cube, spec, task, spec.catalogue.expand(in_use.metrics))
+    yield from unfavourable_positive(cube, spec, task)
+    yield from limits_outside_range(spec)
+    yield from _of_model(cube, in_use, task)
+    for axis in candidate_axes(cube):
+        of_candidate = replace(asked_of(spec, axis), rules=())
+        counts = alone(cube, axis)
+        if spec.label is None:
+            yield from _unlike_in_use(cube, axis, spec)
+            yield from _excluded(counts, of_candidate)
+            continue
+        try:
+            yield from _of_model(counts, of_candidate, task)
+        except SpecError as refused:
+            column = quote(axis.column)
+            raise SpecError(
+                [Problem("candidate", f"{column} {each.message}") for each in refused.problems]
+            ) from refused
+    yield from repeated_rows(data, source, spec, cube, "compare-models")
+
+
+def _unlike_in_use(cube: Cube, candidate: Axis, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of decisions that the model in use never has: without labels it shows which there are.
+
+    Raises
+    ------
+    SpecError
+        There are no others.
+    """
+    in_use = cube.plan.axis(Role.PREDICTION)
+    assert in_use is not None
+    if in_use.bins:
+        return
+    stated = spec.positive if isinstance(spec.positive, tuple) else ()
+    known = [*cube.levels[in_use], *stated]
+    levels = zip(cube.levels[candidate], cube.rows_by_level()[candidate].tolist(), strict=False)
+    strange = {name_of(v): n for v, n in levels if not any(matches(v, each) for each in known)}
+    if strange and len(strange) == len(cube.levels[candidate]):
+        held = listing([name_of(each) for each in cube.levels[in_use]], 5)
+        message = (
+            f"{quote(candidate.column)} holds {listing(list(strange), 5)}, which the model in use, "
+            f"{quote(in_use.column)}, does not (it holds {held}); use the same values in both"
+        )
+        raise SpecError(Problem("candidate", message))
+    if strange:
+        yield Diagnostic.warning(
+            DiagnosticCode.PREDICTION_NOT_A_LABEL,
+            column=candidate.column,
+            label=in_use.column,
+            values=tuple(strange),
+            rows=sum(strange.values()),
+            in_use=True,
+        )
+
+
+def _of_model(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
+    """Yield what an audit warns of a model's decisions, and of the groups that it has."""
+    yield from likely_mistakes(cube, spec, task, cube.rows_by_level())
+    yield from _excluded(cube, spec)
+
+
+def _excluded(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Yield who lacks a group, or what a model needs, by group, and groups that have no other."""
+    for of in count_groups(cube, spec):
+        yield from (*missing_groups(of, spec), *one_group(of), *weightless_groups(of))
+        for each in missing_outcomes(of, spec):
+            given = dict(each.parameters)
+            if given["what"] != "label":
+                given["what"] = f"decision by {quote(spec.prediction or spec.score or '')}"
+            yield Diagnostic.warning(each.code, each.feature, **given)

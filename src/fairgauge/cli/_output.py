@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Plan
     from fairgauge.results.gap_decomposition import Decomposition
+    from fairgauge.results.model_comparison import ModelComparison
     from fairgauge.results.report import Report
     from fairgauge.results.shown_result import ShownResult
 
@@ -161,7 +162,7 @@ class Output:
         save_all(result, self.files, others, full=self.full)
         print_result(text)
 
-    def print_warnings(self, report: Report | Decomposition) -> None:
+    def print_warnings(self, report: Report | Decomposition | ModelComparison) -> None:
         """Write the gravest warnings to standard error where the output has none of them."""
         if not self.quiet and self.chosen is None and self.format in _SHOWING:
             return

@@ -12,7 +12,15 @@ from fairgauge.enums import CandidateVerdict, Direction, Fairness, Performance, 
 from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Inline, Share, Version
 from fairgauge.results.definitions import OfRow
-from fairgauge.results.scopes import NO_CLASS, OVERALL, ClassScope, Interval, Reference, Scope
+from fairgauge.results.scopes import (
+    NO_CLASS,
+    OVERALL,
+    ClassScope,
+    Diagnostic,
+    Interval,
+    Reference,
+    Scope,
+)
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, as_before
 from fairgauge.values import Saved
 
@@ -253,17 +261,18 @@ class ModelComparison(ResultOfMetrics):
     confidence : the level of the intervals.
     candidates : the candidates, in the order in which they were named.
     own : the rates of the user's own, as far as they can be shown.
+    diagnostics : what the question may have meant instead, of every model, and who is excluded.
     """
 
     KIND: ClassVar = ResultKind(
         name="models",
-        schema="fairgauge.models/2",
+        schema="fairgauge.models/3",
         title="Models compared on the same rows",
         called="a comparison of models",
         document="fairgauge.render.documents.models_document:models_document",
         brief="fairgauge.render.brief.models_brief:models_brief",
         tables={"changes": "fairgauge.render.writers.flat_rows:model_changes_of"},
-        older={"fairgauge.models/1": as_before},
+        older={"fairgauge.models/1": as_before, "fairgauge.models/2": as_before},
     )
     DERIVED: ClassVar = ("verdict", "metrics", "_brief")
 
@@ -275,6 +284,7 @@ class ModelComparison(ResultOfMetrics):
     current: str
     confidence: Share
     candidates: tuple[Candidate, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
 
     @property
     def exit_code(self) -> int:

@@ -190,7 +190,7 @@ def prepared(tmp_path_factory):
         return "\n".join([header, *(",".join(map(str, line)) for line in lines)]) + "\n"
 
     (tmp_path / "t.csv").write_text(
-        text("id,sex,hired,label,score,other", [(*row, row[3]) for row in rows])
+        text("id,sex,hired,label,score,other", [(*row, row[2]) for row in rows])
     )
     (tmp_path / "numbers.csv").write_text(
         text("sex,hired", [(i % 2, hired) for i, _, hired, *_ in rows])

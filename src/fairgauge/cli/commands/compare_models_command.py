@@ -43,5 +43,6 @@ def command(
 
     with progress("Counting rows"):
         models = compare_models(rows, **given.options)
+    out.print_warnings(models)
     out.show(models)
     return models.exit_code

@@ -10,7 +10,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fairgauge.catalogue.cells import FN, FP, TN, TP, Cells
-from fairgauge.enums import DiagnosticCode, Favourable, GroupKind, ReferenceKind, Task, Threshold
+from fairgauge.enums import (
+    ClassKind,
+    DiagnosticCode,
+    Favourable,
+    GroupKind,
+    ReferenceKind,
+    Task,
+    Threshold,
+)
 from fairgauge.identity import FeatureId, GroupId
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.question.wording import Words, read_words
@@ -204,6 +212,9 @@ class Vocabulary:
             words.decisions = decisions
         else:
             words.cut, words.fits = scope.name, _fits(f"“{called(scope.name)}” or not")
+            if self.decisions is not None and scope.kind is not ClassKind.SELECTION:
+                the_class = f"decision “{called(scope.name)}”"
+                words.decisions = f"the {the_class}", f"another than the {the_class}"
         favourable = favourable_in(self.words.favourable, scope)
         words.words = replace(words.words, favourable=favourable)
         return words

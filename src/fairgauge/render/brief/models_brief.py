@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
+from fairgauge.catalogue.cells import FN, FP, TN, TP
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import (
     Better,
@@ -55,7 +55,6 @@ from fairgauge.render.words.model_sentences import (
 from fairgauge.render.words.numbers import count, listing, plural
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.model_comparison import (
-    Candidate,
     DisparityChange,
     MarginTest,
     ModelComparison,
@@ -190,8 +189,6 @@ class _ModelsBrief:
             dominates = each is self.best and each.verdict is CandidateVerdict.DOMINATES
             if dominates:
                 yield from self._remaining()
-            yield from self._one_decision(each, f"candidates[{i}]")
-            if dominates:
                 yield from self._wronged_anew()
             place = f"candidates[{i}]"
             for text in margins_kept(each, self.terms):
@@ -232,32 +229,6 @@ class _ModelsBrief:
             are = f"{plural(len(held), 'is', 'are')} statistically significant"
             parts.append(f"{under}, {of_all(len(held), len(known))} {are}{alone}")
         yield Sentence(f"{capitalised('; '.join(parts))}.", source)
-
-    def _one_decision(self, candidate: Candidate, place: str) -> Iterator[Sentence]:
-        """Yield which model decides alike about all rows, and how accurate both are."""
-        of_all = {
-            (one.definition.of, one.definition.among): (i, one)
-            for i, one in reversed(list(enumerate(candidate.rates)))
-            if one.feature is None and one.scope.kind is ScopeKind.OVERALL
-            if isinstance(one.definition, Rate)
-        }
-        if (TP + FP, ALL) not in of_all:
-            return
-        at, selected = of_all[TP + FP, ALL]
-        values = {self.current: selected.old, called(candidate.name): selected.new}
-        alike = [
-            f"“{name}” gives {'every row' if value else 'no row'} the favourable decision"
-            for name, value in values.items()
-            if value in (0.0, 1.0)
-        ]
-        if not alike:
-            return
-        text, sources = f"Warning: {' and '.join(alike)}.", [f"{place}.rates[{at}]"]
-        if (TP + TN, ALL) in of_all:
-            at, accuracy = of_all[TP + TN, ALL]
-            text += f" Accuracy: {describe_rate_shift(accuracy)}."
-            sources.append(f"{place}.rates[{at}]")
-        yield Sentence(text, tuple(sources))
 
     def _wronged_anew(self) -> Iterator[Sentence]:
         """Yield who loses the better decision although their outcome is the better one, by group.

@@ -17,6 +17,7 @@ from fairgauge.render.documents._document_parts import (
     more_in_json,
     repeat_blocks,
 )
+from fairgauge.render.documents.report_notes import note_lines, opening_warnings, report_warnings
 from fairgauge.render.words import change_words, numbers
 from fairgauge.render.words import model_sentences as words
 from fairgauge.render.words.display_names import called, capitalised, printable
@@ -97,6 +98,9 @@ def models_document(comparison: ModelComparison, *, full: bool = True) -> tree.D
     details = tuple(_details(i, each) for i, each in enumerate(shown.candidates))
     method = tree.Section("method", "Method", (tree.Paragraph(METHOD),))
     sections.append(listed("all", "All changes", *details, method))
+    warnings = opening_warnings(report_warnings(comparison))
+    if notes := [line for line in note_lines(comparison.diagnostics) if line not in warnings]:
+        sections.append(listed("notes", "Notes", tree.Items(tuple(notes))))
     repeat = tuple(
         repeat_blocks(
             comparison, comparison.data.fingerprint, "compare-models", of="comparison of models"
@@ -114,6 +118,7 @@ def models_document(comparison: ModelComparison, *, full: bool = True) -> tree.D
         title=f"{names} against {current}",
         beside=f"{numbers.count(rows)} rows",
         lead=caveat(comparison.spec),
+        warnings=warnings,
         verdict=", ".join(
             f"{called(each.name)}: {words.VERDICTS.get(each.verdict, str(each.verdict)).upper()}"
             for each in comparison.candidates

@@ -23,6 +23,7 @@ from fairgauge.results.sections import rate_of_sizes, size_beside_rates
 
 if TYPE_CHECKING:
     from fairgauge.results.gap_decomposition import Decomposition
+    from fairgauge.results.model_comparison import ModelComparison
 
 _LONGEST_TEXT = 500
 _MOST_NAMED = 3
@@ -119,7 +120,7 @@ def report_notes(report: Report) -> list[str]:
     return found
 
 
-def report_warnings(report: Report | Decomposition) -> list[Diagnostic]:
+def report_warnings(report: Report | Decomposition | ModelComparison) -> list[Diagnostic]:
     """Return the warnings of a report, those about the whole audit first."""
     kept = (each for each in report.diagnostics if each.level is Level.WARNING)
     return sorted(kept, key=_gravity)
@@ -141,11 +142,16 @@ def _gravity(each: Diagnostic) -> tuple[bool, int, float, bool]:
 
 def opening_warnings(warnings: Sequence[Diagnostic]) -> list[str]:
     """Return the gravest of some warnings, which stand before the verdict, and count the others."""
-    opening = [*map(_line, sorted(warnings, key=_gravity)[:_MOST_WARNINGS])]
+    opening = note_lines(warnings)[:_MOST_WARNINGS]
     more = len(warnings) - _MOST_WARNINGS
     if more > 0:
         opening.append(f"{more:,} more {numbers.plural(more, 'warning', 'warnings')} in the notes.")
     return opening
+
+
+def note_lines(notes: Iterable[Diagnostic]) -> list[str]:
+    """Return notes as they stand in a list, the gravest first."""
+    return [*map(_line, sorted(notes, key=_gravity))]
 
 
 def notes_besides(report: Report, stated: Sequence[Diagnostic]) -> int:

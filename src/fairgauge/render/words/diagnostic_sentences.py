@@ -273,9 +273,10 @@ def _assumed_positive(d: Diagnostic) -> str:
 def _prediction_not_a_label(d: Diagnostic) -> str:
     rows = d["rows"]
     noun = plural(len(d["values"]), "a value", "values")
+    of = "model in use" if d.get("in_use") else "label"
     return (
         f"{rows:,} {plural(rows, 'row has', 'rows have')} {noun} in {quote(d['column'])} that the "
-        f"label {quote(d['label'])} never has ({listing(d['values'])}); they count as not "
+        f"{of} {quote(d['label'])} never has ({listing(d['values'])}); they count as not "
         "favourable. If they mean that there is no prediction, leave them empty"
     )
 

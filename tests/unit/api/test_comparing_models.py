@@ -1,0 +1,101 @@
+"""What a comparison of models warns of: what an audit of each of them would."""
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.model_rows import QUESTION, rows
+
+import fairgauge as fg
+from fairgauge.enums import DiagnosticCode
+
+PEOPLE = rows()
+MARGINS = {"accuracy": 0.02, "disparity": 0.08}
+WORDS = {0: "denied", 1: "granted"}
+IN_WORDS = PEOPLE.drop("person").with_columns(
+    pl.col("repaid", "current", "fairer").replace_strict(WORDS, return_dtype=pl.String)
+)
+
+
+def compared(candidate, **options):
+    data = IN_WORDS.with_columns(candidate=candidate)
+    asked = {**QUESTION, "positive": "granted", "margins": MARGINS, **options}
+    return fg.compare_models(data, candidate="candidate", **asked)
+
+
+def noted(found, code):
+    return [each for each in found.diagnostics if each.code is code]
+
+
+@pytest.mark.parametrize("label", ["repaid", None])
+def test_a_decision_in_another_word_is_a_warning(label):
+    word = pl.when(pl.col("region") == "north").then(pl.lit("granted (override)"))
+    granted = pl.col("fairer") == "granted"
+    found = compared(
+        pl.when(granted).then(word.otherwise(pl.col("fairer"))).otherwise(pl.col("fairer")),
+        label=label,
+        margins=MARGINS if label else {"disparity": 0.08},
+    )
+    (each,) = noted(found, DiagnosticCode.PREDICTION_NOT_A_LABEL)
+    rows_of = IN_WORDS.filter((pl.col("fairer") == "granted") & (pl.col("region") == "north"))
+    assert each["rows"] == rows_of.height
+    assert "granted (override)" in " ".join(str(found).split())
+    assert ("label 'repaid' never has" if label else "model in use 'current' never") in str(each)
+
+
+@pytest.mark.parametrize("label", ["repaid", None])
+@pytest.mark.parametrize(
+    "words", [{"denied": "0", "granted": "1"}, {"denied": "F", "granted": "T"}]
+)
+def test_decisions_in_the_words_of_no_label_are_refused(label, words):
+    other = pl.col("fairer").replace_strict(words, return_dtype=pl.String)
+    margins = {"disparity": 0.08}
+    with pytest.raises(fg.SpecError, match=r"'candidate' holds .* use the same values in both"):
+        compared(other, label=label, margins=margins)
+
+
+def test_half_of_the_decisions_in_upper_case_are_a_warning():
+    half = pl.when(pl.col("region") == "north").then(pl.col("fairer").str.to_uppercase())
+    found = compared(half.otherwise(pl.col("fairer")))
+    assert noted(found, DiagnosticCode.SAME_NAMES)
+
+
+def test_a_copy_of_the_label_is_a_warning():
+    found = compared(pl.col("repaid"))
+    (each,) = noted(found, DiagnosticCode.PREDICTION_IS_LABEL)
+    assert each["column"] == "candidate"
+    assert "not a copy of the outcome" in " ".join(str(found).split())
+
+
+def test_who_is_excluded_is_stated_by_group():
+    rng = np.random.default_rng(0)
+    women = (PEOPLE["sex"] == "F").to_numpy()
+    without = pl.Series(women & (rng.random(PEOPLE.height) < 0.3))
+    found = compared(pl.when(~without).then(pl.col("fairer")))
+    (each,) = noted(found, DiagnosticCode.MISSING_OUTCOMES)
+    assert (each["rows"], each["most"]) == (without.sum(), "F")
+    assert "have no decision by 'candidate'" in str(each)
+    assert " ".join(str(each).split()) in " ".join(str(found).split())
+
+
+def test_a_question_that_is_as_meant_has_no_warning():
+    assert compared(pl.col("fairer")).diagnostics == ()
+
+
+def test_the_class_is_named_and_the_accuracy_is_of_all_classes():
+    rng = np.random.default_rng(6)
+    classes = np.array(["bronze", "gold", "silver"])
+    y = rng.integers(3, size=3_000)
+    data = pl.DataFrame({
+        "g": rng.choice(["A", "B"], len(y)), "y": classes[y],
+        "p": classes[np.where(rng.random(len(y)) < 0.9, y, 0)],
+    }).with_columns(c=pl.col("p").replace("gold", "Gold"))  # fmt: skip
+    found = fg.compare_models(
+        data, label="y", prediction="p", candidate="c", sensitive="g", margins={"accuracy": 0.01}
+    )
+    text = " ".join(str(found).split())
+    assert "favourable decision" not in text
+    assert "a positive decision" not in text
+    assert "the decision “" in text
+    (accuracy,) = found["c"].margins
+    assert accuracy.change.old == pytest.approx((data["p"] == data["y"]).mean())
+    assert f"{accuracy.change.old:.1%} → {accuracy.change.new:.1%}" in text
