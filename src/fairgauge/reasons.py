@@ -115,14 +115,15 @@ class ReasonCode(StrEnum):
     # a verdict
     INSIDE = "inside"  # volunteers: on whom a pass rests of groups known by probabilities
     BELOW = "below"  # limit, sufficient: of groups with sufficient data, where others lack them;
-    # missing, unit, low, high: rows without an outcome that could change a fail, and how far
+    # missing, unit, low, high: rows without an outcome that could change a fail, and how far;
+    # what: a weight or a count, which they lack instead, then without low and high
     ABOVE = "above"  # likewise
     CROSSES = "crosses"
     # limit, second, needed, fewest, most, power, on_limit, rows, of_group (of these, those of
     # the group), detectable, detectable_ratio
     POINT_INSIDE = "point_inside"  # volunteers; decide: "significant" if a fail has to be so
-    POINT_OUTSIDE = "point_outside"
-    SIGNIFICANT_OUTSIDE = "significant_outside"
+    POINT_OUTSIDE = "point_outside"  # missing, what: as above
+    SIGNIFICANT_OUTSIDE = "significant_outside"  # likewise
     NOT_SIGNIFICANT = "not_significant"
     ALTERNATIVES = "alternatives"
     BOUNDS_CROSS = "bounds_cross"  # low, high

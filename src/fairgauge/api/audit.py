@@ -10,7 +10,7 @@ from fairgauge.catalogue.facts import described
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.identifiers import cluster_key, with_hidden_clusters
 from fairgauge.cube.plan import Moment, Plan, is_of_answers, plan
-from fairgauge.enums import DiagnosticCode, Outcome, Role, Task, Threshold, Uncounted
+from fairgauge.enums import DiagnosticCode, Outcome, Role, Task, Threshold
 from fairgauge.errors import CubeError, DataError, SpecError, closest, nearest, quote
 from fairgauge.measure.composition_notes import composition_notes
 from fairgauge.measure.decide import judge_together, remaining_notes
@@ -43,7 +43,7 @@ from fairgauge.resolve.data_checks import (
     unmatched_groups,
     unmatched_rules,
 )
-from fairgauge.resolve.excluded_rows import excluded_rows
+from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes
 from fairgauge.resolve.group_counts import GroupCounts
 from fairgauge.resolve.people import by_person, count_people
 from fairgauge.resolve.resolution import resolve, resolve_groups
@@ -173,7 +173,8 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
             *_overrides(data, spec),
             *counted_people(cube, spec),
             *never_repeats(cube, spec),
-            *_notes(measured.task, excluded, spec, stated=_task_is_stated(spec, options)),
+            *_task_note(measured.task, spec, stated=_task_is_stated(spec, options)),
+            *exclusion_notes(excluded, spec),
             *assumed_positive(cube, spec, measured.task, rows),
             *unfavourable_positive(cube, spec, measured.task),
             *likely_mistakes(cube, spec, measured.task, rows_by_level),
@@ -598,14 +599,8 @@ def _outcomes(spec: Spec) -> dict[str, Parameter]:
     return {} if roles in ((), ("label", "prediction")) else {"roles": roles}
 
 
-def _notes(task: Task, excluded: dict[str, int], spec: Spec, *, stated: bool) -> list[Diagnostic]:
-    """Return notes on a task that was inferred, and on excluded rows."""
-    notes = []
+def _task_note(task: Task, spec: Spec, *, stated: bool) -> Iterator[Diagnostic]:
+    """Yield a note on a task that was inferred."""
     if not stated:
         made = Diagnostic.note if task is Task.BINARY else Diagnostic.warning
-        notes.append(made(DiagnosticCode.TASK, None, task=str(task), **_outcomes(spec)))
-    unit = {"unit": "people"} if spec.of_people else {}
-    for reason, rows in excluded.items():
-        if reason != Uncounted.SAME_PERSON:  # of whom one decision counts, as the note states
-            notes.append(Diagnostic.note(DiagnosticCode.EXCLUDED, rows=rows, reason=reason, **unit))
-    return notes
+        yield made(DiagnosticCode.TASK, None, task=str(task), **_outcomes(spec))

@@ -13,6 +13,7 @@ from fairgauge.question.options import Options
 from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import Spec, refuse_candidates
+from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes
 from fairgauge.results.shown_result import made_now
 from fairgauge.results.threshold_choice import CountedData, ThresholdChoice
 
@@ -76,7 +77,11 @@ def thresholds(
     (rule,) = spec.rules
     ((rate, margin),) = spec.margins or _MARGINS
     chosen = choose_thresholds(cube, spec, rule, rate, margin)
-    repeated = repeated_rows(data, source, spec, cube, "thresholds")
+    excluded, _ = excluded_rows(cube, spec, cube.rows_by_level())
+    notes = (
+        *exclusion_notes(excluded, spec),
+        *repeated_rows(data, source, spec, cube, "thresholds"),
+    )
     assert spec.score is not None
     assert isinstance(spec.threshold, tuple)
     return ThresholdChoice(
@@ -89,7 +94,7 @@ def thresholds(
         margin=margin,
         confidence=spec.confidence,
         seed=spec.seed,
-        **chosen | {"diagnostics": (*repeated, *chosen["diagnostics"])},
+        **chosen | {"diagnostics": (*notes, *chosen["diagnostics"])},
         spec=spec.to_dict(),
     )
 

@@ -19,13 +19,11 @@ from fairgauge.render.formats import format_of, names, suffixes
 from fairgauge.render.words.numbers import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Plan
-    from fairgauge.results.gap_decomposition import Decomposition
-    from fairgauge.results.model_comparison import ModelComparison
-    from fairgauge.results.report import Report
+    from fairgauge.results.scopes import Diagnostic
     from fairgauge.results.shown_result import ShownResult
 
 
@@ -162,13 +160,13 @@ class Output:
         save_all(result, self.files, others, full=self.full)
         print_result(text)
 
-    def print_warnings(self, report: Report | Decomposition | ModelComparison) -> None:
+    def print_warnings(self, notes: Iterable[Diagnostic]) -> None:
         """Write the gravest warnings to standard error where the output has none of them."""
         if not self.quiet and self.chosen is None and self.format in _SHOWING:
             return
         from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
 
-        for each in opening_warnings(report_warnings(report)):
+        for each in opening_warnings(report_warnings(notes)):
             print_message(each, prefix="")
 
 

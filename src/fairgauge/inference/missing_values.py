@@ -148,6 +148,18 @@ def uncounted(cube: Cube, features: Iterable[GroupCounts], spec: Spec) -> dict[s
     return {what: n for what, n in found.items() if n > _FEW * rows.min()}
 
 
+def uncounted_rows(cube: Cube, features: Iterable[GroupCounts], spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of many rows without a count or a weight, which are in no number at all."""
+    for what, rows in uncounted(cube, features, spec).items():
+        yield Diagnostic.warning(
+            DiagnosticCode.UNCOUNTED_ROWS,
+            what=what,
+            rows=rows,
+            total=cube.rows,
+            ruled=bool(spec.rules),
+        )
+
+
 def _missing(counted: GroupCounts, spec: Spec, which: Index) -> Iterator[tuple[str, Array, Array]]:
     """Yield the rows of some groups that lack an outcome, and all of their rows."""
     if counted.protected or spec.profile.rules.missing_outcome_is_negative:
@@ -246,15 +258,9 @@ class _CompletedShares:
         outcome.
         """
         apart = self._apart if with_unknown else self._incomplete_apart
-        ends = []
-        for at_least in (True, False):
-            x, n = _shares(self._known.states(which), self._rate, at_least=at_least)
-            every = _shares(self._apart, self._rate, at_least=at_least)
-            more = _shares(apart, self._rate, at_least=at_least)
-            whole = which == self._known.whole  # which has all rows, whatever their groups
-            x, n = x + whole * every[0], n + whole * every[1]
-            ends.append(missing_bounds(x, n, ~whole * more[0], ~whole * more[1])[not at_least])
-        return ends[0], ends[1]
+        whole = which == self._known.whole
+        apart = np.where(whole[:, None, None], self._apart, apart)
+        return share_limits(self._known.states(which), apart, self._rate, whole)
 
     def spread(self, metric: Spread) -> tuple[float, float] | None:
         """Return the ends of a gap or an extreme over groups that have rows it may count."""
@@ -279,6 +285,35 @@ class _CompletedShares:
 
 _FIRST = np.zeros(1, dtype=np.int64)
 _TWO = 2
+
+
+def share_limits(states: Array, apart: Array, rate: Rate, whole: Mask) -> Limits:
+    """Return the least and the greatest share of each of some sides.
+
+    Parameters
+    ----------
+    states : rows by label and prediction, positive, negative or missing: (n, 3, 3).
+    apart : those that may be of the side, or not; of a ``whole`` side they are.
+    """
+    ends = []
+    for at_least in (True, False):
+        x, n = _shares(states, rate, at_least=at_least)
+        more = _shares(apart, rate, at_least=at_least)
+        x, n = x + whole * more[0], n + whole * more[1]
+        ends.append(missing_bounds(x, n, ~whole * more[0], ~whole * more[1])[not at_least])
+    return ends[0], ends[1]
+
+
+def reached(interval: Limits, worst: Limits, value: Array, *, ratio: bool) -> Limits:
+    """Return how far intervals go if their values may go to the worst cases."""
+    (low, high), (least, greatest) = interval, worst
+    if not ratio:
+        return low + least - value, high + greatest - value
+    with np.errstate(all="ignore"):
+        known = (value > 0) & (value < np.inf)
+        below = np.where(known & (least > 0), low * least / value, np.minimum(low, least))
+        above = np.where(known, high * greatest / value, np.maximum(high, greatest))
+    return below, above
 
 
 def _needed(states: Array, rate: Rate) -> Array:

@@ -21,6 +21,7 @@ from fairgauge.resolve.asked_metrics import AskedMetric
 from fairgauge.resolve.group_counts import GroupCounts, Histogram
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import References, references_at
+from fairgauge.resolve.sides import Measure
 from fairgauge.results.curves import edges
 from fairgauge.results.estimates import ThresholdReferences
 
@@ -47,6 +48,41 @@ def accepted(counts: Array, histogram: Histogram, cuts: Array, decision: Accepts
     return np.asarray(sums[..., first])
 
 
+def states_by_threshold(
+    counts: GroupCounts, outcome: OutcomeMasks, spec: Spec, cuts: Array, measure: Measure
+) -> tuple[Array, Array]:
+    """Return the rows of every group, and those without one, by label and decision at thresholds.
+
+    The shapes are (groups + 1, cuts, 3, 3) and (cuts, 3, 3): positive, negative or missing.
+    """
+    histogram = counts.histogram
+    assert histogram is not None
+    decision = accepts(outcome, spec)
+
+    def by_label(of: Array) -> Array:
+        known = (np.compress(mask, of[..., :-1, :], axis=-2).sum(axis=-2)
+                 for mask in (outcome.labels, ~outcome.labels))  # fmt: skip
+        return np.stack([*known, of[..., -1, :]], axis=-2)
+
+    def states(bins: Array, cells: Array) -> Array:
+        scored, without = by_label(bins), by_label(cells)[..., [-1]]
+        yes = accepted(scored, histogram, cuts, decision)
+        no = scored.sum(axis=-1, keepdims=True) - yes
+        found = np.stack([yes, no, without + np.zeros_like(yes)], axis=-1)
+        found = np.moveaxis(found, -2, -3)
+        if spec.profile.rules.missing_outcome_is_negative:
+            for axis in (-2, -1):
+                each = np.moveaxis(found, axis, -1)  # a view
+                each[..., 1] += each[..., 2]
+                each[..., 2] = 0.0
+        return found
+
+    return (
+        states(histogram.counts[measure], counts.counts[measure][:, 0]),
+        states(histogram.unknown[measure], counts.unknown[measure]),
+    )
+
+
 def margins_by_threshold(
     counts: GroupCounts, outcome: OutcomeMasks, spec: Spec, cuts: Array
 ) -> Array:
@@ -55,18 +91,9 @@ def margins_by_threshold(
     The shape is (groups, cuts, 3, 2). They are those of an audit at each threshold, rows without a
     label included, so that the reference at a threshold is that of the audit.
     """
-    histogram = counts.histogram
-    assert histogram is not None
-    bins = histogram.counts["w" if counts.unequally_weighted else "n"][:-1]
-    of_labels = [bins[:, :-1][:, mask].sum(axis=1) for mask in (outcome.labels, ~outcome.labels)]
-    by_label = np.stack([*of_labels, bins[:, -1]], axis=1)
-    yes = accepted(by_label, histogram, cuts, accepts(outcome, spec))
-    rows = np.stack([yes, by_label.sum(axis=-1, keepdims=True) - yes], axis=-1)
-    rows = rows.transpose(0, 2, 1, 3)
-    if spec.profile.rules.missing_outcome_is_negative:
-        rows[:, :, 1] += rows[:, :, 2]
-        rows[:, :, 2] = 0.0
-    return np.asarray(rows)
+    measure: Measure = "w" if counts.unequally_weighted else "n"
+    known, _ = states_by_threshold(counts, outcome, spec, cuts, measure)
+    return known[:-1, ..., :2]
 
 
 def references_of_margins(

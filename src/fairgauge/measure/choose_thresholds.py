@@ -10,8 +10,10 @@ models on the same rows, and compared as such: whether a rate is kept is a test 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
+from operator import itemgetter
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -23,6 +25,7 @@ from fairgauge.catalogue.comparisons import Combined, Contrast
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import (
+    Accepts,
     Better,
     ChosenBy,
     DiagnosticCode,
@@ -36,7 +39,15 @@ from fairgauge.errors import Problem, SpecError
 from fairgauge.inference.compared_counts import FEWEST_GROUPS, Evidence, generator
 from fairgauge.inference.groups.paired_extremes import combined_changes
 from fairgauge.inference.interval import StatisticInterval
-from fairgauge.inference.missing_values import missing_outcomes
+from fairgauge.inference.missing_values import (
+    contrast_range,
+    missing_groups,
+    missing_outcomes,
+    reached,
+    share_limits,
+    uncounted,
+    uncounted_rows,
+)
 from fairgauge.inference.needed_rows import POWER
 from fairgauge.inference.one.statistic_intervals import statistic_interval
 from fairgauge.inference.two.contrast_intervals import insufficient_sides
@@ -54,22 +65,23 @@ from fairgauge.measure._threshold_references import (
     accepts,
     margins_by_threshold,
     references_of_margins,
+    states_by_threshold,
 )
 from fairgauge.measure.decide import INSUFFICIENT
 from fairgauge.measure.measure import reversed_scores
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.resolve.group_counts import GroupCounts, Histogram
+from fairgauge.resolve.group_counts import GroupCounts, Histogram, without_group
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import References, admissible_groups, group_sizes
 from fairgauge.resolve.resolution import resolve
-from fairgauge.resolve.sides import with_others
+from fairgauge.resolve.sides import Measure, with_others
 from fairgauge.results.estimates import EVERYONE, as_number
 from fairgauge.results.model_comparison import DisparityChange, RateChange
 from fairgauge.results.scopes import Diagnostic, Interval
 from fairgauge.results.threshold_choice import FeatureThresholds, OperatingPoint, ThresholdEffect
-from fairgauge.stats.arrays import Index, Mask, quotient
+from fairgauge.stats.arrays import Index, Limits, Mask, quotient
 from fairgauge.stats.contrasts import fold, mover_difference, mover_ratio
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import tukey_level
@@ -111,8 +123,9 @@ def choose_thresholds(
     if problems:
         raise SpecError(problems)
     (outcome,) = resolution.outcomes
+    without = uncounted(cube, resolution.features, spec)
     choosers = [
-        _Chooser(of, outcome, spec, goal, spec.catalogue.rate(kept), margin)
+        _Chooser(of, outcome, spec, goal, spec.catalogue.rate(kept), margin, without)
         for of in resolution.features
     ]
     return {
@@ -121,12 +134,12 @@ def choose_thresholds(
         "diagnostics": (
             *choosers[0].one_decision(),
             *reversed_scores(resolution),
-            # no goal allows for what is missing, so that no note is that a rule does
             *(
                 note
                 for of in resolution.features
-                for note in missing_outcomes(of, replace(spec, rules=()))
+                for note in (*missing_groups(of, spec), *missing_outcomes(of, spec))
             ),
+            *uncounted_rows(cube, resolution.features, spec),
         ),
     }
 
@@ -136,6 +149,180 @@ class _Chosen(NamedTuple):
 
     cuts: Index
     by: ChosenBy
+
+
+class Excluded:
+    """The rows that no rate counts: without a group, a label or a score, a weight or a count.
+
+    As in an audit, a goal is met only if it would be whatever these rows are, and missed unless
+    their groups could change that. Their worst cases are of all rows, those of both halves.
+
+    Attributes
+    ----------
+    ungrouped, incomplete : the rows without a group, and those without a label or a score.
+    uncounted : the rows without a weight or a count, where they are many.
+    """
+
+    def __init__(
+        self,
+        counts: GroupCounts,
+        outcome: OutcomeMasks,
+        spec: Spec,
+        cuts: Array,
+        uncounted: Mapping[str, int],
+    ) -> None:
+        self.uncounted = uncounted
+        self._unit = {"unit": "people"} if spec.of_people else {}
+        self._accepts_above = accepts(outcome, spec) in (Accepts.FROM, Accepts.ABOVE)
+        cases = states_by_threshold(counts, outcome, spec, cuts[:1], "n")
+        self.ungrouped = round(without_group(counts, "n"))
+        self.incomplete = round(sum(float((of - _complete(of)).sum()) for of in cases))
+        measure: Measure = "w" if counts.unequally_weighted else "n"
+        self._known, self._apart = states_by_threshold(counts, outcome, spec, cuts, measure)
+
+    def reached(
+        self, metric: Contrast | Combined, choices: Index, against: Index, interval: Limits
+    ) -> tuple[Limits, Limits]:
+        """Return how far intervals go whatever all of these rows are, and whatever their groups."""
+        if not self.incomplete + self.ungrouped:
+            return interval, interval
+        sides = with_others(np.take_along_axis(self._known, choices[:, :, None, None], axis=1))
+        groups = len(self._known)
+        nothing = np.zeros_like(self._apart[0])
+
+        def worst(keep: Callable[[Array], Array], *, apart: bool) -> Limits:
+            def limits(which: Index, rate: Rate) -> Limits:
+                # rows of no known group have the threshold of the side that they may be of
+                cuts = choices[np.minimum(which, groups - 1), places]
+                unknown = self._apart[cuts] if apart else nothing + np.zeros((len(cuts), 1, 1))
+                states = keep(sides[which, places]), keep(unknown)
+                return share_limits(*states, rate, np.asarray(which == groups))
+
+            places = np.arange(choices.shape[1])
+            found = [
+                _worst_of(
+                    metric,
+                    [
+                        contrast_range(
+                            part, limits(np.full_like(of, g), part.of), limits(of, part.of)
+                        )
+                        for part in parts(metric)
+                    ],
+                )
+                for g, of in enumerate(against)
+            ]
+            low, high = np.stack(found, axis=1)
+            return low, high
+
+        value, _ = worst(_complete, apart=False)
+        ends = []
+        for keep in (np.asarray, _complete):
+            low, high = reached(interval, worst(keep, apart=True), value, ratio=_is_ratio(metric))
+            if not _is_ratio(metric):
+                low, high = np.maximum(low, -1.0), np.minimum(high, 1.0)  # as shares can be
+            ends.append((low, high))
+        return ends[0], ends[1]
+
+    def loss(self, kept: Statistic, today: int, choices: Index) -> Array:
+        """Return what these rows can add to the gain of a rate at other thresholds: 0 or below.
+
+        All rows that lack the same are taken for one of what they may be, each of these in turn.
+        """
+        if not self.incomplete + self.ungrouped:
+            return np.zeros(choices.shape[1])
+        taken = np.take_along_axis(self._known, choices[:, :, None, None], axis=1)
+        alone = (each.sum(axis=0)[:, :2, :2] for each in (self._known[:, [today]], taken))
+        usual = _gain(kept, *alone)
+        new = taken.sum(axis=0) + self._apart[choices[-1]]
+        old = self._known[:, today].sum(axis=0) + self._apart[today] + np.zeros_like(new)
+        least = usual
+        for each in product(*self._possible(old, new, today, choices)):
+            before, after = (
+                sum((rows[:, None, None] * of[i] for rows, of in each), table[:, :2, :2])
+                for i, table in enumerate((old, new))
+            )
+            least = np.fmin(least, _gain(kept, before, after))
+        return np.nan_to_num(least - usual)
+
+    def _possible(
+        self, old: Array, new: Array, today: int, choices: Index
+    ) -> Iterator[list[tuple[Array, tuple[Array, Array]]]]:
+        """Yield, of all rows that lack the same, what they may be under both decisions."""
+        up, down = (choices < today).any(axis=0), (choices > today).any(axis=0)
+        more, fewer = (up, down) if self._accepts_above else (down, up)
+        both = np.minimum(old[:, 2, 0], new[:, 2, 0])
+        unlabelled = {
+            (1, 1): both, (1, 0): old[:, 2, 0] - both, (0, 1): new[:, 2, 0] - both,
+            (0, 0): np.minimum(old[:, 2, 1], new[:, 2, 1]),
+        }  # fmt: skip
+        kinds = [(rows, (0, 1), [each]) for each, rows in unlabelled.items()]
+        decisions = [(1, 1), (0, 0), (~more * 1, 1), (1, ~fewer * 1)]
+        kinds += [(old[:, i, 2], ((i,), (i,), (0, 1))[i], decisions) for i in range(3)]
+        for rows, labels, decided in kinds:
+            if rows.any():
+                cells = [
+                    [_cell(label, yes) for yes in each] for label in labels for each in decided
+                ]
+                yield [(rows, (before, after)) for before, after in cells]
+
+    def passing(self, outcome: Outcome, reason: Reason | None) -> tuple[Outcome, Reason | None]:
+        """Return what a pass comes to, with the rows that could change it, if any could."""
+        if outcome is Outcome.PASS and self.uncounted:
+            what, rows = max(self.uncounted.items(), key=itemgetter(1))
+            reason = Reason.of(ReasonCode.NOT_COUNTED, what=what, rows=rows, alone=str(outcome))
+        return (outcome, None) if reason is None else (Outcome.INCONCLUSIVE, reason)
+
+    def judged(self, measured: Disparities) -> tuple[Outcome, Reason | None]:
+        """Return what the goal comes to at the first threshold, and the rows that leave it open."""
+        (outcome, *_), (alone, *_) = measured.outcomes, measured.alone.outcomes
+        if outcome is alone:
+            return self.passing(outcome, None)
+        of_groups = replace(measured, whatever=measured.whatever_groups)
+        by_groups = of_groups.outcomes[0] is not alone
+        return self.passing(outcome, self.reason(alone, by_groups=by_groups))
+
+    def reason(self, alone: Outcome, *, by_groups: bool = False) -> Reason:
+        """Return that rows without a label or score, or a group, could change what others show."""
+        by_groups |= not self.incomplete
+        code = ReasonCode.MISSING_GROUPS if by_groups else ReasonCode.MISSING_OUTCOMES
+        rows = self.ungrouped if by_groups else self.incomplete
+        return Reason.of(code, rows=rows, alone=str(alone), **self._unit)
+
+
+def _cell(label: int, yes: int | Mask) -> Array:
+    """Return rows of a label with a decision, or none, in a table of both: (n, 2, 2)."""
+    accepted = np.asarray(yes, dtype=np.float64)
+    cell = np.zeros((accepted.size, 2, 2))
+    cell[:, label, 0], cell[:, label, 1] = accepted, 1 - accepted
+    return cell
+
+
+def _gain(kept: Statistic, old: Array, new: Array) -> Array:
+    """Return by how much a rate is better, from rows by label and decision: (n, 2, 2)."""
+    before, after = (
+        kept.value(
+            confusion(np.concatenate([each, 0 * each[:, :1]], axis=1), classes=False),
+            Profile.DOCUMENTED,
+        )
+        for each in (old, new)
+    )
+    return before - after if kept.better is Better.LOWER else after - before
+
+
+def _complete(states: Array) -> Array:
+    """Return the rows that have both outcomes, in the same shape."""
+    known = states.copy()
+    known[..., 2, :] = known[..., :, 2] = 0.0
+    return known
+
+
+def _worst_of(metric: Contrast | Combined, ranges: Sequence[Limits]) -> Limits:
+    """Return the ends of the metric of a goal from those of its parts."""
+    if isinstance(metric, Contrast):
+        return ranges[0]
+    folded = [fold(low, high) for low, high in ranges]
+    low, high = (np.max([each[i] for each in folded], axis=0) for i in range(2))
+    return low, high
 
 
 class _Chooser:
@@ -149,6 +336,7 @@ class _Chooser:
         goal: Rule,
         kept: Statistic,
         margin: float,
+        uncounted: Mapping[str, int],
     ) -> None:
         self.metric, self.goal, self.kept = metric_of(goal), goal, kept
         self.margin, self.spec = margin, spec
@@ -170,12 +358,12 @@ class _Chooser:
             self._half(quotient(half, cases), histogram) for half in (firsts, cases - firsts)
         )
         self._margins = margins_by_threshold(counts, outcome, spec, self.cuts)
+        self._rest = Excluded(counts, outcome, spec, self.cuts, uncounted)
         self.today = int(np.searchsorted(self.cuts, self.spec.threshold[0]))
         small = small_groups([counts], self.spec)
         self._small = [small.get((counts.feature, name)) for name in counts.groups]
         self._excluded: Mask = np.zeros(len(counts.groups), dtype=bool)
-        choices = self._common_choices
-        everywhere = self._disparities(self.first.cells, self._references(choices), self._usual)
+        everywhere = self._disparities(self.first, self._common_choices, self._usual)
         self._excluded = np.asarray(everywhere.insufficient.all(axis=1))
         _check_between_bins(histogram, self.spec.threshold[0])
 
@@ -228,12 +416,12 @@ class _Chooser:
     def _without_common(self) -> Outcome:
         """Return whether all thresholds are shown to miss the goal or not to keep the rate."""
         choices, measures = self._common_choices, self.second
-        found = self._disparities(measures.cells, self._references(choices), self._usual)
+        found = self._disparities(measures, choices, self._usual)
         z = np.full(len(self.cuts), critical(self.spec.confidence))
         low, high = self._gain(measures, choices).difference.at(z)
         lost = (-low if self._lower else high) < -self.margin - _ROUNDING
         open_ = {
-            goal
+            self._rest.passing(goal, None)[0]
             for goal, worse in zip(found.outcomes, lost.tolist(), strict=True)
             if not worse and goal is not Outcome.FAIL
         }
@@ -268,14 +456,13 @@ class _Chooser:
         standard errors.
         """
         wider = math.sqrt(2.0) * NormalDist().inv_cdf(POWER) if by is ChosenBy.MARGIN else 0.0
-        cells = self.first.cells_at(choices)
-        found = self._disparities(cells, self._references(choices), self._usual + wider)
+        found = self._disparities(self.first, choices, self._usual + wider)
         allowed = found.may_meet if by is ChosenBy.VALUE else found.passing
         z = 0.0 if by is ChosenBy.VALUE else critical(self.spec.confidence) + wider
         if allowed.any() and not at_any_cost:
             kept = choices[:, allowed]
             low, high = self._gain(self.first, kept).difference.at(np.full(kept.shape[1], z))
-            least = -high if self._lower else low
+            least = (-high if self._lower else low) + self._rest.loss(self.kept, self.today, kept)
             same = (kept == self.today).all(axis=0)  # no decision changes
             allowed[allowed] = same | (least >= -self.margin - _ROUNDING)
         return allowed
@@ -315,14 +502,14 @@ class _Chooser:
         margins = self._margins[groups[:, None], choices[: len(groups)]]
         return references_of_margins(self.counts, self.metric, self.spec, margins)
 
-    def _disparities(self, cells: Array, references: Sequence[References], z: Array) -> Disparities:
-        """Return the metric of the goal from the cells of every group: (3, groups + 1, cuts, 4).
+    def _disparities(self, half: Half, choices: Index, z: Array) -> Disparities:
+        """Return the metric of the goal in a half, with some thresholds for every group.
 
-        ``references`` are those of each of the thresholds.
+        ``choices`` is of shape (groups + 1, n).
         """
-        sides = with_others_of(cells)
-        places = np.arange(len(references))
-        against = np.stack([reference.sides for reference in references], axis=1)
+        sides = with_others_of(half.cells_at(choices))
+        places = np.arange(choices.shape[1])
+        against = np.stack([each.sides for each in self._references(choices)], axis=1)
         every = [
             disparity(self.metric, sides[:, g], sides[:, of_group, places], z, self.spec.confidence)
             for g, of_group in enumerate(against)
@@ -334,7 +521,10 @@ class _Chooser:
                 why[g] = reason.on("group")
         compared = against != np.arange(len(against))[:, None]
         sizes = group_sizes(self.counts)
-        return Disparities(self.goal, value, low, high, compared, sizes, why, self._excluded)
+        return Disparities(
+            self.goal, value, low, high, compared, sizes, why, self._excluded,
+            *self._rest.reached(self.metric, choices, against, (low, high)),
+        )  # fmt: skip
 
     def _frontier(self) -> Iterator[OperatingPoint]:
         """Yield every common threshold as it is in the second half."""
@@ -342,7 +532,7 @@ class _Chooser:
         whole = _interval_of(self.kept, cells.sum(axis=1))
         low, high = whole.at(self._usual)
         references = self._references(self._common_choices)
-        disparities = self._disparities(cells, references, self._usual)
+        disparities = self._disparities(self.second, self._common_choices, self._usual)
         outcomes, meet, deciding = disparities.outcomes, disparities.meet, disparities.deciding
         for i, cut in enumerate(self.cuts.tolist()):
             at = (deciding[i], i)
@@ -355,7 +545,7 @@ class _Chooser:
                 disparity=as_number(disparities.value[at]),
                 disparity_interval=self._interval(disparities.low[at], disparities.high[at]),
                 value_meets=bool(meet[i]),
-                outcome=outcomes[i],
+                outcome=self._rest.passing(outcomes[i], None)[0],
             )
 
     def _interval(self, low: float, high: float) -> Interval | None:
@@ -424,11 +614,11 @@ class _Chooser:
             for g in groups.tolist()
         ]
         compared = sides[:, np.concatenate([groups, references.sides[groups]])]
-        there = self.second.cells_at(cuts[:, None])
-        measured = self._disparities(there, [references], self._usual)
-        (outcome,), (value_meets,) = measured.outcomes, measured.meet.tolist()
+        measured = self._disparities(self.second, cuts[:, None], self._usual)
+        (value_meets,) = measured.meet.tolist()
         low, high = performance.gain_at(critical(level), self.margin, lower=self._lower)
-        keeps = self._keeps(cuts, low, high)
+        keeps, of_kept = self._keeps(cuts, low, high)
+        outcome, of_goal = self._rest.judged(measured)
         if rate.interval is not None:
             ends = (-high, -low) if self._lower else (low, high)
             rate = replace(rate, interval=replace(rate.interval, low=ends[0], high=ends[1]))
@@ -448,9 +638,11 @@ class _Chooser:
             value_meets=value_meets,
             goal_outcome=outcome,
             kept_outcome=keeps,
+            goal_reason=of_goal,
+            kept_reason=of_kept,
             needed_rows=self._needed_rows(
-                measured if outcome is Outcome.INCONCLUSIVE else None,
-                performance if keeps is Outcome.INCONCLUSIVE else None,
+                measured if outcome is Outcome.INCONCLUSIVE and of_goal is None else None,
+                performance if keeps is Outcome.INCONCLUSIVE and of_kept is None else None,
             ),
         )
 
@@ -468,11 +660,20 @@ class _Chooser:
             change = change_of(row, tables)
             yield from rate_records(row, change, bases, self.spec.confidence, lambda *_: no_rows)
 
-    def _keeps(self, cuts: Index, low: float, high: float) -> Outcome:
-        """Return whether the kept rate is non-inferior, from the limits of its gain."""
-        if low >= -self.margin or (cuts == self.today).all():
-            return Outcome.PASS
-        return Outcome.FAIL if high < -self.margin else Outcome.INCONCLUSIVE
+    def _keeps(self, cuts: Index, low: float, high: float) -> tuple[Outcome, Reason | None]:
+        """Return whether the kept rate is non-inferior, from the limits of its gain.
+
+        With the rows that could change that.
+        """
+        if (cuts == self.today).all():
+            return Outcome.PASS, None
+        if low < -self.margin:
+            return Outcome.FAIL if high < -self.margin else Outcome.INCONCLUSIVE, None
+        (loss,) = self._rest.loss(self.kept, self.today, cuts[:, None]).tolist()
+        reason = None
+        if low + loss < -self.margin:
+            reason = self._rest.reason(Outcome.PASS)
+        return self._rest.passing(Outcome.PASS, reason)
 
     def _disparity_changes(
         self, compared: Array, bases: Sequence[DisparityChange]
@@ -492,7 +693,7 @@ class _Chooser:
         """Return the rows that would probably decide what is undecided, from its values."""
         rows, needed = float(self.second.total[-1].sum()), [0.0]
         if measured is not None:
-            of = measured.open
+            of = measured.alone.open
             value, low, high = measured.value[of], measured.low[of], measured.high[of]
             goal = self.goal
             needed += rows_to_decide(
@@ -554,7 +755,9 @@ class Disparities:
 
     ``compared`` states which groups are compared there: not the reference with itself. ``sizes``
     are the rows of the groups. ``why`` holds the reasons why data are insufficient, as in an audit;
-    None where they suffice. ``excluded`` are groups that no choice is made for.
+    None where they suffice. ``excluded`` are groups that no choice is made for. ``whatever`` is how
+    far the limits go whatever the rows are that lack a group or an outcome, ``whatever_groups``
+    those that lack a group alone, which can also take back that a goal is missed.
     """
 
     goal: Rule
@@ -565,6 +768,14 @@ class Disparities:
     sizes: Array
     why: NDArray[np.object_]
     excluded: Mask
+    whatever: Limits
+    whatever_groups: Limits
+
+    @property
+    def alone(self) -> Disparities:
+        """Return what the rows alone come to that have a group and both outcomes."""
+        ends = self.low, self.high
+        return replace(self, whatever=ends, whatever_groups=ends)
 
     @property
     def insufficient(self) -> Mask:
@@ -625,8 +836,11 @@ class Disparities:
     @property
     def _severity(self) -> Index:
         with np.errstate(invalid="ignore"):
-            fails = (self.high < self.goal.low) | (self.low > self.goal.high)
-            passes = (self.low >= self.goal.low) & (self.high <= self.goal.high)
+            fails, passes = True, True
+            for low, high in ((self.low, self.high), self.whatever_groups):
+                fails = fails & ((high < self.goal.low) | (low > self.goal.high))
+            for low, high in ((self.low, self.high), self.whatever_groups, self.whatever):
+                passes = passes & (low >= self.goal.low) & (high <= self.goal.high)
         severity = np.select(
             [~self.compared, self.insufficient, fails, passes],
             [

@@ -17,6 +17,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from operator import itemgetter
 
+import numpy as np
+
 from fairgauge.catalogue.across import Across, is_smallest
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.enums import (
@@ -31,6 +33,7 @@ from fairgauge.enums import (
 )
 from fairgauge.errors import closest, listing
 from fairgauge.identity import is_named, texts_of
+from fairgauge.inference.missing_values import reached
 from fairgauge.inference.needed_rows import POWER, detectable_disparity, needed_rows
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
@@ -46,6 +49,9 @@ _BEST_FIRST = (
 )  # fmt: skip
 """What the alternatives of a rule come to: a fail only where every limit fails."""
 _BY_INTERVAL = (ReasonCode.INSIDE, ReasonCode.BELOW, ReasonCode.ABOVE)
+_ON_ONE_SIDE = (
+    ReasonCode.BELOW, ReasonCode.ABOVE, ReasonCode.POINT_OUTSIDE, ReasonCode.SIGNIFICANT_OUTSIDE,
+)  # fmt: skip
 INSUFFICIENT = {
     Insufficient.REPORT: Outcome.NOT_EVALUATED,
     Insufficient.PASS: Outcome.PASS,
@@ -391,10 +397,14 @@ def _no_estimate(what: str, name: str, known: Sequence[str]) -> Reason:
 
 
 def _decided(each: _Subject, rule: Rule, measured: Measured) -> Decision:
-    """Decide, but pass nothing where many rows were not counted."""
+    """Decide, but pass nothing where many rows were not counted; a fail states them."""
     outcome, reason = _decided_by_counts(each, rule, measured)
-    if outcome is Outcome.PASS and measured.uncounted:
-        what, rows = max(measured.uncounted.items(), key=itemgetter(1))
+    if not measured.uncounted:
+        return outcome, reason
+    what, rows = max(measured.uncounted.items(), key=itemgetter(1))
+    if reason.code in _ON_ONE_SIDE and reason.get("missing") is None:
+        return outcome, Reason.of(reason.code, **dict(reason.parameters), missing=rows, what=what)
+    if outcome is Outcome.PASS:
         return Outcome.INCONCLUSIVE, Reason.of(
             ReasonCode.NOT_COUNTED, what=what, rows=rows, alone=str(outcome)
         )
@@ -515,13 +525,10 @@ def interval_reached(
     interval: Interval, worst: WorstCase, value: float, *, ratio: bool
 ) -> tuple[float, float]:
     """Return how far an interval goes if its value may go to the worst cases."""
-    low, high = interval
-    if not ratio:
-        return low + worst.low - value, high + worst.high - value
-    known = 0 < value < math.inf
-    below = low * worst.low / value if known and worst.low > 0 else min(low, worst.low)
-    above = high * worst.high / value if known else max(high, worst.high)
-    return below, above
+    ends = (np.asarray(end) for end in (*interval, worst.low, worst.high, value))
+    low, high, least, greatest, at = ends
+    below, above = reached((low, high), (least, greatest), at, ratio=ratio)
+    return float(below), float(above)
 
 
 def _outcome(low: float, high: float, rule: Rule) -> Outcome:

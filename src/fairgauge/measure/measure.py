@@ -45,6 +45,7 @@ from fairgauge.inference.missing_values import (
     missing_groups,
     missing_outcomes,
     uncounted,
+    uncounted_rows,
 )
 from fairgauge.measure._small_groups import (
     Small,
@@ -158,6 +159,7 @@ def measure(
     first = resolution.outcomes[0]
     groups = mark_groups([*(g for part in parts for g in part.groups), *mixed.groups], small)
     diagnostics += few_published(binned, spec, groups)
+    diagnostics += uncounted_rows(cube, binned, spec)
     totals = (*(total for part in parts for total in part.totals), *mixed.totals)
     names, ids = names_of_unrecorded(unrecorded)
     return Measured(

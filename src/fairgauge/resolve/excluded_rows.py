@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from fairgauge.cube.cube import Cube, Sums
 from fairgauge.cube.plan import Axis
-from fairgauge.enums import Missing, Role
+from fairgauge.enums import DiagnosticCode, Missing, Role, Uncounted
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import unknown_levels
+from fairgauge.results.scopes import Diagnostic
 
 _NAMES_OF_OTHERS = {*map(str, Role), "count", "weight"}
 
@@ -76,6 +77,14 @@ def excluded_rows(
                 complete &= known
     used = int(joint.sums["rows"][complete & any_feature].sum())
     return reasons, used
+
+
+def exclusion_notes(excluded: Mapping[str, int], spec: Spec) -> Iterator[Diagnostic]:
+    """Note the rows that are excluded, by reason."""
+    unit = {"unit": "people"} if spec.of_people else {}
+    for reason, rows in excluded.items():
+        if reason != Uncounted.SAME_PERSON:  # of whom one decision counts, as another note states
+            yield Diagnostic.note(DiagnosticCode.EXCLUDED, rows=rows, reason=reason, **unit)
 
 
 def _without_probabilities(axis: Axis, missing: int, spec: Spec) -> dict[str, int]:

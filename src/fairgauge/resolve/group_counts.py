@@ -57,11 +57,13 @@ class Histogram:
     ----------
     low, high : array of shape (B,): edges of the bins, equal where a bin is a single value.
     counts : for every measure, array of shape (groups + 1, labels + 1, B).
+    unknown : likewise of the rows excluded because they have no group; shape (labels + 1, B).
     """
 
     low: Array
     high: Array
     counts: dict[str, Array]
+    unknown: dict[str, Array] = field(default_factory=dict)
 
     @property
     def centre(self) -> Array:
@@ -712,7 +714,12 @@ def _histogram(cube: Cube, crossing: Crossing) -> Histogram | None:
     counts = _dense(cube, crossing, [cube.plan.axis(Role.LABEL), score])
     held = np.flatnonzero(counts["rows"][:, :, :-1].sum(axis=(0, 1)))
     low, high = score.edges(held, cube.levels[score])
-    return Histogram(low, high, {m: dense[:-1, :, held] for m, dense in counts.items()})
+    return Histogram(
+        low,
+        high,
+        {measure: dense[:-1, :, held] for measure, dense in counts.items()},
+        {measure: dense[-1][:, held] for measure, dense in counts.items()},
+    )
 
 
 def _cluster_cells(cube: Cube, crossing: Crossing) -> ClusterCells | None:

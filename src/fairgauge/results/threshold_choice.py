@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Accepts, ChosenBy, Outcome
 from fairgauge.errors import DataError, quote
+from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Inline, Share, Version
 from fairgauge.results.model_comparison import DisparityChange, RateChange
 from fairgauge.results.scopes import Diagnostic, Interval, Reference
-from fairgauge.results.shown_result import ResultKind, ShownResult
+from fairgauge.results.shown_result import ResultKind, ShownResult, as_before
 from fairgauge.results.verdicts import exit_code
 from fairgauge.values import Saved, Value, name_of
 
@@ -66,6 +67,8 @@ class ThresholdEffect:
         inconclusive.
     kept_outcome : pass where the whole interval of the change of the kept rate is within the margin
         there (non-inferior), or no decision changes; fail where it is beyond, else inconclusive.
+    goal_reason, kept_reason : which rows leave either inconclusive that the others alone decide,
+        as they lack a group, an outcome, a weight or a count; else None.
     outcome : pass where both are, fail where either is, else inconclusive.
     needed_rows : new rows of this composition that would probably (80%) decide at these thresholds,
         if the values are the truth; None where the outcome is decided or no number of rows would.
@@ -80,6 +83,8 @@ class ThresholdEffect:
     goal_outcome: Outcome
     kept_outcome: Outcome
     needed_rows: int | None
+    goal_reason: Reason | None = None
+    kept_reason: Reason | None = None
 
     DERIVED: ClassVar = ("outcome",)
 
@@ -152,7 +157,8 @@ class ThresholdChoice(ShownResult):
 
     KIND: ClassVar = ResultKind(
         name="thresholds",
-        schema="fairgauge.thresholds/3",
+        schema="fairgauge.thresholds/4",
+        older={"fairgauge.thresholds/3": as_before},
         title="Thresholds of a score",
         called="a choice of thresholds",
         document="fairgauge.render.documents.thresholds_document:thresholds_document",

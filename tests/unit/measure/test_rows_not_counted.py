@@ -51,3 +51,21 @@ def test_a_fail_stays_one_and_a_handful_changes_no_pass():
     lenient = ASKED | {"rules": ["selection_rate.ratio >= 0.4"]}
     assert fg.audit(table(15), **lenient, weight="w").verdict is Outcome.PASS
     assert fg.audit(table(25), **lenient, weight="w").verdict is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("role", ["weight", "count"])
+def test_a_fail_states_them_and_so_does_a_warning(role):
+    """Without B's rejected rows A seems to be worse off: it is not."""
+    report = fg.audit(table(1_200), **ASKED, **{role: "w"})
+    (verdict,) = report.verdicts
+    assert (report.verdict, verdict.group) == (Outcome.FAIL, "A")
+    assert f"the 1,200 rows without a {role} could change it" in verdict.says
+    text = " ".join(str(report.brief()).split())
+    assert f"A fail is of the rows with a {role} alone; the 1,200 without one could change" in text
+    (warning,) = [each for each in report.diagnostics if each.code == "uncounted_rows"]
+    assert f"30.0% of the rows (1,200 of 4,000) have no {role}" in warning.message
+    by_value = fg.rule("selection_rate.ratio", at_least=0.8, decide="point")
+    (verdict,) = fg.audit(table(1_200), **ASKED | {"rules": [by_value]}, **{role: "w"}).verdicts
+    assert f"the 1,200 rows without a {role} could change it" in verdict.says
+    without_rules = fg.audit(table(1_200), **ASKED | {"rules": []}, **{role: "w"})
+    assert "uncounted_rows" in {each.code for each in without_rules.diagnostics}

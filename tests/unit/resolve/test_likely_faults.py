@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import polars as pl
 import pytest
 from hypothesis import given
@@ -58,7 +56,7 @@ def test_a_column_of_counts_makes_no_cluster_single():
 def test_decisions_spelt_in_two_ways_are_warned_of_first(written):
     rows = _rows(hired=["yes" if i % 3 else "Yes " if i % 2 else "no" for i in range(240)])
     report = fg.audit(rows, **ASKED, preset="nyc-ll144")
-    first = opening_warnings(report_warnings(report))[0]
+    first = opening_warnings(report_warnings(report.diagnostics))[0]
     assert "count as different outcomes" in first
     _, first, *others = " ".join(render(report, written).split()).split("Warning: ")
     assert "count as different outcomes" in first
@@ -73,7 +71,7 @@ def test_the_order_of_warnings_is_that_of_their_gravity(random):
     report = fg.audit(rows, **ASKED | {"positive": "no"}, person="row")
     notes = list(report.diagnostics)
     random.shuffle(notes)
-    shuffled = report_warnings(replace(report, diagnostics=tuple(notes)))
+    shuffled = report_warnings(notes)
     codes = [each.code for each in shuffled]
     assert codes[0] is Code.UNFAVOURABLE_POSITIVE
     # one line with all spellings, and what to do, before each pair of them
@@ -93,7 +91,7 @@ def test_warnings_of_most_rows_stand_before_those_of_few():
     report = fg.audit(
         rows, prediction="hired", positive="yes", sensitive=["sex", "race"], person="id"
     )
-    codes = [each.code for each in report_warnings(report)]
+    codes = [each.code for each in report_warnings(report.diagnostics)]
     assert codes.index(Code.MISSING_OUTCOMES) < codes.index(Code.MISSING_GROUPS)
     assert codes.index(Code.MISSING_OUTCOMES) < codes.index(Code.PEOPLE_UNCLEAR)
 

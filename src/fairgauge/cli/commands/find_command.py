@@ -117,6 +117,7 @@ def command(
     with progress("Counting rows"):
         found = find(rows, features=features, config=config, **stated, **given.options)
     out.show(found)
+    out.print_warnings(found.diagnostics)
     if fail_on is None:
         return 0
     return WORSE if found.worse else 0 if found.examined else NOTHING_EXAMINED

@@ -46,4 +46,5 @@ def command(
     with progress("Counting rows"):
         choice = thresholds(rows, **given.options)
     out.show(choice)
+    out.print_warnings(choice.diagnostics)
     return choice.exit_code

@@ -102,7 +102,7 @@ def command(
             fewest = "fewer people on a side than --min-group states"
             print_message(f"{withheld:,} combinations with {fewest} are withheld", prefix="Note: ")
         write_whole(review_to, table_text(table))
-    out.print_warnings(found)
+    out.print_warnings(found.diagnostics)
     out.show(found)
     if not fail_on:
         return 0

@@ -32,7 +32,7 @@ from fairgauge.render.words.question_sentences import (
 )
 from fairgauge.results.disadvantage import Compared, decision_of, favourable_in, other_group
 from fairgauge.results.report import Report
-from fairgauge.results.scopes import ClassScope
+from fairgauge.results.scopes import ClassScope, Diagnostic
 
 NamedGroup = tuple[str, str, FeatureId | None, GroupId | None]
 
@@ -58,6 +58,17 @@ _ADJECTIVES = {"sex": _OF_SEX, "gender": _OF_SEX, "race": _OF_RACE, "ethnicity":
 
 _OUTCOMES = ("label", "prediction", "score")
 _DECISIONS = ("positive", "negative")
+
+
+def excluded_in_words(notes: Iterable[Diagnostic]) -> Iterator[str]:
+    """Yield which rows are excluded, from the notes of a result."""
+    excluded = [
+        f"{numbered(note['rows'], note.get('unit') or 'rows')} ({called(note['reason'])})"
+        for note in notes
+        if note.code is DiagnosticCode.EXCLUDED
+    ]
+    if excluded:
+        yield f"Excluded: {listing(excluded, most=len(excluded))}."
 
 
 def without_outcome(

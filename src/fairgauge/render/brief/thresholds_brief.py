@@ -23,6 +23,7 @@ from fairgauge.render.brief._vocabulary import (
     ANY_DECISION,
     UNFAIR,
     Vocabulary,
+    excluded_in_words,
     interval_in_words,
     without_outcome,
 )
@@ -203,6 +204,8 @@ class _ThresholdsBrief:
             "rows may differ slightly.",
             ("data.rows", "seed"),
         )
+        for text in excluded_in_words(choice.diagnostics):
+            yield Sentence(text, ("diagnostics",))
 
     def found(self) -> Iterator[Sentence]:
         """Yield who is worse off today, what a threshold changes for them, and the price."""
@@ -463,7 +466,7 @@ class _ThresholdsBrief:
             for note in self.choice.diagnostics
             if note.code is DiagnosticCode.MISSING_OUTCOMES
         }
-        for text in without_outcome("No rate or verdict", {"": missing}):
+        for text in without_outcome("No rate", {"": missing}):
             yield Sentence(text, ("diagnostics",))
 
     def limits(self) -> Iterator[Sentence]:

@@ -113,7 +113,7 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> tree.D
         not_shown=() if full else _NOT_SHOWN,
         folded=not full,
         file_name="why",
-        warnings=opening_warnings(report_warnings(found)),
+        warnings=opening_warnings(report_warnings(found.diagnostics)),
         exhibits=_pictures(found.with_regression(found.gravest()[0][1]), found),
         filed=_filed(found) if full else (),
     )

@@ -98,7 +98,7 @@ def models_document(comparison: ModelComparison, *, full: bool = True) -> tree.D
     details = tuple(_details(i, each) for i, each in enumerate(shown.candidates))
     method = tree.Section("method", "Method", (tree.Paragraph(METHOD),))
     sections.append(listed("all", "All changes", *details, method))
-    warnings = opening_warnings(report_warnings(comparison))
+    warnings = opening_warnings(report_warnings(comparison.diagnostics))
     if notes := [line for line in note_lines(comparison.diagnostics) if line not in warnings]:
         sections.append(listed("notes", "Notes", tree.Items(tuple(notes))))
     repeat = tuple(

@@ -224,7 +224,7 @@ def _warnings(report: Report) -> list[Diagnostic]:
     reversed_in = reversed_features(report)
     return [
         each
-        for each in report_warnings(report)
+        for each in report_warnings(report.diagnostics)
         if each.code is not DiagnosticCode.PROTECTED
         and not (each.code is DiagnosticCode.SIMPSON and each.feature in reversed_in)
     ]

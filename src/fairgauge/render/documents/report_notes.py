@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from fairgauge.enums import DiagnosticCode, Level, Status
 from fairgauge.question.features import strata_named
@@ -20,10 +19,6 @@ from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.sections import rate_of_sizes, size_beside_rates
-
-if TYPE_CHECKING:
-    from fairgauge.results.gap_decomposition import Decomposition
-    from fairgauge.results.model_comparison import ModelComparison
 
 _LONGEST_TEXT = 500
 _MOST_NAMED = 3
@@ -120,9 +115,9 @@ def report_notes(report: Report) -> list[str]:
     return found
 
 
-def report_warnings(report: Report | Decomposition | ModelComparison) -> list[Diagnostic]:
-    """Return the warnings of a report, those about the whole audit first."""
-    kept = (each for each in report.diagnostics if each.level is Level.WARNING)
+def report_warnings(notes: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Return the warnings among the notes of a result, those about the whole of it first."""
+    kept = (each for each in notes if each.level is Level.WARNING)
     return sorted(kept, key=_gravity)
 
 

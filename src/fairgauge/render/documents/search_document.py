@@ -13,7 +13,7 @@ from fairgauge.render.documents._document_parts import (
     more_in_json,
     table_of_rows,
 )
-from fairgauge.render.documents.report_notes import opening_warnings
+from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
 from fairgauge.render.words import numbers
 from fairgauge.render.words import search_sentences as words
 from fairgauge.render.words.command_line import NO_FILE, command_against, command_inside
@@ -73,7 +73,7 @@ def search_document(found: SubgroupSearch, *, full: bool = True) -> tree.Documen
         title=_title(question),
         beside=beside,
         lead=(words.examined(found),),
-        warnings=opening_warnings([d for d in found.diagnostics if d.level is Level.WARNING]),
+        warnings=opening_warnings(report_warnings(found.diagnostics)),
         verdict=_verdict(found),
         tone=tree.Tone.BAD if found.worse else tree.Tone.PLAIN,
         sections=[

@@ -11,7 +11,7 @@ from fairgauge.question.rules import Rule, parse_rule
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.brief.thresholds_brief import thresholds_exhibits
 from fairgauge.render.documents._document_parts import TONES, document_of, listed, table_of_rows
-from fairgauge.render.documents.report_notes import opening_warnings
+from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
 from fairgauge.render.words import numbers
 from fairgauge.render.words import threshold_sentences as words
 from fairgauge.render.words.change_words import (
@@ -89,7 +89,7 @@ def thresholds_document(choice: ThresholdChoice, *, full: bool = True) -> tree.D
         sections=sections,
         exhibits=thresholds_exhibits(choice),
         file_name="thresholds",
-        warnings=opening_warnings(choice.diagnostics),
+        warnings=opening_warnings(report_warnings(choice.diagnostics)),
     )
 
 

@@ -153,6 +153,14 @@ def _missing_outcomes(d: Diagnostic) -> str:
     )
 
 
+def _uncounted_rows(d: Diagnostic) -> str:
+    rules = "; no rule passes without them, and a fail is of the other rows alone" * d["ruled"]
+    return (
+        f"{d['rows'] / d['total']:.1%} of the rows ({d['rows']:,} of {d['total']:,}) have no "
+        f"{d['what']} and are in no number, so that any number could be another with them{rules}"
+    )
+
+
 def _adjusted(d: Diagnostic) -> str:
     tests = d.get("homogeneity") or 0
     among = f", {tests:,} of homogeneity and {tests:,} of all pairs of groups among them"
@@ -674,6 +682,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     ),
     DiagnosticCode.MISSING_GROUPS: _missing_groups,
     DiagnosticCode.MISSING_OUTCOMES: _missing_outcomes,
+    DiagnosticCode.UNCOUNTED_ROWS: _uncounted_rows,
     DiagnosticCode.CLUSTERS_SPAN_GROUPS: lambda d: (
         f"{d['clusters']:,} of {d['total']:,} clusters ({d['column']}) have rows in several "
         "groups; confidence intervals of differences and ratios account for it"

@@ -251,6 +251,12 @@ def _no_estimate(reason: Reason) -> str:
     return f"there is no estimate of the {reason['what']} '{reason['name']}'{hint}"
 
 
+def _could_change(reason: Reason, what: str) -> str:
+    """Return which rows could change what the others alone come to."""
+    rows = numbered(reason["rows"], reason.get("unit") or "rows").removeprefix("1 ")
+    return f"the {rows} without a {what} could change that"
+
+
 def _of_side(reason: Reason) -> str:
     return f"the {reason.side}: " if reason.side else ""
 
@@ -308,6 +314,9 @@ _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
         "proportion in all rows"
     ),
     ReasonCode.SMALL_GROUP: _small_group,
+    ReasonCode.MISSING_GROUPS: lambda reason: _could_change(reason, "group"),
+    ReasonCode.MISSING_OUTCOMES: lambda reason: _could_change(reason, "label or score"),
+    ReasonCode.NOT_COUNTED: lambda reason: _could_change(reason, reason["what"]),
     ReasonCode.NO_ESTIMATE: _no_estimate,
     ReasonCode.IS_REFERENCE: lambda reason: (
         f"it is the reference in the {reason['report']} report"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Accepts, Better, ChosenBy, Outcome, Status
+from fairgauge.reasons import Reason
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.reason_sentences import describe_reason
@@ -150,7 +151,9 @@ def grown_error(choice: ThresholdChoice, effect: ThresholdEffect) -> RateChange 
 
 def decided(choice: ThresholdChoice, effect: ThresholdEffect, at: str) -> str:
     """Return what goal and kept rate come to in the other half, and what would decide them."""
-    part, kept = "the choice", _non_inferior(choice, effect.kept_outcome)
+    part, goal = "the choice", _OUTCOMES[_alone(effect.goal_outcome, effect.goal_reason)]
+    kept = _non_inferior(choice, _alone(effect.kept_outcome, effect.kept_reason))
+    open_ = [each for each in (effect.goal_reason, effect.kept_reason) if each is not None]
     also = ""
     if not changes_decisions(choice, effect):
         part = f"the decision to keep {choice.today:g}"
@@ -158,14 +161,29 @@ def decided(choice: ThresholdChoice, effect: ThresholdEffect, at: str) -> str:
         also = " An audit at this threshold judges it by all rows."
     found = (
         f"Measured in a random half of the rows that had no part in {part}: "
-        f"{_OUTCOMES[effect.goal_outcome]}, and {kept}.{also}{_insufficient(effect)}"
+        f"{goal}, and {kept}.{also}{_insufficient(effect)}"
     )
-    if Outcome.INCONCLUSIVE not in (effect.goal_outcome, effect.kept_outcome):
+    for why in dict.fromkeys(map(describe_reason, open_)):
+        what = ", and whether ".join(
+            text
+            for text, reason in (
+                ("the goal is met", effect.goal_reason),
+                (f"{choice.kept_rate.title} is kept", effect.kept_reason),
+            )
+            if reason is not None and describe_reason(reason) == why
+        )
+        found += f" Whether {what} is open all the same: {why}."
+    if open_ or Outcome.INCONCLUSIVE not in (effect.goal_outcome, effect.kept_outcome):
         return found
     needed = (
         needed_rows_words(effect, at) or "To decide this would take more rows than is practical."
     )
     return f"{found} {needed}"
+
+
+def _alone(outcome: Outcome, reason: Reason | None) -> Outcome:
+    """Return what the rows that lack nothing come to."""
+    return outcome if reason is None else Outcome(reason["alone"])
 
 
 def needed_rows_words(effect: ThresholdEffect, at: str) -> str:

@@ -198,6 +198,9 @@ def _without_missing(verdict: Verdict) -> str:
     if reason.get("missing") is None:
         return ""
     rows = numbered(reason["missing"], reason.get("unit") or "rows").removeprefix("1 ")
+    if reason.get("low") is None:
+        what = missing_outcome(verdict)
+        return f"; the {rows} without {what} could change it, but take back no fail"
     low, high = (_shown(verdict, reason[end]) for end in ("low", "high"))
     return (
         f"; with the {rows} without {missing_outcome(verdict)} it could reach from {low} to "
@@ -209,13 +212,15 @@ def _point(verdict: Verdict) -> str:
     where = "inside" if verdict.reason.code is ReasonCode.POINT_INSIDE else "outside"
     if verdict.reason.get("decide") == Decide.SIGNIFICANT:
         return f"{_estimated(verdict)}: {where} the limits, significant or not"
-    return f"{_measured(verdict)} is {where} the limits; decided by the value alone"
+    by_value = f"{_measured(verdict)} is {where} the limits; decided by the value alone"
+    return f"{by_value}{_without_missing(verdict)}"
 
 
 def _significance(verdict: Verdict) -> str:
     """Return whether a value outside the limits is significantly away from no difference."""
     no = "" if verdict.reason.code is ReasonCode.SIGNIFICANT_OUTSIDE else "not "
-    return f"{_estimated(verdict)}: outside the limits and {no}statistically significant"
+    beyond = f"outside the limits and {no}statistically significant"
+    return f"{_estimated(verdict)}: {beyond}{_without_missing(verdict)}"
 
 
 def _alternatives(verdict: Verdict) -> str:
@@ -330,7 +335,9 @@ def _not_counted(verdict: Verdict) -> str:
 
 
 def missing_outcome(verdict: Verdict) -> str:
-    """Return which outcomes rows lack that leave a verdict open."""
+    """Return what rows lack that leave a verdict open: outcomes, or a weight or a count."""
+    if (what := verdict.reason.get("what")) is not None:
+        return f"a {what}"
     needs = verdict.definition.needs if verdict.definition else ()
     return "a " + " or ".join(need for need in ("label", "prediction", "score") if need in needs)
 

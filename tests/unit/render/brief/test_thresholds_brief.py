@@ -295,7 +295,7 @@ def test_rows_without_an_outcome_are_stated_with_what_they_leave_open() -> None:
     )
     whole, open_ = (str(chosen(each).brief()) for each in (data, lacking))
     stated = (
-        "No rate or verdict allows for what rows without an outcome would have shown: 250 rows "
+        "No rate allows for what rows without an outcome would have shown: 250 rows "
         "(missing label)."
     )
     assert stated in open_

@@ -1,0 +1,141 @@
+"""Rows that lack something take no part in a choice of thresholds, and no pass rests on that."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fairgauge as fg
+from fairgauge.enums import DiagnosticCode, Outcome
+from fairgauge.measure.choose_thresholds import Excluded
+from fairgauge.resolve.resolution import resolve
+
+ASKED = {"label": "y", "positive": 1, "score": "p", "sensitive": "sex"}
+RULE = "selection_rate.ratio >= 0.8"
+
+
+def table(n: int = 8_000) -> tuple[pd.DataFrame, pd.Series]:
+    """Return people of whom 60 of 100 men and 44 of 100 women are accepted at 0.5.
+
+    With half of the refused women: without them, the goal is met.
+    """
+    rng = np.random.default_rng(9)
+    sex = rng.choice(["F", "M"], n)
+    accepted = rng.random(n) < np.where(sex == "F", 0.44, 0.6)
+    frame = pd.DataFrame(
+        {
+            "sex": sex,
+            "p": np.clip(np.where(accepted, 0.7, 0.3) + rng.normal(0, 0.08, n), 0, 1).round(2),
+            "w": 1.0,
+        }
+    )
+    frame["y"] = (rng.random(n) < 0.3 + 0.4 * frame.p).astype(float)
+    left = (frame.sex == "F") & (frame.p < 0.5) & (rng.random(n) < 0.5)
+    return frame, left
+
+
+@pytest.mark.parametrize("column", ["sex", "w", "y", "p"])
+def test_no_pass_rests_on_rows_that_lack_something(column: str) -> None:
+    frame, left = table()
+    asked = ASKED | ({"weight": "w"} if column == "w" else {})
+    whole = fg.thresholds(frame, rules=RULE, **asked)
+    assert whole.exit_code != 0
+    frame[column] = frame[column].where(~left)
+    rule = "true_positive_rate.ratio >= 0.7" if column == "y" else RULE
+    found = fg.thresholds(frame, rules=rule, **asked)
+    assert found.exit_code == 3
+    common = found["sex"].common
+    assert common is not None
+    assert common.goal_outcome is Outcome.INCONCLUSIVE
+    assert common.goal_reason is not None
+    today = next(each for each in found["sex"].frontier if each.threshold == 0.5)
+    assert today.outcome is Outcome.INCONCLUSIVE
+    assert fg.audit(frame, rules=rule, threshold=0.5, **asked).verdict is Outcome.INCONCLUSIVE
+    rows = f"{left.sum():,}"
+    text = " ".join(str(found).split())
+    assert f"the {rows} rows without a " in text
+    assert f"Excluded: {rows} rows (missing " in text
+    assert any(each["rows"] == left.sum() for each in found.diagnostics
+               if each.level == "warning" and each.get("rows"))  # fmt: skip
+
+
+def test_a_goal_that_their_groups_could_meet_is_not_missed() -> None:
+    frame, _ = table()
+    left = (frame.sex == "M") & (frame.p >= 0.5) & (frame.index % 3 > 0)
+    frame["sex"] = frame.sex.where(~left)
+    rule = "|selection_rate.difference| <= 0.02"
+    at = {"threshold": 0.5, **ASKED}
+    point = next(
+        each for each in fg.thresholds(frame, rules=rule, **at)["sex"].frontier
+        if each.threshold == 0.5
+    )  # fmt: skip
+    assert not point.disparity_interval.low <= 0 <= point.disparity_interval.high
+    assert point.outcome is fg.audit(frame, rules=rule, **at).verdict is Outcome.INCONCLUSIVE
+
+
+def test_accuracy_is_not_kept_by_rows_that_lack_something() -> None:
+    """Those who are decided differently at another threshold."""
+    frame, _ = table()
+    asked = {"rules": "selection_rate.ratio >= 0.85", "margins": {"accuracy": 0.02}, **ASKED}
+    whole = fg.thresholds(frame, **asked)["sex"].common
+    lost = frame.p.between(0.3, 0.5)
+    for column in ("sex", "y", "p"):
+        some = frame.assign(**{column: frame[column].where(~lost)})
+        effect = fg.thresholds(some, **asked)["sex"].common
+        assert (
+            effect is None
+            or effect.kept_outcome is not Outcome.PASS
+            or (set(effect.thresholds.values()) == {0.5})
+        )
+    assert whole is None or whole.kept_reason is None
+
+
+@pytest.mark.parametrize("rate", ["accuracy", "true_positive_rate", "false_positive_rate"])
+@pytest.mark.parametrize("lacking", ["y", "p", "sex"])
+def test_the_worst_that_they_may_be_is_attained(rate: str, lacking: str) -> None:
+    """Of all that a few rows may be, the least gain is the gain of the others and the loss."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"sex": list("FFFFFMMMMM"), "p": rng.choice([0.2, 0.4, 0.6, 0.8], 10),
+                          "y": rng.integers(0, 2, 10) * 1.0})  # fmt: skip
+    frame.loc[[1, 4, 7], lacking] = np.nan
+    spec = fg.count(frame, threshold=0.5, **ASKED)
+    resolution = resolve(spec, spec.asked)
+    cuts = np.array([0.3, 0.5, 0.7])
+    rest = Excluded(resolution.features[0], resolution.outcomes[0], spec.asked, cuts, {})
+    row = spec.asked.catalogue.rate(rate)
+    found = rest.loss(row, 1, np.array([[0, 1, 2]] * 3))
+
+    def gain(of: pd.DataFrame, cut: float) -> float:
+        old, new = (_share(of, at, rate) for at in (0.5, cut))
+        return old - new if rate == "false_positive_rate" else new - old
+
+    values = {"y": [0.0, 1.0], "p": [0.2, 0.4, 0.6, 0.8], "sex": ["F"]}[lacking]
+    for i, cut in enumerate(cuts):
+        every = []
+        for filled in product(values, repeat=3):
+            complete = frame.copy()
+            complete.loc[[1, 4, 7], lacking] = filled
+            every.append(gain(complete, cut))
+        assert gain(frame.dropna(), cut) + found[i] == pytest.approx(np.nanmin(
+            [*every, gain(frame.dropna(), cut)]))  # fmt: skip
+
+
+def _share(of: pd.DataFrame, cut: float, rate: str) -> float:
+    yes = of.p >= cut
+    if rate == "accuracy":
+        return float((yes == (of.y == 1)).mean())
+    return float(yes[of.y == (rate == "true_positive_rate")].mean())
+
+
+def test_a_few_rows_without_a_value_change_no_clear_outcome() -> None:
+    frame, _ = table()
+    clear = {"rules": "selection_rate.ratio >= 0.4", **ASKED}
+    for column in ("sex", "y", "p"):
+        some = frame.assign(**{column: frame[column].where(frame.index % 400 > 0)})
+        found = fg.thresholds(some, **clear)
+        assert found.exit_code == 0
+        assert found["sex"].common.goal_reason is None
+        assert DiagnosticCode.EXCLUDED in {each.code for each in found.diagnostics}
