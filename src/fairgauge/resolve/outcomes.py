@@ -16,6 +16,7 @@ from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import ClassKind, Role, Task
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
+from fairgauge.question.category_words import is_undecided
 from fairgauge.question.features import Ordered
 from fairgauge.question.specification import Spec
 from fairgauge.results.scopes import NO_CLASS, ClassScope
@@ -221,6 +222,13 @@ def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tu
                 problems += [Problem("positive", str(error))] if str(error) else []
         if all(_unknown(value, levels) for levels in present):
             problems.append(Problem("positive", _no_such_value(value, present[0], axis.column)))
+    if not problems and _is_in_other_words(spec.positive, present):
+        problems.append(Problem(
+            "positive",
+            f"{_no_such_value(spec.positive[0], present[0], axis.column)}: none of its outcomes "
+            "would be favourable, and each favourable prediction wrong; use the same values in "
+            "both columns, or name the favourable ones of both",
+        ))  # fmt: skip
     every = list(dict.fromkeys(level for levels in present for level in levels))
     if message := _all_favourable(spec.positive, every, axis.column):
         problems.append(Problem("positive", message))
@@ -228,6 +236,16 @@ def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tu
         raise SpecError(problems)
     _check_predictions(spec, present)
     return spec.positive
+
+
+def _is_in_other_words(positive: Sequence[Value], present: list[Sequence[Value]]) -> bool:
+    """Return whether labels of several outcomes have none that is positive.
+
+    Labels of one outcome alone may be all that there are.
+    """
+    decided = [value for value in present[0] if not is_undecided(value)]
+    none = all(_unknown(value, present[0]) for value in positive)
+    return len(present) == _TWO and len(decided) >= _TWO and none
 
 
 def _all_favourable(positive: Sequence[Value], levels: Sequence[Value], column: str) -> str:
