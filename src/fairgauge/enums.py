@@ -451,7 +451,9 @@ class DiagnosticCode(StrEnum):
     # rate, groups, p, significant; of the large groups: range, expected_range, between_sd
     PAIRS_LIMITED = "pairs_limited"  # pairs, groups, listed
     REVERSED_SCORES = "reversed_scores"  # auc
-    ONE_DECISION = "one_decision"  # threshold, share or constant; of an audit: column, positive
+    ONE_DECISION = "one_decision"
+    # threshold, share or constant; of an audit: column, positive, or the value of classes
+    ONE_LABEL = "one_label"  # column, positive, or the value of classes
     SIMPSON = "simpson"  # group, metric, overall, adjusted
     COMPOSITION = "composition"  # metric, group, columns, gap and its parts, p, outlying, trend
     DISAPPEARS = "disappears"  # group, metric, overall, adjusted, p
@@ -464,7 +466,7 @@ class DiagnosticCode(StrEnum):
     ASSUMED_POSITIVE = "assumed_positive"  # column, value, others
     UNFAVOURABLE_POSITIVE = "unfavourable_positive"  # column, values, others
     FEW_PUBLISHED = "few_published"  # groups, features, fewer, strata of pay: tables to publish
-    PREDICTION_NOT_A_LABEL = "prediction_not_a_label"  # column, label, values, rows, in_use
+    PREDICTION_NOT_A_LABEL = "prediction_not_a_label"  # column, label, values, rows, in_use, classes
     UNDECIDED_OUTCOMES = "undecided_outcomes"  # column, values, rows, codes, condition, beside
     APPROVED_AS_REFUSED = "approved_as_refused"  # column, values, rows, positive: of HMDA
     PREDICTION_IS_LABEL = "prediction_is_label"  # column, label, rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -17,9 +17,9 @@ from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.lookup import BUILT_IN, metric_or_name
 from fairgauge.catalogue.score_statistics import ScoreMean, ScoreTerm
 from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.cube.cube import Cube
-from fairgauge.cube.plan import Plan, plan
-from fairgauge.enums import Better, Role, SearchControl, SearchedReference, Threshold, Worse
+from fairgauge.cube.cube import Cube, Sums
+from fairgauge.cube.plan import Axis, Plan, plan
+from fairgauge.enums import Better, Level, Role, SearchControl, SearchedReference, Threshold, Worse
 from fairgauge.errors import CubeError, Problem, SpecError, listing, nearest, quote, shown
 from fairgauge.inference.compared_counts import generator
 from fairgauge.measure.find_miscalibration import find_miscalibration
@@ -29,11 +29,18 @@ from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.readers import read_word
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import Spec, ask, check_names
-from fairgauge.resolve.data_checks import assumed_positive, single_row_groups
+from fairgauge.resolve.data_checks import (
+    assumed_positive,
+    mistaken_outcomes,
+    single_row_groups,
+    unfavourable_positive,
+)
+from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.people import by_person, count_people
 from fairgauge.resolve.searched_features import SCORE_BINS, SCORE_SUM, most_cells, searched_rows
 from fairgauge.results.report import Report
+from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now
 from fairgauge.results.subgroup_search import SearchQuestion, SubgroupSearch
 from fairgauge.results.threshold_choice import CountedData
@@ -54,6 +61,8 @@ _MOST_UNCLEAR = 0.02
 """Share of people with several values of a feature up to which these are taken for mistakes."""
 _MOST_JOINT_CELLS = 2_000_000
 """The same where rows cannot be read in batches: a cell takes about 2 KB."""
+_MANY_EXCLUDED = 0.01
+"""Share of rows from which those that are not searched are a warning."""
 _OF_AUDITS = ("rules", "margins", "population", "reference", "exclude_groups", "words", "features")
 _OF_AUDIT = re.compile(r"^(sensitive(?=$|\[|\.)|metrics\[0\])")
 _OF_DECISIONS = (Role.FEATURE, Role.LABEL, Role.PREDICTION)
@@ -235,20 +244,40 @@ def find(
         rng = None if split is None else generator(spec, "search", rows_searched.outcomes)
         found = find_subgroups(rows_searched, question, rng)
     cases = cube.cases if min_cell is None else rounded_count(cube.cases, min_cell)
+    task, rows_by_level = decide_task(cube, spec), cube.rows_by_level()
     return SubgroupSearch(
         **made_now(),
         data=CountedData(source.name if source else origin, cases),
         question=question,
         spec=spec.to_dict(),
         diagnostics=(
-            *assumed_positive(cube, spec, decide_task(cube, spec), (row,)),
+            *_excluded(cube, spec, rows_by_level, row.needs, min_cell or 1),
+            *assumed_positive(cube, spec, task, (row,)),
+            *unfavourable_positive(cube, spec, task),
+            *mistaken_outcomes(cube, spec, task, rows_by_level),
             *repeated_rows(data, source, spec, cube, "find"),
             *counted_people(cube, spec),
-            *single_row_groups(cube, replace(spec, intersections=()), cube.rows_by_level()),
+            *single_row_groups(cube, replace(spec, intersections=()), rows_by_level),
         ),
         own=(row,) if row.own else (),
         **{"fingerprint": cube.digest} | with_few_disclosed(found, min_cell),
     )
+
+
+def _excluded(
+    cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums], needs: Set[str], base: int
+) -> Iterator[Diagnostic]:
+    """Note the rows that are not searched, and warn where they are many.
+
+    Their numbers are multiples of ``base``.
+    """
+    excluded, _ = excluded_rows(cube, spec, rows_by_level)
+    searched = {"missing label": "label", "missing prediction": "prediction"}
+    kept = {why: rounded_count(rows, base) for why, rows in excluded.items()
+            if searched.get(why) in (None, *needs)}  # fmt: skip
+    for note in exclusion_notes(kept, spec):
+        many = note["rows"] >= _MANY_EXCLUDED * cube.rows
+        yield replace(note, level=Level.WARNING) if many else note
 
 
 _SHARE_OF = {"f1": "jaccard_index", "selection_odds": "selection_rate"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Unpack
 
 from fairgauge.api.audit import counted, repeated_rows
-from fairgauge.enums import Threshold
+from fairgauge.enums import DiagnosticCode, Task, Threshold
 from fairgauge.errors import Problem, SpecError, alternatives, quote
 from fairgauge.measure.choose_thresholds import choose_thresholds
 from fairgauge.question.option_docs import with_options
@@ -13,6 +13,11 @@ from fairgauge.question.options import Options
 from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import Spec, refuse_candidates
+from fairgauge.resolve.data_checks import (
+    assumed_positive,
+    likely_mistakes,
+    unfavourable_positive,
+)
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes
 from fairgauge.results.shown_result import made_now
 from fairgauge.results.threshold_choice import CountedData, ThresholdChoice
@@ -77,11 +82,16 @@ def thresholds(
     (rule,) = spec.rules
     ((rate, margin),) = spec.margins or _MARGINS
     chosen = choose_thresholds(cube, spec, rule, rate, margin)
-    excluded, _ = excluded_rows(cube, spec, cube.rows_by_level())
-    notes = (
-        *exclusion_notes(excluded, spec),
+    rows_by_level = cube.rows_by_level()
+    notes = [
+        *exclusion_notes(excluded_rows(cube, spec, rows_by_level)[0], spec),
+        *assumed_positive(cube, spec, Task.BINARY, (rule.row,)),
+        *unfavourable_positive(cube, spec, Task.BINARY),
+        *likely_mistakes(cube, spec, Task.BINARY, rows_by_level),
         *repeated_rows(data, source, spec, cube, "thresholds"),
-    )
+    ]
+    if any(each.code is DiagnosticCode.ONE_DECISION for each in chosen["diagnostics"]):
+        notes = [each for each in notes if each.code is not DiagnosticCode.ONE_DECISION]
     assert spec.score is not None
     assert isinstance(spec.threshold, tuple)
     return ThresholdChoice(

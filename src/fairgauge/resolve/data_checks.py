@@ -125,9 +125,7 @@ def likely_mistakes(
     cube: Cube, spec: Spec, task: Task, rows_by_level: Mapping[Axis, Sums]
 ) -> Iterator[Diagnostic]:
     """Warn of values that suggest that something else was meant."""
-    if cube.min_cell is None:  # few errors may be rounded to none
-        yield from prediction_is_label(cube, spec)
-        yield from copied_outcomes(cube, spec)
+    yield from mistaken_outcomes(cube, spec, task, rows_by_level)
     yield from sensitive_outcomes(spec)
     yield from single_row_groups(cube, spec, rows_by_level)
     yield from numeric_groups(cube, spec, rows_by_level)
@@ -137,14 +135,24 @@ def likely_mistakes(
     yield from alike_strata(cube, set(strata) - sensitive)
     yield from missing_values(cube, spec, strata)
     yield from strata_of_outcomes(cube, spec, strata, (Role.LABEL, Role.PREDICTION))
-    if task is Task.BINARY:
-        yield from one_decision(cube, spec, rows_by_level)
-        yield from predictions_that_are_no_label(cube, spec, rows_by_level)
-        yield from undecided_outcomes(cube, spec, rows_by_level)
     yield from doubtful_names(cube, spec, rows_by_level)
     yield from limits_outside_range(spec)
     yield from ratios_of_signed_amounts(cube, spec)
     yield from unmatched_groups(cube, spec)
+
+
+def mistaken_outcomes(
+    cube: Cube, spec: Spec, task: Task, rows_by_level: Mapping[Axis, Sums]
+) -> Iterator[Diagnostic]:
+    """Warn of labels and predictions that suggest that something else was meant."""
+    if cube.min_cell is None:  # few errors may be rounded to none
+        yield from prediction_is_label(cube, spec)
+        yield from copied_outcomes(cube, spec)
+    if task is not Task.REGRESSION:
+        yield from one_outcome(cube, spec, task, rows_by_level)
+        yield from predictions_that_are_no_label(cube, spec, task, rows_by_level)
+    if task is Task.BINARY:
+        yield from undecided_outcomes(cube, spec, rows_by_level)
 
 
 def assumed_positive(
@@ -331,6 +339,8 @@ def copied_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         for outcome in outcomes:
             if axis.column in (spec.label, spec.prediction, spec.score):
                 break  # which is reported by its name
+            if not any({axis, outcome} <= set(table.axes) for table in cube.tables):
+                continue  # counted apart
             rows, equal = _always_equal(cube, axis, outcome)
             if equal:
                 yield Diagnostic.warning(
@@ -358,28 +368,38 @@ def sensitive_outcomes(spec: Spec) -> Iterator[Diagnostic]:
             )
 
 
-def one_decision(
-    cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
+def one_outcome(
+    cube: Cube, spec: Spec, task: Task, rows_by_level: Mapping[Axis, Sums]
 ) -> Iterator[Diagnostic]:
-    """Warn of predictions that are all positive, or all negative: of a score at every threshold."""
-    axis = cube.plan.axis(Role.PREDICTION)
-    if axis is None or any(each.column == axis.column for each in spec.where):
-        return
-    masks, rows = outcome_masks(cube, spec, Task.BINARY), rows_by_level[axis][:-1]
-    positive = {int(rows[each.predictions].sum()) for each in masks}
-    if rows.sum() >= FEWEST_ROWS and positive in ({0}, {int(rows.sum())}):
-        yield Diagnostic.warning(
-            DiagnosticCode.ONE_DECISION,
-            column=axis.column,
-            positive=positive != {0},
-            threshold=masks[-1].threshold,
-        )
+    """Warn of labels that are all alike, and of predictions: of a score at every threshold.
+
+    No verdict is withheld: labels of one outcome may be all that there are.
+    """
+    masks = outcome_masks(cube, spec, task)
+    for role, code in zip(_OUTCOMES, (DiagnosticCode.ONE_LABEL, DiagnosticCode.ONE_DECISION),
+                          strict=True):  # fmt: skip
+        axis = cube.plan.axis(role)
+        if axis is None or any(each.column == axis.column for each in spec.where):
+            continue
+        rows = rows_by_level[axis][:-1]
+        if rows.sum() < FEWEST_ROWS:
+            continue
+        of = [each.labels if role is Role.LABEL else each.predictions for each in masks]
+        positive = {int(rows[each].sum()) for each in of}
+        if task is Task.MULTICLASS and np.count_nonzero(rows) == 1:
+            value = name_of(cube.levels[axis][int(rows.argmax())])
+            yield Diagnostic.warning(code, column=axis.column, value=value)
+        elif task is Task.BINARY and positive in ({0}, {int(rows.sum())}):
+            threshold = masks[-1].threshold if role is Role.PREDICTION else None
+            yield Diagnostic.warning(
+                code, column=axis.column, positive=positive != {0}, threshold=threshold
+            )
 
 
 def predictions_that_are_no_label(
-    cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
+    cube: Cube, spec: Spec, task: Task, rows_by_level: Mapping[Axis, Sums]
 ) -> Iterator[Diagnostic]:
-    """Warn of predicted values that no label has: they count as unfavourable."""
+    """Warn of predicted values that no label has: they count as unfavourable, or as wrong."""
     label, prediction = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
     if label is None or prediction is None or label.bins or prediction.bins:
         return
@@ -402,6 +422,7 @@ def predictions_that_are_no_label(
             label=spec.label,
             values=tuple(values),
             rows=rows,
+            **({"classes": True} if task is Task.MULTICLASS else {}),
         )
 
 

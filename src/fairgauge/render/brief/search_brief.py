@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fairgauge.catalogue.decomposable import has_decomposition
 from fairgauge.enums import SearchedReference
 from fairgauge.render.brief._next_steps import analyst, owner, supplier
+from fairgauge.render.brief._vocabulary import excluded_in_words
 from fairgauge.render.words.command_line import command_against, command_decomposing, command_inside
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.numbers import listing, numbered, percent, plural, points
@@ -41,7 +42,10 @@ def search_brief(found: SubgroupSearch) -> Brief:
     return Brief(
         headline=_headline(found),
         verdict=(_verdict(found),),
-        looked_at=(Sentence(examined(found), ("overall", "examined", "question")),),
+        looked_at=(
+            Sentence(examined(found), ("overall", "examined", "question")),
+            *(Sentence(text, ("diagnostics",)) for text in excluded_in_words(found.diagnostics)),
+        ),
         found=tuple(_found(found)),
         certainty=tuple(_certainty(found)),
         limits=(

@@ -27,6 +27,7 @@ _MOST_WARNINGS = 3
 _GRAVEST_FIRST = (
     DiagnosticCode.LABELS_LATER,
     DiagnosticCode.REVERSED_SCORES,
+    DiagnosticCode.ONE_LABEL,
     DiagnosticCode.ONE_DECISION,
     DiagnosticCode.PREDICTION_IS_LABEL,
     DiagnosticCode.SENSITIVE_IS_OUTCOME,

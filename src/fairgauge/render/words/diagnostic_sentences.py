@@ -282,10 +282,11 @@ def _prediction_not_a_label(d: Diagnostic) -> str:
     rows = d["rows"]
     noun = plural(len(d["values"]), "a value", "values")
     of = "model in use" if d.get("in_use") else "label"
+    counts = "are never right" if d.get("classes") else "count as not favourable"
     return (
         f"{rows:,} {plural(rows, 'row has', 'rows have')} {noun} in {quote(d['column'])} that the "
-        f"{of} {quote(d['label'])} never has ({listing(d['values'])}); they count as not "
-        "favourable. If they mean that there is no prediction, leave them empty"
+        f"{of} {quote(d['label'])} never has ({listing(d['values'])}); they {counts}. If they "
+        "mean that there is no prediction, leave them empty"
     )
 
 
@@ -308,12 +309,28 @@ def _one_decision(d: Diagnostic) -> str:
     if d.get("column") is None:
         return f"{d['share']:.1%} of the rows have the favourable decision at {d['threshold']:g}"
     at, check = "", "the column"
-    if d["threshold"] is not None:
+    if d.get("threshold") is not None:
         at, check = f" at {d['threshold']:g}", "the threshold and the scale of the score"
-    every = "positive" if d["positive"] else "negative"
+    every = _one_value(d)
     return (
         f"every prediction by {quote(d['column'])} is {every}{at}: groups cannot differ in it; "
         f"check {check}"
+    )
+
+
+def _one_value(d: Diagnostic) -> str:
+    """Return what all labels or predictions are: "positive", or the name of a class."""
+    if (value := d.get("value")) is not None:
+        return called(value)
+    return "positive" if d["positive"] else "negative"
+
+
+def _one_label(d: Diagnostic) -> str:
+    every = _one_value(d)
+    return (
+        f"every label of {quote(d['column'])} is {every}: groups cannot differ in it, no rate "
+        "among rows with another label has a value, and accuracy is only the share of predictions "
+        f"that are {every} too; check the column, and how it was joined"
     )
 
 
@@ -700,6 +717,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         "--score-of VALUE"
     ),
     DiagnosticCode.ONE_DECISION: _one_decision,
+    DiagnosticCode.ONE_LABEL: _one_label,
     DiagnosticCode.SIMPSON: lambda d: (
         f"{d['group']}: the difference reverses when adjusted for the strata (Simpson's paradox): "
         f"{_before_and_after(d)}"

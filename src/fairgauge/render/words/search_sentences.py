@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import SearchControl, SearchedReference, Worse
+from fairgauge.enums import DiagnosticCode, SearchControl, SearchedReference, Worse
 from fairgauge.render.words import numbers
 from fairgauge.render.words.command_line import other_features
 from fairgauge.render.words.display_names import called, capitalised
@@ -35,6 +35,18 @@ def counted(found: SubgroupSearch) -> str:
     rate = found.question.definition
     described = rate.among.described if isinstance(rate, Rate) else "rows with a label and a score"
     return of_whom(found) if described == "rows" else described
+
+
+def complete(found: SubgroupSearch) -> str:
+    """Return what else they have, of which other rows have one alone: `` with a prediction``."""
+    rate = found.question.definition
+    lacking = {f"missing {each}": each for each in ("label", "prediction", "score")}
+    without = [
+        lacking[note["reason"]]
+        for note in found.diagnostics
+        if note.code is DiagnosticCode.EXCLUDED and note["reason"] in lacking
+    ]
+    return f" with a {numbers.listing(without)}" if without and isinstance(rate, Rate) else ""
 
 
 def of_whom(found: SubgroupSearch) -> str:
