@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pyarrow as pa
+import pytest
 
+import fairgauge as fg
 from fairgauge.cube.plan import plan
+from fairgauge.errors import DataError
 from fairgauge.question.specification import ask
 from fairgauge.scan import open_source
+from fairgauge.scan.chosen_rows import chosen_rows
 
 SEXES = ["M", "male ", "Female", "F", "Decline to answer", "F", None, "Male", "f", "M", "Female"]
 RECODE = {
@@ -46,3 +50,71 @@ def test_shards_recoded_while_counted_add_up_to_all_rows(rows_as):
         for each in (rows_as(rows), rows.slice(0, 4), rows.slice(4))
     )
     assert (one + other).digest == whole.digest
+
+
+NUMBERS = {"rate_spread": {"unknown": ["NA", "Exempt"]}, "age": {"unknown": [8888, "9999"]}}
+
+
+def loans(**changed: list[Any]) -> pa.Table:
+    """Rows as HMDA has them: numbers as texts, beside texts and codes that are none."""
+    rows: dict[str, list[Any]] = {
+        "g": ["a", "b", "b"] * 4,
+        "y": [1, 0, 1, 1, 0, 0] * 2,
+        "rate_spread": ["0.5", "NA", "Exempt", "-.25", "1e-1", " 2", None, "0.5", "NA", "3", "4",
+                        "nan"],
+        "age": [30, 8888, 45, 9999, 62, None, 8888, 30, 62, 45, 30, 62],
+    }  # fmt: skip
+    return pa.table(rows | changed)
+
+
+READ = {
+    "rate_spread": [0.5, None, None, -0.25, 0.1, 2.0, None, 0.5, None, 3.0, 4.0, None],
+    "age": [30, None, 45, None, 62, None, None, 30, 62, 45, 30, 62],
+}
+OF_NUMBERS = [
+    {"label": "y", "sensitive": ["g", {"column": "age", "cuts": [45]}],
+     "strata": [{"column": "rate_spread", "cuts": [0, 1]}]},
+    {"label": "rate_spread", "task": "regression", "sensitive": "g",
+     "strata": [{"column": "age", "cuts": [45], "closed": "left"}]},
+    {"label": "y", "score": "rate_spread", "score_range": (-1, 5), "sensitive": "g"},
+    {"label": "rate_spread", "positive": fg.above(0.25), "sensitive": "g", "where": "age < 60"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("asked", OF_NUMBERS)
+def test_listed_values_are_no_numbers(rows_as, asked):
+    before = open_source(loans(**READ))
+    source = open_source(rows_as(loans()))
+    spec, read = ask(**asked, recode=NUMBERS), ask(**asked)
+    found = chosen_rows(source, spec).count(plan(spec), 1_000)
+    assert found.digest == chosen_rows(before, read).count(plan(read), 1_000).digest
+
+
+def test_texts_of_rows_that_a_condition_excludes_are_no_numbers(rows_as):
+    asked = {"label": "rate_spread", "task": "regression", "sensitive": "g"}
+    spec = ask(**asked, where="rate_spread != NA or Exempt")
+    found = chosen_rows(open_source(rows_as(loans())), spec).count(plan(spec), 1_000)
+    kept = [text not in ("NA", "Exempt") for text in loans()["rate_spread"].to_pylist()]
+    read = open_source(loans(**READ).filter(kept)).count(plan(ask(**asked)), 1_000)
+    assert [t.sums["y"].tolist() for t in found.tables] == [
+        t.sums["y"].tolist() for t in read.tables
+    ]
+
+
+def test_the_error_names_all_texts_that_are_no_numbers(rows_as):
+    spec = ask(label="rate_spread", task="regression", sensitive="g",
+               recode={"rate_spread": {"unknown": ["-"]}})  # fmt: skip
+    rows = loans(rate_spread=["0.5", "NA", "Exempt"] * 4)  # in every part of a frame
+    with pytest.raises(
+        DataError, match=r"but has 'Exempt', 'NA'; .*\[\"-\", \"Exempt\", \"NA\"\]}'"
+    ):
+        open_source(rows_as(rows)).count(plan(spec), 1_000)
+
+
+def test_values_left_by_a_list_of_unknown_ones_are_read_as_in_a_file_without_them(tmp_path):
+    asked = {"label": "y", "sensitive": "g"}
+    for name, missing in (("listed.csv", "NA"), ("empty.csv", "")):
+        (tmp_path / name).write_text(f"g,y\n1,1\n{missing},0\n2,1\n")
+    read = fg.count(tmp_path / "empty.csv", **asked)
+    found = fg.count(tmp_path / "listed.csv", **asked, recode={"g": {"unknown": ["NA"]}})
+    assert found.digest == read.digest

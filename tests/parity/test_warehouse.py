@@ -402,3 +402,53 @@ def test_schemas_as_json_and_what_excludes_what(folder):
         assert "take no DATA" in fairgauge("count", "a.csv", "--show-sql", *flags).stderr
     assert texts[0] == texts[1] != ""
     assert "`g`" in texts[0]
+
+
+TEXTS = pa.table({
+    "g": ["a", "b"] * 6, "y": [1, 0, 1] * 4,
+    "v": ["0.5", "NA", "-2", "1e1", None, "Exempt", "3", "4", "NA", " 7", "0.25", "9999"],
+})  # fmt: skip
+LISTED = {
+    "label": "y", "sensitive": ["g", {"column": "v", "cuts": [0.5, 4]}],
+    "recode": {"v": {"unknown": ["NA", "Exempt", 9999]}},
+}  # fmt: skip
+
+
+def test_sqlite_reads_texts_of_which_some_are_listed_as_no_numbers(folder):
+    connection = sqlite3.connect("rows.db")
+    connection.execute("CREATE TABLE rows (g TEXT, y INT, v TEXT)")
+    records = [tuple(row.values()) for row in TEXTS.to_pylist()]
+    connection.executemany("INSERT INTO rows VALUES (?, ?, ?)", records)
+    connection.commit()
+    rows = fg.sql("sqlite:///rows.db", "rows")
+    assert fg.count(rows, **LISTED) == fg.count(TEXTS, **LISTED)
+    with pytest.raises(fg.DataError, match=r"has 'NA'; .*unknown = \[\"Exempt\", 9999, \"NA\"\]"):
+        fg.count(rows, **LISTED | {"recode": {"v": {"unknown": ["Exempt", 9999]}}})
+
+
+def test_mariadb_reads_texts_of_which_some_are_listed_as_no_numbers(folder, mariadb):
+    mariadb.table("texts", TEXTS)
+    by_its_library(mariadb, "mysql_counts.py", "texts", LISTED, "a.cube.json")
+    assert fg.load("a.cube.json") == fg.count(TEXTS, **LISTED)
+
+
+@pytest.mark.parametrize("run", [in_duckdb, in_sqlite])
+def test_numbers_that_are_listed_as_none(folder, run):
+    """The query leaves them out, so that its answer is of no other question."""
+    asked = {"label": "y", "sensitive": ["g", {"column": "m", "cuts": [0]}]}
+    (folder / "audit.json").write_text(json.dumps(asked), encoding="utf-8")
+    run(query("duckdb" if run is in_duckdb else "sqlite"))
+    listed = asked | {"recode": {"m": {"unknown": [1.5]}}}
+    (folder / "audit.json").write_text(json.dumps(listed), encoding="utf-8")
+    arguments = ("count", "--from-result", "cells.csv", "-c", "audit.json", "-o", "a.cube.json")
+    assert "answers another question" in fairgauge(*arguments).stderr
+    run(query("duckdb" if run is in_duckdb else "sqlite"))
+    assert counted() == fg.count(ROWS, **listed) != fg.count(ROWS, **asked)
+
+
+def test_the_error_of_texts_states_how_numbers_are_made_of_them(folder):
+    (folder / "audit.json").write_text(json.dumps(LISTED), encoding="utf-8")
+    (folder / "texts.txt").write_text("g TEXT\ny INT\nv TEXT\n", encoding="utf-8")
+    done = fairgauge("count", "--show-sql", "--dialect", "postgres", "--columns", "texts.txt",
+                     "-c", "audit.json", "--table", "people")  # fmt: skip
+    assert "make it a number, NULL where it is none, in a query of your own" in done.stderr

@@ -373,7 +373,7 @@ def _cut_at_quantiles(
     if problems:
         raise SpecError(problems)
     rows = chosen_rows(source, spec)
-    found = _numbers(rows, [each.column for each in strata if each.quantiles], spec.count)
+    found = _numbers(rows, [each.column for each in strata if each.quantiles], spec)
     cuts = {column: cut for column, (cut, _) in found.items()}
     distinct = {column: values for column, (_, values) in found.items()}
     cut = _at(plain, cuts, MOST_INTERVALS)
@@ -381,7 +381,7 @@ def _cut_at_quantiles(
 
 
 def _numbers(
-    rows: Source, columns: Sequence[str], count: str | None
+    rows: Source, columns: Sequence[str], spec: Spec
 ) -> dict[str, tuple[dict[int, tuple[float, ...]], int]]:
     """Return the cut points of columns by the number of intervals, and how many values each has.
 
@@ -390,8 +390,11 @@ def _numbers(
     found: dict[str, tuple[dict[int, tuple[float, ...]], int]] = {}
     every = (_USUAL_INTERVALS, *_OTHER_INTERVALS)
     many: dict[str, CountedNumbers] = {}
+    # that others are no categories of numbers is found where they are cut
+    listed = tuple(each for each in spec.recode if not each.names)
+    asked = Spec(count=spec.count, recode=listed, where=spec.where)
     for column in columns:
-        values = plan(Spec(sensitive=(Feature(column),), count=count))
+        values = plan(replace(asked, sensitive=(Feature(column),)))
         try:
             counts = rows.count(values, _FEW_VALUES if _streams(rows) else _MOST_VALUES)
         except TooManyValues:
@@ -404,9 +407,9 @@ def _numbers(
         found[column] = cuts, len(counts.levels[axis])
     if many and _streams(rows):
         # any cut will do: the numbers themselves are read
-        cut = Spec(sensitive=tuple(Feature(c, cuts=(0.0,)) for c in many), count=count)
+        cut = replace(asked, sensitive=tuple(Feature(c, cuts=(0.0,)) for c in many))
         for batch in rows.batches(plan(cut)):
-            cases = np.nan_to_num(batch.numbers[count]) if count else None
+            cases = np.nan_to_num(batch.numbers[spec.count]) if spec.count else None
             for column, counted_numbers in many.items():
                 numbers = batch.numbers[column]
                 counted_numbers.add(numbers, np.ones(len(numbers)) if cases is None else cases)

@@ -127,7 +127,7 @@ def _encode(
     values = typed([value for _, value in raw], text=texts)
     if axis.recoding:
         unseen = axis.recoding.unseen(values)
-        values = axis.recoding.apply(values)
+        values = typed(axis.recoding.apply(values), text=texts)
     levels = sorted_levels([*values, *known])
     position = {identity(level): i for i, level in enumerate(levels)}
     code = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -67,6 +68,7 @@ class Axis:
         numbers 0 ... 2 grid + 1: odd ones lie exactly on an edge, even ones between two edges.
     recoding : the categories that its values are counted by. Counts hold only these, so that it
         is no part of what they are.
+    no_numbers : the values of a numeric column that are no numbers, as in rows without one.
     moments : the first times of what a condition distinguishes. An engine may count every time
         as the last of these before it.
     control : whether it is asked for as a control, and called so where it is wrong.
@@ -79,6 +81,7 @@ class Axis:
     bounds: tuple[float, float] | None = None
     grid: int = 0
     recoding: Recoding | None = field(default=None, compare=False)
+    no_numbers: tuple[Value, ...] = field(default=(), compare=False)
     moments: tuple[dt.datetime, ...] = field(default=(), compare=False)
     control: bool = field(default=False, compare=False)
 
@@ -245,6 +248,11 @@ class Plan:
         return tuple(dict.fromkeys(every))
 
     @property
+    def no_numbers(self) -> dict[str, tuple[Value, ...]]:
+        """Return the values of numeric columns that are no numbers."""
+        return {axis.column: axis.no_numbers for axis in self.axes if axis.bins and axis.no_numbers}
+
+    @property
     def limited_columns(self) -> frozenset[str]:
         """Return the columns that some product takes within `LARGEST`."""
         return frozenset(c for moment in self.moments if moment.limited for c in moment.columns)
@@ -405,11 +413,18 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
         _by_meaning(counted), probabilities=tuple(p.counted for p in counted.probabilities)
     )
     return Plan(
-        tuple(a if a.bins else replace(a, recoding=spec.recoding(a.column)) for a in axes),
+        tuple(map(partial(read_as, spec), axes)),
         tuple(dict.fromkeys(positions)),
         counted,
         moments,
     )
+
+
+def read_as(spec: Spec, axis: Axis) -> Axis:
+    """Return an axis with what its values are counted as."""
+    if axis.bins:
+        return replace(axis, no_numbers=spec.no_numbers(axis.column))
+    return replace(axis, recoding=spec.recoding(axis.column))
 
 
 def _axis_of(role: Role, column: Feature) -> Axis:
@@ -528,23 +543,19 @@ def answer_plan(question: SwapQuestion) -> Plan:
     spec = question.spec
     named = {Role.ITEM: question.item, Role.VARIANT: question.variant, Role.MODEL: question.model,
              Role.RUN: question.run}  # fmt: skip
-    axes = [
-        Axis(role, column, recoding=spec.recoding(column))
-        for role, column in named.items()
-        if column is not None
-    ]
-    axes += [Axis(Role.FEATURE, c, recoding=spec.recoding(c)) for c in question.feature]
+    axes = [Axis(role, column) for role, column in named.items() if column is not None]
+    axes += [Axis(Role.FEATURE, column) for column in question.feature]
     moments: tuple[Moment, ...] = ()
     if question.decides:
         cuts = (spec.positive.threshold,) if isinstance(spec.positive, Above) else ()
-        recoding = None if cuts else spec.recoding(question.answer)
-        axes.append(Axis(Role.PREDICTION, question.answer, cuts, recoding=recoding))
+        axes.append(Axis(Role.PREDICTION, question.answer, cuts))
     else:
         axes.append(Axis(Role.SCORE, question.answer, (0.0,)))
         answer = (question.answer,)
         moments = (Moment(SUM, answer, ("x",)), Moment(SQUARES, answer, ("x", "x")))
     asked = Spec(sensitive=spec.sensitive, intersections=spec.intersections, count=spec.count)
-    return Plan(tuple(axes), (tuple(range(len(axes))),), asked, moments)
+    made = tuple(map(partial(read_as, spec), axes))
+    return Plan(made, (tuple(range(len(axes))),), asked, moments)
 
 
 def is_of_answers(plan: Plan) -> bool:

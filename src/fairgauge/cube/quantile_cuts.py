@@ -16,9 +16,14 @@ from fairgauge.cube.cube import Cube, aggregate
 from fairgauge.cube.plan import Axis
 from fairgauge.errors import DataError, quote
 from fairgauge.question.features import Feature
-from fairgauge.values import plain_number
+from fairgauge.question.recoding import not_numbers
+from fairgauge.values import Value, name_of, plain_number
 
 MOST_INTERVALS = 20
+
+
+def _is_number(value: Value) -> bool:
+    return not isinstance(value, str) or plain_number(value) is not None
 
 
 def quantile_cuts(cube: Cube, axis: Axis, intervals: int) -> tuple[float, ...]:
@@ -38,14 +43,9 @@ def quantile_cuts(cube: Cube, axis: Axis, intervals: int) -> tuple[float, ...]:
     (24.0, 49.0, 74.0)
     """
     levels = cube.levels[axis]
-    texts = [each for each in levels if isinstance(each, (str, bool))]
-    others = (each for each in texts if isinstance(each, bool) or plain_number(each) is None)
-    other = next(others, None)
-    if other is not None:
-        raise DataError(
-            f"column {quote(axis.column)} must hold numbers to be cut at their quantiles, but has "
-            f"{quote(other)}; leave empty what is missing, or use its values as strata"
-        )
+    plain = [name_of(v) for v in levels if isinstance(v, bool) or not _is_number(v)]
+    if plain:
+        raise DataError(not_numbers(axis.column, plain))
     table = cube.marginal([axis])
     known = table.codes[:, 0] >= 0
     values = np.array([float(levels[code] or 0) for code in table.codes[known, 0].tolist()])

@@ -368,6 +368,21 @@ class Spec:
         """Return the categories of a column, None where its values are counted as they are."""
         return next((each for each in self.recode if each.column == column), None)
 
+    def no_numbers(self, column: str) -> tuple[Value, ...]:
+        """Return the values of a column of numbers that are none, as rows without one are.
+
+        They are listed as unknown, or those of rows that a condition excludes.
+        """
+        listed = self.recoding(column)
+        excluded = (
+            value
+            for each in self.where
+            if each.column == column and each.negated
+            for value in each.values
+            if value is not None
+        )
+        return (*(listed.unknown if listed else ()), *excluded)
+
     def to_dict(self) -> dict[str, Json]:
         """Return the specification with the keys and values of a specification file."""
         values = {each.name: each.type.plain(getattr(self, each.name)) for each in OPTIONS}

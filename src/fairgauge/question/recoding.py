@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from fairgauge.errors import Problem, SpecError, quote, shown
+from fairgauge.errors import Problem, SpecError, listing, quote, shown
 from fairgauge.question.readers import Problems, items, read_value
 from fairgauge.values import Json, Value, name_of, typed_texts
 
@@ -50,6 +51,11 @@ class Recoding:
     def names(self) -> tuple[str, ...]:
         """Return the names of the categories, without that of unknown values."""
         return tuple(name for name, _ in self.categories if name != UNKNOWN)
+
+    @property
+    def unknown(self) -> tuple[Value, ...]:
+        """Return the values that mean that nothing is known."""
+        return tuple(value for name, each in self.categories if name == UNKNOWN for value in each)
 
     def apply(self, values: Sequence[Value]) -> list[Value]:
         """Return the category of each value; values of none stay as they are.
@@ -192,6 +198,42 @@ def _mapping_file(path: Path) -> tuple[str, dict[str, list[Value]]]:
     for value, category in rows[1:]:
         categories.setdefault(category.strip() or UNKNOWN, []).append(value)
     return rows[0][0], categories
+
+
+_OF_INTERVAL = re.compile(
+    r"[<>\u2264\u2265]|\d\s*%?\s*(-|\u2013|to)\s*<?\s*\d|\d\s*%?\s*(\+|and|or)", re.IGNORECASE
+)
+"""Texts such as "20%-<30%", ">60%", "65+" and "5 or more"."""
+_MOST_TEXTS = 8
+
+
+def not_numbers(
+    column: str, texts: Iterable[str], listed: Sequence[Value] = (), *, recoded: bool = True
+) -> str:
+    """Return that a column must hold numbers, which texts are none, and what to do.
+
+    ``texts`` may be cut off after some more than are shown. ``listed`` are the values that are
+    listed as unknown already; a column that is not ``recoded`` has no such list.
+
+    >>> not_numbers("n", ["x"], recoded=False)
+    "column 'n' must hold numbers, but has 'x'; a number that is missing is an empty cell"
+    """
+    found = sorted(set(texts))
+    more = " and others" if len(found) > _MOST_TEXTS else ""
+    found = found[:_MOST_TEXTS]
+    message = f"column {quote(column)} must hold numbers, but has {listing(found)}{more}"
+    interval = next(filter(_OF_INTERVAL.search, found), None)
+    if interval and recoded:
+        return (
+            f"{message}; {quote(interval)} names an interval: name the column without cut points, "
+            "and its values are categories, which recode (--recode) puts together"
+        )
+    message += "; a number that is missing is an empty cell"
+    if recoded:
+        unknown = [text for text in found if not re.search(r"\d", text)] or found
+        line = write_recodings({column: {UNKNOWN: [*listed, *unknown]}})[0]
+        message += f", or is listed as unknown: --recode '{line}' (recode)"
+    return message + (", and 12% is written as 0.12" if any("%" in text for text in found) else "")
 
 
 def write_recodings(recodings: Mapping[str, Mapping[str, Iterable[Value]]]) -> list[str]:

@@ -322,23 +322,29 @@ def _wrong_decisions_of_people(spec: Spec) -> Iterator[Problem]:
 
 
 def _wrong_recodings(spec: Spec) -> Iterator[Problem]:
-    """Yield the recoded columns whose numbers are cut, summed or compared, not counted by value."""
-    numeric: dict[str | None, str] = {
-        **{feature.column: "is cut into intervals" for feature in spec.sensitive if feature.cuts},
-        spec.score: "is the score",
-        spec.count: "is the count",
-        spec.weight: "is the weight",
-        spec.cluster: "identifies clusters",
-    }
+    """Yield the recoded columns whose numbers are cut, summed or compared, not counted by value.
+
+    Of these the values that mean that the number is not known can be listed, and no categories.
+    """
+    never = {spec.count: "is the count", spec.weight: "is the weight",
+             spec.cluster: "identifies clusters"}  # fmt: skip
+    cut = (each.column for each in (*spec.sensitive, *spec.strata) if each.cuts)
+    numeric: dict[str | None, str] = dict.fromkeys(cut, "is cut into intervals")
+    numeric[spec.score] = "is the score"
     if isinstance(spec.positive, Above) or spec.task is Task.REGRESSION:
         numeric |= dict.fromkeys((spec.label, spec.prediction, *spec.candidate), "holds numbers")
     for each in spec.recode:
-        if each.column in numeric:
-            message = (
-                f"{quote(each.column)} {numeric[each.column]}, and only values of groups, strata, "
-                "labels and predictions are recoded; correct the column itself"
+        if each.column in never:
+            what, how = never[each.column], "which is not recoded; correct the column itself"
+        elif each.column in numeric and each.names:
+            what = numeric[each.column]
+            how = (
+                f"and has no categories such as {quote(each.names[0])}: list as unknown the "
+                "values that mean that the number is not known, and nothing else"
             )
-            yield Problem(f"recode.{each.column}", message)
+        else:
+            continue
+        yield Problem(f"recode.{each.column}", f"{quote(each.column)} {what}, {how}")
 
 
 def _wrong_order(spec: Spec) -> Iterator[Problem]:

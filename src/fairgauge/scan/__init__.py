@@ -106,12 +106,13 @@ def check_types(source: Source, plan: Plan) -> None:
         A column has another type; the message names both.
     """
     if isinstance(source, DuckFiles):
+        written = source.written.without(plan.no_numbers)
         for column in plan.numeric_columns:
-            source.written.number(column)
+            written.number(column)
         return
     from fairgauge.scan._narwhals import NarwhalsFrame, check_numeric  # files need no narwhals
 
     if isinstance(source, NarwhalsFrame):
         schema = source.frame.collect_schema()
         for column in plan.numeric_columns:
-            check_numeric(column, schema[column])
+            check_numeric(column, schema[column], texts=column in plan.no_numbers)

@@ -40,6 +40,13 @@ if TYPE_CHECKING:
     from fairgauge.cube.plan import Plan
 
 _DOUBLE = {"postgres": "DOUBLE PRECISION", "sqlite": "REAL", "mysql": "DOUBLE"}
+_IS_NUMBER = {
+    "postgres": r"{} ~ '^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$'",
+    # without regular expressions, or with others in each: JSON that is a number
+    "": "json_valid({0}) AND substr(trim({0}), 1, 1) IN "
+    "('-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9')",
+}
+"""Whether a text is a number, in PostgreSQL, and in SQLite, MySQL and MariaDB."""
 _UTC = "CONCAT(replace(strftime({}, '%Y-%m-%dT%H:%M:%S.%f'), '.000000', ''), '+00:00')"
 
 
@@ -187,6 +194,17 @@ class Database:
             value = f"CAST({name} AS {double})"
             return f"nullif({value}, 'NaN')" if self._engine == "postgres" else value
 
+        def of_texts(column: str) -> tuple[str, str] | None:
+            if not kinds[column].is_string():
+                return None
+            name = identifier(column)
+            is_number = _IS_NUMBER["postgres" if self._engine == "postgres" else ""].format(name)
+            nan = f"lower(trim({name})) = 'nan'"
+            return (
+                f"CASE WHEN {is_number} THEN CAST({name} AS {double}) END",
+                f"CASE WHEN {is_number} OR {nan} THEN NULL ELSE {name} END",
+            )
+
         def of_mysql(column: str) -> str:
             name, kind = identifier(column), kinds[column]
             if kind.is_timestamp() and kind.timezone:  # an instant, which is sent without a zone
@@ -195,8 +213,8 @@ class Database:
 
         # a look at the first rows could run a costly query twice, so the database only counts
         return Columns(
-            of_mysql if self._engine in FOLDED else identifier, number, double=double,
-            sets=self._engine not in WITHOUT_SETS, looks=False,
+            of_mysql if self._engine in FOLDED else identifier, number, of_texts=of_texts,
+            double=double, sets=self._engine not in WITHOUT_SETS, looks=False,
         )  # fmt: skip
 
     def _run(self, query: str) -> Iterator[Record]:

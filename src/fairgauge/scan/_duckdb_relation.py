@@ -264,10 +264,17 @@ def typed_columns(
         # nullif(..., 'NaN') goes wrong: DuckDB 1.5 trusts Parquet's statistics, which leave NaN out
         return f"CASE WHEN NOT isnan({double}) THEN {double} END"
 
+    def of_texts(column: str) -> tuple[str, str] | None:
+        expression, kind = written[column]
+        text = f"CAST({expression} AS VARCHAR)"
+        is_text = kind == "VARCHAR" or kind.startswith("ENUM")
+        return (text_as_number(text), not_a_number(text)) if is_text else None
+
     batched = frozenset(c for c, (_, kind) in written.items() if kind in _BATCHED)
     return Columns(
         key,
         number,
+        of_texts=of_texts,
         texts=texts,
         batched=batched,
         moment=last_of_times,

@@ -19,7 +19,9 @@ from fairgauge.scan.row_codes import BATCH, has_arrow, sql_batches
 from fairgauge.scan.source import (
     ALLOWED_DATA,
     LEAST_LOG,
+    MOST_UNREADABLE,
     Seen,
+    UnreadableNumbers,
     check_counts,
     check_head,
     check_numbers,
@@ -28,6 +30,7 @@ from fairgauge.scan.source import (
     not_numeric,
     ranged_columns,
 )
+from fairgauge.values import name_of, plain_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -74,12 +77,14 @@ class NarwhalsFrame:
             schema = frame.collect_schema()
             numbers = plan.numeric_columns
             for column in numbers:
-                check_numeric(column, schema[_held(plan, column)])
+                kind = schema[_held(plan, column)]
+                check_numeric(column, kind, texts=column in plan.no_numbers)
             if isinstance(self.frame, nw.DataFrame):  # a query would be run twice
                 check_head(plan, lambda axes, rows: _head(plan, frame, axes, rows), (), limit)
             tables = _collected(_grouped(plan, frame, numbers))
             for table in tables:
                 _check_size(plan, table, limit)
+            _check_texts(plan, frame, tables[0])
             return _cube(plan, tables, numbers, limit)
 
     @property
@@ -96,8 +101,7 @@ class NarwhalsFrame:
             frame = _ready(self.frame, plan.columns)
             kept = [nw.col(_held(plan, axis.column)) for axis in plan.axes if not axis.bins]
             kept = [each.alias(f"fg_k{i}") for i, each in enumerate(kept)]
-            numbers = [as_number(_held(plan, c)).alias(f"fg_v{i}")
-                       for i, c in enumerate(plan.numeric_columns)]  # fmt: skip
+            numbers = _numbers(plan, frame)
             for part in _parts(frame.select(*kept, *numbers)):
                 table = _groupable(part.to_arrow())
                 yield from sql_batches(plan, table.to_batches(max_chunksize=BATCH))
@@ -178,10 +182,59 @@ def _groupable(table: pa.Table) -> pa.Table:
     return (table if schema == table.schema else table.cast(schema)).unify_dictionaries()
 
 
-def check_numeric(column: str, dtype: DType) -> None:
-    """Check that a type is one of numbers."""
-    if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Unknown)):
+_TEXTS = (nw.String, nw.Categorical, nw.Enum)
+_NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
+
+
+def check_numeric(column: str, dtype: DType, *, texts: bool = False) -> None:
+    """Check that a type is one of numbers, or else of texts where they are read."""
+    if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Unknown) or (texts and dtype in _TEXTS)):
         raise not_numeric(column, dtype)
+
+
+def _numbers(plan: Plan, frame: Frame) -> list[nw.Expr]:
+    """Return every numeric column as floats, null where missing or listed as no number."""
+    read = [_number(plan, frame, column) for column in plan.numeric_columns]
+    return [each.alias(f"fg_v{i}") for i, each in enumerate(read)]
+
+
+def _number(plan: Plan, frame: Frame, column: str) -> nw.Expr:
+    text = _text(plan, frame, column)
+    number = as_number(_held(plan, column))
+    if text is not None:
+        plain = text.str.strip_chars().str.replace_all(r"^\+", "")
+        number = nw.when(text.str.contains(_NUMBER)).then(plain).cast(nw.Float64)
+    listed = [plain_number(name_of(value)) for value in plan.no_numbers.get(column, ())]
+    codes = [float(each) for each in listed if each is not None]
+    return nw.when(~number.is_in(codes)).then(number) if codes else number
+
+
+def _text(plan: Plan, frame: Frame, column: str) -> nw.Expr | None:
+    """Return a column of texts that are read as numbers, None of another."""
+    name = _held(plan, column)
+    read = column in plan.no_numbers and frame.collect_schema()[name] in _TEXTS
+    return nw.col(name).cast(nw.String) if read else None
+
+
+def _wrong(plan: Plan, frame: Frame) -> dict[str, nw.Expr]:
+    """Return for every column of texts whether one is neither a number nor listed as none."""
+    listed = {c: [*map(name_of, values)] for c, values in plan.no_numbers.items()}
+    texts = {column: _text(plan, frame, column) for column in listed}
+    return {
+        column: as_flag(~text.is_in(listed[column]) & ~text.str.contains(f"{_NUMBER}|^(?i)nan$"))
+        for column, text in texts.items()
+        if text is not None
+    }
+
+
+def _check_texts(plan: Plan, frame: Frame, table: Table) -> None:
+    """Check that all texts are numbers, or listed as none."""
+    for i, (column, flag) in enumerate(_wrong(plan, frame).items()):
+        if table[f"fg_wrong{i}"].sum():
+            name = _held(plan, column)
+            found = frame.filter(flag == 1).select(name).unique().head(MOST_UNREADABLE)
+            read = found.collect() if isinstance(found, nw.LazyFrame) else found
+            raise UnreadableNumbers(plan, column, map(str, read[name].to_list()))
 
 
 def _head(plan: Plan, frame: Frame, axes: Sequence[Axis], rows: int) -> list[list[object]]:
@@ -204,12 +257,11 @@ def _check_size(plan: Plan, table: Table, limit: int) -> None:
 def _grouped(plan: Plan, frame: Frame, numbers: tuple[str, ...]) -> list[Frame]:
     """Write one group-by for each table, all over the same prepared columns."""
     keys = [f"fg_k{i}" for i in range(len(plan.axes))]
+    wrong = _wrong(plan, frame)
     prepared = frame.select(
-        *(
-            _key(axis, _held(plan, axis.column)).alias(key)
-            for axis, key in zip(plan.axes, keys, strict=True)
-        ),
-        *(as_number(_held(plan, column)).alias(f"fg_v{i}") for i, column in enumerate(numbers)),
+        *(_key(plan, frame, axis).alias(key) for axis, key in zip(plan.axes, keys, strict=True)),
+        *_numbers(plan, frame),
+        *(flag.alias(f"fg_wrong{i}") for i, flag in enumerate(wrong.values())),
     )
     limited = [i for i, c in enumerate(numbers) if c in plan.limited_columns]
     if limited:
@@ -224,6 +276,7 @@ def _grouped(plan: Plan, frame: Frame, numbers: tuple[str, ...]) -> list[Frame]:
     values = {column: nw.col(f"fg_v{i}") for i, column in enumerate(numbers)}
     totals = [
         nw.len().alias("fg_all"),
+        *(nw.col(f"fg_wrong{i}").sum() for i in range(len(wrong))),
         *(nw.col(name).sum() for name in sums if name != "fg_fraction"),
         *(nw.col(name).max() for name in sums if name == "fg_fraction"),
         *(v.min().alias(f"fg_low{i}") for i, (c, v) in enumerate(values.items()) if c in ranged),
@@ -250,10 +303,10 @@ def _held(plan: Plan, column: str) -> str:
     return f"fg_c{plan.columns.index(column)}"
 
 
-def _key(axis: Axis, column: str) -> nw.Expr:
+def _key(plan: Plan, frame: Frame, axis: Axis) -> nw.Expr:
     if not axis.bins:
-        return nw.col(column)
-    number = as_number(column)
+        return nw.col(_held(plan, axis.column))
+    number = _number(plan, frame, axis.column)
     if axis.grid and axis.bounds:
         low, high = axis.bounds
         inside = (as_flag(number >= low) * as_flag(number <= high)) == 1

@@ -14,11 +14,11 @@ import numpy as np
 import pandas as pd
 
 from fairgauge.cube.levels import not_plain
-from fairgauge.errors import DataError, quote
 from fairgauge.scan._cell_sums import CellSums, Scanned, joined
+from fairgauge.scan.row_access import numbers_of
 from fairgauge.scan.row_codes import BATCH, Batch
-from fairgauge.scan.source import check_values, not_numeric
-from fairgauge.values import Value, canonical
+from fairgauge.scan.source import MOST_UNREADABLE, UnreadableNumbers, check_values, not_numeric
+from fairgauge.values import Value, canonical, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -76,23 +76,47 @@ class PandasFrame:
         for part in parts(len(self.frame)):
             yield Batch(
                 {axis: (each.values, each.digits(part)) for axis, each in plain.items()},
-                {c: _numbers(column[c].iloc[part], c) for c in plan.numeric_columns},
+                {c: _numbers(column[c].iloc[part], c, plan) for c in plan.numeric_columns},
             )
 
 
-def _numbers(column: pd.Series[Any], name: str) -> Floats:
-    """Return a column as floats, NaN where missing."""
-    if column.dtype == object:
-        text = next((value for value in column if isinstance(value, str)), None)
-        numbers = pd.to_numeric(column, errors="coerce")
-        wrong = column[numbers.isna() & column.notna()]
-        if text is not None or len(wrong):
-            shown = quote(text if text is not None else wrong.iloc[0])
-            raise DataError(f"column {quote(name)} must hold numbers, but has {shown}")
-        column = numbers
-    if not (pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column)):
-        raise not_numeric(name, column.dtype)
-    return column.to_numpy(dtype=np.float64, na_value=np.nan)
+def _numbers(column: pd.Series[Any], name: str, plan: Plan) -> Floats:
+    """Return a column as floats, NaN where missing or listed as no number."""
+    listed = plan.no_numbers.get(name, ())
+    numeric = pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column)
+    found: Floats
+    if listed and not numeric:
+        found = _read_texts(column, name, plan)
+    else:
+        if column.dtype == object:
+            column = _of_objects(column, name, plan)
+        elif not numeric:
+            raise not_numeric(name, column.dtype)
+        found = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    return np.where(np.isin(found, numbers_of(listed)), np.nan, found) if listed else found
+
+
+def _of_objects(column: pd.Series[Any], name: str, plan: Plan) -> pd.Series[Any]:
+    """Return a column of objects that are all numbers, or missing."""
+    numbers = pd.to_numeric(column, errors="coerce")
+    texts = {value for value in column if isinstance(value, str)}
+    wrong = texts or column[numbers.isna() & column.notna()].head(MOST_UNREADABLE)
+    if len(wrong):
+        unread = [text for text in texts if np.isnan(numbers_of([text])[0])]
+        raise UnreadableNumbers(plan, name, map(str, unread or wrong))
+    return numbers
+
+
+def _read_texts(column: pd.Series[Any], name: str, plan: Plan) -> Floats:
+    """Return a column of texts as floats, NaN where they are listed as no numbers."""
+    codes, known = pd.factorize(column)
+    values = [canonical(each) for each in known]
+    numbers = numbers_of(values)
+    unread = {name_of(each) for each, n in zip(values, numbers, strict=True) if np.isnan(n)}
+    wrong = unread.difference(map(name_of, plan.no_numbers[name]))
+    if wrong := {text for text in wrong if text.strip().lower() != "nan"}:
+        raise UnreadableNumbers(plan, name, wrong)
+    return np.append(numbers, np.nan)[codes]
 
 
 _WIDEST = 4_096

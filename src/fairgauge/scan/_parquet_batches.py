@@ -53,7 +53,8 @@ class ParquetBatches:
 
 def parquet_batches(plan: Plan, name: str, places: Sequence[Place]) -> ParquetBatches | None:
     """Return the files if Arrow reads every column of a plan as DuckDB does, else None."""
-    if any(axis.moments for axis in plan.axes):  # DuckDB compares times
+    # DuckDB compares times, and reads numbers that are listed as none
+    if plan.no_numbers or any(axis.moments for axis in plan.axes):
         return None
     files = []
     asked = {column.lower() for column in plan.columns}

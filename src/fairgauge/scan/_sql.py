@@ -20,15 +20,18 @@ from fairgauge.enums import Uncounted
 from fairgauge.errors import DataError, quote
 from fairgauge.scan.source import (
     LEAST_LOG,
+    MOST_UNREADABLE,
     ROWS_PER_VALUE,
     Record,
     Seen,
+    UnreadableNumbers,
     check_counts,
     check_head,
     check_numbers,
     check_values,
     ranged_columns,
 )
+from fairgauge.values import Value, name_of, plain_number
 
 Run: TypeAlias = Callable[[str], Iterator[Record]]
 
@@ -44,7 +47,9 @@ class Columns:
     key : the expression to group by.
     number : the expression as a double, NULL where it is missing or not a number; raises
         DataError where the type of the column is none of a number.
-    wrong : the expression of a text that should have been a number; none in typed columns.
+    wrong : the expression of a text that should have been a number; None of a column of numbers.
+    of_texts : the number and the wrong text of a column whose type is text, None of another type;
+        such a column is read where texts that are no numbers were listed.
     texts : the columns that are untyped text (CSV, JSON).
     decode : turns a fetched key to a plain value, if the engine's own will not do.
     double : the type of double-precision numbers.
@@ -57,7 +62,8 @@ class Columns:
 
     key: Callable[[str], str]
     number: Callable[[str], str]
-    wrong: Callable[[str], str] | None = None
+    wrong: Callable[[str], str | None] = lambda _: None
+    of_texts: Callable[[str], tuple[str, str] | None] = lambda _: None
     texts: frozenset[str] = frozenset()
     decode: Callable[[Any], object] | None = None
     double: str = "DOUBLE"
@@ -72,14 +78,34 @@ class Columns:
         key = self.key(axis.column)
         return self.moment(key, axis.moments) if self.moment and axis.moments else key
 
-    def beside(self, made: Mapping[str, tuple[str, str, str]]) -> Columns:
+    def beside(self, made: Mapping[str, tuple[str, str, str | None]]) -> Columns:
         """Return the columns and others that are made: the key, number and wrong text of each."""
 
-        def either(i: int, own: Callable[[str], str]) -> Callable[[str], str]:
+        def either(i: int, own: Callable[[str], Any]) -> Callable[[str], Any]:
             return lambda column: made[column][i] if column in made else own(column)
 
-        wrong = self.wrong and either(2, self.wrong)
-        return replace(self, key=either(0, self.key), number=either(1, self.number), wrong=wrong)
+        return replace(
+            self,
+            key=either(0, self.key),
+            number=either(1, self.number),
+            wrong=either(2, self.wrong),
+        )
+
+    def without(self, no_numbers: Mapping[str, Sequence[Value]]) -> Columns:
+        """Return the columns with some values of columns of numbers as missing ones."""
+        made = {}
+        for column, values in no_numbers.items():
+            of_texts = self.of_texts(column)
+            number, wrong = of_texts or (self.number(column), self.wrong(column))
+            texts = ", ".join(literal(name_of(value)) for value in values)
+            known = (plain_number(name_of(value)) for value in values)
+            codes = ", ".join(self.constant(float(each)) for each in known if each is not None)
+            made[column] = (
+                self.key(column),
+                f"CASE WHEN {number} NOT IN ({codes}) THEN {number} END" if codes else number,
+                wrong and f"CASE WHEN {wrong} NOT IN ({texts}) THEN {wrong} END",
+            )
+        return replace(self.beside(made), double_or_nan=None if made else self.double_or_nan)
 
     def constant(self, number: float) -> str:
         """Write a number so that every engine reads the same double."""
@@ -112,22 +138,30 @@ def count_by_sql(plan: Plan, relation: str, columns: Columns, run: Run, limit: i
     if columns.looks:
         check_head(plan, head, columns.texts, limit)
     records = run(select(plan, relation, columns))
-    return cube_of_records(plan, _fetched(plan, records, columns, limit), columns, limit)
+    cells = _fetched(plan, records, columns, limit)
+    try:
+        return cube_of_records(plan, cells, columns, limit)
+    except UnreadableNumbers as error:  # a cell has one of them
+        wrong = columns.without(plan.no_numbers).wrong(error.column)
+        texts = f"(SELECT {wrong} AS b FROM {relation}) AS texts"
+        found = run(f"SELECT DISTINCT b FROM {texts} WHERE b IS NOT NULL LIMIT {MOST_UNREADABLE}")
+        raise error.of(text for (text,) in found) from None
 
 
 def select(plan: Plan, relation: str, columns: Columns) -> str:
     """Write the query: keys of every axis, the number of the table, and all sums."""
+    columns = columns.without(plan.no_numbers)
     numbers = plan.numeric_columns
     read = [f"{columns.key_of(a)} AS k{i}" for i, a in enumerate(plan.axes) if not a.bins]
     read += [f"{columns.number(c)} AS v{i}" for i, c in enumerate(numbers)]
-    if columns.wrong:
-        read += [f"{columns.wrong(c)} AS b{i}" for i, c in enumerate(numbers)]
+    texts = [(f"b{i}", wrong) for i, c in enumerate(numbers) if (wrong := columns.wrong(c))]
+    read += [f"{wrong} AS {name}" for name, wrong in texts]
     keys = [
         f"{_bin(f'v{numbers.index(axis.column)}', axis, columns)} AS k{i}" if axis.bins else f"k{i}"
         for i, axis in enumerate(plan.axes)
     ]
     values = [f"v{i}" for i in range(len(numbers))]
-    values += [f"b{i}" for i in range(len(numbers))] if columns.wrong else []
+    values += [name for name, _ in texts]
     limited = [i for i, c in enumerate(numbers) if c in plan.limited_columns]
     values += [f"{_within(f'v{i}', columns)} AS l{i}" for i in limited]
     values += [f"{value} AS {name}" for name, value in _factors(plan, columns).items()]
@@ -149,6 +183,7 @@ def select(plan: Plan, relation: str, columns: Columns) -> str:
 
 def select_rows(plan: Plan, relation: str, columns: Columns) -> str:
     """Write the query of all rows: the values of every plain axis, and the numbers."""
+    columns = columns.without(plan.no_numbers)
     keys = [columns.key_of(axis) for axis in plan.axes if not axis.bins]
     numbers = map(columns.double_or_nan or columns.number, plan.numeric_columns)
     return f"SELECT {', '.join([*keys, *numbers])} FROM {relation}"
@@ -199,7 +234,7 @@ def _sums(plan: Plan, columns: Columns) -> list[str]:
     for i, column in enumerate(plan.numeric_columns):
         sums.append(f"min(v{i})" if column in ranged else "NULL")
         sums.append(f"max(v{i})" if column in ranged else "NULL")
-        sums.append(f"min(b{i})" if columns.wrong else "NULL")
+        sums.append(f"min(b{i})" if columns.wrong(column) else "NULL")
     return sums
 
 

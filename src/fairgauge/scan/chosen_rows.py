@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.cube.cube import CountTable, Cube, aggregate, settled
-from fairgauge.cube.plan import Axis, Plan
+from fairgauge.cube.plan import Axis, Plan, read_as
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, EmptyDataError, Problem, SpecError, listing, nearest, quote
 from fairgauge.identity import Bin
@@ -99,10 +99,9 @@ class _ChosenRows:
     def axes(self) -> tuple[Axis, ...]:
         """Return the axes of the conditions."""
         return tuple(
-            Axis(
-                Role.CONDITION, each.column, each.cuts, each.closed,
-                recoding=None if each.ranges else self.spec.recoding(each.column),
-                moments=each.moments,
+            read_as(
+                self.spec,
+                Axis(Role.CONDITION, each.column, each.cuts, each.closed, moments=each.moments),
             )
             for each in self.spec.where
         )  # fmt: skip

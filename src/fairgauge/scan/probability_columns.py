@@ -147,7 +147,8 @@ def _first(kind: int, source: Source, feature: Probabilities) -> tuple[int, str]
 def _written(own: Columns, feature: Probabilities) -> Columns:
     """Return how columns are written, those of probabilities among them."""
     parts = [] if feature.table else [column for _, column in feature.columns]
-    wrong = f"coalesce({', '.join([*map(own.wrong, parts), 'NULL'])})" if own.wrong else ""
+    texts = [text for column in parts if (text := own.wrong(column))]
+    wrong = f"coalesce({', '.join(texts)}, NULL)" if texts else None
     names = {name: identifier(name) for name in _names(feature)}
     made = {name: (key, f"CAST({key} AS {own.double})", wrong) for name, key in names.items()}
 

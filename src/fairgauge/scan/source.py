@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,7 @@ from fairgauge.cube.levels import check_levels, levels_of
 from fairgauge.cube.plan import Axis, Plan
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, EmptyDataError, quote
+from fairgauge.question.recoding import UNKNOWN, not_numbers, write_recodings
 
 Head: TypeAlias = Callable[[Sequence["Axis"], int], Sequence[Sequence[object]]]
 """Takes axes and a number of rows; returns the different values of each axis in as many rows."""
@@ -85,7 +87,31 @@ class Seen:
     column: str
     low: float | None
     high: float | None
-    unreadable: object = None
+    unreadable: str | None = None
+
+
+MOST_UNREADABLE = 100
+"""How many texts of a column that must hold numbers are looked at for an error."""
+
+
+class UnreadableNumbers(DataError):  # noqa: N818 - named for what there is
+    """A column that must hold numbers has texts that are none.
+
+    Attributes
+    ----------
+    column : the column as it is read.
+    """
+
+    def __init__(self, plan: Plan, column: str, texts: Iterable[str]) -> None:
+        self.plan, self.column = plan, column
+        of = {made.sum_of(g): c for made in plan.asked.probabilities for g, c in made.columns}
+        recoded = column not in of and column not in (plan.count, plan.weight)
+        listed = plan.no_numbers.get(column, ())
+        super().__init__(not_numbers(of.get(column, column), texts, listed, recoded=recoded))
+
+    def of(self, texts: Iterable[str]) -> UnreadableNumbers:
+        """Return the error with all texts."""
+        return UnreadableNumbers(self.plan, self.column, texts)
 
 
 LEAST_LOG = 2.0**-52
@@ -97,9 +123,19 @@ _WEIGHTS = (1e-50, 1e50)
 """Between which the largest weight must lie, so that sums of cubes neither overflow nor vanish."""
 
 
+_OF_TEXTS = re.compile(r"char|str(ing)?\b|text|object|categor|enum", re.IGNORECASE)
+
+
 def not_numeric(column: str, kind: object) -> DataError:
     """Return the error of a column that must hold numbers and has the type of something else."""
-    return DataError(f"column {quote(column)} must hold numbers, but has the type {quote(kind)}")
+    message = f"column {quote(column)} must hold numbers, but has the type {quote(kind)}"
+    if _OF_TEXTS.search(str(kind)):
+        line = write_recodings({column: {UNKNOWN: ["NA"]}})[0]
+        message += (
+            "; texts are read as numbers of groups, strata, outcomes and scores where those that "
+            f"are none are listed as unknown, as in --recode '{line}' (recode)"
+        )
+    return DataError(message)
 
 
 def check_unique_names(columns: Iterable[str], what: str) -> None:
@@ -147,17 +183,7 @@ def check_numbers(plan: Plan, seen: list[Seen]) -> None:
     """
     for each in seen:
         if each.unreadable is not None:
-            percent = ", and 12% is written as 0.12" if "%" in str(each.unreadable) else ""
-            columns = {
-                made.sum_of(group): column
-                for made in plan.asked.probabilities
-                for group, column in made.columns
-            }
-            column = columns.get(each.column, each.column)
-            raise DataError(
-                f"column {quote(column)} must hold numbers, but has {quote(each.unreadable)}; "
-                f"a number that is missing is an empty cell{percent}"
-            )
+            raise UnreadableNumbers(plan, each.column, [each.unreadable])
         if each.low is None:
             continue
         if each.column in (plan.count, plan.weight):

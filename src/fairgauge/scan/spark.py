@@ -28,6 +28,7 @@ _VIEW = "fairgauge_rows"
 _PATIENCE = 20
 _WHOLE = {"byte", "short", "integer", "long", "boolean", "decimal", "void"}
 _FLOATING = {"float", "double"}
+_TEXTS = {"string", "varchar", "char"}
 _UTC = (
     "concat(replace(date_format(to_utc_timestamp({}, current_timezone()), "
     "\"yyyy-MM-dd'T'HH:mm:ss.SSSSSS\"), '.000000', ''), '+00:00')"
@@ -101,14 +102,20 @@ class SparkFrame:
             own = f"{text} RLIKE '{_OWN_NOTATION}'"
             return f"CASE WHEN NOT {own} THEN try_cast({text} AS DOUBLE) END"
 
-        def wrong(column: str) -> str:
-            if column not in self.texts:
-                return "CAST(NULL AS STRING)"
-            return f"CASE WHEN {read(column)} IS NULL THEN {position[column]} END"
+        def of_texts(column: str) -> tuple[str, str] | None:
+            if kinds[column] not in _TEXTS:
+                return None
+            number = f"nullif({read(column)}, CAST('NaN' AS DOUBLE))"
+            return number, f"CASE WHEN {read(column)} IS NULL THEN {position[column]} END"
+
+        def wrong(column: str) -> str | None:
+            found = of_texts(column) if column in self.texts else None
+            return found and found[1]
 
         def number(column: str) -> str:
-            if column in self.texts:
-                return f"nullif({read(column)}, CAST('NaN' AS DOUBLE))"
+            found = of_texts(column) if column in self.texts else None
+            if found:
+                return found[0]
             value = f"CAST({position[column]} AS DOUBLE)"
             if kinds[column] in _FLOATING:
                 return f"nullif({value}, CAST('NaN' AS DOUBLE))"
@@ -117,8 +124,7 @@ class SparkFrame:
             return value
 
         return Columns(
-            key, number, wrong if self.texts else None, self.texts, _utf8 if self.texts else None,
-            looks=False,
+            key, number, wrong, of_texts, self.texts, _utf8 if self.texts else None, looks=False,
         )  # fmt: skip
 
     def _run(self, query: str) -> Iterator[Record]:

@@ -104,6 +104,11 @@ class Warehouse:
         kind, name = self.kinds[column], self._name(column)
         if kind == "boolean":
             return f"CASE WHEN {name} THEN 1.0 WHEN NOT {name} THEN 0.0 END"
+        if kind == "text":
+            raise DataError(
+                f"column {quote(column)} must hold numbers, but has the type text; make it a "
+                "number, NULL where it is none, in a query of your own (--query), and list its type"
+            )
         if kind != "number":
             raise not_numeric(column, kind)
         value = f"CAST({name} AS DOUBLE)"
@@ -132,7 +137,8 @@ def _sums(plan: Plan) -> int:
 
 def fingerprint(plan: Plan) -> str:
     """Return what the answer must state of its question: a digest of what is counted."""
-    text = json.dumps(["cells/1", plan.to_dict()], sort_keys=True)
+    listed = [plan.no_numbers] if plan.no_numbers else []  # others are applied to the answer
+    text = json.dumps(["cells/1", plan.to_dict(), *listed], sort_keys=True)
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()[:32]}"
 
 

@@ -230,10 +230,12 @@ def test_a_score_range_reaches_the_threshold(write):
 def test_columns_that_must_hold_numbers(write):
     write("s.csv", "y,s,sex,age\n1,high,F,20\n0,0.1,M,old\n")
     assert said("s.csv", "--label", "y", "--score", "s", "--sensitive", "sex") == (
-        "column 's' must hold numbers, but has 'high'; a number that is missing is an empty cell"
+        "column 's' must hold numbers, but has 'high'; a number that is missing is an empty cell, "
+        """or is listed as unknown: --recode 's = {unknown = ["high"]}' (recode)"""
     )
     assert said("s.csv", "--label", "y", "--sensitive", "age:40") == (
-        "column 'age' must hold numbers, but has 'old'; a number that is missing is an empty cell"
+        "column 'age' must hold numbers, but has 'old'; a number that is missing is an empty cell, "
+        """or is listed as unknown: --recode 'age = {unknown = ["old"]}' (recode)"""
     )
 
 

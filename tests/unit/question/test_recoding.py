@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -77,6 +78,7 @@ def test_a_file_needs_two_columns_and_a_header(tmp_path):
         {"sensitive": "race", "cluster": "sex"},
         {"sensitive": "race", "score": "sex"},
         {"sensitive": "race", "label": "sex", "positive": fg.above(3)},
+        {"sensitive": "race", "strata": [{"column": "sex", "cuts": [1]}]},
     ],
 )
 def test_numbers_and_identifiers_are_not_recoded(options):
@@ -84,6 +86,9 @@ def test_numbers_and_identifiers_are_not_recoded(options):
 
     with pytest.raises(SpecError, match=r"recode\.sex"):
         ask(**({"label": "y"} | options), recode=SEX)
+    listed = {"sex": {"unknown": ["Decline to answer", ""]}}
+    if "cluster" not in options:  # of numbers, those that are none can be listed
+        assert ask(**({"label": "y"} | options), recode=listed).recode
 
 
 def test_an_unknown_column_is_an_error():
@@ -179,3 +184,26 @@ def test_metrics_of_rows_see_the_categories():
     }  # fmt: skip
     recode = {"sex": {"Male": ["M", "male "]}}
     assert fg.audit(rows, **asked, recode=recode).estimates == fg.audit(before, **asked).estimates
+
+
+@pytest.mark.parametrize("listed", [["NA", "Exempt"], ["NA", "Exempt", 9999]])
+def test_numbers_cut_at_quantiles_are_those_of_a_file_without_listed_values(tmp_path, listed):
+    random = np.random.default_rng(7)
+    income = np.where(random.random(4_000) < 0.9, random.integers(20, 300, 4_000), 9999)
+    texts = income.astype(str)
+    texts[::50], texts[7::50] = "NA", "Exempt"
+    table = pl.DataFrame(
+        {"g": random.choice(["a", "b"], 4_000), "y": random.integers(0, 2, 4_000), "income": texts}
+    )
+    table.write_csv(tmp_path / "listed.csv")
+    gone = pl.col("income").is_in([*map(str, listed)])
+    empty = pl.when(~gone).then("income").alias("income")
+    table.with_columns(empty).write_csv(tmp_path / "empty.csv")
+    asked = {"label": "y", "sensitive": "g", "strata": [fg.cut("income", "quantiles")]}
+    found = fg.why(tmp_path / "listed.csv", recode={"income": {"unknown": listed}}, **asked)
+    read = fg.why(tmp_path / "empty.csv", **asked)
+    assert found.fingerprint == read.fingerprint
+    assert found.gaps == read.gaps
+    assert found.excluded == read.excluded != {}
+    with pytest.raises(fg.DataError, match=r"income = \{unknown = \[\"Exempt\", \"NA\"\]\}"):
+        fg.why(tmp_path / "listed.csv", **asked)
