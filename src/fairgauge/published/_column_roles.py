@@ -20,6 +20,7 @@ from fairgauge.published._table_shapes import (
 )
 from fairgauge.published.printed_numbers import (
     Printed,
+    adjacent_numbers,
     is_blank,
     is_dash,
     read_number,
@@ -69,7 +70,7 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
     category = [i for i, role in found.items() if role is ColumnRole.CATEGORY]
     grid = _without_marks(grid, category)
     numbers = {role: i for i, role in found.items() if role in _NUMBERS}
-    rows = _rows(grid, category, numbers)
+    rows, lost = _rows(grid, category, numbers)
     if not rows:
         raise DataError(f"{_called(grid)} has no row with a number")
     dimensions = tuple(grid.header[i] or "category" for i in category)
@@ -83,6 +84,7 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
         noted_unknown=grid.noted_unknown,
         unread_notes=tuple((note.line, note.text) for note in grid.notes if not _is_read(grid)),
         own=grid.own,
+        lost=(*grid.lost, *lost),
         differing=differing,
     )
 
@@ -125,6 +127,7 @@ def parts_of(grid: Grid) -> list[Grid]:
             rows=grid.rows[start + 1 : end],
             first=1,
             notes=grid.notes if end == len(grid.rows) else (),
+            lost=grid.lost if end == len(grid.rows) else (),
         )
         for start, end in zip(starts, ends, strict=True)
     ]
@@ -134,9 +137,10 @@ def _rows(
     grid: Grid,
     category: Sequence[int],
     columns: Mapping[ColumnRole, int],
-) -> tuple[PublishedRow, ...]:
+) -> tuple[tuple[PublishedRow, ...], list[str]]:
+    """Return the rows of categories, and those with numbers that are not read."""
     numbered = _numbers(grid, columns)
-    rows = []
+    rows, lost = [], []
     above = [""] * len(category)
     for at, cells in enumerate(grid.rows):
         values = ["" if is_dash(cells[i]) else cells[i] for i in category]
@@ -147,6 +151,9 @@ def _rows(
         )
         printed = any(each[at] for each in numbered.values())
         if not (printed or (any(values) and _in_place_of_numbers(grid, cells, columns.values()))):
+            if adjacent_numbers(text := " ".join(dict.fromkeys(filter(None, cells)))):
+                lost.append(f"row {grid.number(at)} of {_called(grid)}, {quote(text)}")
+                continue
             above = [value or old for value, old in zip(values, above, strict=True)]
             continue  # a heading between the rows, or a note below them
         above = _filled(values, above)
@@ -159,7 +166,7 @@ def _rows(
             **own,
         )
         rows.append(row)
-    return tuple(_with_margins(rows))
+    return tuple(_with_margins(rows)), lost
 
 
 def _in_place_of_numbers(grid: Grid, cells: Sequence[str], columns: Iterable[int]) -> bool:

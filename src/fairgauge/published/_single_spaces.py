@@ -9,12 +9,14 @@ from itertools import combinations
 
 from fairgauge.errors import quote
 from fairgauge.published._header_words import role_of
-from fairgauge.published.printed_numbers import is_blank, read_ratio
+from fairgauge.published.printed_numbers import adjacent_numbers, is_blank, is_empty, read_ratio
 from fairgauge.published.published_table import ColumnRole
 from fairgauge.question.category_words import is_total, is_unknown
 
 _LAST_MARK = re.compile(r"(?<=\d)\s+(\(\w\)|\[\w\]|[*†‡§]+)\s*$")
 """The mark of a footnote behind the last number of a line."""
+_BRACKET = re.compile(r"\s*[(\[](?!\w[)\]]$)([^()\[\]]|[(\[][^()\[\]]*[)\]])*[)\]]$")
+"""An interval or a remark in brackets at the end of a line, which may hold numbers of its own."""
 _WIDE_SPACE = re.compile(r"\t|\s{2,}")
 _MOST_WORDS = 16
 _FEWEST_NUMBERS, _MOST_NUMBERS = 2, 4
@@ -49,8 +51,7 @@ def single_spaced(lines: Sequence[str]) -> list[list[str]]:
     >>> single_spaced(text)[:2]
     [['Sex', '# of Applicants', '# Selected', 'Rate'], ['Two or more', '80', '48', '60%']]
     """
-    body = [_cells(line) for line in lines]
-    numbers, rows = _rows_of_numbers(body)
+    body, numbers, rows = _rows_of_numbers(lines)
     if not rows or rows[0] == 0 or _uneven(body, numbers, rows) is not None:
         return []
     at, header = _header_above(lines, rows[0], numbers)
@@ -80,15 +81,14 @@ def why_not_read(lines: Sequence[str], first: int) -> str | None:
     lines : the lines of a block.
     first : the number of its first line in the text.
     """
-    body = [_cells(line) for line in lines]
-    numbers, rows = _rows_of_numbers(body)
+    body, numbers, rows = _rows_of_numbers(lines)
     if len(rows) < _FEWEST_ROWS or numbers < _FEWEST_NUMBERS:
         return None
     apart = "put two spaces, or a tab, between the columns"
     if rows[0] > 0 and (at := _uneven(body, numbers, rows)) is not None:
         return (
-            f"line {first + at}, {quote(lines[at])}, ends in {len(body[at]) - 1} numbers and other "
-            f"lines in {numbers}; {apart}"
+            f"line {first + at}, {quote(lines[at])}, does not end in {numbers} numbers as other "
+            f"lines do; {apart}"
         )
     if numbers > _MOST_NUMBERS:
         return f"line {first + rows[0]} ends in {numbers} numbers; {apart}"
@@ -101,22 +101,29 @@ def why_not_read(lines: Sequence[str], first: int) -> str | None:
     )
 
 
-def _rows_of_numbers(body: Sequence[Sequence[str]]) -> tuple[int, list[int]]:
-    """Return how many numbers the rows end in, as most numbers stand in them, and the rows."""
-    sizes = Counter(len(cells) - 1 for cells in body if len(cells) > 1)
+def _rows_of_numbers(lines: Sequence[str]) -> tuple[list[list[str]], int, list[int]]:
+    """Return the cells of lines, how many numbers the rows end in, and the rows.
+
+    That is the number in which most numbers stand.
+    """
+    sizes = Counter(len(cells) - 1 for cells in map(line_cells, lines) if len(cells) > 1)
     numbers = max(sizes, key=lambda size: sizes[size] * size, default=0)
-    return numbers, [i for i, cells in enumerate(body) if numbers and len(cells) == numbers + 1]
+    body = [line_cells(line, numbers) for line in lines]
+    rows = [i for i, cells in enumerate(body) if numbers and len(cells) == numbers + 1]
+    return body, numbers, rows
 
 
 def _uneven(body: Sequence[Sequence[str]], numbers: int, rows: Sequence[int]) -> int | None:
-    """Return the first line below the first row that ends in another number of numbers.
+    """Return the first line below the header that is no row, though it has numbers as rows have.
 
-    Notes may, behind the last row.
+    Notes may have some, behind the last row.
     """
     sizes = {1, numbers + 1}
-    for i in range(rows[0], len(body)):
-        note = i > rows[-1] and _NOTE.search(body[i][0])
-        if len(body[i]) not in sizes and not note and not _counts_unknown(body[i]):
+    for i, cells in enumerate(body):
+        note = i > rows[-1] and _NOTE.search(cells[0])
+        odd = i > rows[0] and len(cells) not in sizes and not _counts_unknown(cells)
+        unread = len(cells) > 1 and not (_is_number(cells[-1]) and not adjacent_numbers(cells[0]))
+        if (odd or unread) and not note:
             return i
     return None
 
@@ -210,13 +217,48 @@ def _repeated(header: Sequence[str], line: str) -> list[str] | None:
     return [" ".join(words[:at]), *header[1:]] if same else None
 
 
-def _cells(line: str) -> list[str]:
-    """Return the words of a line that are no numbers as one cell, and the numbers behind them."""
-    words = _LAST_MARK.sub(r"\1", line.replace(" %", "%")).split()
-    at = len(words)
-    while at > 1 and (read_ratio(words[at - 1]) is not None or is_blank(words[at - 1])):
+def line_cells(line: str, numbers: int = 0) -> list[str]:
+    """Return the words of a line that are no numbers as one cell, and the numbers behind them.
+
+    What stands behind the last number belongs to it where there are as many as ``numbers`` without
+    it, and else may stand in the place of one.
+
+    >>> line_cells("Asian 80 48 60% 0.93 (0.8 to 1.1)"), line_cells("Asian 9 4 not calculated")
+    (['Asian', '80', '48', '60%', '0.93 (0.8 to 1.1)'], ['Asian', '9', '4', 'not calculated'])
+    >>> line_cells("Age 40 and over")
+    ['Age 40 and over']
+    """
+    plain = _LAST_MARK.sub(r"\1", line.replace(" %", "%"))
+    kept = plain
+    while (bracket := _BRACKET.search(kept)) and kept[: bracket.start()].strip():
+        kept = kept[: bracket.start()]
+    words = kept.split()
+    end = len(words)
+    while end > 1 and not _is_figure(words[end - 1]):
+        end -= 1
+    at = end
+    while at > 1 and _is_number(words[at - 1]):
         at -= 1
-    return [" ".join(words[:at]), *words[at:]]
+    found, behind = words[at:end], " ".join([*words[end:], plain[len(kept) :].strip()]).strip()
+    if all(map(_is_number, behind.split())) and len(found) != numbers:
+        found += behind.split()
+    elif len(found) != numbers and _is_number(behind):
+        found.append(behind)
+    elif len(found) >= min(numbers or _FEWEST_NUMBERS, _FEWEST_NUMBERS):
+        found[-1] = f"{found[-1]} {behind}".strip()
+    elif behind:
+        return [" ".join(plain.split())]
+    return [" ".join(words[:at]), *found]
+
+
+def _is_number(text: str) -> bool:
+    """Return whether a text is a number, or stands in the place of one."""
+    return read_ratio(text) is not None or is_blank(text)
+
+
+def _is_figure(word: str) -> bool:
+    """Return whether a word is a number or a mark in its place, and no word such as "reference"."""
+    return _is_number(word) and (is_empty(word) or not word.isalpha())
 
 
 def _header(words: Sequence[str], numbers: int) -> list[str] | None:

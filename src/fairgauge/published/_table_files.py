@@ -7,7 +7,8 @@ import html
 import io
 import re
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -31,6 +32,7 @@ from fairgauge.published._unknown_notes import (
     unknown_notes,
     without_notes,
 )
+from fairgauge.published.printed_numbers import adjacent_numbers
 
 MOST_BYTES = 20_000_000
 """The largest file that is read: published tables are small."""
@@ -73,6 +75,7 @@ class Grid:
     notes : the sentences beside it that people of unknown category are not included.
     own : what a report of fairgauge states of it besides, None of any other text.
     copies : the other copies of it in the same report.
+    lost : the lines beside it with numbers as a row has, which are in no table.
     """
 
     name: str
@@ -85,6 +88,7 @@ class Grid:
     notes: tuple[UnknownNote, ...] = ()
     own: OwnStatements | None = None
     copies: tuple[Grid, ...] = ()
+    lost: tuple[str, ...] = ()
 
     def number(self, at: int) -> int:
         """Return the number of a row in the table as it was published."""
@@ -106,12 +110,13 @@ def read_grids(path: Path) -> list[Grid]:
         raise DataError(f"{quote(path)} is no table that can be read: use {', '.join(SUFFIXES)}")
     content = _content(path)
     if suffix == ".xlsx":
-        found = _sheets(content, path)
+        found, lines = _sheets(content, path)
     else:
         text = _decoded(content, path)
-        found = grids_of_text(text, suffix)
+        found, lines = grids_of_text(text, suffix), _lines(text, suffix)
     if not found:
-        raise NoTable(f"{quote(path)} {why_no_table(text)}")
+        refused = DataError if any(adjacent_numbers(line) for _, line in lines) else NoTable
+        raise refused(f"{quote(path)} {why_no_table(text)}")
     return found
 
 
@@ -127,7 +132,9 @@ def grids_of_text(text: str, suffix: str = ".txt") -> list[Grid]:
     noted = noted_unknown(_TAG.sub(" ", published))
     notes = unknown_notes(text) if published is text else []
     plain = without_notes(published, notes)
-    grids = [replace(grid, noted_unknown=noted) for grid in _grids(plain, suffix)]
+    first = text[: text.find(published)].count("\n") + 1
+    found = _with_lost(_grids(plain, suffix), _lines(plain, suffix, first))
+    grids = [replace(grid, noted_unknown=noted) for grid in found]
     sentences = " ".join(_unescaped(_TAG.sub(" ", text)).split())
     if published is text:
         above = [len(_grids(plain[: note.start], suffix)) for note in notes]
@@ -152,15 +159,58 @@ def _with_notes(
     return [replace(grid, notes=own) for grid, own in zip(grids, found, strict=True)]
 
 
-def _grids(text: str, suffix: str) -> list[Grid]:
-    if suffix in (".html", ".htm") or "<table" in text[:MOST_CELLS].casefold():
-        return _of_html(text)
+def _with_lost(grids: Sequence[Grid], lines: Iterable[tuple[str, str]]) -> list[Grid]:
+    """Name, with the first table, the lines with adjacent numbers that are in no row of a table."""
+    if not grids:
+        return []
+    rows = [" ".join(row) for grid in grids for row in (grid.header, *grid.rows)]
+    read = Counter(map(adjacent_numbers, rows))
+    lost = []
+    for place, line in lines:
+        numbers = adjacent_numbers(line)
+        read[numbers] -= 1
+        if numbers and read[numbers] < 0:
+            lost.append(f"{place}, {quote(' '.join(line.split()))}")
+    return [replace(grids[0], lost=tuple(lost)), *grids[1:]]
+
+
+def _lines(text: str, suffix: str, first: int = 1) -> Iterator[tuple[str, str]]:
+    """Yield the place of every line of a text, or row of a table in HTML, and its cells."""
     lines = text.splitlines()
+    match _kind(text, lines, suffix):
+        case ".html":
+            for _, rows in _tables_of_html(text):
+                yield from ((f"row {i} of a table", " ".join(row)) for i, row in enumerate(rows, 1))
+            return
+        case ".md":
+            lines = [" ".join(_pipe_cells(line)) if "|" in line else line for line in lines]
+        case ".csv":
+            mark = _delimiter(lines, suffix)
+            lines = [
+                " ".join(*csv.reader([line], delimiter=mark)) if line else "" for line in lines
+            ]
+    yield from ((f"line {i}", line) for i, line in enumerate(lines, first))
+
+
+def _kind(text: str, lines: Sequence[str], suffix: str) -> str:
+    """Return the suffix of what a text is like."""
+    if suffix in (".html", ".htm") or "<table" in text[:MOST_CELLS].casefold():
+        return ".html"
     piped = suffix not in (".csv", ".tsv") and _has_pipes(lines)
     if suffix == ".md" or piped or any(_RULE.match(line) and "|" in line for line in lines):
-        return _of_markdown(lines)
-    if suffix in (".csv", ".tsv") or _looks_like_csv(lines):
-        return _of_csv(text, "\t" if suffix == ".tsv" else None)
+        return ".md"
+    return ".csv" if suffix in (".csv", ".tsv") or _looks_like_csv(lines) else ".txt"
+
+
+def _grids(text: str, suffix: str) -> list[Grid]:
+    lines = text.splitlines()
+    match _kind(text, lines, suffix):
+        case ".html":
+            return _of_html(text)
+        case ".md":
+            return _of_markdown(lines)
+        case ".csv":
+            return _of_csv(text, _delimiter(lines, suffix))
     return _of_blocks(lines)
 
 
@@ -226,11 +276,13 @@ def _is_title(row: Sequence[str]) -> bool:
     return bool(row[0]) and not any(row[1:]) and not row[0].endswith(".")
 
 
-def _of_csv(text: str, delimiter: str | None) -> list[Grid]:
+def _delimiter(lines: Sequence[str], suffix: str) -> str:
+    first = next((line for line in lines if line.strip()), "")
+    return "\t" if suffix == ".tsv" else max(",;\t|", key=first.count)
+
+
+def _of_csv(text: str, delimiter: str) -> list[Grid]:
     """Return the blocks of a CSV text, which empty lines separate."""
-    if delimiter is None:
-        first = next((line for line in text.splitlines() if line.strip()), "")
-        delimiter = max(",;\t|", key=first.count)
     blocks: list[list[list[str]]] = [[]]
     try:
         for row in csv.reader(io.StringIO(text), delimiter=delimiter):
@@ -416,15 +468,21 @@ def _span(text: str | None) -> int:
     return min(int(text), 100) if text and text.isdigit() and int(text) else 1
 
 
-def _of_html(text: str) -> list[Grid]:
+def _tables_of_html(text: str) -> list[tuple[str, list[list[str]]]]:
     parser = _Tables()
     parser.feed(text)
     parser.close()
-    return [grid for name, rows in parser.tables for grid in _grid(name, rows)]
+    return parser.tables
 
 
-def _sheets(content: bytes, path: Path) -> list[Grid]:
+def _of_html(text: str) -> list[Grid]:
+    return [grid for name, rows in _tables_of_html(text) for grid in _grid(name, rows)]
+
+
+def _sheets(content: bytes, path: Path) -> tuple[list[Grid], list[tuple[str, str]]]:
+    """Return the tables of a workbook, and the place and the cells of every row."""
     found: list[Grid] = []
+    lines: list[tuple[str, str]] = []
     sheets = _workbook(content, path).worksheets
     own = sheets_to_publish(sheets)
     for sheet in own or sheets:
@@ -447,7 +505,9 @@ def _sheets(content: bytes, path: Path) -> list[Grid]:
         ]
         above = [len(_grid(name, rows[: note.line - 1])) for note in notes]
         found += _with_notes(grids, notes, above)
-    return found
+        places = (f"row {i} of the sheet {quote(sheet.title)}" for i in range(1, len(rows) + 1))
+        lines += zip(places, map(" ".join, rows), strict=True)
+    return _with_lost(found, lines), lines
 
 
 def _workbook(content: bytes, path: Path) -> Any:

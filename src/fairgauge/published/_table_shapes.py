@@ -17,6 +17,7 @@ from fairgauge.published._header_words import is_remark, role_of
 from fairgauge.published._table_files import Grid
 from fairgauge.published.printed_numbers import (
     Printed,
+    adjacent_numbers,
     are_numbers,
     is_blank,
     is_whole,
@@ -280,8 +281,14 @@ def _from_headings(grid: Grid) -> Grid:
 
 
 def headings_of(grid: Grid) -> list[int]:
-    """Return the rows that are names of those below them: their first cell alone is filled."""
-    alone = [bool(row[0]) and set(row[1:]) <= {"", row[0]} for row in grid.rows]
+    """Return the rows that are names of those below them: their first cell alone is filled.
+
+    One with adjacent numbers is a row that is not read.
+    """
+    alone = [
+        bool(row[0]) and set(row[1:]) <= {"", row[0]} and not adjacent_numbers(row[0])
+        for row in grid.rows
+    ]
     last = max((i for i, heading in enumerate(alone) if not heading), default=0)
     return [i for i, heading in enumerate(alone) if heading and i < last]  # no notes below all
 

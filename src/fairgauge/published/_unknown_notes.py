@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fairgauge.errors import DataError
+from fairgauge.published.printed_numbers import MONTH
 from fairgauge.question.category_words import is_unknown
 
 _MOST_NOTES = 100
@@ -40,14 +41,10 @@ _NOT_KNOWN = re.compile(
     re.IGNORECASE,
 )
 """Words of an unknown category; not those of an unknown score, or of an offer declined."""
-_MONTH = (
-    r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December"
-    r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?"
-)
 _NO_TEXT = re.compile(
     rf"^\W*(?:(?:foot)?note |table |figure )?[0-9]{{1,2}}[.):]\s|^\W*\[\^?\w{{1,2}}\]:?"
-    rf"|{_MONTH} [0-9]{{1,2}}\b(?:,? [0-9]{{4}})?|(?:\b[0-9]{{1,2}} )?{_MONTH} [0-9]{{4}}"
-    rf"|\b[0-9]{{1,2}}\.? {_MONTH}",
+    rf"|{MONTH} [0-9]{{1,2}}\b(?:,? [0-9]{{4}})?|(?:\b[0-9]{{1,2}} )?{MONTH} [0-9]{{4}}"
+    rf"|\b[0-9]{{1,2}}\.? {MONTH}",
     re.IGNORECASE,
 )
 """The number of a note, and dates."""

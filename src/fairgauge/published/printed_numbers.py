@@ -39,6 +39,11 @@ _REMARKED = re.compile(
 )
 """A share or ratio with a remark or a sign behind it."""
 _MARKED = re.compile(r"[*†‡§]+")
+MONTH = (
+    r"\b(January|February|March|April|May|June|July|August|September|October|November|December"
+    r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?"
+)
+_DATE = re.compile(rf"{MONTH} \d{{1,2}}\b(,? \d{{4}})?|(\b\d{{1,2}} )?{MONTH} \d{{4}}")
 _LONGEST = 100
 """The longest number that is read; a published count has no hundred digits."""
 _DASH = re.compile(r"[-–—]+")
@@ -106,8 +111,13 @@ def is_blank(text: str) -> bool:
     >>> is_blank(" — "), is_blank("N/A*"), is_blank("< 2% of applicants"), is_blank("0")
     (True, True, True, False)
     """
+    return is_empty(text) or is_withheld(text)
+
+
+def is_empty(text: str) -> bool:
+    """Return whether a cell is empty, a dash or "n/a", with the mark of a footnote or without."""
     plain = text.strip().casefold()
-    return plain in _BLANK or _bare(plain) in _BLANK or is_withheld(text)
+    return plain in _BLANK or _bare(plain) in _BLANK or is_dash(plain)
 
 
 def is_withheld(text: str) -> bool:
@@ -206,6 +216,23 @@ def are_numbers(cells: Iterable[str]) -> bool:
     """
     filled = [cell for cell in cells if not is_blank(cell)]
     return bool(filled) and sum(read_ratio(cell) is not None for cell in filled) * 2 > len(filled)
+
+
+def adjacent_numbers(text: str) -> tuple[str, ...]:
+    """Return the last numbers that stand beside each other in a text, as those of a row do.
+
+    Each is its digits; dates have none.
+
+    >>> adjacent_numbers("Age 40 and over 1,390 (48%) 0.98 low"), adjacent_numbers("In May 1 2025")
+    (('1390', '48', '098'), ())
+    """
+    runs: list[list[str]] = [[]]
+    for word in _DATE.sub(" date ", text.replace(" %", "%")).split():
+        if read_number(word.strip("()[]|")) is not None:
+            runs[-1].append(re.sub(r"\D", "", word))
+        elif runs[-1]:
+            runs.append([])
+    return next((tuple(run) for run in reversed(runs) if len(run) > 1), ())
 
 
 def is_whole(value: float) -> bool:

@@ -101,6 +101,7 @@ class PublishedTable:
     noted_unknown : how many people of unknown category the text around it states, None without.
     unread_notes : line and words of the sentences beside it that state no single number of these.
     own : what a report of fairgauge states of its people, None of any other text.
+    lost : the rows and lines with numbers that were not read.
     differing : the cells that another copy in the same report has otherwise: row, header, both.
     """
 
@@ -112,6 +113,7 @@ class PublishedTable:
     noted_unknown: int | None = None
     unread_notes: tuple[tuple[int, str], ...] = ()
     own: OwnStatements | None = None
+    lost: tuple[str, ...] = ()
     differing: tuple[tuple[tuple[int, str] | None, str, str, str], ...] = ()
 
     @property

@@ -50,7 +50,8 @@ def read_sources(
     -------
     sources : list of PublishedSource
     unread : list of UnreadTable
-        What could not be read in a folder; of a file that is named itself that is an error.
+        What could not be read in a folder, which of a file that is named itself is an error; and
+        single lines with numbers, of any file.
 
     Raises
     ------
@@ -75,6 +76,12 @@ def read_sources(
                 unread.append(UnreadTable(str(name), str(error), counts=True))
         if tables:
             sources.append(PublishedSource(name, tuple(tables)))
+        reason = "holds numbers as a row of the table does, and is not read"
+        unread += [
+            UnreadTable(name or "pasted text", f"{line}, {reason}", counts=True)
+            for table in tables
+            for line in table.lost
+        ]
     if not sources:
         reasons = "; ".join(f"{each.source}: {each.reason}" for each in unread[:3])
         raise DataError(f"no table can be read: {reasons}")

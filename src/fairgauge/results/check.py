@@ -248,11 +248,11 @@ class SmallestReference:
 
 @dataclass(frozen=True, slots=True)
 class UnreadTable:
-    """A file of a folder, or a table in it, that was not read.
+    """A file of a folder, a table in it, or a line of any text that was not read.
 
     Attributes
     ----------
-    source : the file.
+    source : the file, or "pasted text".
     reason : why, in one sentence without a full stop.
     counts : whether the check is undecided by it; a file that was read and holds no table is only
         listed.
@@ -421,7 +421,7 @@ class Check(ShownResult):
     references : the categories that were named to compare with, empty for the highest rates.
     test : the test of equal selection rates that p-values are of.
     tables : the tables, in the order in which they were read.
-    unread : what could not be read in a folder.
+    unread : what could not be read: files and tables of a folder, lines with numbers.
     """
 
     KIND: ClassVar = ResultKind(
@@ -494,10 +494,15 @@ class Check(ShownResult):
 
     @property
     def verdict(self) -> Outcome:
-        """Return what the limit comes to over all tables; none without a limit."""
+        """Return what the limit comes to over all tables; none without a limit.
+
+        What was not read may fail, so that nothing passes beside it.
+        """
         if self.limit is not None and not self.verdicts:
             return Outcome.INCONCLUSIVE
-        return overall(self.verdicts)
+        found = overall(self.verdicts)
+        unread = found is Outcome.PASS and any(each.counts for each in self.unread)
+        return Outcome.INCONCLUSIVE if unread else found
 
     def amend(self, written: Plain) -> None:
         """Leave out the decisions where no limit was asked for."""
@@ -513,7 +518,7 @@ class Check(ShownResult):
     def exit_code(self) -> int:
         """Return 1 for an error in a table or a failed limit, 3 for what is undecided, else 0.
 
-        A file or table of a folder that cannot be read is undecided; a file without a table is not.
+        What cannot be read is undecided; a file of a folder without a table is not.
         Undecided is a check without a limit, too, that found no printed number to check.
         """
         if self.errors or self.verdict is Outcome.FAIL:

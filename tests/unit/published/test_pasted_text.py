@@ -168,7 +168,7 @@ def test_a_name_with_the_word_of_a_sex_behind_it_is_divided_too():
     [
         (
             f"Audit\n\nSex {LABELS}\nMale 1390 667 48% 1.00\nFemale 1181 555\nX 90 40 44% .93\n",
-            "line 5, 'Female 1181 555', ends in 2 numbers and other lines in 4",
+            "line 5, 'Female 1181 555', does not end in 4 numbers as other lines do",
         ),
         ("Male 1390 667\nFemale 1181 555", "no header stands above line 1, 'Male 1390 667'"),
         ("Sex A B\nMale 1390 667\nFemale 1181 555", "line 1, 'Sex A B', is no header of 3 columns"),

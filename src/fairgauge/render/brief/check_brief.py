@@ -161,7 +161,7 @@ def _steps(check: Check) -> Iterator[Sentence]:
             "state the smallest ratio that is tolerable, as a rule: selection_rate.ratio >= LIMIT.",
             ("limit",),
         )
-    elif check.verdict is Outcome.INCONCLUSIVE:
+    elif any(each.outcome is Outcome.INCONCLUSIVE for each in check.verdicts):
         yield analyst(
             "plan how many people would decide what is inconclusive (fairgauge plan).", ("verdict",)
         )

@@ -1,0 +1,83 @@
+"""Rows with something behind their numbers, and lines in no table: read, refused or named."""
+
+from __future__ import annotations
+
+import pytest
+
+import fairgauge as fg
+from fairgauge.enums import Outcome
+from fairgauge.errors import DataError
+
+RULE = "selection_rate.ratio >= 0.8"
+ROWS = """Category Applicants Selected Rate Impact ratio
+Male 2319 1720 74.2% 1.000
+Female 1848 499 27.0% {}
+Non-binary 2041 1514 74.2% 1.000
+"""
+
+
+@pytest.mark.parametrize(
+    "ratio",
+    [
+        "0.964 (0.762 to 0.992)", "0.964 (0.7-1.9)", "0.964 [0.7, 1.9]", "0.964 (p = 0.02)",
+        "0.964 (n<30)", "0.964 Yes", "0.964 adverse impact",
+        "0.964 (n = 30 in the group, below the minimum of 91 (2% of all 4,537 people))",
+    ],
+)  # fmt: skip
+def test_a_row_with_a_remark_behind_its_ratio_is_read(ratio):
+    found = fg.check(ROWS.format(ratio), rules=RULE)
+    assert [group.n for group in found.tables[0].groups] == [2319, 1848, 2041]
+    assert (found.errors, found.verdict, found.exit_code) == (1, Outcome.FAIL, 1)
+
+
+@pytest.mark.parametrize(
+    "ratio", ["N/A", "--", "N/A (fewer than 2%)", "Not calculated due to small numbers", "*"]
+)
+def test_a_row_with_words_in_the_place_of_its_ratio_is_read(ratio):
+    found = fg.check(ROWS.format(ratio), rules=RULE)
+    assert [group.n for group in found.tables[0].groups] == [2319, 1848, 2041]
+    assert found.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    "reference", ["1.000 (reference)", "1.000 ref", "Reference group", "(reference)"]
+)
+def test_the_reference_of_single_spaced_text_is_read(reference):
+    text = ROWS.format("0.364").replace("1720 74.2% 1.000", f"1721 74.2% {reference}")
+    found = fg.check(text, rules=RULE)
+    assert (found.tables[0].reference, found.exit_code) == ("Male", 1)
+
+
+def test_a_row_that_cannot_be_read_is_named_by_its_line():
+    with pytest.raises(DataError, match=r"line 3, 'Female 1848 499 27.0% 0.964 0.7-1.9', does not"):
+        fg.check(ROWS.format("0.964 0.7-1.9"))
+
+
+@pytest.mark.parametrize("between", ["\t", "  "])
+def test_a_row_with_other_spaces_than_the_table_is_named_and_nothing_passes(between):
+    text = ROWS.format("0.964").replace(" ", between).replace(f"Impact{between}", "Impact ")
+    text = text.replace(between.join(["1848", "499", "27.0%"]), "1848 499 27.0%")
+    text = text.replace(f"Female{between}", "Female ").replace(f"{between}0.964", " 0.964")
+    found = fg.check(text, rules=RULE)
+    assert [each.reason for each in found.unread] == [
+        (
+            "row 2 of the table, 'Female 1848 499 27.0% 0.964', holds numbers as a row of the table "
+            "does, and is not read"
+        )
+    ]
+    assert (found.verdict, found.exit_code) == (Outcome.INCONCLUSIVE, 3)
+    assert "1 file, table or line was not read" in str(found)
+
+
+def test_dates_and_single_numbers_beside_a_table_are_no_rows():
+    notes = "Data of January 1, 2024 to December 31 2024.\nPage 3 of 7\nVersion 2\n\n"
+    found = fg.check(f"{notes}{ROWS.format('0.364')}\n{notes}")
+    assert (found.unread, found.exit_code) == ((), 0)
+
+
+def test_a_text_of_a_folder_with_rows_that_cannot_be_read_is_undecided(tmp_path):
+    (tmp_path / "good.csv").write_text("g,n,hired\nA,800,480\nB,800,481\n")
+    (tmp_path / "bad.txt").write_text(ROWS.format("0.964 0.7-1.9"))
+    found = fg.check(tmp_path, rules=RULE)
+    assert [each.counts for each in found.unread] == [True]
+    assert (found.verdict, found.exit_code) == (Outcome.INCONCLUSIVE, 3)
