@@ -466,7 +466,7 @@ class DiagnosticCode(StrEnum):
     ASSUMED_POSITIVE = "assumed_positive"  # column, value, others
     UNFAVOURABLE_POSITIVE = "unfavourable_positive"  # column, values, others
     FEW_PUBLISHED = "few_published"  # groups, features, fewer, strata of pay: tables to publish
-    PREDICTION_NOT_A_LABEL = "prediction_not_a_label"  # column, label, values, rows, in_use, classes
+    PREDICTION_NOT_A_LABEL = "prediction_not_a_label"  # column, label, values, rows; in_use classes
     UNDECIDED_OUTCOMES = "undecided_outcomes"  # column, values, rows, codes, condition, beside
     APPROVED_AS_REFUSED = "approved_as_refused"  # column, values, rows, positive: of HMDA
     PREDICTION_IS_LABEL = "prediction_is_label"  # column, label, rows
@@ -483,6 +483,8 @@ class DiagnosticCode(StrEnum):
     PEOPLE = "people"  # column, counted; rows, people, unnamed rows where known
     NEVER_REPEATS = "never_repeats"  # column, role: person or cluster
     ALIKE_IDENTIFIERS = "alike_identifiers"  # column, role, identifiers
+    PLACEHOLDER_IDENTIFIER = "placeholder_identifier"
+    # column, role, rows, line: its recoding; value, unless it may be a person
     LABELS_LATER = "labels_later"  # column, rules that wait; nearest column, if it is absent
     PEOPLE_UNCLEAR = "people_unclear"  # columns, people: of several values in their rows
     NOT_RECODED = "not_recoded"  # values, rows; alike: those spelt nearly as a recoded value

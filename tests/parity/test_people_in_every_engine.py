@@ -8,7 +8,7 @@ import pytest
 import fairgauge as fg
 
 ROWS = {
-    "who": ["a", "a", "b", "b", "b", "c", None, None, "d", "d", "e", "e"],
+    "who": ["a", "a", "b", "b", "b", "c", None, " ", "d", "d", "e", "e"],
     "day": [
         *("2026-01-02", "2026-01-01", "2026-01-01", "2026-01-03", "2026-01-02", "2026-01-01"),
         *(None, None, "2026-01-01", "2026-01-02", "2026-01-05", "2026-01-04"),
@@ -36,3 +36,15 @@ def test_people_are_those_of_a_table_of_people(rows_as, counted):
         assert mine.sums["rows"].tolist() == theirs.sums["rows"].tolist()
     assert (found.rows, found.cases, found.conflicts) == (12, 7, (("sex", 1), ("who", 2)))
     assert not {"a", "b"} & {v for levels in found.levels.values() for v in levels}
+
+
+@pytest.mark.parametrize("counted", ["any", "each"])
+def test_identifiers_that_stand_for_unknown_ones_are_counted_and_recoded(rows_as, counted):
+    who = ["N/A", "N/A", *ROWS["who"][2:]]
+    rows = rows_as(pa.table({**ROWS, "who": who}))
+    asked = {"prediction": "hired", "positive": 1, "sensitive": "sex", "per_person": counted}
+    assert fg.count(rows, person="who", **asked).placeholders == (("N/A", 2),)
+    recoded = fg.count(rows, person="who", **asked, recode={"who": {"unknown": ["N/A"]}})
+    unnamed = pa.table({**ROWS, "who": [None, None, *who[2:]]})
+    assert recoded.placeholders == ()
+    assert recoded == fg.count(unnamed, person="who", **asked)

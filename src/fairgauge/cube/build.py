@@ -10,7 +10,7 @@ import numpy as np
 from fairgauge.cube.cube import Codes, Cube, Sums, aggregate, settled
 from fairgauge.cube.levels import check_levels, identity, not_plain, sorted_levels, typed
 from fairgauge.cube.plan import Axis, Plan, plan
-from fairgauge.enums import Uncounted
+from fairgauge.enums import Role, Uncounted
 from fairgauge.errors import Problem, SpecError, nearest, quote, shown
 from fairgauge.question.features import Feature
 from fairgauge.question.specification import Spec
@@ -128,6 +128,8 @@ def _encode(
     if axis.recoding:
         unseen = axis.recoding.unseen(values)
         values = typed(axis.recoding.apply(values), text=texts)
+    if axis.role is Role.CLUSTER:  # a blank identifies no one
+        values = [None if isinstance(v, str) and not v.strip() else v for v in values]
     levels = sorted_levels([*values, *known])
     position = {identity(level): i for i, level in enumerate(levels)}
     code = {

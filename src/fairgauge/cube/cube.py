@@ -14,6 +14,7 @@ import hashlib
 import json
 import math
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -99,6 +100,8 @@ class Cube:
         of persons, how many rows have none.
     spellings : identifiers of persons or clusters that differ from another one in case, blanks
         or encoding alone, and count as others.
+    placeholders : identifiers that probably stand for unknown ones, with the rows that count as
+        one person or cluster; an empty text for one that may be someone's.
     clusters : how clusters are named: "numbered", by hashes under a key ("key:" and what identifies
         it), or, while they are counted and where there are none, by the values themselves ("").
     """
@@ -114,6 +117,7 @@ class Cube:
     conflicts: tuple[tuple[str, int], ...] = ()
     clusters: str = ""
     spellings: int = 0
+    placeholders: tuple[tuple[Value, int], ...] = ()
 
     @property
     def asked(self) -> Spec:
@@ -188,9 +192,11 @@ class Cube:
         question = common_question(self.asked, other.asked)
         unseen = self.unseen & other.unseen
         rows = self.rows + other.rows
+        held = Counter(dict(self.placeholders)) + Counter(dict(other.placeholders))
         return replace(
             self, levels=levels, tables=tables, rows=rows, excluded=excluded, question=question,
             unseen=unseen, conflicts=(), spellings=max(self.spellings, other.spellings),
+            placeholders=tuple((each, held[each]) for each in sorted(held, key=str)),
         )  # fmt: skip
 
     def __eq__(self, other: object) -> bool:
@@ -267,6 +273,7 @@ class Cube:
             "unseen": [list(each) for each in sorted(self.unseen)],
             "conflicts": [list(each) for each in self.conflicts],
             "spellings": self.spellings,
+            "placeholders": [list(each) for each in self.placeholders],
         }
         asked: dict[str, Json] = {"schema": SCHEMA, "question": self.asked.to_dict()}
         return asked | {name: each for name, each in seen.items() if each} | self._counts()
@@ -385,6 +392,7 @@ def _from_dict(found: Saved) -> Cube:
         conflicts=tuple((column, people) for column, people in found.get("conflicts", ())),
         clusters=named,
         spellings=found.get("spellings", 0),
+        placeholders=tuple((value, rows) for value, rows in found.get("placeholders", ())),
     )
 
 
@@ -572,6 +580,7 @@ def cube_schema() -> Schema:
         "unseen": _list(_list(_STRING)),
         "conflicts": _list(_list({"type": ["string", "integer"]})),
         "spellings": _WHOLE,
+        "placeholders": _list(_list({"type": ["string", "number", "boolean"]})),
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -11,7 +11,8 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +23,7 @@ from fairgauge.cube.cube import CountTable, Cube, aggregate
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role
 from fairgauge.errors import DataError
+from fairgauge.question.category_words import means_missing
 from fairgauge.stats.jackknife import rank_by_cells
 from fairgauge.values import Value, name_of, spelled_alike
 
@@ -31,6 +33,9 @@ NUMBERED = "numbered"
 _SHORTEST_KEY = 16
 _DIGITS = 32
 _OF_KEY = 16
+_CODE = re.compile(r"0[0-]*|-\d+|9[9-]+")
+_FEWEST_OUTLYING, _TIMES_OUTLYING = 20, 10
+"""Rows of an identifier that is no one's: so many, and so many times those of any other."""
 
 
 def cluster_key() -> bytes | None:
@@ -59,12 +64,41 @@ def with_hidden_clusters(cube: Cube, key: bytes | None) -> Cube:
         tables=tables,
         clusters=how,
         spellings=spellings_of(cube.levels[axis]),
+        placeholders=placeholders(cube.levels[axis], cube.rows_by_level()[axis][:-1]),
     )
 
 
 def spellings_of(identifiers: Iterable[Value]) -> int:
     """Return how many identifiers differ from another one in case, blanks or encoding alone."""
     return len(spelled_alike(each for each in identifiers if isinstance(each, str)))
+
+
+def placeholders(
+    identifiers: Sequence[Value], rows: NDArray[np.float64]
+) -> tuple[tuple[Value, int], ...]:
+    """Return the identifiers that probably stand for unknown ones, with the rows of each.
+
+    These are words such as "N/A", and codes such as 0 or 999999 of far more rows than others have.
+    So is any other identifier of so many; it may be a person's, and is named by an empty text.
+    """
+    repeated = [(identifiers[i], int(rows[i])) for i in np.flatnonzero(rows > 1).tolist()]
+    words = [each for each in repeated if _is_word_of_missing(each[0])]
+    others = [each for each in repeated if each not in words]
+    codes = [each for each in others if _CODE.fullmatch(name_of(each[0]))]
+    names = sorted((each for each in others if each not in codes), key=lambda each: each[1])
+    *_, second, most = (1, 1, *(n for _, n in names))
+
+    def is_outlying(n: int, other: int) -> bool:
+        return n >= _FEWEST_OUTLYING and n > _TIMES_OUTLYING * other
+
+    if outlying := is_outlying(most, second):
+        words.append(("", most))
+    typical = second if outlying else most
+    return (*words, *(each for each in codes if is_outlying(each[1], typical)))
+
+
+def _is_word_of_missing(identifier: Value) -> bool:
+    return means_missing(identifier) and not re.search(r"[\d@]", str(identifier))
 
 
 def _hash(key: bytes, text: str) -> str:

@@ -298,6 +298,7 @@ def _with_numbers(cube: Cube, table: CountTable, published: Array, min_cell: int
         unseen=frozenset(),
         conflicts=(),
         spellings=0,
+        placeholders=(),
     )
 
 

@@ -326,8 +326,7 @@ def _wrong_recodings(spec: Spec) -> Iterator[Problem]:
 
     Of these the values that mean that the number is not known can be listed, and no categories.
     """
-    never = {spec.count: "is the count", spec.weight: "is the weight",
-             spec.cluster: "identifies clusters"}  # fmt: skip
+    never = {spec.count: "is the count", spec.weight: "is the weight"}
     cut = (each.column for each in (*spec.sensitive, *spec.strata) if each.cuts)
     numeric: dict[str | None, str] = dict.fromkeys(cut, "is cut into intervals")
     numeric[spec.score] = "is the score"

@@ -219,9 +219,19 @@ def never_repeats(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 
 
 def alike_identifiers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of identifiers in two spellings: each counts as a person or cluster of its own."""
+    """Warn of identifiers in two spellings, each a person or cluster, and of those of no one."""
+    column, role = _identified(spec)
+    for value, rows in cube.placeholders:
+        line = write_recodings({str(column): {UNKNOWN: [value if value != "" else "VALUE"]}})[0]
+        yield Diagnostic.warning(
+            DiagnosticCode.PLACEHOLDER_IDENTIFIER,
+            column=column,
+            role=role,
+            rows=rows,
+            line=line,
+            **({} if value == "" else {"value": name_of(value)}),
+        )
     if cube.spellings:
-        column, role = _identified(spec)
         yield Diagnostic.warning(
             DiagnosticCode.ALIKE_IDENTIFIERS, column=column, role=role, identifiers=cube.spellings
         )

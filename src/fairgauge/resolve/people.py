@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairgauge.cube.cube import Cube, aggregate
-from fairgauge.cube.identifiers import spellings_of
+from fairgauge.cube.identifiers import placeholders, spellings_of
 from fairgauge.cube.plan import Axis, Plan
 from fairgauge.enums import Person, Role, Task, Uncounted
 from fairgauge.errors import DataError, Problem, SpecError, quote
@@ -32,10 +32,9 @@ _OUTCOMES = (Role.LABEL, Role.PREDICTION)
 
 def by_person(plan: Plan, spec: Spec) -> Plan:
     """Return the plan of one table by all axes, the person and, where it matters, the order."""
-    assert spec.person is not None
-    axes = (*plan.axes, Axis(Role.CLUSTER, spec.person))
-    if spec.order is not None:
-        axes = (*axes, Axis(Role.CLUSTER, spec.order))
+    further = [column for column in (spec.person, spec.order) if column is not None]
+    added = (Axis(Role.CLUSTER, each, recoding=spec.recoding(each)) for each in further)
+    axes = (*plan.axes, *added)
     return replace(plan, axes=axes, tables=(tuple(range(len(axes))),))
 
 
@@ -59,6 +58,7 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
         if axis.role is Role.FEATURE:
             unknown = np.append(unknown_levels(axis, rows.levels[axis], spec), False)
             codes[axis][unknown[codes[axis]]] = -1
+    identifiers = rows.levels[table.axes[len(plan.axes)]]
     person = codes[table.axes[len(plan.axes)]]
     order = codes[table.axes[-1]] if spec.order is not None else np.zeros_like(person)
     if spec.order is not None:
@@ -109,7 +109,8 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
         {Uncounted.SAME_PERSON: further} if further else {},
         unseen=rows.unseen,
         conflicts=tuple((column, n) for column, n in conflicts.items() if n),
-        spellings=spellings_of(rows.levels[table.axes[len(plan.axes)]]),
+        spellings=spellings_of(identifiers),
+        placeholders=placeholders(identifiers, np.bincount(of, table.sums["rows"][named])),
     )
 
 

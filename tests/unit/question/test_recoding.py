@@ -75,13 +75,12 @@ def test_a_file_needs_two_columns_and_a_header(tmp_path):
     "options",
     [
         {"sensitive": [{"column": "sex", "cuts": [1]}]},
-        {"sensitive": "race", "cluster": "sex"},
         {"sensitive": "race", "score": "sex"},
         {"sensitive": "race", "label": "sex", "positive": fg.above(3)},
         {"sensitive": "race", "strata": [{"column": "sex", "cuts": [1]}]},
     ],
 )
-def test_numbers_and_identifiers_are_not_recoded(options):
+def test_numbers_are_not_recoded(options):
     from fairgauge.question.specification import ask
 
     with pytest.raises(SpecError, match=r"recode\.sex"):

@@ -41,7 +41,7 @@ def _warned(data, code, **options):
 def test_people_and_clusters_of_one_row_each_are_stated(option):
     (text,) = _warned(_rows(), Code.NEVER_REPEATS, **option)
     assert "'row'" in text
-    assert "another value in every row" in text
+    assert "repeats no value" in text
     assert not _warned(_rows(), Code.NEVER_REPEATS, **{k: v.replace("row", "id")
                                                        for k, v in option.items()})  # fmt: skip
     counts = fg.count(_rows(), **ASKED, **option)

@@ -290,3 +290,66 @@ def test_a_column_of_persons_that_is_empty_counts_nobody():
     rows = {"who": [None, None], "g": ["x", "y"], "p": [1, 0]}
     with pytest.raises(fg.DataError, match="'who' names no person: it is empty in every row"):
         fg.audit(rows, prediction="p", sensitive="g", person="who")
+
+
+def _with_identifier(value: object, rows: int = 100) -> pl.DataFrame:
+    """Return 400 people of one row each, the last ``rows`` of them with one identifier."""
+    named = [i + 1 if isinstance(value, int) else f"p{i}" for i in range(400 - rows)]
+    return pl.DataFrame(
+        {
+            "who": named + [value] * rows,
+            "y": [int(i % 3 == 0) for i in range(400)],
+            "sex": ["F", "M"] * 200,
+        }
+    )
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\t "])
+@pytest.mark.parametrize("counted", ["any", "each"])
+def test_a_blank_identifies_no_one(blank, counted):
+    asked = ASKED | {"per_person": counted}
+    missing = fg.audit(_with_identifier(None), **asked)
+    report = fg.audit(_with_identifier(blank), **asked)
+    assert report.estimates == missing.estimates
+    assert report.data.excluded == missing.data.excluded
+    if counted == "any":
+        assert "100 rows without an identifier count as a person each" in " ".join(
+            str(report).split()
+        )
+
+
+@pytest.mark.parametrize("value", ["N/A", "unknown", "-", "0", 0, -1, "999-99-9999", "APPL"])
+def test_an_identifier_of_no_one_is_a_warning_with_its_recoding(value):
+    data = _with_identifier(value)
+    report = fg.audit(data, **ASKED)
+    (note,) = [d for d in report.diagnostics if d.code == "placeholder_identifier"]
+    assert note.level is Level.WARNING
+    assert "100 rows" in note.message
+    assert "count as one person" in note.message
+    assert (str(value) in note.message) == (value != "APPL")  # which may be someone's name
+    line = note["line"].replace("VALUE", str(value))
+    recoded = fg.audit(data, **ASKED, recode=line)
+    assert not [d for d in recoded.diagnostics if d.code == "placeholder_identifier"]
+    assert recoded.estimates == fg.audit(_with_identifier(None), **ASKED).estimates
+
+
+def test_clusters_of_no_one_are_warned_of_and_recoded():
+    asked = {"prediction": "y", "positive": 1, "sensitive": "sex", "cluster": "who"}
+    report = fg.audit(_with_identifier("N/A"), **asked)
+    (note,) = [d for d in report.diagnostics if d.code == "placeholder_identifier"]
+    assert "count as one cluster" in note.message
+    recoded = fg.audit(_with_identifier("N/A"), **asked, recode=note["line"])
+    assert recoded.estimates == fg.audit(_with_identifier(None), **asked).estimates
+
+
+def test_the_warning_of_an_identifier_is_kept_with_counts(tmp_path):
+    cube = fg.count(_with_identifier("N/A"), **ASKED)
+    cube.save(tmp_path / "people.cube.json")
+    jsonschema.validate(json.loads((tmp_path / "people.cube.json").read_text()), cube_schema())
+    read = fg.audit(fg.load(tmp_path / "people.cube.json"))
+    assert [d for d in read.diagnostics if d.code == "placeholder_identifier"]
+
+
+def test_a_few_more_applications_are_no_placeholder():
+    data = pl.concat([_with_identifier("p1", 3), _with_identifier("missing.link@x.org", 9)])
+    assert fg.count(data, **ASKED).placeholders == ()

@@ -399,6 +399,21 @@ def _missing_marker(d: Diagnostic) -> str:
     )
 
 
+def _placeholder(d: Diagnostic) -> str:
+    rows, role = numbered(d["rows"]), d["role"]
+    value = d.get("value")
+    found = f"the identifier {quote(value or '')} in {quote(d['column'])} has {rows}"
+    if value is None:
+        found = (
+            f"one identifier in {quote(d['column'])} has {rows}, more than ten times as many as "
+            "any other"
+        )
+    return (
+        f"{found}, which count as one {role}; if it means that the identifier is missing, recode "
+        f"it, in a specification file, below [recode], or as --recode: {d['line']}"
+    )
+
+
 def _people(d: Diagnostic) -> str:
     counted = COUNTED[Person(d["counted"])]
     if d.get("people") is None:
@@ -760,7 +775,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     ),
     DiagnosticCode.FEW_PUBLISHED: _few_published,
     DiagnosticCode.NEVER_REPEATS: lambda d: (
-        f"{quote(d['column'])}, the column of the {d['role']}s, has another value in every row: "
+        f"{quote(d['column'])}, the column of the {d['role']}s, repeats no value: "
         f"each row counts as it would without it; check that it is the column of {d['role']}s"
     ),
     DiagnosticCode.ALIKE_IDENTIFIERS: lambda d: (
@@ -769,6 +784,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         f"in case, blanks or encoding alone, and each counts as another {d['role']}; if "
         "they are the same, write them alike and count the rows again"
     ),
+    DiagnosticCode.PLACEHOLDER_IDENTIFIER: _placeholder,
     DiagnosticCode.UNDECIDED_OUTCOMES: _undecided_outcomes,
     DiagnosticCode.APPROVED_AS_REFUSED: lambda d: (
         f"{_have_outcome(d)}, which in HMDA data were approved, though the applicant did not "
