@@ -486,7 +486,7 @@ class DiagnosticCode(StrEnum):
     PLACEHOLDER_IDENTIFIER = "placeholder_identifier"
     # column, role, rows, line: its recoding; value, unless it may be a person
     LABELS_LATER = "labels_later"  # column, rules that wait; nearest column, if it is absent
-    PEOPLE_UNCLEAR = "people_unclear"  # columns, people: of several values in their rows
+    PEOPLE_UNCLEAR = "people_unclear"  # column, people: of several values in their rows; order
     NOT_RECODED = "not_recoded"  # values, rows; alike: those spelt nearly as a recoded value
     RECODING = "recoding"  # line: a recoding that spellings suggest
     DOUBLED_ROWS = "doubled_rows"  # times, different: rows

@@ -570,7 +570,7 @@ def counted_people(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     for column, people in cube.conflicts:
         if column == spec.person:
             continue
-        order = spec.order if column in outcomes else None
+        order = spec.order if column in (*outcomes, spec.order) else None
         yield Diagnostic.warning(
             DiagnosticCode.PEOPLE_UNCLEAR, column=column, people=people, order=order
         )

@@ -97,7 +97,8 @@ class Cube:
         "low" and "high" hold the range of what was rounded. None where the counts are exact.
     unseen : the values that were to be recoded, each with its column, that no counted row has.
     conflicts : for columns in which rows of one person differ, of how many people; for the column
-        of persons, how many rows have none.
+        of persons, how many rows have none; for that of their order, of how many people the last
+        decision is unknown because one is undated.
     spellings : identifiers of persons or clusters that differ from another one in case, blanks
         or encoding alone, and count as others.
     placeholders : identifiers that probably stand for unknown ones, with the rows that count as

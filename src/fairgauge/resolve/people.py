@@ -140,12 +140,16 @@ def _decisions(
         newest = np.full(people, -2)
         np.maximum.at(newest, of[complete], order[complete])
         last = complete & (order == newest[of])
+        undated = np.isin(np.arange(people), of[complete & (order < 0)])
+        mixed = undated & (newest >= 0)  # which is the last is unknown, whatever they decide
         found, tied = {}, {}
         for axis in axes:
             code = np.where(last, known[axis], -1)
-            found[axis], several = _only_value(code, of, people)
-            tied[axis.column] = int(several.sum())
-        return found, tied
+            value, several = _only_value(code, of, people)
+            found[axis] = np.where(mixed, -1, value)
+            tied[axis.column] = int((several & ~undated).sum())
+            mixed = mixed | (several & undated)
+        return found, tied | {str(spec.order): int(mixed.sum())}
     (axis,) = axes
     rank = _favour(rows, plan, spec, axis)[known[axis]]  # code -1 reads the last, of no decision
     best = np.full(people, -1)

@@ -353,3 +353,39 @@ def test_the_warning_of_an_identifier_is_kept_with_counts(tmp_path):
 def test_a_few_more_applications_are_no_placeholder():
     data = pl.concat([_with_identifier("p1", 3), _with_identifier("missing.link@x.org", 9)])
     assert fg.count(data, **ASKED).placeholders == ()
+
+
+def test_undated_decisions_leave_the_last_one_unknown_and_are_stated():
+    """Whichever is undated may be the last, so that a rate of the dated ones would be biased."""
+    n = 100
+    data = pl.DataFrame(
+        {
+            "who": [*range(2 * n), *range(2 * n)],
+            "sex": (["F"] * n + ["M"] * n) * 2,
+            "y": [1] * n + [0] * n + [0] * n + [i % 2 for i in range(n)],
+            "day": [1] * (2 * n) + [None] * n + [2] * n,
+        }
+    )
+    report = fg.audit(
+        data, **ASKED, per_person="last", order="day", rules="selection_rate.ratio>=0.8"
+    )
+    (note,) = [d for d in report.diagnostics if d.code == "people_unclear"]
+    assert note.level is Level.WARNING
+    assert note.message == (
+        "100 people have several decisions, of which at least one has no day: which is the last "
+        "is unknown, and so is what was decided of them"
+    )
+    assert note.message in " ".join(str(report).split())
+    assert report.data.excluded["missing prediction"] == n
+    rates = {each.group: each.rates["selection_rate"] for each in report.groups}
+    assert rates["M"].value == 0.5
+    assert rates["F"].value is None
+    assert report.verdict != "PASS"
+
+
+def test_a_person_of_one_undated_decision_has_it():
+    data = pl.DataFrame({**ROWS, "day": [1, 2, 3, None]})
+    cube = fg.count(data, **ASKED, per_person="last", order="day")
+    assert cube.conflicts == ()
+    same = pl.DataFrame({**ROWS, "day": [None, None, 3, None]})
+    assert fg.count(same, **ASKED, per_person="last", order="day").conflicts == (("day", 1),)

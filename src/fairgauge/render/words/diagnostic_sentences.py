@@ -456,6 +456,11 @@ def _unit(d: Diagnostic) -> str:
 
 def _people_unclear(d: Diagnostic) -> str:
     who = f"{numbered(d['people'], 'people')} {plural(d['people'], 'has', 'have')}"
+    if d.get("order") == d["column"]:
+        return (
+            f"{who} several decisions, of which at least one has no {called(d['order'])}: which is "
+            "the last is unknown, and so is what was decided of them"
+        )
     if d.get("order"):
         return (
             f"{who} several rows with the last {called(d['order'])}, "
