@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
-from fairgauge.errors import Problem, SpecError, quote
+from fairgauge.errors import DataError, Problem, SpecError, quote
 
 _HOUR = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d)(?::00(?::00)?)?(Z|[+-]\d\d:?\d\d)?")
 _SHAPES = (
@@ -38,6 +38,8 @@ LAGS = {
 }
 """The same weekdays before a period: by how many periods they are earlier."""
 SATURDAY = 5
+_MOST_ABSENT = 100_000
+"""Eleven years of hours."""
 _QUARTER = re.compile(r"(\d{4})-?Q([1-4])")
 _CALENDAR = (
     (r"\d{4}-W\d\d", "-1", Length.WEEK),
@@ -134,14 +136,27 @@ def _hour(found: re.Match[str], name: str) -> Period:
     return Period(moment, Length.HOUR)
 
 
-def gaps(periods: list[Period], most: int = 1_000) -> list[Period]:
-    """Return the periods between the first and the last that are absent, at most ``most``."""
+def gaps(periods: list[Period]) -> list[Period]:
+    """Return the periods between the first and the last that are absent.
+
+    Raises
+    ------
+    DataError
+        More are absent than any feed leaves out: a year that is misspelt.
+    """
     absent: list[Period] = []
     for one, other in pairwise(periods):
-        step = one.following()
-        while step < other and len(absent) < most:
-            absent.append(step)
+        lacking = ordinal(other) - ordinal(one) - 1
+        if lacking > _MOST_ABSENT:
+            raise DataError(
+                f"between the periods {one} and {other}, {lacking:,} have no counts, and at most "
+                f"{_MOST_ABSENT:,} may be absent in a row; if one of the two is misspelt, name it "
+                "as it is, and remove its folder from the history if it was added"
+            )
+        step = one
+        for _ in range(lacking):
             step = step.following()
+            absent.append(step)
     return absent
 
 

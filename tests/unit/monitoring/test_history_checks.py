@@ -961,3 +961,24 @@ def test_rows_of_a_group_whose_rate_has_none_are_counted() -> None:
         if each.problem is HistoryProblem.SMALL_GROUP and each.value == "f"
     ]
     assert small == [21]
+
+
+def test_no_gap_is_too_long_to_be_found_and_none_after_it_is_hidden() -> None:
+    """A pause of 50 days has 1,200 hours, and a year that is misspelt 3,652 days."""
+    made = list(days(40, 99, 0.4).values())
+    begin = dt.datetime(2026, 3, 1, tzinfo=dt.UTC)
+    hours = [f"{begin + dt.timedelta(hours=h):%Y-%m-%dT%H}Z" for h in range(24 * 60)]
+    held = [name for h, name in enumerate(hours) if not (24 <= h < 1_224 or 1_300 <= h < 1_304)]
+    counts = {name: made[i % len(made)] for i, name in enumerate(held)}
+    report = fg.monitor(counts, asked(RATIO))
+    found = [e for e in report.findings if e.problem is HistoryProblem.GAP]
+    assert [(e.period, e.last, e.rows) for e in found] == [
+        (hours[24], hours[1_223], 1_200), (hours[1_300], hours[1_303], 4),
+    ]  # fmt: skip
+    assert len(report.absent) == 1_204
+    years = dict(zip([*day_names(3), "2036-01-04"], made, strict=False))
+    report = fg.monitor(years, asked(RATIO))
+    (gap,) = [e for e in report.concerning("2036-01-04") if e.problem is HistoryProblem.GAP]
+    assert (gap.period, gap.last) == ("2026-01-05", "2036-01-03")  # after a weekend
+    with pytest.raises(fg.DataError, match="2026-01-02 and 9999-01-01, 2,912,076 have no counts"):
+        fg.monitor(dict(zip([*day_names(2), "9999-01-01"], made, strict=False)), asked(RATIO))
