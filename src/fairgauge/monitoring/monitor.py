@@ -380,15 +380,16 @@ def _small_groups(
 ) -> Iterator[HistoryFinding]:
     """Yield the groups with insufficient data in two weeks of periods and more.
 
-    A gap over all groups is of those that are large enough, and hides the others.
+    A gap over all groups is of those that are large enough, and hides the others. Where most rows
+    of a group have no label or prediction, it is not small: that is what is found, at once.
     """
-    question = asked.question
+    question, undecided = asked.question, (MonitorState.INSUFFICIENT, MonitorState.UNDEFINED)
     small: dict[tuple[str, str], list[int]] = {}
     for each in followed.comparisons:
         held = [point.n_group for point in each.points]
         decided = max(held) if each.detector is Detector.ALPHA_SPENDING else sum(held)
         if each.group != ALL_GROUPS:
-            if each.state is MonitorState.INSUFFICIENT and decided < asked.min_n:
+            if each.state in undecided and decided < asked.min_n:
                 if not any(held):  # whose rows the rate is not of
                     held = rows_of_group(followed.rows, each.feature, each.group)
                 small.setdefault((each.feature, each.group), held)
@@ -399,13 +400,39 @@ def _small_groups(
             held = rows_of_group(followed.rows, each.feature, name)
             if max(held) < asked.min_n and not is_gone(list(map(bool, held))):
                 small.setdefault((each.feature, name), held)
+    lacking = {
+        key: found for key in small if (found := _lacking_outcomes(asked, names, followed, *key))
+    }
+    yield from lacking.values()
+    apart = {feature for feature, _ in lacking}
     for (feature, group), held in small.items():
         first = next((t for t, rows in enumerate(held) if rows), 0)
+        if feature in apart and sum(rows_of_group(followed.rows, feature, group)) >= asked.min_n:
+            continue  # it may be those that it is compared with that have no labels
         if len(held) - first >= 2 * FEWEST_PERIODS:
             yield HistoryFinding(
                 problem=HistoryProblem.SMALL_GROUP, period=names[first], last=names[-1],
                 column=feature, value=group, rows=sum(held), expected=float(asked.min_n),
             )  # fmt: skip
+
+
+def _lacking_outcomes(
+    asked: MonitorSpec, names: Sequence[str], followed: _Followed, feature: str, group: str
+) -> HistoryFinding | None:
+    """Return that most rows of a group have no label or prediction; None where they have."""
+    for column in _outcomes(asked):
+        later = asked.labels is Labels.LATER and column == asked.question.label
+        counted = followed.rows[: len(names) - len(followed.waiting) * later]
+        rows = rows_of_group(counted, feature, group)
+        without = sum(e.lacking.get(column, {}).get(feature, {}).get(group, 0) for e in counted)
+        if without >= asked.min_n and 2 * without > sum(rows):
+            held = [t for t, size in enumerate(rows) if size]
+            return HistoryFinding(
+                problem=HistoryProblem.MISSING_LABELS if later else HistoryProblem.MISSING_VALUES,
+                period=names[held[0]], last=names[held[-1]], column=column, value=group,
+                other=feature, rows=sum(rows), share=without / sum(rows),
+            )  # fmt: skip
+    return None
 
 
 def monitor_doctor(
@@ -846,13 +873,19 @@ def _why_undefined(
         title = rate.rate.title
         return Reason.of(ReasonCode.BOTH_SIDES_EQUAL_RATE, rate=title, value=rate_of_reference)
     side, name = ("reference", reference) if n_group and not alone else ("group", each.group)
-    lacking = {n: held.lacking.get(n, {}).get(each.feature, {}).get(name, 0) for n in columns}
+
+    def of_side(by_group: Mapping[str, int]) -> int:
+        if name != ReferenceRule.OTHERS:
+            return by_group.get(name, 0)
+        return sum(by_group.values()) - by_group.get(each.group, 0)
+
+    lacking = {n: of_side(held.lacking.get(n, {}).get(each.feature, {})) for n in columns}
     column = max(lacking, key=lambda n: lacking[n], default="")
     why = none_of(rate.rate.among)
     if lacking.get(column):
         why = Reason.of(
             ReasonCode.LACKING_VALUES, column=column, lacking=lacking[column],
-            rows=held.values.get(each.feature, {}).get(name, 0), counts=why["counts"],
+            rows=of_side(held.values.get(each.feature, {})), counts=why["counts"],
         )  # fmt: skip
     return why if alone else why.on(side)
 
@@ -890,6 +923,9 @@ def _state(
         sizes += [baseline.n_group, baseline.n_reference]
     held = sizes[::2] if rate.by == "rate" else sizes
     if min(held) < asked.min_n:
-        return MonitorState.INSUFFICIENT
+        why = [each.reason for each in points if each.reason is not None and not each.waits]
+        lacking = sum(w["lacking"] for w in why if w.code is ReasonCode.LACKING_VALUES)
+        unknown = points[-1].value is None and lacking >= asked.min_n
+        return MonitorState.UNDEFINED if unknown else MonitorState.INSUFFICIENT
     lacks = lacks_values(points, asked.min_n, two_sided=rate.by != "rate")
     return MonitorState.UNDEFINED if lacks else MonitorState.NO_ALARM

@@ -612,8 +612,9 @@ class HistoryFinding:
         gap, the period after it; of a new value, the one that has fewer rows since; of values that
         are missing in one group, ``value``, its feature.
     rows : rows of all these periods, of the value where there is one; of a gap, absent periods.
-    share, expected : of missing values and of a group, the share of the rows and the usual one; of
-        a new value, the share of the one that has fewer rows, and its usual one; of predictions
+    share, expected : of missing values and of a group, the share of the rows and the usual one
+        (None where most rows of a group have no value and it has insufficient data for that); of a
+        new value, the share of the one that has fewer rows, and its usual one; of predictions
         that equal the label, or never do, the share of other rows, and that in other periods; of
         other scores, the share outside the usual range, or the share of usual rows inside theirs.
         Of the volume and of a vanished value, ``expected`` is the usual number of rows; of doubled

@@ -51,3 +51,56 @@ def test_groups_that_grow_or_are_gone_are_not_found(metric):
     for tiny in (lambda _: 35, lambda day: int(day == 3), lambda _: 0):
         report = fg.monitor(days(tiny), asked)
         assert (report.exit_code, report.findings) == (0, ())
+
+
+TPR = {"metric": "true_positive_rate.difference", "between": [-0.4, 0.4]}
+F1 = {"metric": "f1.difference", "between": [-0.4, 0.4]}
+
+
+def days_without_labels(lacks, count=25):
+    """Return days of 200 rows; of some rows the label is unknown."""
+    rng, found = np.random.default_rng(4), {}
+    for day in range(count):
+        rows = {"g": rng.choice(["F", "M"], 200, p=[0.3, 0.7])}
+        rows |= {"y": rng.integers(0, 2, 200).astype(object)}
+        frame = pd.DataFrame(rows | {"p": rng.integers(0, 2, 200)})
+        found[NAMES[day]] = lacks(frame, day)
+    return {name: fg.count(frame, **ASKED) for name, frame in found.items()}
+
+
+def no_label_of_women(frame, _day):
+    return frame.assign(y=frame["y"].where(frame["g"] == "M"))
+
+
+@pytest.mark.parametrize("rule", [TPR, F1], ids=["counts", "intervals"])
+@pytest.mark.parametrize("later", [False, True])
+def test_a_group_of_which_no_row_has_a_label_is_not_called_too_small(rule, later):
+    settings = {"labels": "later", "labels_within": 10} if later else {}
+    counts = days_without_labels(no_label_of_women)
+    report = fg.monitor(counts, ASKED | {"monitor": {"rules": [rule], **settings}})
+    (found,) = report.findings
+    assert found.problem.value == ("missing labels" if later else "missing values")
+    assert (found.column, found.value, found.other, found.share) == ("y", "F", "g", 1.0)
+    assert (found.period, found.last) == (NAMES[0], NAMES[14 if later else 24])
+    assert f'100.0% of {found.rows:,} rows with "F" in g have no value in y' in found.says
+    assert "exclude" not in found.says
+    assert report.exit_code == 3
+    if rule is TPR:
+        assert report.state.value == "undefined"
+        assert "fewer rows than min_n" not in str(report)
+        (women,) = [each for each in report.comparisons if each.group == "F"]
+        assert "have no value in y" in women.says
+
+
+def test_each_period_without_a_value_may_have_its_own_reason():
+    """Men have labels; what they are compared with has none, and then no rows."""
+    counts = days_without_labels(
+        lambda frame, day: no_label_of_women(frame, day) if day < 6 else frame[frame["g"] == "M"],
+        8,
+    )
+    report = fg.monitor(counts, ASKED | {"monitor": {"rules": [TPR]}})
+    (men,) = [each for each in report.comparisons if each.group == "M"]
+    assert men.points[0].reason.side == "reference"
+    assert men.points[0].reason.code.value == "lacking_values"
+    last = f"{NAMES[7]}; on {NAMES[7]}, because the reference has no rows"
+    assert f"undefined in the last 8 periods, {NAMES[0]} to {last}" in men.says

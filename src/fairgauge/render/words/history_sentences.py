@@ -84,9 +84,10 @@ def _elsewhere(each: HistoryFinding, does: str) -> str:
 
 def _missing(each: HistoryFinding) -> str:
     group = "" if each.value is None else f" with {_quoted(each.value)} in {called(each.other)}"
+    usual = "" if each.expected is None else f", where {numbers.percent(each.expected)} are usual"
     return (
         f"{numbers.percent(each.share or 0)} of {_rows(each)}{group} have no value in "
-        f"{called(each.column or '')}, where {numbers.percent(each.expected or 0)} are usual"
+        f"{called(each.column or '')}{usual}"
     )
 
 

@@ -221,11 +221,14 @@ def describe_undefined(each: MonitoredComparison) -> Iterator[str]:
 
 def _undefined(each: MonitoredComparison) -> str:
     first, last = each.undefined[0], each.undefined[-1]
-    why = f", because {describe_reason(last.reason)}" if last.reason is not None else ""
-    when = within_period(last.period)
-    if len(each.undefined) > 1:
-        when = f"in the last {len(each.undefined):,} periods, {first.period} to {last.period}"
-    return f"undefined {when}{why}"
+    when, why = within_period(last.period), last.reason
+    because = f", because {describe_reason(why)}" if why is not None else ""
+    if len(each.undefined) == 1:
+        return f"undefined {when}{because}"
+    if any(point.reason != why for point in each.undefined):
+        because = f"; {when}{because}"
+    every = f"in the last {len(each.undefined):,} periods, {first.period} to {last.period}"
+    return f"undefined {every}{because}"
 
 
 def describe_promise(report: MonitorReport) -> str:
