@@ -33,6 +33,8 @@ With six deviations this is as 10 times with 3.5. A period of more than 634 rows
 as much as one of 192 does by sampling, as shares vary by period however many rows there are.
 """
 _FEWEST_ROWS = 5
+FIRST = 3
+"""Periods that may lack a value by mistake when monitoring begins; after more it is a new one."""
 _CLUSTER = 10.0
 """Until the periods show it, rows are supposed to come in tens with the same values."""
 
@@ -330,8 +332,8 @@ def _vanished(
     """Yield values that the rows of successive periods would have, and that none of them has.
 
     They are compared with the 14 periods of their kind before, or after, where there are fewer than
-    two before. Where the share of a value varies by period more than sampling does, its absence is
-    as much less unlikely.
+    two before; so are those that the first periods lack, three at most. Where the share of a value
+    varies by period more than sampling does, its absence is as much less unlikely.
     """
     kinds = [kind_of(each) for each in periods]
     varied: dict[tuple[int, int], float] = {}
@@ -350,8 +352,9 @@ def _vanished(
         of, every = (sum(each) for each in zip(*counts, strict=True))
         return _Usual(of, every, _dispersion([counts], varied[within]))
 
-    absent: dict[str, list[int]] = {}
-    usual: dict[str, dict[int, _Usual]] = {}
+    late = dict.fromkeys(v for each in held[1 : FIRST + 1] for v in each if v not in held[0])
+    absent: dict[str, list[int]] = {value: [] for value in late}
+    usual: dict[str, dict[int, _Usual]] = {value: {} for value in late}
     for t, values in enumerate(held):
         for value in values:
             absent.pop(value, None)

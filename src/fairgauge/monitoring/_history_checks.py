@@ -15,6 +15,7 @@ from statistics import median
 import numpy as np
 
 from fairgauge.monitoring._column_checks import (
+    FIRST,
     RARE,
     SHARE,
     WEEK,
@@ -34,6 +35,7 @@ from fairgauge.monitoring.periods import (
     Period,
     at_weekend,
     gaps,
+    kind_of,
     ordinal,
     slot_of,
 )
@@ -95,7 +97,14 @@ def check_history(
         return ()
     names = [str(period) for period in periods]
     late = set(overdue)
-    unusual = [*check_values_of_columns(periods, counted)]
+    constant = [*_outcomes(periods, counted, outcomes)]
+    of_one_value = {(each.column, each.at) for each in constant if each.column}
+    unusual = [
+        each
+        for each in check_values_of_columns(periods, counted)
+        if each.problem is not HistoryProblem.VANISHED_VALUE
+        or (each.column, each.at) not in of_one_value
+    ]
     at = {(each.column, each.at) for each in unusual}
     shares = [*check_group_shares(periods, counted, features, at)]
     at |= {(each.column, each.at) for each in shares}
@@ -104,7 +113,7 @@ def check_history(
         *_of_volume(periods, counted, repeated or {}),
         *_same_counts(names, counted, baselines or {}),
         *unusual,
-        *_outcomes(counted, outcomes),
+        *constant,
         *_no_outcomes(counted, outcomes, positive),
         *_scores(counted),
         *check_missing(periods, counted, later or {}, late),
@@ -276,18 +285,32 @@ def _by_coincidence(periods: int, same: int, log_chance: float) -> float:
     return math.exp(min(math.log(math.comb(periods, same)) + same * log_chance, 0.0))
 
 
-def _outcomes(counted: Sequence[CountedRows], columns: Sequence[str]) -> Iterator[Suspected]:
-    """Yield outcomes of one value in all periods, and predictions that mirror the label."""
+def _outcomes(
+    periods: Sequence[Period], counted: Sequence[CountedRows], columns: Sequence[str]
+) -> Iterator[Suspected]:
+    """Yield outcomes of one value, and predictions that mirror the label.
+
+    That is of one value in all periods, or in the first ones, three at most, where those of their
+    kind after them have others and this is no coincidence.
+    """
     constant = False
     for column in columns:
         held = [each.values.get(column, {}) for each in counted]
-        values = {value for each in held for value in each}
-        rows = [sum(each.values()) for each in held]
-        if len(values) == 1 and sum(rows) >= _ROWS_OF_ONE_VALUE:
-            constant = True
-            for t in np.flatnonzero(rows).tolist():
-                value = next(iter(values))
-                yield Suspected(t, HistoryProblem.ONE_VALUE, column, value, rows=rows[t])
+        some = [t for t, values in enumerate(held) if values]
+        value = next(iter(held[some[0]]), "") if some else ""
+        other = (i for i, t in enumerate(some) if [*held[t]] != [value])
+        first = some[: next(other, len(some))]
+        rows = sum(held[t][value] for t in first)
+        kinds = {kind_of(periods[t]) for t in first}
+        alike = [held[t] for t in some if kind_of(periods[t]) in kinds]
+        every = sum(sum(each.values()) for each in alike)
+        others = every - sum(each.get(value, 0) for each in alike)
+        if rows < _ROWS_OF_ONE_VALUE or FIRST < len(first) < len(some):
+            continue
+        constant |= len(first) == len(some)
+        if not others or all_among(others, every - rows, every) < RARE:
+            for t in first:
+                yield Suspected(t, HistoryProblem.ONE_VALUE, column, value, rows=held[t][value])
     if not constant:  # the two columns would be found again
         apart, same = zip(*(each.agreement for each in counted), strict=True)
         yield from _never(apart, same, HistoryProblem.EQUALS_LABEL)

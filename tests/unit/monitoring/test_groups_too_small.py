@@ -102,5 +102,5 @@ def test_each_period_without_a_value_may_have_its_own_reason():
     (men,) = [each for each in report.comparisons if each.group == "M"]
     assert men.points[0].reason.side == "reference"
     assert men.points[0].reason.code.value == "lacking_values"
-    last = f"{NAMES[7]}; on {NAMES[7]}, because the reference has no rows"
+    last = f"{NAMES[7]}; on {NAMES[7]}, because the reference has no observed positives"
     assert f"undefined in the last 8 periods, {NAMES[0]} to {last}" in men.says

@@ -982,3 +982,34 @@ def test_no_gap_is_too_long_to_be_found_and_none_after_it_is_hidden() -> None:
     assert (gap.period, gap.last) == ("2026-01-05", "2036-01-03")  # after a weekend
     with pytest.raises(fg.DataError, match="2026-01-02 and 9999-01-01, 2,912,076 have no counts"):
         fg.monitor(dict(zip([*day_names(2), "9999-01-01"], made, strict=False)), asked(RATIO))
+
+
+def first_days(change, lengths=(1, 2, 3, 7, 28)):
+    """Return what is found of a history whose first day is changed, after so many days."""
+    made = [fg.count(change(rows_of(0), 0), **QUESTION_OF_ROWS)]
+    made += [fg.count(rows_of(t), **QUESTION_OF_ROWS) for t in range(1, max(lengths))]
+    for length in lengths:
+        counts = dict(zip(day_names(length), made, strict=False))
+        yield {
+            (each.problem.value, each.column, each.value, each.period, each.last)
+            for each in fg.monitor_doctor(counts, ASKED).findings
+        }
+
+
+def test_a_value_that_the_first_period_alone_lacks_is_found_afterwards() -> None:
+    """With two periods of its kind after it: the first is a Thursday, the fifth a Monday."""
+    day = day_names(1)[0]
+    *_, week, month = first_days(lambda rows, _: rows[rows["branch"] != "b1"])
+    assert week == month == {("vanished value", "branch", "b1", day, day)}
+    *_, month = first_days(lambda rows, _: rows.replace({"sex": {"F": "Female"}}))
+    assert ("vanished value", "sex", "F", day, day) in month
+
+
+@pytest.mark.parametrize(("column", "value"), [("prediction", 0), ("prediction", 1)])
+def test_outcomes_of_one_value_in_the_first_period_stay_a_finding(column: str, value: int) -> None:
+    day = day_names(1)[0]
+    for found in first_days(lambda rows, _: rows.assign(**{column: value})):
+        assert ("one value", column, str(value), day, day) in found
+        assert {each for each in found if each[1] == column and each[0] != "no positive value"} == {
+            ("one value", column, str(value), day, day)
+        }
