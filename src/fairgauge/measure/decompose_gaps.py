@@ -968,8 +968,8 @@ def _parts(
         common = _mantel_haenszel(sides, metric, confidence)
         yield made(GapPartKind.WITHIN, common, pooled, method=IntervalMethod.STRATIFIED_SCORE)
     elif metric.by == "difference":
-        _, common = mean_differences(*sides.counts, sides.squares)
-        yield made(GapPartKind.WITHIN, common.part(critical(confidence)), pooled)
+        _, average = mean_differences(*sides.counts, sides.squares)
+        yield made(GapPartKind.WITHIN, average.part(critical(confidence)), pooled)
 
 
 def _mantel_haenszel(sides: GapSides, metric: Contrast, confidence: float) -> Part:

@@ -97,7 +97,8 @@ def rows_of_group(counted: Sequence[CountedRows], feature: str, group: str) -> l
     """Return the rows of a group in every period, whether a rate is of them or not."""
     if group == MISSING_NAME:
         return [rows.missing.get(feature, 0) for rows in counted]
-    return [(rows.values | rows.crossed).get(feature, {}).get(group, 0) for rows in counted]
+    every = ({**rows.values, **rows.crossed} for rows in counted)
+    return [rows.get(feature, {}).get(group, 0) for rows in every]
 
 
 def passing(

@@ -263,11 +263,11 @@ def read_cells(source: Readable, plan: Plan, limit: int) -> Cube:
     if any(value is None or value < 0 or value % 1 for value in sums[0]):
         raise DataError(f"{quote(source.name)}: s0 must hold numbers of rows")
     every = plan.weight is None and plan.count is None  # of which some rows may have none
-    for all_rows, counted in zip(sums[0], sums[1], strict=True):
-        if counted is None or counted > all_rows or (every and counted != all_rows):
+    for all_rows, counted in zip(*([each or 0 for each in some] for some in sums[:2]), strict=True):
+        if counted > all_rows or (every and counted != all_rows):
             raise DataError(
                 f"{quote(source.name)}: a cell has {all_rows:,.0f} rows (s0), of which "
-                f"{counted or 0:,.0f} are counted (s1), which cannot be; export the answer again"
+                f"{counted:,.0f} are counted (s1), which cannot be; export the answer again"
             )
     columns = Columns(identifier, identifier, sets=any(sets))
     return cube_of_records(plan, records, columns, limit)
