@@ -25,6 +25,7 @@ from fairgauge.question.options import BY_NAME, OPTIONS
 from fairgauge.question.readers import items
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.comparison import (
+    BADNESS,
     Alone,
     Change,
     Comparison,
@@ -584,12 +585,6 @@ def _importance(each: Change) -> tuple[bool, bool, bool, bool, bool, float]:
 
 _Key: TypeAlias = tuple[str | int | None, ...]
 
-_BADNESS = {
-    Outcome.PASS: 0,
-    Outcome.INCONCLUSIVE: 1,
-    Outcome.NOT_EVALUATED: 1,
-    Outcome.FAIL: 2,
-}
 _FIRST = (Turn.WORSE, Turn.OTHER, Turn.BETTER)
 _BY_INTERVAL = (ReasonCode.INSIDE, ReasonCode.BELOW, ReasonCode.ABOVE)
 
@@ -614,7 +609,7 @@ def turned(old: Outcome, new: Outcome, proven: Collection[Direction]) -> Turn | 
     """
     if old == new or Outcome.NONE in (old, new):
         return None
-    before, after = _BADNESS[old], _BADNESS[new]
+    before, after = BADNESS[old], BADNESS[new]
     if after > before and Direction.FURTHER in proven:
         return Turn.WORSE
     if after < before and Direction.CLOSER in proven and new is not Outcome.NOT_EVALUATED:

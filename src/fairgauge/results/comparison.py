@@ -30,6 +30,15 @@ Groups = dict[FeatureId, dict[GroupId, str]]
 What = Literal["feature", "metric", "group", "stratum", "class", "threshold", "estimate", "rule"]
 Which = Literal["old", "new"]
 
+BADNESS = {
+    Outcome.PASS: 0,
+    Outcome.INCONCLUSIVE: 1,
+    Outcome.NOT_EVALUATED: 1,
+    Outcome.NONE: 1,
+    Outcome.FAIL: 2,
+}
+"""How bad an outcome is; where rules were set, none is as bad as one that was not evaluated."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
@@ -225,9 +234,10 @@ class Comparison(ResultOfMetrics):
 
         A verdict of the old report, or a fail of the new one, whose group or rule is not in the
         other report (an old verdict on a group that is the reference now is accounted for: it has
-        become the best, the largest, or the one that is named); or, without verdicts beside them,
-        reports that have no disparity in common, or disparities that moved where no change can be
-        tested.
+        become the best, the largest, or the one that is named); a verdict that got worse, or that
+        of all rules, where no change of its disparity could be tested; or, without verdicts beside
+        them, reports that have no disparity in common, or disparities that moved where no change
+        can be tested.
         """
         lonely = (
             each.verdict.outcome is Outcome.FAIL
@@ -239,7 +249,23 @@ class Comparison(ResultOfMetrics):
         judged = self.stayed or self.flips
         moved = any(change.moved for change in self.changes)
         untested = not self.changes or (self.refused is not None and moved)
-        return any(lonely) or any(rules) or (untested and not judged)
+        return any(lonely) or any(rules) or self._untested_worse or (untested and not judged)
+
+    @property
+    def _untested_worse(self) -> bool:
+        """Return whether a verdict, or that of all rules, got worse, and no test shows by what."""
+        tested = {subject_of(each.new) for each in self.changes if each.p_adjusted is not None}
+
+        def is_shown(flip: VerdictChange) -> bool:
+            metric, feature, group = subject_of(flip.new)
+            sides = {(metric, feature, side) for side in (group, flip.new.mirror or group)}
+            return flip.turn is Turn.WORSE or bool(sides & tested)
+
+        worse = [f for f in self.flips if BADNESS[f.new.outcome] > BADNESS[f.old.outcome]]
+        old, new = self.old.verdict, self.new.verdict
+        as_bad = [flip for flip in worse if BADNESS[flip.new.outcome] >= BADNESS[new]]
+        judged = old is not Outcome.NONE and BADNESS[new] > BADNESS[old]
+        return not all(map(is_shown, worse)) or (judged and not as_bad)
 
     def __repr__(self) -> str:
         moved = sum(change.moved for change in self.changes)

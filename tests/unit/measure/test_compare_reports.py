@@ -349,6 +349,34 @@ def test_a_group_that_was_the_reference_and_fails_now_is_not_passed_over():
     assert (found.worse, found.incomplete) == (False, True)
 
 
+@pytest.mark.parametrize(
+    ("a", "c", "worse", "incomplete"),
+    [
+        (490, 200, False, True),  # another group is best, so that no change can be tested
+        (530, 200, True, False),
+        (490, 470, False, False),  # passes before and after
+    ],
+)
+def test_a_verdict_that_got_worse_untested_is_no_green_light(a, c, worse, incomplete):
+    before = {"A": {"tp": 510, "fn": 490}, "B": {"tp": 500, "fn": 500}, "C": {"tp": 470, "fn": 530}}
+    after = {
+        "A": {"tp": a, "fn": 1000 - a},
+        "B": {"tp": 520, "fn": 490},
+        "C": {"tp": c, "fn": 1000 - c},
+    }
+    found = two(before, after, reference="best")
+    assert found.old.verdict is Outcome.PASS
+    assert (found.worse, found.incomplete) == (worse, incomplete)
+
+
+def test_all_rules_together_got_worse_by_a_verdict_without_a_counterpart():
+    """The two groups swap places, and the one that is judged now has too few rows to pass."""
+    old = {"F": {"tp": 500, "fn": 500}, "M": {"tp": 490, "fn": 510}}
+    found = two(old, {"F": {"tp": 20, "fn": 22}, "M": old["M"]}, reference="best")
+    assert (found.old.verdict, found.new.verdict) == (Outcome.PASS, Outcome.INCONCLUSIVE)
+    assert (found.flips, found.worse, found.incomplete) == ((), False, True)
+
+
 def test_another_reference_proves_no_change_of_a_verdict():
     passed = GROUPS | {"A": {"tp": 750, "fn": 250}}
     swapped = GROUPS | {"W": GROUPS["B"], "B": GROUPS["W"]}

@@ -25,7 +25,8 @@ WORSE, INCOMPLETE = 1, 3
     "--fail-on",
     type=click.Choice(("worse",)),
     help="Exit with 1 if a disparity or a verdict got statistically significantly worse; without "
-    "any change, at most 5% of comparisons do. Otherwise with 3 if a verdict of the first has no "
+    "any change, at most 5% of comparisons do. Otherwise with 3 if a verdict got worse that "
+    "could not be tested, as where another group is the best now, if a verdict of the first has no "
     "counterpart in the second because its group is gone, or if the two have nothing in common "
     "that could be compared.",
 )
