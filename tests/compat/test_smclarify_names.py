@@ -435,3 +435,16 @@ def test_generalised_entropy_is_summed_as_there() -> None:
     benefit = predicted.astype(int) - label.astype(int) + 1
     expected = ((benefit / benefit.mean()) ** 2 - 1).sum() / (len(benefit) * 2)
     assert metrics.GE(label, predicted) == expected
+
+
+def test_missing_facets_are_warned_of_where_they_count_as_the_advantaged_side() -> None:
+    """As there: rows without a value are in facet a of every listed value."""
+    sex = ["F"] * 20 + ["M"] * 20 + [None] * 10
+    label = pd.Series(["yes", "no"] * 10 + ["yes"] * 20 + ["no"] * 10)
+    table = pd.DataFrame({"sex": sex, "label": label})
+    asked = (FacetColumn("sex", ["F"]), LabelColumn("label", label, ["yes"]))
+    with pytest.warns(SmclarifyWarning, match="10 missing values of 'sex' count in facet a"):
+        found = bias_report(table, *asked, StageType.PRE_TRAINING, metrics=["CI", "DPL"])
+    values = {each["name"]: each["value"] for each in found[0]["metrics"]}
+    assert values["CI"] == pytest.approx((30 - 20) / 50)
+    assert values["DPL"] == pytest.approx(20 / 30 - 10 / 20)

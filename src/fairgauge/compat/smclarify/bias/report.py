@@ -299,7 +299,7 @@ class _ReportArguments:
         """Describe what is doubtful in how the columns were read."""
         yield from of_reading(self._column, self._listed[0], self.facet.of)
         yield from of_reading(self.label.column, self._listed[1], self.label.of)
-        yield from of_missing([self.label, self.prediction])
+        yield from of_missing(self._column, [self.label, self.prediction])
 
 
 def _flags(values: NDArray[np.bool_], index: pd.Index) -> pd.Series:

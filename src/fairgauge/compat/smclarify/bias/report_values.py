@@ -205,12 +205,14 @@ def of_reading(
         yield f"the text {values[0]!r} was read as true in column {column.name!r}"
 
 
-def of_missing(outcomes: Sequence[BinaryOutcome | None]) -> Iterator[str]:
-    """Describe where missing labels or predictions count as negative."""
-    for each in outcomes:
-        if each is not None and (each.column.codes < 0).any():
-            rows = int((each.column.codes < 0).sum())
-            yield f"{rows:,} missing values of {each.column.name!r} count as negative"
+def of_missing(facet: CodedColumn, outcomes: Sequence[BinaryOutcome | None]) -> Iterator[str]:
+    """Describe where missing values count in facet a, labels or predictions as negative."""
+    counted = [(facet, "in facet a, the advantaged side")]
+    counted += [(each.column, "as negative") for each in outcomes if each is not None]
+    for column, how in counted:
+        if rows := int((column.codes < 0).sum()):
+            verb = ("value", "counts") if rows == 1 else ("values", "count")
+            yield f"{rows:,} missing {verb[0]} of {column.name!r} {verb[1]} {how}"
 
 
 def of_results(blocks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
