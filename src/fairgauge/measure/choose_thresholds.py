@@ -72,6 +72,7 @@ from fairgauge.measure.measure import reversed_scores
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.resolve.data_checks import one_group, weightless_groups
 from fairgauge.resolve.group_counts import GroupCounts, Histogram, without_group
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import References, admissible_groups, group_sizes
@@ -137,7 +138,12 @@ def choose_thresholds(
             *(
                 note
                 for of in resolution.features
-                for note in (*missing_groups(of, spec), *missing_outcomes(of, spec))
+                for note in (
+                    *missing_groups(of, spec),
+                    *missing_outcomes(of, spec),
+                    *one_group(of),
+                    *weightless_groups(of),
+                )
             ),
             *uncounted_rows(cube, resolution.features, spec),
         ),

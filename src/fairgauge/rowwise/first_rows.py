@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +16,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.scan.row_access import numbers_of, read_rows
 from fairgauge.scan.source import Source, at_hand
+from fairgauge.values import Value, is_number
 
 _FIRST_ROWS = 1_000
 _IDENTIFIER = re.compile(
@@ -24,6 +25,8 @@ _IDENTIFIER = re.compile(
     re.IGNORECASE,
 )
 _MOST_IDENTIFIERS = 3
+_FEW_AMOUNTS = 20
+"""Different numbers of a label up to which they may be codes of classes."""
 _MOST_COMPARED = 1_000_000
 _FEWEST_ROWS = 30
 """Different rows, all of them of an even number by coincidence in one table of a billion."""
@@ -46,8 +49,23 @@ def with_task(source: Source, spec: Spec) -> Spec:
     numbers = all(isinstance(value, (int, float)) for value in values)
     fractions = any(isinstance(value, float) for value in values)
     decisions = all(value in (0, 1, None) for value in first[spec.label])
+    _refuse_no_number(first[spec.label], first[spec.prediction], spec)
     regression = numbers and fractions and not decisions
     return replace(spec, task=Task.REGRESSION) if regression else spec
+
+
+def _refuse_no_number(labels: Sequence[Value], predictions: Sequence[Value], spec: Spec) -> None:
+    """Refuse predictions that are no numbers beside labels that only a regression can have."""
+    of_label = {value for value in labels if value is not None}
+    numbers = all(map(is_number, of_label)) and any(isinstance(v, float) for v in of_label)
+    odd = next((v for v in predictions if isinstance(v, str) or v in (np.inf, -np.inf)), None)
+    if numbers and len(of_label) > _FEW_AMOUNTS and odd is not None:
+        raise DataError(
+            f"column {quote(spec.prediction or '')} (prediction) holds {quote(str(odd))}, which is "
+            f"no number that can be averaged, while the label {quote(spec.label or '')} holds "
+            "amounts: write each prediction as a number, or leave it empty; of decisions beside "
+            "amounts, cut the label (positive='>x', --positive '>x')"
+        )
 
 
 def repeated_ids(source: Source, spec: Spec, verb: str | None = None) -> Iterator[Diagnostic]:

@@ -191,14 +191,18 @@ def _plain_array(value: object, path: str) -> NDArray[Any]:
         value = array.astype("datetime64[us]") if array.dtype.kind == "M" else array
     listed = value.tolist() if isinstance(value, np.ndarray) else value
     if not _is_list(listed) or any(_is_list(each) or _is_array(each) for each in listed):
-        raise SpecError(Problem(path, _DIMENSIONS))
+        features = path.startswith(("sensitive", "strata"))
+        raise SpecError(
+            Problem(path, _ONE_DIMENSION + (_OF_FEATURES if features else _OF_OUTCOMES))
+        )
     return _of_one_type([canonical(each) for each in listed], path)
 
 
-_DIMENSIONS = (
-    "must have one dimension, with one value for each row; name the columns of a table: "
-    "sensitive={'NAME': table[:, 0]}; of the scores of predict_proba take those of the positive "
-    "class: [:, 1]"
+_ONE_DIMENSION = "must have one dimension, with one value for each row; "
+_OF_FEATURES = "name the columns of a table: sensitive={'NAME': table[:, 0]}"
+_OF_OUTCOMES = (
+    "take the only column of an array (.ravel()) or of a frame (frame['NAME']), and of the scores "
+    "of predict_proba those of the positive class ([:, 1])"
 )
 
 
@@ -234,6 +238,16 @@ def _frame_in_memory(data: object, given: GivenArray) -> Frame:
     )
 
 
+_LEVELS = ", or the name of one column as one text: columns named by several levels need one name"
+_MOST_LEVELS = 5
+
+
+def _listed(values: Values | Frame) -> list[object]:
+    """Return a few values, as the levels of the name of a column are; of more, none."""
+    few = isinstance(values, np.ndarray) and len(values) <= _MOST_LEVELS
+    return values.tolist() if few else []
+
+
 def _check_rows(arrays: Sequence[GivenArray], frame: Frame | None) -> None:
     """Check that all have the same length, and that no two indexes are those of different rows."""
     every: list[tuple[str, Values | Frame]] = [(each.path, each.values) for each in arrays]
@@ -244,7 +258,7 @@ def _check_rows(arrays: Sequence[GivenArray], frame: Frame | None) -> None:
         if len(values) != len(rows):
             raise DataError(
                 f"{path} and {first} differ in length, {len(values):,} and {len(rows):,}; give one "
-                "value for each row"
+                f"value for each row{_LEVELS * _names_alone(_listed(values))}"
             )
     different: list[tuple[str, Any]] = []
     for path, values in every:

@@ -139,3 +139,12 @@ def test_a_few_rows_without_a_value_change_no_clear_outcome() -> None:
         assert found.exit_code == 0
         assert found["sex"].common.goal_reason is None
         assert DiagnosticCode.EXCLUDED in {each.code for each in found.diagnostics}
+
+
+def test_one_group_is_named_as_the_reason() -> None:
+    frame, _ = table()
+    found = fg.thresholds(frame.assign(sex="F"), rules=RULE, **ASKED)
+    text = " ".join(str(found).split())
+    assert found.exit_code == 3
+    assert "sex has one group, and nothing to compare it with" in text
+    assert "insufficient" not in text.split("Thresholds compared")[0].split("One threshold")[0]

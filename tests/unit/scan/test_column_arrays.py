@@ -201,6 +201,7 @@ SHUFFLED = FRAME.sample(frac=1, random_state=1)
         (None, {"label": LABEL, "weight": {"w": LABEL}}, "must be the name of a column"),
         (None, {"label": LABEL, "score": np.ones((60, 2))}, r"score: must have one dimension.*1\]"),
         (None, {"label": [LABEL, LABEL]}, "label: must have one dimension"),
+        (None, {"label": LABEL, "prediction": np.ones((60, 1))}, r"prediction: .*\.ravel\(\)"),
         (None, {"label": LABEL, "sensitive": np.ones((60, 2))}, "sensitive: must have one dimens"),
         (None, {"label": LABEL, "sensitive": pd.concat([FRAME[["sex"]]] * 2, axis=1)},
          "^the frame given as sensitive has the column 'sex' twice; rename one of them$"),
@@ -299,3 +300,22 @@ def test_the_order_and_the_names_of_other_tools_are_understood():
     assert 'fg.audit(label=y_true, prediction=y_pred, sensitive={"sex": sex})' in str(caught.value)
     with pytest.raises(SpecError, match="y_pred: is called 'prediction' here"):
         fg.count(y_true=LABEL, y_pred=PREDICTION)
+
+
+def test_a_name_of_several_levels_is_no_array() -> None:
+    frame = pd.DataFrame({("a", "y"): [0, 1] * 30, ("a", "g"): ["x", "z"] * 30})
+    with pytest.raises(fg.DataError, match="columns named by several levels need one name"):
+        fg.audit(frame, label=("a", "y"), sensitive="g")
+
+
+@pytest.mark.parametrize("odd", [np.inf, "1,234.00"])
+def test_an_error_of_predicted_amounts_names_the_prediction(odd: object) -> None:
+    amounts = np.arange(60) + 0.5
+    predicted = list(amounts.astype(object))
+    predicted[7] = odd
+    predicted = [str(each) for each in predicted] if isinstance(odd, str) else predicted
+    with pytest.raises(fg.DataError, match="'p' \\(prediction\\) holds"):
+        fg.audit(
+            pd.DataFrame({"y": amounts, "p": predicted, "g": ["a", "b"] * 30}),
+            label="y", prediction="p", sensitive="g",
+        )  # fmt: skip

@@ -43,6 +43,7 @@ from fairgauge.render.words.threshold_sentences import (
     HOW,
     TESTED,
     WARNING,
+    alone,
     changes_decisions,
     choice_sentence,
     closer_sentence,
@@ -391,6 +392,8 @@ class _ThresholdsBrief:
         """Return who is worse off at today's threshold; without words the metric of the goal."""
         point = self._point(self.choice.today)
         if point.outcome is Outcome.NOT_EVALUATED:
+            if why := alone(self.choice, self.of):
+                return f"{capitalised(why)}."
             group = self.words.group(self.of.feature, point.group)
             return f"At {point.threshold:g}, the data of {group} are insufficient."
         if (sides := self._sides(point)) is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import Accepts, Better, ChosenBy, Outcome, Status
+from fairgauge.enums import Accepts, Better, ChosenBy, DiagnosticCode, Outcome, Status
 from fairgauge.reasons import Reason
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called
@@ -89,6 +89,8 @@ def choice_sentence(choice: ThresholdChoice, effect: ThresholdEffect) -> str:
 def none_proposed(choice: ThresholdChoice, of: FeatureThresholds) -> str:
     """Return that no threshold is proposed, and why."""
     if of.outcome is Outcome.NOT_EVALUATED:
+        if why := alone(choice, of):
+            return f"No single threshold is proposed: {why}."
         return (
             "No single threshold is proposed: at those that may keep "
             f"{choice.kept_rate.title}, the data of at least one group are insufficient."
@@ -100,6 +102,15 @@ def none_proposed(choice: ThresholdChoice, of: FeatureThresholds) -> str:
     if of.outcome is Outcome.FAIL:
         return none
     return f"{none} The other half, which tests them, cannot rule out that one does."
+
+
+def alone(choice: ThresholdChoice, of: FeatureThresholds) -> str:
+    """Return that there is one group, with which nothing can be compared; nothing of several."""
+    one = any(
+        note.code is DiagnosticCode.ONE_GROUP and note.feature == of.feature
+        for note in choice.diagnostics
+    )
+    return f"{called(of.feature)} has one group, and nothing to compare it with" if one else ""
 
 
 def costly_sentence(choice: ThresholdChoice, effect: ThresholdEffect) -> str:
