@@ -29,6 +29,7 @@ class PairedCubes:
     ----------
     current, candidate : the counts as each model decides; the prediction is that model's.
     joint : the counts by both decisions: prediction and candidate.
+    every : likewise of all rows, those that a model does not decide among them.
     rows, undecided : rows that both decide, and that one of both does not; of a count column the
         cases that they stand for.
     """
@@ -36,6 +37,7 @@ class PairedCubes:
     current: Cube
     candidate: Cube
     joint: Cube
+    every: Cube
     rows: int
     undecided: int
 
@@ -63,15 +65,19 @@ def pair(cube: Cube, candidate: Axis) -> PairedCubes:
     if not decision.bins:
         levels = sorted_levels([*levels, *cube.levels[candidate]])
     held = replace(cube, levels={**cube.levels, decision: levels, candidate: levels})
-    known = [_recoded(table, cube, (decision, candidate), levels) for table in tables]
+    both = (decision, candidate)
+    recoded = [_recoded(table, cube, both, levels) for table in tables]
+    known = [_decided(table, both) for table in recoded]
     first = tables[0]
     rows = _cases(known[0])
     others = _without_models(cube)
     asked = replace(cube.asked, candidate=(), margins=())
+    jointly = [*((axis, axis) for axis in others), (candidate, candidate)]
     return PairedCubes(
         _view(held, known, [(axis, axis) for axis in others], asked),
         _of_candidate(held, known, candidate),
-        _view(held, known, [*((axis, axis) for axis in others), (candidate, candidate)], asked),
+        _view(held, known, jointly, asked),
+        _view(held, recoded, jointly, asked),
         rows,
         _cases(first) - rows,
     )
@@ -112,15 +118,20 @@ def _cases(table: CountTable) -> int:
 def _recoded(
     table: CountTable, cube: Cube, axes: tuple[Axis, Axis], levels: tuple[Value, ...]
 ) -> CountTable:
-    """Return the cells that both models decide, with both decisions in common codes."""
+    """Return the cells with both decisions in common codes."""
     codes = table.codes.copy()
     for axis in axes:
         column = table.axes.index(axis)
         if not axis.bins:
             codes[:, column] = _positions(cube.levels[axis], levels)[codes[:, column]]
+    return CountTable(table.axes, codes, table.sums)
+
+
+def _decided(table: CountTable, axes: tuple[Axis, Axis]) -> CountTable:
+    """Return the cells that both models decide."""
     both = [table.axes.index(axis) for axis in axes]
-    kept = (codes[:, both] >= 0).all(axis=1)
-    return CountTable(table.axes, codes[kept], {m: s[kept] for m, s in table.sums.items()})
+    kept = (table.codes[:, both] >= 0).all(axis=1)
+    return CountTable(table.axes, table.codes[kept], {m: s[kept] for m, s in table.sums.items()})
 
 
 def _positions(old: tuple[Value, ...], new: tuple[Value, ...]) -> NDArray[np.int64]:

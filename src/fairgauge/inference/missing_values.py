@@ -41,8 +41,8 @@ from fairgauge.stats.unknown_people import missing_bounds
 Shares = tuple[Array, Array]
 """The rows that a rate counts, and those among which it counts them."""
 
-_OF_DECISIONS = ("prediction", "score")
-_FEW = 0.01
+        if (missing >= MANY_MISSING * n)[missing > 0].any()
+        for need in ((what,) if what == "label" else _OF_DECISIONS)
 _MANY = 0.05
 _LEVEL = 0.01
 _HARDLY_CHANCE = 1e-3
@@ -59,7 +59,7 @@ def missing_outcomes(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
         missing, n = all_missing[shown], all_n[shown]
         shares = quotient(missing, n)
         most, least = int(np.nanargmax(shares)), int(np.nanargmin(shares))
-        if shares[most] < _FEW:
+        if shares[most] < MANY_MISSING:
             continue
         p = float(homogeneity(missing, n)[1])
         if not (missing.sum() >= _MANY * n.sum() or p < _LEVEL):
@@ -100,7 +100,7 @@ def lacks_unevenly(
         if not any(need in needs for need in (what, *_OF_DECISIONS * (what != "label"))):
             continue
         lacks, rows = (np.array([each[group], each[others].sum()]) for each in (missing, n))
-        if np.ptp(quotient(lacks, rows)) >= _FEW and homogeneity(lacks, rows)[1] < _HARDLY_CHANCE:
+        if np.ptp(quotient(lacks, rows)) >= MANY_MISSING and homogeneity(lacks, rows)[1] < _HARDLY_CHANCE:
             return True
     return False
 
@@ -109,7 +109,7 @@ def differs_without_group(
     counted: GroupCounts, outcome: OutcomeMasks, of: Statistic, spec: Spec
 ) -> bool:
     """Return whether rows without a group are many, and have other rates than those with one."""
-    if counted.protected or without_group(counted, "n") < _FEW * counted.every("n"):
+    if counted.protected or without_group(counted, "n") < MANY_MISSING * counted.every("n"):
         return False
     known, unknown = sides_and_unknown(counted, outcome, spec.profile, "n")
     zero = np.zeros(1, dtype=np.int64)
@@ -126,7 +126,7 @@ def lacking(counted: GroupCounts, spec: Spec) -> dict[tuple[str, str], int]:
     return {
         (counted.feature, need): int(missing.sum())
         for what, missing, n in _missing(counted, spec, every)
-        if (missing >= _FEW * n)[missing > 0].any()
+        if (missing >= MANY_MISSING * n)[missing > 0].any()
         for need in ((what,) if what == "label" else _OF_DECISIONS)
     }
 
@@ -145,7 +145,7 @@ def uncounted(cube: Cube, features: Iterable[GroupCounts], spec: Spec) -> dict[s
         "count": cube.excluded.get(Uncounted.NO_COUNT, 0),
         "weight": cube.excluded.get(Uncounted.NO_WEIGHT, 0),
     }
-    return {what: n for what, n in found.items() if n > _FEW * rows.min()}
+    return {what: n for what, n in found.items() if n > MANY_MISSING * rows.min()}
 
 
 def uncounted_rows(cube: Cube, features: Iterable[GroupCounts], spec: Spec) -> Iterator[Diagnostic]:
@@ -363,7 +363,7 @@ def missing_groups(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
     every = round(counted.every("n"))
     known = known_outcome(counted, spec)
     crossed = counted.feature_id.columns
-    made = Diagnostic.note if cases / every < _FEW else Diagnostic.warning
+    made = Diagnostic.note if cases / every < MANY_MISSING else Diagnostic.warning
     of_cases = {"cases": cases, "total_cases": every} if every != total else {}
     yield made(
         DiagnosticCode.MISSING_GROUPS,

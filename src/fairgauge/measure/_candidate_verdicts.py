@@ -52,12 +52,15 @@ class MeasuredMargins:
     gain : how much better the rate is, of ratios the logarithm; None without an interval.
     change : what that is made of.
     lower : whether lower values of the rate are better.
+    reach : by how much worse the rate may be, whatever the rows hold that are excluded; None where
+        it has no worst case.
     """
 
     tests: tuple[MarginTest, ...]
     gain: Quantity | None = None
     change: StatisticChange | None = None
     lower: bool = False
+    reach: Array | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,15 +146,26 @@ def _held_against_margins(
         (unknown, unknown) if batch.worse_at is None else batch.worse_at(np.full(size, z))
         for z in (levels.z, levels.strict_z)
     )
+    reach = np.zeros(size) if batch.reach is None else batch.reach
     for i, each in enumerate(records):
-        if each.outcome is None or each.margin is None:
+        if each.outcome is None:
+            yield each
+            continue
+        tested = each.distance_adjusted
+        closer = each.significant and each.direction is Direction.CLOSER
+        if closer and reach[i] and (tested is None or not tested.high + reach[i] < 0):
+            each = replace(each, overturned=True)
+        if each.margin is None:
             yield each
             continue
         margin, known = as_distance(each.margin, each.by), each.status is Status.OK
-        outcome = _outcome(known and high[i] < margin, known and least[i] > margin)
+        within = known and high[i] < margin
+        holds = bool(within and high[i] + reach[i] < margin)
+        outcome = _outcome(holds, known and least[i] > margin)
         methods = () if each.interval is None else each.interval.methods
         interval = interval_of(low[i], high[i], levels.confidence, methods)
-        yield replace(each, outcome=outcome, margin_interval=interval)
+        overturned = each.overturned or bool(within and not holds)
+        yield replace(each, outcome=outcome, margin_interval=interval, overturned=overturned)
 
 
 def _group_tests(batch: MeasuredMargins, levels: _MarginLevels) -> Iterator[MarginTest]:
@@ -162,18 +176,26 @@ def _group_tests(batch: MeasuredMargins, levels: _MarginLevels) -> Iterator[Marg
     size = len(batch.tests)
     low, high = batch.gain.at(np.full(size, levels.z))
     _, most = batch.gain.at(np.full(size, levels.strict_z))
+    reach = np.zeros(size) if batch.reach is None else batch.reach
     for i, test in enumerate(batch.tests):
         if test.change.interval is None or test.change.status is not Status.OK:
             yield test
             continue
         margin = as_distance(test.margin, test.by)
-        outcome = _outcome(low[i] > -margin, most[i] < -margin)
+        holds = bool(low[i] - reach[i] > -margin)
+        outcome = _outcome(holds, most[i] < -margin)
         ends = (-high[i], -low[i]) if batch.lower else (low[i], high[i])
         if test.by == "ratio":
             ends = (math.exp(ends[0]), math.exp(ends[1]))
         methods = test.change.interval.methods
         interval = interval_of(*ends, levels.confidence, methods)
-        yield replace(test, outcome=outcome, adjusted=interval, better=bool(low[i] > 0))
+        yield replace(
+            test,
+            outcome=outcome,
+            adjusted=interval,
+            better=bool(low[i] - reach[i] > 0),
+            overturned=not holds and bool(low[i] > -margin),
+        )
 
 
 def _disparities_tested(
@@ -308,14 +330,18 @@ def _tested(
     z = critical(1 - (1 - confidence) / factor)
     worst, best = margin.change.gain_at(z, test.margin, lower=margin.lower)
     low, high = (-best, -worst) if margin.lower else (worst, best)
-    outcome = _outcome(worst > -test.margin, best < -test.margin)
-    undecided = outcome is Performance.CANNOT_TELL
+    reach = 0.0 if margin.reach is None else float(margin.reach[0])
+    holds = worst - reach > -test.margin
+    outcome = _outcome(holds, best < -test.margin)
+    overturned = not holds and worst > -test.margin
+    undecided = outcome is Performance.CANNOT_TELL and not overturned
     normal = normal_quantile(1 - test.p_value)
     return replace(
         test,
         outcome=outcome,
         adjusted=interval_of(low, high, confidence, change.interval.methods),
-        better=worst > 0,
+        better=worst - reach > 0,
+        overturned=overturned,
         p_adjusted=min(1.0, test.p_value * factor),
         needed=_rows(rows, normal, candidates, confidence) if undecided else None,
     )
@@ -341,28 +367,25 @@ def _judged(candidate: Candidate) -> Candidate:
 def _fairness(candidate: Candidate) -> Fairness:
     """Return what became of the disparities: significantly closer, further, both or neither.
 
-    One that is further by less than its margin allows is not; a group that is harmed by more than
-    the margin is.
+    One that is further by less than its margin allows is not, nor is one closer that the rows that
+    are excluded could overturn; a group that is harmed by more than the margin is. One that is
+    further, but within its margin unless they overturn that, makes nothing less fair by itself.
     """
-    went = {
-        disparity.direction
-        for disparity in candidate.disparities
-        if disparity.significant
-        and not (
-            disparity.direction is Direction.FURTHER
-            and disparity.outcome is Performance.NON_INFERIOR
-        )
-    }
-    outcomes = [disparity.outcome for disparity in candidate.disparities] + [
-        group.outcome for group in candidate.groups
+    moved = [
+        each
+        for each in candidate.disparities
+        if each.significant
+        and not (each.direction is Direction.CLOSER and each.overturned)
+        and not (each.direction is Direction.FURTHER and each.outcome is Performance.NON_INFERIOR)
     ]
-    if Performance.INFERIOR in outcomes:
-        went.add(Direction.FURTHER)
-    if went >= {Direction.CLOSER, Direction.FURTHER}:
-        return Fairness.MIXED
-    if Direction.CLOSER in went:
-        return Fairness.FAIRER
-    return Fairness.LESS_FAIR if Direction.FURTHER in went else Fairness.CANNOT_TELL
+    outcomes = [each.outcome for each in (*candidate.disparities, *candidate.groups)]
+    harmed = Performance.INFERIOR in outcomes
+    closer = any(each.direction is Direction.CLOSER for each in moved)
+    further = [each for each in moved if each.direction is Direction.FURTHER]
+    if closer:
+        return Fairness.MIXED if harmed or further else Fairness.FAIRER
+    less_fair = harmed or not all(each.overturned for each in further)
+    return Fairness.LESS_FAIR if less_fair else Fairness.CANNOT_TELL
 
 
 def _performance(candidate: Candidate) -> Performance:

@@ -40,6 +40,8 @@ class MeasuredDisparities:
     distance_at : the limits of the changes of their distances from "no difference", at a critical
         value of each; None where they have no numbers.
     crossing_p : the p-values of not changing sides, 1 where their values do not.
+    reach : by how much further they may be, whatever the rows hold that are excluded; None where
+        it has no worst case.
     worse_at : the limits of how much worse they are, which are held against a margin: of these
         distances, or of a minimum or maximum over groups.
     """
@@ -48,6 +50,7 @@ class MeasuredDisparities:
     distance_at: Callable[[Array], Limits] | None = None
     worse_at: Callable[[Array], Limits] | None = None
     crossing_p: Array | None = None
+    reach: Array | None = None
 
 
 def rate_records(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import product
@@ -20,7 +20,7 @@ from fairgauge.catalogue.inequality import Inequality, InequalityPart
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.catalogue.pooling import ConditionalDisparity, is_odds_ratio, pool
 from fairgauge.catalogue.score_statistics import ScoreStatistic
-from fairgauge.catalogue.statistics import Statistic, has_direction
+from fairgauge.catalogue.statistics import Rate, Statistic, has_direction
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.pairs import PairedCubes, candidate_axes, pair
 from fairgauge.cube.plan import Axis
@@ -43,7 +43,9 @@ from fairgauge.inference.groups.paired_extremes import (
     spread_change,
 )
 from fairgauge.inference.interval import NoInterval
+from fairgauge.inference.missing_values import MANY_MISSING, uncounted
 from fairgauge.inference.one.statistic_intervals import is_resampled, side_interval
+from fairgauge.inference.two.missing_pairs import MissingPairs, RateLimits, furthest
 from fairgauge.inference.two.paired_changes import (
     DisparityChanges,
     ScoredRows,
@@ -79,8 +81,9 @@ from fairgauge.measure.slices import Slice
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.asked_metrics import asked_metrics
-from fairgauge.resolve.group_counts import GroupCounts, JointCells, count_jointly
+from fairgauge.resolve.group_counts import GroupCounts, JointCells, count_jointly, count_missing
 from fairgauge.resolve.outcomes import OutcomeMasks, decide_task
+from fairgauge.resolve.references import large_groups
 from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.resolve.sides import with_others
 from fairgauge.results.estimates import EVERYONE
@@ -299,10 +302,49 @@ class _Models:
     contrasts: tuple[tuple[Contrast, Reason | None], ...]
     others: tuple[tuple[Metric, Reason | None], ...]
     scores: PairedScores | None
+    uncounted: bool
     slices: dict[int | None, tuple[PairedSlice, ...]] = field(default_factory=dict)
     changes: dict[tuple[int, Statistic, bytes, bytes], StatisticChange] = field(
         default_factory=dict
     )
+    missing: dict[str, tuple[Array, Array, Array]] = field(default_factory=dict)
+
+    def lacks(self, feature: str, needs: Collection[str]) -> bool:
+        """Return whether many rows of a group lack what is needed, or many lack a group."""
+        counts = self._counts(feature)
+        _, _, rows = self.cells(counts)
+        n = rows[:-1].sum(axis=(1, 2, 3))
+        lacking = np.zeros_like(n)
+        if "label" in needs:
+            lacking += rows[:-1, -1].sum(axis=(1, 2))
+        decided = rows[:-1, : -1 if "label" in needs else None, :-1, :-1].sum(axis=(1, 2, 3))
+        lacking += n - lacking - decided
+        if "strata" in needs:
+            of_strata = counts.counts["n"]
+            without = (of_strata[:, 0] - of_strata[:, 1:].sum(axis=1)).sum(axis=(1, 2))
+            lacking += without
+        many = bool(((lacking >= MANY_MISSING * n) & (lacking > 0)).any())
+        unknown, large = float(rows[-1].sum()), n[: len(counts.groups)]
+        large = large[large_groups(counts, self.spec)]
+        return many or (
+            "group" in needs and unknown > 0 and unknown >= MANY_MISSING * large.min(initial=np.inf)
+        )
+
+    def is_complete(self, counts: GroupCounts) -> bool:
+        """Return whether no row lacks a group, a label or a decision."""
+        _, _, rows = self.cells(counts)
+        labels = slice(None, -1 if rows.shape[1] > 1 else None)
+        return bool(rows[:-1, labels, :-1, :-1].sum() == rows.sum())
+
+    def cells(self, counts: GroupCounts) -> tuple[Array, Array, Array]:
+        """Return all rows of a feature, those that lack something among them, counted once."""
+        if counts.feature not in self.missing:
+            self.missing[counts.feature] = count_missing(self.cubes.every, counts)
+        return self.missing[counts.feature]
+
+    def _counts(self, feature: str) -> GroupCounts:
+        every = (*self.resolution.features, self.resolution.everyone)
+        return next(each for each in every if each.feature == feature)
 
 
 def _models(cube: Cube, axis: Axis, spec: Spec, scores: PairedScores | None) -> _Models:
@@ -327,6 +369,7 @@ def _models(cube: Cube, axis: Axis, spec: Spec, scores: PairedScores | None) -> 
         spec=in_use,
         resolution=resolution,
         other=resolve(cubes.candidate, of_candidate),
+        uncounted=bool(uncounted(cube, resolution.features, in_use)),
         contrasts=tuple((metric, why) for metric, why in asked if isinstance(metric, Contrast)),
         others=tuple((metric, why) for metric, why in asked if not isinstance(metric, Contrast)),
         scores=scores,
@@ -335,7 +378,9 @@ def _models(cube: Cube, axis: Axis, spec: Spec, scores: PairedScores | None) -> 
 
 def _candidate(models: _Models) -> MeasuredCandidate:
     """Return the candidate's numbers, without a verdict."""
-    disparities = tuple(_disparities(models))  # first: it refuses features with too many cells
+    disparities = tuple(  # first: it refuses features with too many cells
+        _with_reach(models, batch) for batch in _disparities(models)
+    )
     return MeasuredCandidate(
         Candidate(
             name=models.name,
@@ -347,9 +392,34 @@ def _candidate(models: _Models) -> MeasuredCandidate:
             reclassified=tuple(_reclassified(models)),
         ),
         disparities,
-        tuple(_margin_tests(models)),
-        tuple(_group_tests(models, disparities)),
+        tuple(_with_reach_of_rates(models, batch) for batch in _margin_tests(models)),
+        tuple(_with_reach_of_rates(models, batch) for batch in _group_tests(models, disparities)),
     )
+
+
+def _with_reach(models: _Models, batch: MeasuredDisparities) -> MeasuredDisparities:
+    """Return disparities with how far rows that are excluded could move them.
+
+    What has no worst case could go anywhere where many rows of a group lack what it needs.
+    """
+    reach = np.zeros(len(batch.records)) if batch.reach is None else batch.reach.copy()
+    for i, one in enumerate(batch.records):
+        needs = one.definition.needs | ({"group"} if one.feature else set())
+        needs |= {"strata"} if one.scope == POOLED else set()
+        if models.uncounted or (batch.reach is None and models.lacks(one.feature or "", needs)):
+            reach[i] = np.inf
+    return replace(batch, reach=reach)
+
+
+def _with_reach_of_rates(models: _Models, batch: MeasuredMargins) -> MeasuredMargins:
+    """Return tests of rates likewise."""
+    reach = np.zeros(len(batch.tests)) if batch.reach is None else batch.reach.copy()
+    for i, test in enumerate(batch.tests):
+        one = test.change
+        needs = one.definition.needs | ({"group"} if one.feature else set())
+        if models.uncounted or (batch.reach is None and models.lacks(one.feature or "", needs)):
+            reach[i] = np.inf
+    return replace(batch, reach=reach)
 
 
 def _slices(models: _Models, feature: int | None) -> tuple[PairedSlice, ...]:
@@ -709,7 +779,39 @@ def _disparity_changes(
         sides = _change(models, sliced, metric.of, which, np.tile(compared.slots, 2))
         return contrast_change(metric, sides, inside=compared.inside)
 
-    return _recorded(models.spec, metric, compared.bases, change)
+    made = _recorded(models.spec, metric, compared.bases, change)
+    if not isinstance(metric.of, Rate):
+        return made
+    if models.is_complete(sliced.current.counts):
+        return replace(made, reach=np.zeros(len(made.records)))
+    which = np.split(np.concatenate([compared.groups, compared.references]), 2)
+    ends = [  # over all rows, and of complete ones alone
+        furthest(*(_missing_limits(models, sliced, metric.of, w, metric.by, known) for w in which))
+        for known in (False, True)
+    ]
+    return replace(made, reach=_moved(*ends))
+
+
+def _missing_limits(
+    models: _Models,
+    sliced: PairedSlice,
+    rate: Rate,
+    which: Index,
+    by: str,
+    complete: bool,
+) -> RateLimits:
+    """Return the ends of a rate, of ratios in logarithms: over all rows, or ``complete`` ones."""
+    groups, without, _ = models.cells(sliced.current.counts)
+    pairs = MissingPairs(groups, without, sliced.current.outcome)
+    limits = pairs.limits(rate, which, missing=not complete)
+    return limits.in_logarithms() if by == "ratio" else limits
+
+
+def _moved(furthest: Array, observed: Array) -> Array:
+    """Return how far a number may move from what is observed: anywhere where that is unknown."""
+    with np.errstate(invalid="ignore"):
+        moved = np.where(furthest == observed, 0.0, furthest - observed)
+    return np.asarray(np.nan_to_num(np.maximum(moved, 0.0), nan=np.inf))
 
 
 def _pooled_changes(
@@ -879,7 +981,15 @@ def _held_against(
         return MeasuredMargins(tests)
     made = change.ratio if by == "ratio" else change.difference
     lower = statistic.better is Better.LOWER
-    return MeasuredMargins(tests, made.negated() if lower else made, change, lower=lower)
+    reach = None
+    if isinstance(statistic, Rate) and not models.is_complete(sliced.current.counts):
+        least, observed = (
+            _missing_limits(models, sliced, statistic, which, by, known).change
+            for known in (False, True)
+        )
+        reach = _moved(least[1], observed[1]) if lower else _moved(-least[0], -observed[0])
+    gain = made.negated() if lower else made
+    return MeasuredMargins(tests, gain, change, lower=lower, reach=reach)
 
 
 def _reclassified(models: _Models) -> Iterator[Reclassified]:

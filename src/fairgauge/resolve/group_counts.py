@@ -420,6 +420,19 @@ def count_jointly(joint: Cube, counted: GroupCounts) -> JointCells:
     return JointCells(counts, by_cluster)
 
 
+def count_missing(every: Cube, counted: GroupCounts) -> tuple[Array, Array, Array]:
+    """Return all rows by group, label and both decisions, missing ones last.
+
+    Their weights where they have some: of shape (groups + 1, labels + 1, K + 1, K + 1), as those of
+    `JointCells`; the weights of the rows without a group; and the rows of all of these, which come
+    last.
+    """
+    axes = [every.plan.axis(role) for role in (Role.LABEL, Role.PREDICTION, Role.CANDIDATE)]
+    counts = _dense(every, counted.crossing, axes)
+    weights = counts.get("w", counts["n"])
+    return weights[:-1], weights[-1], counts["n"]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Grouping:
     """Which group each level of a column belongs to; the last entry is for missing values."""

@@ -97,6 +97,8 @@ class DisparityChange(OfRow[Metric]):
     outcome : non-inferior where that whole interval is within the margin, inferior where it is
         beyond at the level of all such tests of the candidate; None where it is no part of the
         verdict.
+    overturned : whether the rows that are excluded could overturn that it is closer, or within its
+        margin: then it counts as neither.
     needed : rows of this composition that would show the observed direction; None where none would,
         or it is significant.
     n_group, n_reference : (effective) rows of both sides.
@@ -131,6 +133,7 @@ class DisparityChange(OfRow[Metric]):
     margin: Finite | None = None
     margin_interval: Interval | None = None
     outcome: Performance | None = None
+    overturned: bool = False
     needed: Finite | None = None
     n_group: Finite | None = None
     n_reference: Finite | None = None
@@ -152,6 +155,8 @@ class MarginTest:
     outcome : non-inferior where that whole interval is within the margin, inferior where it is
         beyond.
     better : whether that whole interval is on the better side of no change.
+    overturned : whether the rows that are excluded could overturn that it is non-inferior, which it
+        then is not.
     p_value, p_adjusted : one-sided, of being worse by more than the margin; adjusted (Holm) for all
         margins of all candidates. None of a group.
     needed : rows of this composition that would show non-inferiority; None where none would, or the
@@ -165,6 +170,7 @@ class MarginTest:
     outcome: Performance = Performance.CANNOT_TELL
     adjusted: Interval | None = None
     better: bool = False
+    overturned: bool = False
     p_value: Share | None = None
     p_adjusted: Share | None = None
     needed: Finite | None = None
@@ -235,6 +241,11 @@ class Candidate:
         undecided = (Performance.CANNOT_TELL, Performance.NO_MARGIN)
         every: tuple[DisparityChange | MarginTest, ...] = (*self.disparities, *self.groups)
         return tuple(each for each in every if each.outcome in undecided)
+
+    @property
+    def overturned(self) -> bool:
+        """Return whether the rows that are excluded keep any claim from being made."""
+        return any(each.overturned for each in (*self.disparities, *self.margins, *self.groups))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,11 +45,13 @@ from fairgauge.render.words.model_sentences import (
     better_words,
     beyond_margins,
     describe_candidate,
+    excluded_rows,
     margin_outcome,
     margin_sentence,
     margins_kept,
     needed_sentences,
     of_all,
+    overturned_sentences,
     without_margin,
 )
 from fairgauge.render.words.numbers import count, listing, plural
@@ -199,6 +201,8 @@ class _ModelsBrief:
                 yield from self._worse_without_margin()
             for text in beyond_margins(each, terms=self.terms):
                 yield Sentence(text, (f"{place}.disparities", f"{place}.groups"))
+            for text in overturned_sentences(each, self.comparison.data.excluded):
+                yield Sentence(text, ("data.excluded", f"{place}.undecided"))
         if (more := len(self.comparison.candidates) - _MOST_CANDIDATES) > 0:
             yield Sentence(f"{more:,} more {plural(more, 'candidate', 'candidates')} below.")
 
@@ -307,6 +311,8 @@ class _ModelsBrief:
         positive = self.words.positive_sentence()
         if positive and self.comparison.task is not Task.MULTICLASS:
             yield Sentence(positive, ("spec.positive",))
+        if rows := list(excluded_rows(self.comparison.data.excluded)):
+            yield Sentence(f"Excluded: {listing(rows)}.", ("data.excluded",))
         if self.best.undecided:
             yield Sentence(
                 f"{count(self.best.undecided)} {self.words.unit} that one of both models does not "
@@ -464,6 +470,8 @@ class _ModelsBrief:
                 "state by how much accuracy and differences between groups may be worse, such as 1 "
                 "and 5 of 100: --margin accuracy=0.01 --margin disparity=0.05."
             )
+        if best.overturned:
+            yield owner("complete the rows that are excluded, and compare again.")
         for text in needed_sentences(best):
             yield owner(f"decide whether to collect more rows. {text}", (f"{self.place}.needed",))
         if verdict is CandidateVerdict.TRADE_OFF:

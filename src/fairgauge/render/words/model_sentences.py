@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import CandidateVerdict, Direction, Fairness, Performance
+from fairgauge.enums import CandidateVerdict, Direction, Fairness, Performance, Uncounted
 from fairgauge.render.words import numbers
 from fairgauge.render.words.change_words import describe_rate_shift, rate_unit
 from fairgauge.render.words.display_names import called, capitalised
@@ -268,9 +268,29 @@ def margin_sentence(test: MarginTest, candidates: int) -> str:
     return f"{words}{at}: {describe_rate_shift(change)}: {outcome}{adjusted}."
 
 
+def overturned_sentences(each: Candidate, excluded: Mapping[str, int]) -> Iterator[str]:
+    """Yield that excluded rows keep something from being called better, and which rows."""
+    if not each.overturned:
+        return
+    rows = list(excluded_rows(excluded))
+    if each.undecided:
+        rows.append(f"{numbers.numbered(each.undecided)} that one of both models does not decide")
+    yield (
+        "What the rows that are excluded could overturn does not count as better, or as within its "
+        f"margin: {numbers.listing(rows)}."
+    )
+
+
+def excluded_rows(excluded: Mapping[str, int]) -> Iterator[str]:
+    """Yield how many rows are excluded, with each reason, the most frequent first."""
+    for reason, rows in sorted(excluded.items(), key=lambda each: -each[1]):
+        if rows and reason != Uncounted.SAME_PERSON:
+            yield f"{numbers.numbered(rows)} ({called(reason)})"
+
+
 def needed_sentences(each: Candidate) -> Iterator[str]:
-    """Yield how many rows would decide a verdict that is open."""
-    if each.verdict is not CandidateVerdict.CANNOT_TELL:
+    """Yield how many rows would decide a verdict that is open, unless those that it has could."""
+    if each.verdict is not CandidateVerdict.CANNOT_TELL or each.overturned:
         return
     if each.needed is None:
         yield "If the changes are as estimated, no number of rows would show that it is better."

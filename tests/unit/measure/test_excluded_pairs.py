@@ -1,0 +1,122 @@
+"""No claim on a candidate that the rows which are excluded could overturn."""
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.model_rows import QUESTION, rows
+
+import fairgauge as fg
+from fairgauge.catalogue.catalogue import rate
+from fairgauge.enums import CandidateVerdict, Fairness, Performance
+from fairgauge.inference.two.missing_pairs import MissingPairs, furthest
+from fairgauge.resolve.outcomes import OutcomeMasks
+
+PEOPLE = rows(12_000)
+MARGINS = {"accuracy": 0.02, "disparity": 0.08}
+WRONGED = (PEOPLE["sex"] == "F") & (PEOPLE["repaid"] == 1)
+CURRENT, FAIRER = PEOPLE["current"], PEOPLE["fairer"]
+HARMFUL = PEOPLE.with_columns(
+    fairer=pl.when(WRONGED & (pl.int_range(pl.len()) % 2 == 0)).then(0).otherwise(FAIRER)
+)
+"""The candidate refuses half of the women who repaid, and is closer in all that is left."""
+
+
+def compared(data, **options):
+    asked = {**QUESTION, "margins": MARGINS, **options}
+    return fg.compare_models(data, candidate="fairer", **asked)
+
+
+def without(data, column, where):
+    return data.with_columns(pl.when(~where).then(pl.col(column)).alias(column))
+
+
+REFUSED = (HARMFUL["fairer"] == 0) & WRONGED & (FAIRER == 1)
+
+
+def test_complete_rows_are_judged_as_before():
+    found = compared(PEOPLE)
+    assert found["fairer"].verdict is CandidateVerdict.DOMINATES
+    assert not found["fairer"].overturned
+    assert found.exit_code == 0
+
+
+@pytest.mark.parametrize("column", ["sex", "fairer", "weight", "repaid"])
+def test_a_candidate_does_not_dominate_by_rows_that_are_excluded(column):
+    options = {"weight": "weight"} if column == "weight" else {}
+    data = HARMFUL.with_columns(weight=pl.lit(1.0))
+    found = compared(without(data, column, REFUSED), **options)
+    assert found["fairer"].verdict is not CandidateVerdict.DOMINATES
+    assert found["fairer"].overturned
+    assert found.exit_code != 0
+    text = " ".join(str(found).split())
+    assert "What the rows that are excluded could overturn does not count" in text
+    assert f"{REFUSED.sum():,} rows" in text
+    assert "no number of rows would" not in text
+
+
+def test_a_claim_that_no_excluded_row_could_overturn_is_made():
+    few = pl.Series(np.arange(PEOPLE.height) % 1_500 == 0)
+    for column in ("sex", "fairer", "repaid"):
+        found = compared(without(PEOPLE, column, few))
+        assert found["fairer"].verdict is CandidateVerdict.DOMINATES, column
+        assert f"{few.sum():,} rows" in " ".join(str(found).split())
+
+
+def test_rows_that_are_excluded_take_back_no_harm():
+    found = compared(without(PEOPLE, "unfair", WRONGED & pl.Series(np.arange(12_000) % 9 == 0)),
+                     ).candidates[0]  # fmt: skip
+    assert found.verdict is CandidateVerdict.DOMINATES  # of the other candidate
+    worse = without(PEOPLE, "sex", pl.Series(np.arange(12_000) % 40 == 0))
+    found = fg.compare_models(worse, candidate="unfair", margins=MARGINS, **QUESTION)["unfair"]
+    assert found.fairness is Fairness.LESS_FAIR
+    assert Performance.INFERIOR in {each.outcome for each in found.disparities}
+
+
+def test_what_has_no_worst_case_is_not_claimed_where_many_rows_lack_it():
+    metrics = ["selection_rate.largest_gap"]
+    for every, dominates in ((40, False), (1_500, True)):
+        where = pl.Series(np.arange(PEOPLE.height) % every == 0)
+        found = compared(without(PEOPLE, "sex", where), metrics=metrics)["fairer"]
+        assert (found.verdict is CandidateVerdict.DOMINATES) is dominates
+
+
+RATES = ("selection_rate", "accuracy", "true_positive_rate", "positive_predictive_value")
+
+
+@pytest.mark.parametrize("by", ["difference", "ratio"])
+@pytest.mark.parametrize("name", RATES)
+def test_no_completion_of_missing_values_is_beyond_the_worst_case(name, by):
+    of, outcome = rate(name), OutcomeMasks(np.array([True, False]), np.array([True, False]))
+    rng = np.random.default_rng(5)
+    for _ in range(30):
+        n = int(rng.integers(60, 200))
+        group, label, old, new = (rng.integers(0, 2, n) for _ in range(4))
+        known = [np.where(rng.random(n) < 0.06, 2, each) for each in (group, label, old, new)]
+        cells = np.zeros((4, 3, 3, 3))
+        np.add.at(cells, (known[0] + (known[0] == 2), *known[1:]), 1.0)  # 2: of no group
+        pairs = MissingPairs(cells[:-1], cells[-1], outcome)
+        sides = [pairs.limits(of, np.array([g])) for g in (0, 1)]
+        sides = [each.in_logarithms() for each in sides] if by == "ratio" else sides
+        worst = furthest(*sides)[0]
+        for _ in range(40):
+            whole = [
+                np.where(each == 2, rng.integers(0, 2, n), each) for each in known
+            ]  # as the rows may be
+            values = np.array(
+                [[_value(of, whole, decided, g) for g in (0, 1)] for decided in (2, 3)]
+            )
+            if by == "ratio":
+                values = np.log(values)
+            changes = values[1] - values[0]
+            for g, side in enumerate(sides):
+                assert side.old[0][0] - 1e-9 <= values[0][g] <= side.old[1][0] + 1e-9
+                assert side.change[0][0] - 1e-9 <= changes[g] <= side.change[1][0] + 1e-9
+            gaps = values[:, 0] - values[:, 1]
+            assert abs(gaps[1]) - abs(gaps[0]) <= worst + 1e-9
+
+
+def _value(of, rows, decided, group):
+    here = rows[0] == group
+    cell = 2 * rows[decided][here] + rows[1][here]
+    counted = np.array(of.of.coefficients)[cell].sum(), np.array(of.among.coefficients)[cell].sum()
+    return counted[0] / counted[1]
