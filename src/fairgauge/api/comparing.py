@@ -24,11 +24,13 @@ from fairgauge.question.specification import MODELS_INSTEAD, Spec
 from fairgauge.resolve.data_checks import (
     assumed_positive,
     check_known,
+    group_texts,
     likely_mistakes,
     limits_outside_range,
     never_repeats,
     one_group,
     unfavourable_positive,
+    unmatched_rules,
     weightless_groups,
 )
 from fairgauge.resolve.excluded_rows import excluded_rows
@@ -188,6 +190,7 @@ def _notes(data: object, source: Source | None, cube: Cube, spec: Spec) -> Itera
     yield from assumed_positive(cube, spec, task, spec.catalogue.expand(in_use.metrics))
     yield from unfavourable_positive(cube, spec, task)
     yield from limits_outside_range(spec)
+    yield from unmatched_rules(spec, group_texts(count_groups(cube, spec)))
     yield from _of_model(cube, in_use, task)
     for axis in candidate_axes(cube):
         of_candidate = replace(asked_of(spec, axis), rules=())

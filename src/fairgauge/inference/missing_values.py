@@ -41,8 +41,9 @@ from fairgauge.stats.unknown_people import missing_bounds
 Shares = tuple[Array, Array]
 """The rows that a rate counts, and those among which it counts them."""
 
-        if (missing >= MANY_MISSING * n)[missing > 0].any()
-        for need in ((what,) if what == "label" else _OF_DECISIONS)
+_OF_DECISIONS = ("prediction", "score")
+MANY_MISSING = 0.01
+"""The share of the rows of a group from which those that lack something are many."""
 _MANY = 0.05
 _LEVEL = 0.01
 _HARDLY_CHANCE = 1e-3
@@ -100,7 +101,8 @@ def lacks_unevenly(
         if not any(need in needs for need in (what, *_OF_DECISIONS * (what != "label"))):
             continue
         lacks, rows = (np.array([each[group], each[others].sum()]) for each in (missing, n))
-        if np.ptp(quotient(lacks, rows)) >= MANY_MISSING and homogeneity(lacks, rows)[1] < _HARDLY_CHANCE:
+        apart = np.ptp(quotient(lacks, rows)) >= MANY_MISSING
+        if apart and homogeneity(lacks, rows)[1] < _HARDLY_CHANCE:
             return True
     return False
 

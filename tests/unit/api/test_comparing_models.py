@@ -99,3 +99,24 @@ def test_the_class_is_named_and_the_accuracy_is_of_all_classes():
     (accuracy,) = found["c"].margins
     assert accuracy.change.old == pytest.approx((data["p"] == data["y"]).mean())
     assert f"{accuracy.change.old:.1%} → {accuracy.change.new:.1%}" in text
+
+
+def test_a_rule_for_a_group_that_does_not_exist_is_a_warning():
+    rule = fg.rule("selection_rate.difference", at_least=-0.2, groups=["Female"])
+    found = compared(pl.col("fairer"), rules=[rule], margins={"accuracy": 0.02})
+    (each,) = noted(found, DiagnosticCode.UNMATCHED)
+    assert each["path"] == "rules[0].groups[0]"
+
+
+@pytest.mark.parametrize("where", [{"groups": ["F"]}, {"features": ["sex"]}])
+def test_a_rule_makes_the_margins_of_its_groups_and_features(where):
+    rule = fg.rule("selection_rate.difference", at_least=-0.3, at_most=0.3, **where)
+    asked = {
+        "margins": {"accuracy": 0.02},
+        "metrics": ["selection_rate.difference"],
+        "rules": [rule],
+    }
+    found = compared(pl.col("fairer"), sensitive=["sex", "region"], **asked)["candidate"]
+    held = {(one.feature, one.group) for one in found.disparities if one.margin is not None}
+    assert held
+    assert held <= ({("sex", "F")} if "groups" in where else {("sex", "F"), ("sex", "M")})

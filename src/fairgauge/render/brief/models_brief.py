@@ -10,6 +10,7 @@ from fairgauge.enums import (
     Better,
     CandidateVerdict,
     ClassKind,
+    Direction,
     Favourable,
     Performance,
     ScopeKind,
@@ -67,6 +68,7 @@ from fairgauge.results.scopes import Interval
 
 _MOST_FINDINGS, _MOST_OTHERS, _MOST_GROUPS, _MOST_STEPS, _MOST_CANDIDATES = 2, 2, 3, 3, 3
 _MOST_DRAWN = 6
+_BETTER = (CandidateVerdict.DOMINATES, CandidateVerdict.BETTER_WHERE_TESTED)
 _MAY_HAVE_CHANGED = (
     "is not shown to change, but may have",
     "are not shown to change, but may have",
@@ -155,6 +157,8 @@ class _ModelsBrief:
         )
         self.terms = _PlainTerms(self.words)
         self.changes = [each for each in self.tested if each.is_shown]
+        if self.best.verdict in _BETTER:  # what makes it so is stated first
+            self.changes.sort(key=lambda each: each.change.direction is not Direction.CLOSER)
         self.others = [each for each in self.tested if not each.is_shown]
         before, after = f"under “{self.current}”", f"under “{self.name}”"
         self.times = Times(
@@ -478,7 +482,7 @@ class _ModelsBrief:
             yield owner("decide what matters more; the numbers do not decide it.")
         if verdict is CandidateVerdict.WORSE:
             yield owner("try another candidate.")
-        if verdict in (CandidateVerdict.DOMINATES, CandidateVerdict.BETTER_WHERE_TESTED):
+        if verdict in _BETTER:
             yield analyst(f"audit {self.name} by itself (fairgauge audit).")
             yield owner(f"decide whether to use {self.name}.")
             yield analyst("follow it over time once it is in use (fairgauge monitor).")

@@ -97,10 +97,10 @@ def models_document(comparison: ModelComparison, *, full: bool = True) -> tree.D
     sections = [_candidate(each, shown) for each in shown.candidates]
     details = tuple(_details(i, each) for i, each in enumerate(shown.candidates))
     method = tree.Section("method", "Method", (tree.Paragraph(METHOD),))
-    sections.append(listed("all", "All changes", *details, method))
     warnings = opening_warnings(report_warnings(comparison.diagnostics))
-    if notes := [line for line in note_lines(comparison.diagnostics) if line not in warnings]:
-        sections.append(listed("notes", "Notes", tree.Items(tuple(notes))))
+    others = [line for line in note_lines(comparison.diagnostics) if line not in warnings]
+    notes = tree.Section("notes", "Notes", (tree.Items(tuple(others)),))
+    sections.append(listed("all", "All changes", *details, *([notes] if others else []), method))
     repeat = tuple(
         repeat_blocks(
             comparison, comparison.data.fingerprint, "compare-models", of="comparison of models"

@@ -213,11 +213,23 @@ def _fairness(each: Candidate) -> str:
     if not went:
         return "no difference between groups is shown to change"
     if not closer:
-        return f"{of_all(further, len(asked))} became larger"
+        return f"{of_all(further, len(asked))} became larger{_within(asked)}"
     smaller = f"{of_all(closer, len(asked))} became smaller"
     if closer == len(asked):
         return smaller
-    return f"{smaller}, {f'{further:,}' if further else 'none'} is shown to be larger"
+    if not further:
+        return f"{smaller}, none is shown to be larger"
+    are = numbers.plural(further, "is", "are")
+    return f"{smaller}, {further:,} {are} shown to be larger{_within(asked)}"
+
+
+def _within(asked: Iterable[DisparityChange]) -> str:
+    """Return how many of the differences that became larger are within their margins."""
+    larger = [one for one in asked if one.significant and one.direction is Direction.FURTHER]
+    within = sum(one.outcome is Performance.NON_INFERIOR for one in larger)
+    if within and within == len(larger):
+        return " by less than " + numbers.plural(within, "its margin", "their margins")
+    return f", {within:,} of them by less than the margin" if within else ""
 
 
 def of_all(some: int, every: int) -> str:

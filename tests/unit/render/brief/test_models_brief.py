@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.model_rows import QUESTION
+from tests.model_rows import rows as model_rows
 
 import fairgauge as fg
 from fairgauge.enums import Direction
@@ -440,3 +442,29 @@ def test_a_model_that_decides_alike_about_all_rows_is_warned_of(
     text = " ".join(str(made).split())
     assert f"Warning: every prediction by '{of}' is {which}: groups cannot differ in it" in text
     assert "every prediction" not in str(compared())
+
+
+@pytest.mark.parametrize(
+    ("margin", "stated"),
+    [
+        (0.3, "1 is shown to be larger by less than its margin"),
+        (0.05, "1 is shown to be larger, "),
+    ],
+)
+def test_what_became_larger_within_its_margin_is_stated_to_be(margin: float, stated: str) -> None:
+    data = model_rows(12_000)
+    kept_out = (pl.col("sex") == "F") & (pl.col("repaid") == 0) & (pl.int_range(pl.len()) % 10 != 0)
+    better = pl.when(kept_out).then(0).otherwise(pl.col("fairer")).alias("better")
+    found = fg.compare_models(
+        data.with_columns(better),
+        candidate="better",
+        margins={"accuracy": 0.02, "disparity": margin},
+        metrics=["false_positive_rate.difference", "true_positive_rate.difference"],
+        **QUESTION,
+    )
+    text = " ".join(str(found).split())
+    assert f"1 of 2 differences between groups became smaller, {stated}" in text
+    within = margin == 0.3
+    assert ("BETTER, WITHIN ALL MARGINS" in text) is within
+    first = str(found.brief().headline)
+    assert ("closer together" in first) is within, first  # though it is named last
