@@ -197,7 +197,8 @@ class Excluded:
         nothing = np.zeros_like(self._apart[0])
 
         def worst(keep: Callable[[Array], Array], *, apart: bool) -> Limits:
-            def limits(which: Index, rate: Rate) -> Limits:
+            def limits(which: Index, rate: Statistic) -> Limits:
+                assert isinstance(rate, Rate)  # as `metric_of` asks
                 # rows of no known group have the threshold of the side that they may be of
                 cuts = choices[np.minimum(which, groups - 1), places]
                 unknown = self._apart[cuts] if apart else nothing + np.zeros((len(cuts), 1, 1))
@@ -261,7 +262,9 @@ class Excluded:
             (1, 1): both, (1, 0): old[:, 2, 0] - both, (0, 1): new[:, 2, 0] - both,
             (0, 0): np.minimum(old[:, 2, 1], new[:, 2, 1]),
         }  # fmt: skip
-        kinds = [(rows, (0, 1), [each]) for each, rows in unlabelled.items()]
+        kinds: list[tuple[Array, tuple[int, ...], list[tuple[Any, Any]]]] = [
+            (rows, (0, 1), [each]) for each, rows in unlabelled.items()
+        ]
         decisions = [(1, 1), (0, 0), (~more * 1, 1), (1, ~fewer * 1)]
         kinds += [(old[:, i, 2], ((i,), (i,), (0, 1))[i], decisions) for i in range(3)]
         for rows, labels, decided in kinds:
@@ -842,7 +845,7 @@ class Disparities:
     @property
     def _severity(self) -> Index:
         with np.errstate(invalid="ignore"):
-            fails, passes = True, True
+            fails, passes = np.ones((2, *self.low.shape), dtype=bool)
             for low, high in ((self.low, self.high), self.whatever_groups):
                 fails = fails & ((high < self.goal.low) | (low > self.goal.high))
             for low, high in ((self.low, self.high), self.whatever_groups, self.whatever):

@@ -426,13 +426,14 @@ def predictions_that_are_no_label(
         values = [
             name_of(v) for v, odd in zip(cube.levels[prediction], strange, strict=True) if odd
         ]
+        of_classes: dict[str, Any] = {"classes": True} if task is Task.MULTICLASS else {}
         yield Diagnostic.warning(
             DiagnosticCode.PREDICTION_NOT_A_LABEL,
             column=spec.prediction,
             label=spec.label,
             values=tuple(values),
             rows=rows,
-            **({"classes": True} if task is Task.MULTICLASS else {}),
+            **of_classes,
         )
 
 

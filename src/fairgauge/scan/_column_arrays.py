@@ -244,8 +244,9 @@ _MOST_LEVELS = 5
 
 def _listed(values: Values | Frame) -> list[object]:
     """Return a few values, as the levels of the name of a column are; of more, none."""
-    few = isinstance(values, np.ndarray) and len(values) <= _MOST_LEVELS
-    return values.tolist() if few else []
+    if isinstance(values, np.ndarray) and len(values) <= _MOST_LEVELS:
+        return list(values.tolist())
+    return []
 
 
 def _check_rows(arrays: Sequence[GivenArray], frame: Frame | None) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fairgauge.catalogue.cells import FP, TP
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import DiagnosticCode, Outcome, Status
+from fairgauge.enums import Better, DiagnosticCode, Outcome, Status
 from fairgauge.question.rules import parse_rule
 from fairgauge.render._document_tree import Chart, ChartRow, Mark, Unit
 from fairgauge.render.brief._changed_shares import (
@@ -92,6 +92,14 @@ def thresholds_brief(choice: ThresholdChoice) -> Brief:
     )
 
 
+def _is_lost(kept: RateChange) -> bool:
+    """Return whether the whole interval of the change of the kept rate is on its worse side."""
+    if kept.interval is None:
+        return False
+    lower = kept.definition.better is Better.LOWER
+    return kept.interval.low > 0 if lower else kept.interval.high < 0
+
+
 def thresholds_exhibits(choice: ThresholdChoice) -> Iterator[Chart]:
     """Yield the rate of the goal of every group of the feature that the brief is of."""
     return _ThresholdsBrief(choice).groups_drawn()
@@ -145,6 +153,9 @@ class _ThresholdsBrief:
             Outcome.FAIL: f", and {kept} is not kept",
             Outcome.INCONCLUSIVE: f"; whether {kept} is kept is inconclusive",
         }[effect.kept_outcome]
+        if effect.kept_outcome is Outcome.PASS and _is_lost(effect.performance):
+            within = points(choice.kept_rate, choice.margin)
+            price = f", and {kept} is worse, by less than the margin of {within}"
         if (grown := grown_error(choice, effect)) is not None:
             price += f", {'but' if effect.outcome is Outcome.PASS else 'and'} {self._more(grown)}"
         return Sentence(f"{at} {goal}{price}", source)
@@ -409,7 +420,9 @@ class _ThresholdsBrief:
         else:
             fare = {True: ": they are worse off", False: ": they are better off", None: ""}
             worse = fare[rate.worse(gap)]
-        return f"At today's threshold, {self.choice.today:g}, {text[0].lower()}{text[1:]}{worse}."
+        if not rate.among(subject)[0].isupper():  # a name such as Black keeps its capital
+            text = f"{text[0].lower()}{text[1:]}"
+        return f"At today's threshold, {self.choice.today:g}, {text}{worse}."
 
     def _differs(self, point: OperatingPoint) -> bool:
         """Return whether the interval of a point excludes no difference."""

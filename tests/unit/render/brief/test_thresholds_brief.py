@@ -313,3 +313,22 @@ def test_the_goal_is_stated_in_the_words_of_an_audit() -> None:
     assert "Goal: |true positive rate difference| <= 5 pp." in render(made, "text", full=True)
     for opening in re.findall(r"(?m)^\*\*.*$", render(made, "markdown")):
         assert not re.match(r"\*\*\s", opening), opening  # not bold
+
+
+def test_a_rate_that_is_shown_to_be_worse_is_not_called_kept() -> None:
+    margins = {"accuracy": 0.9}
+    made = chosen(rows(size=16_000), goal="selection_rate.ratio >= 0.9", margins=margins)
+    effect = made["sex"].common
+    assert effect is not None
+    assert effect.kept_outcome == "pass"
+    assert effect.performance.interval is not None
+    assert effect.performance.interval.high < 0
+    headline = str(made.brief().headline)
+    assert "accuracy is worse, by less than the margin of 90 percentage points" in headline
+    assert "kept" not in headline
+
+
+def test_a_group_with_a_name_keeps_its_capital() -> None:
+    data = rows(size=8_000).with_columns(race=pl.col("sex").replace({"F": "Black", "M": "White"}))
+    text = str(chosen(data, sensitive="race", words=None).brief().found[0])
+    assert text.startswith("At today's threshold, 0.5, Black people ")
