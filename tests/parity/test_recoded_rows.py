@@ -118,3 +118,15 @@ def test_values_left_by_a_list_of_unknown_ones_are_read_as_in_a_file_without_the
     read = fg.count(tmp_path / "empty.csv", **asked)
     found = fg.count(tmp_path / "listed.csv", **asked, recode={"g": {"unknown": ["NA"]}})
     assert found.digest == read.digest
+
+
+def test_numbers_at_the_ends_that_may_be_codes_are_known(rows_as):
+    rows = loans(rate_spread=[0.5, -99.0, 3.0, None] * 3)
+    asked = {"label": "rate_spread", "task": "regression", "sensitive": "g"}
+    strata = [{"column": "age", "cuts": [45]}]
+    source = open_source(rows_as(rows))
+    found = source.count(plan(ask(**asked, strata=strata)), 1_000)
+    assert found.ends == {("age", 9999), ("rate_spread", -99)}
+    listed = {"age": {"unknown": [9999]}, "rate_spread": {"unknown": [-99]}}
+    found = source.count(plan(ask(**asked, strata=strata, recode=listed)), 1_000)
+    assert found.ends == {("age", 8888)}

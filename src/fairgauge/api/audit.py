@@ -73,10 +73,11 @@ def _with_numbers(groups: Plan, spec: Spec) -> Plan:
 
     They are read for this alone: text in one of them is refused, as in an audit.
     """
-    numeric = plan(spec, median=spec.score_range[0]).numeric_columns
-    read = set(groups.numeric_columns)
+    whole = plan(spec, median=spec.score_range[0])
+    numeric, read = whole.numeric_columns, set(groups.numeric_columns)
     sums = (Moment(f"sum_{i}", (c,), ("x",)) for i, c in enumerate(numeric) if c not in read)
-    return replace(groups, moments=(*groups.moments, *sums))
+    listed = tuple(whole.no_numbers.items())
+    return replace(groups, moments=(*groups.moments, *sums), listed=listed)
 
 
 @with_options

@@ -31,6 +31,7 @@ from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import Spec, ask, check_names
 from fairgauge.resolve.data_checks import (
     assumed_positive,
+    coded_numbers,
     mistaken_outcomes,
     single_row_groups,
     unfavourable_positive,
@@ -257,6 +258,7 @@ def find(
             *mistaken_outcomes(cube, spec, task, rows_by_level),
             *repeated_rows(data, source, spec, cube, "find"),
             *counted_people(cube, spec),
+            *coded_numbers(cube, spec),
             *single_row_groups(cube, replace(spec, intersections=()), rows_by_level),
         ),
         own=(row,) if row.own else (),

@@ -48,6 +48,7 @@ def build(
     texts: Collection[str] = (),
     limit: int = 1_000,
     known: Mapping[str, Sequence[Value]] | None = None,
+    ends: frozenset[tuple[str, float]] = frozenset(),
 ) -> Cube:
     """Make a cube of what an engine counted, in canonical values and order.
 
@@ -64,6 +65,8 @@ def build(
         The most values that an axis may have.
     known : mapping of columns to values, optional
         Values that a column is known to have, though no row may have them.
+    ends : set of column and number
+        See `Cube`.
 
     Raises
     ------
@@ -104,7 +107,7 @@ def build(
         for i, positions in zip(of_table, plan.tables, strict=True)
     )
     kept = {reason: int(n) for reason, n in sorted((excluded or {}).items()) if n}
-    return Cube(plan, levels, tables, int(rows), kept, unseen=frozenset(unseen))
+    return Cube(plan, levels, tables, int(rows), kept, unseen=frozenset(unseen), ends=ends)
 
 
 def _encode(

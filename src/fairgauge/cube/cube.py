@@ -96,6 +96,8 @@ class Cube:
         numbers are rounded to multiples of it, ``rows`` and ``excluded`` too, and the measures
         "low" and "high" hold the range of what was rounded. None where the counts are exact.
     unseen : the values that were to be recoded, each with its column, that no counted row has.
+    ends : the least and greatest numbers of columns that are cut or summed, each with its column,
+        that are often codes of missing values; of all rows that were read.
     conflicts : for columns in which rows of one person differ, of how many people; for the column
         of persons, how many rows have none; for that of their order, of how many people the last
         decision is unknown because one is undated.
@@ -115,6 +117,7 @@ class Cube:
     question: Spec | None = None
     min_cell: int | None = None
     unseen: frozenset[tuple[str, str]] = frozenset()
+    ends: frozenset[tuple[str, float]] = frozenset()
     conflicts: tuple[tuple[str, int], ...] = ()
     clusters: str = ""
     spellings: int = 0
@@ -196,7 +199,8 @@ class Cube:
         held = Counter(dict(self.placeholders)) + Counter(dict(other.placeholders))
         return replace(
             self, levels=levels, tables=tables, rows=rows, excluded=excluded, question=question,
-            unseen=unseen, conflicts=(), spellings=max(self.spellings, other.spellings),
+            unseen=unseen, ends=self.ends | other.ends, conflicts=(),
+            spellings=max(self.spellings, other.spellings),
             placeholders=tuple((each, held[each]) for each in sorted(held, key=str)),
         )  # fmt: skip
 
@@ -272,6 +276,7 @@ class Cube:
         """Return the cube as plain values."""
         seen: dict[str, Json] = {
             "unseen": [list(each) for each in sorted(self.unseen)],
+            "ends": [list(each) for each in sorted(self.ends)],
             "conflicts": [list(each) for each in self.conflicts],
             "spellings": self.spellings,
             "placeholders": [list(each) for each in self.placeholders],
@@ -390,6 +395,7 @@ def _from_dict(found: Saved) -> Cube:
         question,
         min_cell,
         unseen=frozenset((column, value) for column, value in found.get("unseen", ())),
+        ends=frozenset((column, float(end)) for column, end in found.get("ends", ())),
         conflicts=tuple((column, people) for column, people in found.get("conflicts", ())),
         clusters=named,
         spellings=found.get("spellings", 0),
@@ -579,6 +585,7 @@ def cube_schema() -> Schema:
         "min_cell": _WHOLE,
         "clusters": _STRING,
         "unseen": _list(_list(_STRING)),
+        "ends": _list(_list({"type": ["string", "number"]})),
         "conflicts": _list(_list({"type": ["string", "integer"]})),
         "spellings": _WHOLE,
         "placeholders": _list(_list({"type": ["string", "number", "boolean"]})),

@@ -194,12 +194,14 @@ class Plan:
     tables : the tables to count, each the positions of its axes in ``axes``.
     asked : the part of the specification that the counts answer.
     moments : the numbers that are summed in every cell.
+    listed : of columns that have no axis, each with the values that are no numbers.
     """
 
     axes: tuple[Axis, ...]
     tables: tuple[tuple[int, ...], ...]
     asked: Spec
     moments: tuple[Moment, ...] = ()
+    listed: tuple[tuple[str, tuple[Value, ...]], ...] = field(default=(), compare=False)
 
     @property
     def count(self) -> str | None:
@@ -250,7 +252,8 @@ class Plan:
     @property
     def no_numbers(self) -> dict[str, tuple[Value, ...]]:
         """Return the values of numeric columns that are no numbers."""
-        return {axis.column: axis.no_numbers for axis in self.axes if axis.bins and axis.no_numbers}
+        of_axes = {a.column: a.no_numbers for a in self.axes if a.bins and a.no_numbers}
+        return dict(self.listed) | of_axes
 
     @property
     def limited_columns(self) -> frozenset[str]:

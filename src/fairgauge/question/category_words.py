@@ -90,6 +90,18 @@ def two_codes(values: Iterable[Value]) -> tuple[int, ...]:
     return (first, first + 1) if held == [True, True, False] else ()
 
 
+_CODE_OF_NO_NUMBER = re.compile(r"-(1|99?)|-?(7{3,}|8{3,}|9{3,})")
+
+
+def may_be_no_number(number: float) -> bool:
+    """Return whether the least or the greatest of many numbers is one that codes often are.
+
+    >>> [may_be_no_number(n) for n in (8888.0, -1, -99, 99, 888.5, 98)]
+    [True, True, True, False, False, False]
+    """
+    return bool(_CODE_OF_NO_NUMBER.fullmatch(f"{number:.15g}"))
+
+
 _CODE_OF_MISSING = re.compile(r"-\d+|7{2,}|8{2,}|9+")
 _MOST_CODES = 20
 

@@ -57,7 +57,7 @@ from fairgauge.results.scopes import OVERALL, Diagnostic
 from fairgauge.stats.arrays import Mask
 from fairgauge.stats.cluster_robust import largest_design_effect
 from fairgauge.stats.significance import homogeneity
-from fairgauge.values import Value, matches, name_of, spelled_alike, spelling
+from fairgauge.values import Value, canonical, matches, name_of, spelled_alike, spelling
 
 _FAVOURABLE = re.compile(
     r"approv|accept|admit|admission|hire|select|grant|pass|award|promot|qualif|eligib|success|"
@@ -771,6 +771,7 @@ def doubtful_names(
     """Warn of names that mean a missing value, and of several that may be one group or outcome."""
     for each in (
         *_missing_markers(cube, spec, rows_by_level),
+        *coded_numbers(cube, spec),
         *_same_names(cube, spec, rows_by_level),
         *_recodings(cube, spec, rows_by_level),
     ):
@@ -795,6 +796,27 @@ def _missing_markers(
                 yield Diagnostic.warning(
                     DiagnosticCode.MISSING_MARKER, axis.column, value=level, rows=rows
                 )
+
+
+_OF_HMDA = (8888, 9999)
+"""Not applicable; and no co-applicant: a column has both."""
+
+
+def coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of numbers at the ends of columns that are often codes of missing ones.
+
+    Columns whose rows a condition chooses are not warned of: the ends are those of all rows.
+    """
+    chosen = {each.column for each in spec.where}
+    for column, end in sorted(cube.ends):
+        if column in chosen:
+            continue
+        value = canonical(end)
+        values = [*spec.no_numbers(column), *(_OF_HMDA if value in _OF_HMDA else (value,))]
+        line = write_recodings({column: {UNKNOWN: list(dict.fromkeys(values))}})[0]
+        yield Diagnostic.warning(
+            DiagnosticCode.CODED_NUMBERS, None, column=column, value=value, line=line
+        )
 
 
 def _same_names(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -> Iterator[Diagnostic]:

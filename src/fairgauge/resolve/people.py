@@ -108,6 +108,7 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
         rows.rows,
         {Uncounted.SAME_PERSON: further} if further else {},
         unseen=rows.unseen,
+        ends=rows.ends,
         conflicts=tuple((column, n) for column, n in conflicts.items() if n),
         spellings=spellings_of(identifiers),
         placeholders=placeholders(identifiers, np.bincount(of, table.sums["rows"][named])),

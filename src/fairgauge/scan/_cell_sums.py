@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import mul
@@ -29,6 +29,7 @@ from fairgauge.scan.source import (
     Seen,
     check_counts,
     check_numbers,
+    codes_at_ends,
     ranged_columns,
 )
 
@@ -53,11 +54,21 @@ class Totals:
     rows: int = 0
     excluded: Counter[Uncounted] = field(default_factory=Counter)
     fractional: float | None = None
+    seen: dict[str, Seen] = field(default_factory=dict)
+
+    def see(self, seen: Iterable[Seen]) -> None:
+        """Add what was seen of columns of numbers."""
+        for each in seen:
+            before = self.seen.setdefault(each.column, each)
+            low = min((e for e in (before.low, each.low) if e is not None), default=None)
+            high = max((e for e in (before.high, each.high) if e is not None), default=None)
+            self.seen[each.column] = Seen(each.column, low, high)
 
     def add(self, other: Totals) -> None:
         """Add what is known of other rows."""
         self.rows += other.rows
         self.excluded += other.excluded
+        self.see(other.seen.values())
         self.fractional = other.fractional if self.fractional is None else self.fractional
 
     def measures(
@@ -133,7 +144,10 @@ def joined(plan: Plan, parts: Sequence[Scanned], limit: int, texts: Collection[s
     tables = [_together(same) for same in zip(*(part.tables for part in parts), strict=True)]
     cases, weight = (float(np.sum(tables[0].sums.get(each, 0))) for each in ("n", "w"))
     check_counts(plan, totals.fractional, cases, weight, totals.rows)
-    return build(plan, tables, rows=totals.rows, excluded=totals.excluded, texts=texts, limit=limit)
+    return build(
+        plan, tables, rows=totals.rows, excluded=totals.excluded, texts=texts, limit=limit,
+        ends=codes_at_ends(plan, totals.seen.values()),
+    )  # fmt: skip
 
 
 def _together(tables: Sequence[Counted]) -> Counted:
@@ -183,7 +197,9 @@ class CellSums:
         """
         plan = self._plan
         seen = [_seen(*each) for each in batch.numbers.items()]
-        check_numbers(plan, [each for each, _ in seen if each.column in self._ranged])
+        ranged = [each for each, _ in seen if each.column in self._ranged]
+        check_numbers(plan, ranged)
+        self._totals.see(ranged)
         complete = frozenset(each.column for each, whole in seen if whole)
         codes: list[Codes] = []
         sizes = []

@@ -27,6 +27,7 @@ from fairgauge.scan.source import (
     check_numbers,
     check_unique_names,
     check_values,
+    codes_at_ends,
     not_numeric,
     ranged_columns,
 )
@@ -413,13 +414,11 @@ def _cube(plan: Plan, tables: Sequence[Table], numbers: tuple[str, ...], limit: 
     def known(name: str) -> list[float]:
         return [float(value) for value in first.get(name, ()) if value is not None]
 
-    check_numbers(
-        plan,
-        [
-            Seen(c, min(known(f"fg_low{i}"), default=None), max(known(f"fg_high{i}"), default=None))
-            for i, c in enumerate(numbers)
-        ],
-    )
+    seen = [
+        Seen(c, min(known(f"fg_low{i}"), default=None), max(known(f"fg_high{i}"), default=None))
+        for i, c in enumerate(numbers)
+    ]
+    check_numbers(plan, seen)
     rows = int(sum(known("fg_all")))
     fractional = max(known("fg_fraction"), default=None)
     check_counts(plan, fractional, sum(known("fg_n")), sum(known("fg_w")), rows)
@@ -431,7 +430,8 @@ def _cube(plan: Plan, tables: Sequence[Table], numbers: tuple[str, ...], limit: 
         _counted(plan, table, dict(zip(columns, zip(*found, strict=True), strict=True)))
         for table, columns, found in zip(plan.tables, names, cells, strict=True)
     ]
-    return build(plan, counted, rows=rows, excluded=excluded, limit=limit)
+    ends = codes_at_ends(plan, seen)
+    return build(plan, counted, rows=rows, excluded=excluded, limit=limit, ends=ends)
 
 
 def _counted(plan: Plan, table: tuple[int, ...], cells: dict[str, tuple[Any, ...]]) -> Counted:

@@ -29,6 +29,7 @@ from fairgauge.scan.source import (
     check_head,
     check_numbers,
     check_values,
+    codes_at_ends,
     ranged_columns,
 )
 from fairgauge.values import Value, name_of, plain_number
@@ -344,7 +345,8 @@ def cube_of_records(plan: Plan, records: list[Record], columns: Columns, limit: 
         tables, which = list(plan.tables), np.array(fields[axes], dtype=np.int64)
         masks = [sum(1 << i for i in range(axes) if i not in table) for table in tables]
         cells = [np.flatnonzero(which == mask) for mask in masks]
-    check_numbers(plan, list(_seen(plan, fields[after + 3 :])))
+    seen = list(_seen(plan, fields[after + 3 :]))
+    check_numbers(plan, seen)
     first = cells[0]
     total = {m: float(each[first].sum()) for m, each in sums.items()}
     rows = int(_numbers(fields[axes + 1])[first].sum())
@@ -361,7 +363,10 @@ def cube_of_records(plan: Plan, records: list[Record], columns: Columns, limit: 
         )
         for table, at in zip(tables, cells, strict=True)
     ]
-    return build(plan, counted, rows=rows, excluded=excluded, texts=columns.texts, limit=limit)
+    ends = codes_at_ends(plan, seen)
+    return build(
+        plan, counted, rows=rows, excluded=excluded, texts=columns.texts, limit=limit, ends=ends
+    )
 
 
 def _numbers(column: Sequence[Any]) -> NDArray[np.float64]:

@@ -14,6 +14,7 @@ from fairgauge.cube.levels import check_levels, levels_of
 from fairgauge.cube.plan import Axis, Plan
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, EmptyDataError, quote
+from fairgauge.question.category_words import may_be_no_number
 from fairgauge.question.recoding import UNKNOWN, not_numbers, write_recodings
 
 Head: TypeAlias = Callable[[Sequence["Axis"], int], Sequence[Sequence[object]]]
@@ -166,10 +167,23 @@ def check_values(
 
 def ranged_columns(plan: Plan) -> set[str]:
     """Return the columns whose least and greatest values must be checked."""
-    bounded = {axis.column for axis in plan.axes if axis.bounds}
-    summed = {column for moment in plan.moments for column in moment.columns}
-    summed -= {column for made in plan.asked.probabilities for column in made.summed}
-    return bounded | summed | {column for column in (plan.count, plan.weight) if column}
+    made = {column for each in plan.asked.probabilities for column in each.summed}
+    return set(plan.numeric_columns) - made
+
+
+_OF_NUMBERS = (Role.FEATURE, Role.STRATUM, Role.LABEL, Role.PREDICTION, Role.CANDIDATE)
+
+
+def codes_at_ends(plan: Plan, seen: Iterable[Seen]) -> frozenset[tuple[str, float]]:
+    """Return the least and greatest numbers, each with its column, that may mean a missing one."""
+    cut = {a.column for a in plan.axes if a.cuts and not a.bounds and a.role in _OF_NUMBERS}
+    return frozenset(
+        (each.column, end)
+        for each in seen
+        if each.column in cut
+        for end in (each.low, each.high)
+        if end is not None and may_be_no_number(end)
+    )
 
 
 def check_numbers(plan: Plan, seen: list[Seen]) -> None:

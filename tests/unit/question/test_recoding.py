@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from click.testing import CliRunner
 
 import fairgauge as fg
+from fairgauge.cli import main
 from fairgauge.enums import DiagnosticCode
 from fairgauge.errors import CubeError, SpecError
 from fairgauge.question.recoding import plain_recodings, read_recodings, write_recodings
@@ -206,3 +208,15 @@ def test_numbers_cut_at_quantiles_are_those_of_a_file_without_listed_values(tmp_
     assert found.excluded == read.excluded != {}
     with pytest.raises(fg.DataError, match=r"income = \{unknown = \[\"Exempt\", \"NA\"\]\}"):
         fg.why(tmp_path / "listed.csv", **asked)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_check_before_an_audit_reads_texts_as_the_audit_does(tmp_path, suffix):
+    table = pl.DataFrame({"g": ["a", "b"] * 20, "spread": ["0.5", "NA", "1.5", "2"] * 10})
+    path = tmp_path / f"rows.{suffix}"
+    table.write_csv(path) if suffix == "csv" else table.write_parquet(path)
+    flags = [str(path), "--label", "spread", "--task", "regression", "--sensitive", "g"]
+    listed = ["--recode", 'spread = {unknown = ["NA"]}']
+    for command in ("validate", "audit"):
+        assert CliRunner().invoke(main, [command, *flags, *listed]).exit_code == 0
+        assert CliRunner().invoke(main, [command, *flags]).exit_code == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import tomllib
@@ -1139,3 +1140,27 @@ def test_a_ratio_of_averages_of_negative_values_is_warned_of(role, added, warned
     unjudged = fg.audit(rows, **asked, metrics=f"mean_{role}.ratio").diagnostics
     levels = [d.level for d in unjudged if d.code is DiagnosticCode.SIGNED_RATIO]
     assert levels == ["note"] * warned  # no rule depends on it
+
+
+def test_numbers_that_may_be_codes_of_missing_ones_are_warned_of():
+    random = np.random.default_rng(3)
+    age = np.where(random.random(ROWS) < 0.08, 8888, random.integers(20, 90, ROWS))
+    data = frame(g=["a", "b"] * (ROWS // 2), age=age)
+    old = [{"column": "age", "cuts": [61]}]
+    for asked in ({"sensitive": old}, {"sensitive": "g", "strata": old}):
+        (warned,) = found(data, DiagnosticCode.CODED_NUMBERS, **asked)
+        assert (warned["column"], warned["value"]) == ("age", 8888)
+        assert warned["line"] == "age = {unknown = [8888, 9999]}"
+        again = {**asked, "recode": warned["line"]}
+        assert not found(data, DiagnosticCode.CODED_NUMBERS, **again)
+        for where in ("age < 200", "age != 8888"):
+            assert not found(data, DiagnosticCode.CODED_NUMBERS, **asked, where=where)
+    cut = fg.why(data, prediction="p", sensitive="g", strata=[fg.cut("age", "quantiles")])
+    assert [each["value"] for each in cut.diagnostics if each.code == "coded_numbers"] == [8888]
+    search = fg.find(data, features=old, prediction="p", positive=1, rate="selection_rate")
+    assert [each["value"] for each in search.diagnostics if each.code == "coded_numbers"] == [8888]
+    plain = frame(g=["a", "b"] * (ROWS // 2), age=np.minimum(age, 99))
+    assert not found(plain, DiagnosticCode.CODED_NUMBERS, sensitive=old)
+    saved = fg.count(data, label="y", prediction="p", sensitive=old)
+    assert fg.Cube.from_dict(json.loads(saved.to_json())).ends == saved.ends != set()
+    assert (saved.add(saved, allow_duplicates=True)).ends == saved.ends

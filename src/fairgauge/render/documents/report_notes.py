@@ -45,13 +45,16 @@ _GRAVEST_FIRST = (
     DiagnosticCode.REPEATED_ID,
     DiagnosticCode.RECODING,
     DiagnosticCode.MISSING_MARKER,
+    DiagnosticCode.CODED_NUMBERS,
     DiagnosticCode.LIMITS_OUTSIDE_RANGE,
     DiagnosticCode.UNMATCHED,
     DiagnosticCode.PROTECTED,
 )
 """Warnings about the whole audit, of outcomes before those of groups, then about its rules; the
 others are about details."""
-_PASTED = (DiagnosticCode.RECODING, DiagnosticCode.UNDECIDED_OUTCOMES)
+_PASTED = (
+    DiagnosticCode.RECODING, DiagnosticCode.CODED_NUMBERS, DiagnosticCode.UNDECIDED_OUTCOMES,
+)  # fmt: skip
 """What holds text to be pasted, which is whole however long it is."""
 _ADJUSTED = {
     DiagnosticCode.DISAPPEARS: "is not shown when",

@@ -806,6 +806,11 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.NUMERIC_GROUPS: _numeric_groups,
     DiagnosticCode.MANY_STRATA: _many_strata,
     DiagnosticCode.MISSING_MARKER: _missing_marker,
+    DiagnosticCode.CODED_NUMBERS: lambda d: (
+        f"column {quote(d['column'])}, whose numbers are compared, cut or averaged, has "
+        f"{d['value']}, as codes of missing values are; if it means that the number is not known, "
+        f"list it as unknown: --recode '{d['line']}' (recode)"
+    ),
     DiagnosticCode.SAME_NAMES: _same_names,
     DiagnosticCode.PEOPLE: _people,
     DiagnosticCode.PEOPLE_UNCLEAR: _people_unclear,
