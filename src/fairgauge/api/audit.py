@@ -316,8 +316,9 @@ def _plan_of_one_query(spec: Spec) -> Plan:
     """Return the plan of a question, which is refused where one query cannot answer it."""
     if spec.where:
         raise DataError(
-            "rows are chosen from what the query counts, which no query states; leave the "
-            "conditions (where) to fairgauge, or write them into a query of your own (--query)"
+            "conditions (where) choose rows from what the query counts, and no query states them; "
+            "let fairgauge count (without --show-sql), or, of a database, write them into a query "
+            "of your own (--query 'SELECT ... WHERE ...') in place of where"
         )
     if spec.of_people:
         raise DataError(

@@ -141,3 +141,11 @@ def test_a_warehouse_is_not_explained_from_here(tmp_path):
     shown = run("--dialect", "snowflake", "--columns", str(columns), *flags)
     assert shown.exit_code == 2
     assert "cannot be explained from here" in shown.output
+
+
+def test_conditions_are_counted_without_the_query_or_written_into_one(tmp_path):
+    data = str(_written(tmp_path, ".csv"))
+    assert CliRunner().invoke(main, ["count", data, *FLAGS, "--where", "y = 1"]).exit_code == 0
+    shown = run(data, *FLAGS, "--where", "y = 1")
+    assert shown.exit_code == 2
+    assert "let fairgauge count (without --show-sql), or, of a database, write" in shown.stderr
