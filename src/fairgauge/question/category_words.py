@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from fairgauge.values import Value, matches, name_of
 
@@ -125,6 +125,15 @@ def codes_of_missing(values: Iterable[Value]) -> list[Value]:
     if len(others) < 2:
         return []
     return [known[name] for name in codes if not min(others) <= int(name) <= max(others) + 1]
+
+
+def may_be_codes(values: Collection[Value]) -> bool:
+    """Return whether numbers may name categories, as codes do: they are whole, and few.
+
+    >>> may_be_codes([1, 2, 31]), may_be_codes([1.5, 2]), may_be_codes(range(80))
+    (True, False, False)
+    """
+    return len(values) <= _MOST_CODES and all(isinstance(each, int) for each in values)
 
 
 def is_one_of(value: Value, values: Iterable[Value]) -> bool:

@@ -191,7 +191,8 @@ def read_features(value: object, path: str, problems: list[Problem]) -> tuple[Fe
         if each.quantiles:
             message = (
                 f"the numbers of {quote(each.column)} are cut at quantiles for strata of rows that "
-                "why counts; give cut points"
+                "why counts; give cut points, such as those that why found, which the spec of its "
+                "JSON report lists under strata"
             )
             problems.append(Problem(path, message))
     return features

@@ -41,6 +41,7 @@ from fairgauge.question.category_words import (
     codes_of_missing,
     is_one_of,
     is_undecided,
+    may_be_codes,
     means_missing,
     two_codes,
 )
@@ -682,7 +683,8 @@ def many_strata(
         if each.role is Role.STRATUM and asked and not each.cuts:
             levels, sizes = cube.levels[each], rows_by_level[each].tolist()
             cuts = quartiles(levels, sizes[: len(levels)])
-            if cuts and len(levels) > len(cuts) + 1:  # else as many strata as before
+            # else as many strata as before, or codes, which have no order
+            if cuts and len(levels) > len(cuts) + 1 and not may_be_codes(levels):
                 listed[each.column] = ",".join(map(name_of, cuts))
     sparse = len(rows) >= _MANY_GROUPS and rows[few].sum() > rows.sum() / 2
     if not sparse and not (listed and len(rows) > _MOST_READABLE):

@@ -286,7 +286,11 @@ def test_many_thin_strata_are_to_be_cut_or_merged():
     (each,) = (d for d in gaps.diagnostics if d.code is DiagnosticCode.MANY_STRATA)
     assert each.message.endswith("--control 'dti:4,10,20' (fairgauge.cut('dti', [4, 10, 20]))")
     (each,) = found(rows, DiagnosticCode.MANY_STRATA, strata="branch")
-    assert each.message.endswith("adjusted for them; merge them")
+    merged = "adjusted for them; put values together (recode, --recode), or name fewer columns"
+    assert each.message.endswith(merged)
+    purposes = rows.with_columns(purpose=pl.Series([1, 2, 4, 5, 31, 32, 5, 5] * (ROWS // 8)))
+    (each,) = found(purposes, DiagnosticCode.MANY_STRATA, strata=["branch", "purpose"])
+    assert each.message.endswith(merged)  # codes have no order to be cut in
     crossed = [{"column": "dti", "cuts": [10]}, "branch"]
     assert found(rows, DiagnosticCode.MANY_STRATA, strata=crossed)
     assert not found(rows, DiagnosticCode.MANY_STRATA, strata=crossed[:1])

@@ -381,7 +381,11 @@ def _many_strata(d: Diagnostic) -> str:
         cut_options(str(column), str(cuts).split(","), flag)
         for column, cuts in zip(d["columns"], d["cuts"], strict=True)
     ]
-    what = f"cut numbers into intervals, such as {' and '.join(cut)}" if cut else "merge them"
+    what = (
+        f"cut numbers into intervals, such as {' and '.join(cut)}"
+        if cut
+        else ("put values together (recode, --recode), or name fewer columns")
+    )
     share = f"{d['share']:.0%}"
     few = f"{share} of the rows are in strata of fewer than {d['minimum']} rows; "
     return (
