@@ -79,7 +79,7 @@ def named(found: fg.Check, text: str) -> bool:
     return any(text in each.reason for each in found.unread)
 
 
-@pytest.mark.parametrize("layout", ["one space"])
+@pytest.mark.parametrize("layout", MARKS)
 @given(
     drawn=tables(),
     ending=st.sampled_from([*ENDINGS, *INSTEAD]),

@@ -34,7 +34,7 @@ from fairgauge.question.category_words import is_total, is_unknown
 _COUNTS_AND_RATE = (ColumnRole.N, ColumnRole.SELECTED, ColumnRole.RATE)
 _NUMBERS = (*_COUNTS_AND_RATE, ColumnRole.RATIO, ColumnRole.NOT_SELECTED)
 _FOUND_BY_ARITHMETIC = (*_COUNTS_AND_RATE, ColumnRole.RATIO)
-_FEWEST_PARTS, _FEWEST_ROWS = 2, 2
+_FEWEST_PARTS, _FEWEST_ROWS, _FEWEST_NUMBERS = 2, 2, 2
 _NOTED = "Unknown"
 
 
@@ -65,6 +65,7 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
     """
     differing = tuple(differing_cells(grid))
     grid = regular(grid, roles or ())
+    _check_header(grid)
     found = _roles(grid, roles or {})
     _check_found(grid, found)
     category = [i for i, role in found.items() if role is ColumnRole.CATEGORY]
@@ -214,6 +215,16 @@ def _kind(categories: Sequence[str]) -> RowKind:
     if any(is_unknown(value) for value in categories):
         return RowKind.UNKNOWN
     return RowKind.TOTAL if any(is_total(value) for value in categories) else RowKind.GROUP
+
+
+def _check_header(grid: Grid) -> None:
+    """Refuse a first row of numbers, which would be lost as the names of columns."""
+    numbers = sum(read_number(name) is not None for name in grid.header)
+    if numbers >= _FEWEST_NUMBERS and not any(map(role_of, grid.header)):
+        raise DataError(
+            f"{_called(grid)} has no header: its first row is {listing(grid.header)}; "
+            "add the names of its columns above"
+        )
 
 
 def _roles(grid: Grid, given: Mapping[str, ColumnRole]) -> dict[int, ColumnRole]:

@@ -24,7 +24,8 @@ from fairgauge.published._own_reports import (
     sheets_to_publish,
     tables_to_publish,
 )
-from fairgauge.published._single_spaces import single_spaced, why_not_read
+from fairgauge.published._page_breaks import whole_tables
+from fairgauge.published._single_spaces import line_cells, single_spaced, why_not_read
 from fairgauge.published._unknown_notes import (
     UnknownNote,
     noted_unknown,
@@ -176,7 +177,7 @@ def _with_lost(grids: Sequence[Grid], lines: Iterable[tuple[str, str]]) -> list[
 
 def _lines(text: str, suffix: str, first: int = 1) -> Iterator[tuple[str, str]]:
     """Yield the place of every line of a text, or row of a table in HTML, and its cells."""
-    lines = text.splitlines()
+    lines = text.replace("\f", "").splitlines()
     match _kind(text, lines, suffix):
         case ".html":
             for _, rows in _tables_of_html(text):
@@ -203,7 +204,7 @@ def _kind(text: str, lines: Sequence[str], suffix: str) -> str:
 
 
 def _grids(text: str, suffix: str) -> list[Grid]:
-    lines = text.splitlines()
+    lines = text.replace("\f", "").splitlines()
     match _kind(text, lines, suffix):
         case ".html":
             return _of_html(text)
@@ -292,7 +293,7 @@ def _of_csv(text: str, delimiter: str) -> list[Grid]:
                 blocks.append([])
     except csv.Error as error:
         raise DataError(f"the table is no CSV: {error}") from None
-    return [grid for block in blocks for grid in _grid("", block)]
+    return [grid for block in whole_tables(blocks, list) for grid in _grid("", block)]
 
 
 def _looks_like_csv(lines: Sequence[str]) -> bool:
@@ -319,7 +320,13 @@ def _of_blocks(lines: Iterable[str]) -> list[Grid]:
             blocks[-1].append(line.rstrip(" "))
         elif blocks[-1]:
             blocks.append([])
-    return [grid for block in blocks for part in stacked(block) for grid in _of_block(part)]
+    whole = whole_tables(blocks, _cells_of_line)
+    return [grid for block in whole for part in stacked(block) for grid in _of_block(part)]
+
+
+def _cells_of_line(line: str) -> list[str]:
+    wide = _WIDE_SPACE.split(line.strip(" "))
+    return wide if len(wide) > 1 else line_cells(line)
 
 
 def _of_block(lines: Sequence[str]) -> list[Grid]:
@@ -358,17 +365,18 @@ def _spread(rows: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
 
 
 def _of_markdown(lines: Sequence[str]) -> list[Grid]:
-    found: list[Grid] = []
+    blocks: list[list[list[str]]] = []
     name, rows = "", list[list[str]]()
     for line in [*lines, ""]:
         if "|" in line:
             if not _RULE.match(line):
                 rows.append(_pipe_cells(line))
         else:
-            found += _grid(name, rows)
+            if rows:
+                blocks.append([[name], *rows] if name else rows)
             name = _unescaped(line.strip().strip("#*_: ")) or ("" if rows else name)
             rows = []
-    return found
+    return [grid for block in whole_tables(blocks, list) for grid in _grid("", block)]
 
 
 def _pipe_cells(line: str) -> list[str]:
@@ -476,7 +484,8 @@ def _tables_of_html(text: str) -> list[tuple[str, list[list[str]]]]:
 
 
 def _of_html(text: str) -> list[Grid]:
-    return [grid for name, rows in _tables_of_html(text) for grid in _grid(name, rows)]
+    blocks = [[[name], *rows] if name else rows for name, rows in _tables_of_html(text)]
+    return [grid for block in whole_tables(blocks, list) for grid in _grid("", block)]
 
 
 def _sheets(content: bytes, path: Path) -> tuple[list[Grid], list[tuple[str, str]]]:

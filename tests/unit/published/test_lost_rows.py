@@ -81,3 +81,53 @@ def test_a_text_of_a_folder_with_rows_that_cannot_be_read_is_undecided(tmp_path)
     found = fg.check(tmp_path, rules=RULE)
     assert [each.counts for each in found.unread] == [True]
     assert (found.verdict, found.exit_code) == (Outcome.INCONCLUSIVE, 3)
+
+
+CELLS = [
+    ["Category", "Applicants", "Selected", "Rate", "Impact ratio"],
+    ["Male", "2319", "1720", "74.2%", "1.000"],
+    ["Non-binary", "2041", "1514", "74.2%", "1.000"],
+    ["Female", "1848", "499", "27.0%", "0.964"],
+    ["Other", "300", "222", "74.0%", "0.997"],
+]
+
+
+def written(rows, style):
+    if style == "html":
+        return "<table>" + "".join(f"<tr><td>{'<td>'.join(row)}</tr>" for row in rows) + "</table>"
+    mark = {"csv": ",", "tabs": "\t", "one space": " ", "markdown": "|"}[style]
+    lines = [mark.join(row) for row in rows]
+    if style == "markdown" and rows[0] == CELLS[0]:
+        lines.insert(1, "|".join(["---"] * 5))
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("gap", ["\n", "\f", "\n\f", "\nContinued on next page\n\n", "\n3\n\n"])
+@pytest.mark.parametrize("style", ["csv", "tabs", "one space", "markdown", "html"])
+def test_a_table_goes_on_behind_a_gap_or_a_page_break(tmp_path, style, gap):
+    suffix = {"csv": "csv", "markdown": "md", "html": "html"}.get(style, "txt")
+    path = tmp_path / f"table.{suffix}"
+    path.write_text(written(CELLS[:3], style) + gap + written(CELLS[3:], style))
+    found = fg.check(path, rules=RULE)
+    (table,) = found.tables
+    assert [group.n for group in table.groups] == [2319, 2041, 1848, 300]
+    assert ([each.row for each in table.errors], found.exit_code) == ([(3, "Female")], 1)
+
+
+@pytest.mark.parametrize("style", ["csv", "tabs", "one space", "markdown"])
+@pytest.mark.parametrize("title", ["Race", "Table 2: Race"])
+def test_rows_below_a_title_without_a_header_are_refused_or_named(tmp_path, style, title):
+    """Which columns they have is not known: they may be of another table."""
+    path = tmp_path / f"table.{'csv' if style == 'csv' else 'txt'}"
+    path.write_text(f"{written(CELLS[:3], style)}\n{title}\n\n{written(CELLS[3:], style)}")
+    try:
+        found = fg.check(path, rules=RULE)
+    except DataError as error:
+        assert "has no header" in str(error)
+    else:
+        assert (len(found.unread), found.exit_code) == (2, 3)
+
+
+def test_a_table_without_a_header_is_refused():
+    with pytest.raises(DataError, match="has no header: its first row is 'Male', '2319', '1720'"):
+        fg.check(written(CELLS[1:], "csv"))
