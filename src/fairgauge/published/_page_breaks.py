@@ -38,11 +38,8 @@ def whole_tables(
         rest = list(block)
         while rest and _PAGE.fullmatch(" ".join(filter(None, cells(rest[0])))):
             rest = rest[1:]
-        if (
-            rest
-            and found
-            and any(_is_like(cells(rest[0]), cells(row)) for row in reversed(found[-1]))
-        ):
+        above = reversed(found[-1]) if found else ()
+        if rest and any(_is_like(cells(rest[0]), cells(row)) for row in above):
             found[-1] += rest
         elif rest:
             found.append(block)
