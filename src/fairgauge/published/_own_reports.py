@@ -13,7 +13,7 @@ _MARKDOWN = re.compile(r"^\*\*Tables to publish\*\*\s*$(.*?)(?=^#|\Z)", re.DOTAL
 _HTML = re.compile(r"<h\d[^>]*>\s*Tables to publish\s*</h\d>(.*?)(?=<h[123]\b|\Z)", re.DOTALL)
 _TEXT = re.compile(r"^Tables to publish\s*$.*^In parentheses: ", re.DOTALL | re.MULTILINE)
 _FULL_REPORT = re.compile(r"^## |<section id=\"record\"", re.MULTILINE)
-_COUNT = r"\d[\d,]*"
+_COUNT = r"(?<![\w.,])\d[\d,]*"
 _LACKING = rf"; ({_COUNT}) more lacks? it \(({_COUNT}) in all\)"
 _TOGETHER = rf"({_COUNT}) [^()]*\(n\), ({_COUNT}) [^;.]*(?:{_LACKING})?"
 _UNKNOWN = re.compile(r"Of unknown category[^.]*?: ([^.]*\.)")
@@ -24,6 +24,8 @@ _AUDIT = re.compile(
     re.MULTILINE,
 )
 """What every report of an audit begins with, or holds."""
+_EXCLUDED = re.compile(r'"exclude_groups": \[\s*[^\]\s]')
+"""Of the specification that every report ends with."""
 
 
 _NO_TABLES = (
@@ -85,23 +87,33 @@ class OwnStatements:
     together : people of all groups and, of them, the selected.
     lacking : people without a rate, and all people of the groups with them.
     unknown : people of unknown category; empty where no sentence is about these.
+    excludes : whether the report excludes groups: their people are in the tables of other features,
+        and in no intersection.
     """
 
     together: frozenset[tuple[int, int]]
     lacking: frozenset[tuple[int, int]]
     unknown: frozenset[int]
+    excludes: bool = False
 
 
-def own_statements(text: str, name: str) -> OwnStatements:
+def own_statements(text: str, name: str, names: Sequence[str] = ()) -> OwnStatements:
     """Return what the sentences of a report state of the table of a name.
 
-    >>> text = "Groups of sex together: 90 people with a known rate (n), 30 selected."
-    >>> own_statements(text + " Of unknown category: 7 people in sex.", "Groups of sex")
-    OwnStatements(together=frozenset({(90, 30)}), lacking=frozenset(), unknown=frozenset({7}))
+    ``names`` are those of all its tables: a feature may be called as a part of a sentence is.
+
+    >>> text = "Groups of U.S. sex together: 9 people with a known rate (n), 3 selected."
+    >>> text += " Of unknown category: 7 people in U.S. sex."
+    >>> found = own_statements(text, "Groups of U.S. sex")
+    >>> found.together, found.unknown
+    (frozenset({(9, 3)}), frozenset({7}))
     """
-    feature = re.escape(name.removeprefix("Groups of "))
     found = re.findall(rf"{re.escape(name)} together: {_TOGETHER}", text)
-    unknown = re.compile(rf"({_COUNT})[^,.:]* in {feature}(?=[,. ])")
+    features = [each.removeprefix("Groups of ") for each in {name, *names}]
+    for feature in sorted(features, key=len, reverse=True):
+        place = "<own>" if feature == name.removeprefix("Groups of ") else "<other>"
+        text = re.sub(rf"(?<= in ){re.escape(feature)}(?=[,. ])", place, text)
+    unknown = re.compile(rf"({_COUNT}) [^,.:]* in <own>")
     return OwnStatements(
         together=frozenset((_whole(n), _whole(selected)) for n, selected, _, _ in found),
         lacking=frozenset((_whole(more), _whole(every)) for _, _, more, every in found if more),
@@ -109,6 +121,7 @@ def own_statements(text: str, name: str) -> OwnStatements:
             max((_whole(number) for number in unknown.findall(sentence)), default=0)
             for sentence in _UNKNOWN.findall(text)
         ),
+        excludes=bool(_EXCLUDED.search(text)),
     )
 
 

@@ -52,7 +52,9 @@ _FEWEST_NAMES, _FEWEST_LINES = 2, 3
 _WIDE_SPACE = re.compile(r"\t|\s{2,}")
 _TEXT_CELLS = ("td", "th")
 _ORDINALS = ("st", "nd", "rd", "th")
-_TAG = re.compile(r"<[^>]*>")
+_TAG = re.compile(r"</?[a-z!][^>]*>", re.IGNORECASE)
+_TITLE_MARKS = re.compile(r"^[#*_: ]+|(?<!\\)[#*_: ]+$")
+"""Emphasis around a title of Markdown, and no escaped mark at its end."""
 _TITLES = ("caption", "h1", "h2", "h3", "h4", "h5", "h6")
 
 
@@ -137,16 +139,17 @@ def grids_of_text(text: str, suffix: str = ".txt") -> list[Grid]:
     found = _with_lost(_grids(plain, suffix), _lines(plain, suffix, first))
     grids = [replace(grid, noted_unknown=noted) for grid in found]
     sentences = " ".join(_unescaped(_TAG.sub(" ", text)).split())
+    names = [grid.name for grid in grids]
     if published is text:
         above = [len(_grids(plain[: note.start], suffix)) for note in notes]
-        stated = [(grid, own_statements(sentences, grid.name)) for grid in grids]
+        stated = [(grid, own_statements(sentences, grid.name, names)) for grid in grids]
         pasted = [replace(grid, own=of if of.together else None) for grid, of in stated]
         return _with_notes(pasted, notes, above)
     others = _grids(copied_pages(text), suffix)
     return [
         replace(
             grid,
-            own=own_statements(sentences, grid.name),
+            own=own_statements(sentences, grid.name, names),
             copies=tuple(each for each in others if each.name == grid.name),
         )
         for grid in grids
@@ -374,7 +377,7 @@ def _of_markdown(lines: Sequence[str]) -> list[Grid]:
         else:
             if rows:
                 blocks.append([[name], *rows] if name else rows)
-            name = _unescaped(line.strip().strip("#*_: ")) or ("" if rows else name)
+            name = _unescaped(_TITLE_MARKS.sub("", line.strip())) or ("" if rows else name)
             rows = []
     return [grid for block in whole_tables(blocks, list) for grid in _grid("", block)]
 
@@ -494,6 +497,7 @@ def _sheets(content: bytes, path: Path) -> tuple[list[Grid], list[tuple[str, str
     lines: list[tuple[str, str]] = []
     sheets = _workbook(content, path).worksheets
     own = sheets_to_publish(sheets)
+    asked = " ".join(str(row[0].value) for row in sheets[-1].rows) if own else ""
     for sheet in own or sheets:
         if sheet.max_row * sheet.max_column > MOST_CELLS:
             raise DataError(
@@ -508,10 +512,11 @@ def _sheets(content: bytes, path: Path) -> tuple[list[Grid], list[tuple[str, str
         text = "\n".join(" ".join(dict.fromkeys(filter(None, row))) for row in rows)
         name, notes = "" if own else sheet.title, [] if own else unknown_notes(text)
         noted = noted_unknown(text)
-        grids = [
-            replace(grid, noted_unknown=noted, own=own_statements(text, grid.name) if own else None)
-            for grid in _grid(name, rows)
-        ]
+        grids = [replace(grid, noted_unknown=noted) for grid in _grid(name, rows)]
+        if own:
+            names = [grid.name for grid in grids]
+            stated = [own_statements(f"{text} {asked}", each, names) for each in names]
+            grids = [replace(grid, own=of) for grid, of in zip(grids, stated, strict=True)]
         above = [len(_grid(name, rows[: note.line - 1])) for note in notes]
         found += _with_notes(grids, notes, above)
         places = (f"row {i} of the sheet {quote(sheet.title)}" for i in range(1, len(rows) + 1))

@@ -53,12 +53,14 @@ def _compared(one: PublishedTable, many: PublishedTable) -> Iterator[Finding]:
     if not parts:
         return
     every = {other for rows in parts.values() for other in rows}
+    excludes = many.own is not None and many.own.excludes
     for row in one.groups:
         held = parts.get(row.name.casefold(), {})
         for role in _COUNTS:
             if held and getattr(row, role) is not None:
-                yield from _sum(row, role, list(held.values()), many, whole=len(held) == len(every))
-    whole = all(len(rows) == len(every) for rows in parts.values())
+                complete = not excludes and len(held) == len(every)
+                yield from _sum(row, role, list(held.values()), many, whole=complete)
+    whole = not excludes and all(len(rows) == len(every) for rows in parts.values())
     yield from _people(one, many, whole=whole)
 
 

@@ -230,3 +230,42 @@ def test_sentences_below_pasted_tables_are_held_against_their_rows():
     found = fg.check(changed)
     assert found.errors == 1
     assert "states 393 people in all groups together" in " ".join(str(found).split())
+
+
+NAMES = ["race2", "q1", "sex*", "U.S. race: all", "race 2", "in sex, 7", "_group_"]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
+def test_a_report_is_right_whatever_its_columns_are_called(tmp_path, suffix, name):
+    pandas = pytest.importorskip("pandas")
+    rows = pandas.DataFrame(FRAME).rename(columns={"race": name})
+    rows.loc[::9, name] = None
+    rows.loc[::31, "sex"] = None
+    asked = {"preset": "nyc-ll144", "prediction": "hired", "positive": 1}
+    path = tmp_path / f"audit.{suffix}"
+    fg.audit(rows, **asked, sensitive=["sex", name]).save(path)
+    found = fg.check(path)
+    assert [fault.message for table in found.tables for fault in table.errors] == []
+    assert [each.name for each in found.tables] == [
+        "Groups of sex", f"Groups of {name}", f"Groups of sex*{name}"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
+def test_people_of_excluded_groups_are_in_no_intersection(tmp_path, suffix):
+    pandas = pytest.importorskip("pandas")
+    rows = pandas.DataFrame(FRAME).assign(year=2)
+    rows.loc[::9, "sex"] = "X"
+    path = tmp_path / f"audit.{suffix}"
+    fg.audit(
+        rows,
+        preset="nyc-ll144",
+        prediction="hired",
+        positive=1,
+        sensitive=["sex", "race"],
+        exclude_groups=["X"],
+        where="2 <= year < 3",
+    ).save(path)
+    assert fg.check(path).errors == 0
