@@ -87,6 +87,7 @@ def compare_reports(
     same, refused = _rows(before, after, same_rows)
     asked = [d.key for d in differences if d.key in BY_NAME and not BY_NAME[d.key].comparable]
     if asked:
+        same = same_rows if same_rows is not None else same or _same_table(before, after)
         refused = Reason.of(ReasonCode.ASKED_DIFFERENTLY, keys=", ".join(asked))
     own = tuple({rate.name: rate for rate in (*before.own, *after.own)}.values())
     pairs, lonely = _paired(before.estimates, after.estimates)
@@ -220,6 +221,12 @@ def _rows(old: Report, new: Report, stated: bool | None) -> tuple[bool, Reason |
     if old.data.rows == new.data.rows and all(sizes[0][key] == sizes[1][key] for key in shared):
         return True, _same_rows("sizes")
     return False, None
+
+
+def _same_table(old: Report, new: Report) -> bool:
+    """Return whether both count one table, as where one counts its people and one its rows."""
+    tables = [(r.data.source, r.data.rows, _asked(dict(r.spec), "where")) for r in (old, new)]
+    return tables[0] == tables[1]
 
 
 def _same_rows(evidence: str) -> Reason:

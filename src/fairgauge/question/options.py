@@ -221,10 +221,10 @@ class Spec:
         counted=True, effect="the intervals are computed differently")
     person: Column = option(
         None, COLUMN, "Column identifying people, who are counted in place of rows",
-        counted=True, effect="people are counted differently")
+        counted=True, effect="people are counted differently", comparable=False)
     per_person: Person = option(
         Person.ANY, word(Person, "P"), "What counts of a person: any favourable decision, the last decision, or each (as clusters)",
-        counted=True, effect="people are counted differently")
+        counted=True, effect="people are counted differently", comparable=False)
     order: Column = option(
         None, COLUMN, "Column of numbers or dates that orders the decisions of a person",
         counted=True)

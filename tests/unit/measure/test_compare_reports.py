@@ -1053,3 +1053,54 @@ def test_no_group_silences_a_verdict_that_got_worse(added):
     before = report({"tp": 400, "fn": 90, "fp": 50, "tn": 400})
     after = report({"tp": 250, "fn": 240, "fp": 50, "tn": 401})
     assert fg.compare(before, after).worse
+
+
+def _applications(month: str, people: int, selected: int) -> pl.DataFrame:
+    """Return two applications for each person of a month, of whom ten are undecided."""
+    who = [f"{month}{i // 2}" for i in range(2 * people)]
+    decided = [None if i < 20 else int(i // 2 % 10 < selected) for i in range(2 * people)]
+    sex = ["F" if i // 2 % 2 else "M" for i in range(2 * people)]
+    return pl.DataFrame({"who": who, "month": month, "hired": decided, "sex": sex})
+
+
+def _by_month(**options) -> list[fg.Report]:
+    rows = pl.concat([_applications("may", 300, 4), _applications("june", 250, 5)])
+    asked = {"prediction": "hired", "positive": 1, "sensitive": "sex", "person": "who"} | options
+    return [fg.audit(rows, **asked, where=f"month = {month}") for month in ("may", "june")]
+
+
+@pytest.mark.parametrize("format_", ["text", "markdown", "html"])
+def test_reports_on_people_are_compared_as_such(format_):
+    found = fg.compare(*_by_month())
+    text = " ".join(re.sub(r"<[^>]*>|[*|\\]", " ", render(found, format_)).split())
+    assert "10 people in the old report (missing prediction)" in text
+    assert "what people without an outcome would have shown" in text
+    assert "600 rows, 300 people, 290 used" in text
+    assert "people with a missing prediction" in text
+    assert "further rows of the same person" in text
+    assert "rows used" not in text
+    assert "cases" not in text.replace("in all cases", "")
+    where = "The old report counts only rows with month = may, the new report only rows with month"
+    assert where in html.unescape(text)
+    assert "not compared with the other rows" not in text
+
+
+def test_a_condition_of_both_reports_is_stated_of_both():
+    (one, _), (_, other) = _by_month(), _by_month()
+    text = " ".join(str(fg.compare(one, one)).split())
+    assert "Only rows with month = may are counted" in text
+    unlimited = dataclasses.replace(other, spec={**other.spec, "where": None})
+    text = " ".join(str(fg.compare(one, unlimited)).split())
+    assert "counts only rows with month = may, the new report all rows" in text
+
+
+@pytest.mark.parametrize("counted", [{"per_person": "each"}, {"person": None}])
+def test_people_and_rows_of_one_table_are_no_independent_samples(counted):
+    people, rows = _by_month()[0], _by_month(**counted)[0]
+    found = fg.compare(people, rows)
+    assert found.same_rows
+    assert all(each.interval is None for each in found.changes)
+    text = " ".join(str(found).split())
+    assert "independent rows" not in text
+    assert "audit both alike, then compare again" in text
+    assert "compare-models" not in text

@@ -75,24 +75,27 @@ def without_outcome(
     result: str,
     excluded: Mapping[str, Mapping[str, int]],
     needed: Collection[str] = _OUTCOMES,
+    people: Collection[str] = (),
 ) -> Iterator[str]:
     """Yield that no result allows for what is missing, if a ``needed`` outcome is.
 
-    ``excluded`` has the rows by reason, by the words for where they are.
+    ``excluded`` has the rows by reason, by the words for where they are; ``people`` are those words
+    where people are counted.
 
     >>> print(*without_outcome("No change", {"": {"missing label": 40}}))
     No change allows for what rows without an outcome would have shown: 40 rows (missing label).
     """
     reasons = {f"missing {each}" for each in _OUTCOMES if each in needed}
     missing = [
-        f"{numbered(rows)}{where} ({called(reason)})"
+        f"{numbered(rows, 'people' if where in people else 'rows')}{where} ({called(reason)})"
         for where, by_reason in excluded.items()
         for reason, rows in by_reason.items()
         if rows and reason in reasons
     ]
     if missing:
+        of = "people" if set(excluded) <= set(people) else "cases" if people else "rows"
         yield (
-            f"{result} allows for what rows without an outcome would have shown: "
+            f"{result} allows for what {of} without an outcome would have shown: "
             f"{listing(missing)}."
         )
 

@@ -18,6 +18,7 @@ from fairgauge.render.brief._vocabulary import (
 )
 from fairgauge.render.words.display_names import called, file_of, printable
 from fairgauge.render.words.numbers import count, listing, plural
+from fairgauge.render.words.question_sentences import counts_people
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.verdict_sentences import outcome_word
 from fairgauge.results.brief import Brief, Sentence
@@ -136,8 +137,9 @@ def _verdict(comparison: Comparison) -> Iterator[Sentence]:
 
 
 def _looked_at(comparison: Comparison) -> Iterator[Sentence]:
-    yield Sentence(f"Old: {_facts(comparison.old)}.", ("old",))
-    yield Sentence(f"New: {_facts(comparison.new)}.", ("new",))
+    old, new = units(comparison)
+    yield Sentence(f"Old: {_facts(comparison.old, old)}.", ("old",))
+    yield Sentence(f"New: {_facts(comparison.new, new)}.", ("new",))
     if comparison.same_rows:
         yield Sentence("Both reports are taken to be of the same rows.", ("same_rows",))
     elif comparison.refused is None:
@@ -153,10 +155,18 @@ def origin_name(origin: Origin) -> str:
     return called(origin.name) if origin.name else file_of(origin.source)
 
 
-def _facts(origin: Origin) -> str:
+def units(comparison: Comparison) -> tuple[str, str]:
+    """Return what each of the two reports counts: people, or the cases that rows stand for."""
+    new = comparison.spec
+    old = {**new, **{each.key: each.old for each in comparison.differences}}
+    first, second = ("people" if counts_people(each) else "cases" for each in (old, new))
+    return first, second
+
+
+def _facts(origin: Origin, unit: str) -> str:
     of = f"{file_of(origin.source)}, " if origin.name else ""
     used = f", {count(origin.used)} used" if origin.used != origin.rows else ""
-    cases = f", {count(origin.cases)} cases" if origin.cases != origin.rows else ""
+    cases = f", {count(origin.cases)} {unit}" if origin.cases != origin.rows else ""
     rows = f"{count(origin.rows)} rows{cases}{used}"
     return f"{origin_name(origin)}: {of}{rows}, audited {printable(origin.created[:10])}"
 
@@ -230,7 +240,9 @@ def _without_outcome(comparison: Comparison) -> Iterator[Sentence]:
         f" in the {name} report": origin.excluded
         for name, origin in (("old", comparison.old), ("new", comparison.new))
     }
-    for text in without_outcome("No change", found):
+    people = [where for where, unit in zip(found, units(comparison), strict=True)
+              if unit == "people"]  # fmt: skip
+    for text in without_outcome("No change", found, people=people):
         yield Sentence(text, ("old.excluded", "new.excluded"))
 
 
@@ -250,7 +262,7 @@ def _steps(comparison: Comparison) -> Iterator[Sentence]:
     refused = comparison.refused
     if refused is not None and refused.code is ReasonCode.ASKED_DIFFERENTLY:
         yield analyst("audit both alike, then compare again.", ("differences",))
-    if comparison.same_rows:
+    elif comparison.same_rows:
         yield analyst(
             "compare the models on their rows, with paired intervals (fairgauge compare-models).",
             ("same_rows",),

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.comparisons import Metric, is_of_all_groups
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import ClassKind, Direction, Outcome, Status, Turn
+from fairgauge.enums import ClassKind, Direction, Outcome, Status, Turn, Uncounted
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import _document_tree as tree
-from fairgauge.render.brief.comparison_brief import origin_name
+from fairgauge.render.brief.comparison_brief import origin_name, units
 from fairgauge.render.documents._document_parts import (
     document_of,
     listed,
@@ -383,13 +383,18 @@ def _lacking(each: Alone) -> str:
 def _data(comparison: Comparison) -> Iterator[tree.Block]:
     old, new = comparison.old, comparison.new
     sizes: list[tuple[str, float, float]] = [("rows", old.rows, new.rows)]
+    counted = set(units(comparison))
+    unit = "people" if counted == {"people"} else "cases"
+    used = "rows" if counted == {"cases"} else unit
     if (old.cases, new.cases) != (old.rows, new.rows):
-        sizes.append(("cases", old.cases, new.cases))
-    sizes.append(("rows used", old.used, new.used))
+        sizes.append((unit, old.cases, new.cases))
+    sizes.append((f"{used} used", old.used, new.used))
     for reason in dict.fromkeys([*old.excluded, *new.excluded]):
         before, after = old.excluded.get(reason, 0), new.excluded.get(reason, 0)
         if before or after:
-            sizes.append((f"rows with a {called(reason)}", before, after))
+            further = reason == Uncounted.SAME_PERSON
+            name = "further rows of the same person" if further else f"{used} with a {reason}"
+            sizes.append((called(name), before, after))
     yield tree.Table(
         "Rows",
         (tree.Column("rows", numeric=False), tree.Column("old"), tree.Column("new")),
@@ -406,8 +411,8 @@ def _data(comparison: Comparison) -> Iterator[tree.Block]:
                 tree.Column("group", numeric=False),
                 lambda each: tree.Cell(f"{called(each.group)} ({called(each.feature)})", name=True),
             ),
-            ("old n", lambda each: numbers.count(each.old_n)),
-            ("new n", lambda each: numbers.count(each.new_n)),
+            (f"old {unit if unit == 'people' else 'n'}", lambda each: numbers.count(each.old_n)),
+            (f"new {unit if unit == 'people' else 'n'}", lambda each: numbers.count(each.new_n)),
             ("old share", lambda each: numbers.percent(each.old_share)),
             ("new share", lambda each: numbers.percent(each.new_share)),
         )

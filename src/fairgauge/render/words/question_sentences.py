@@ -644,7 +644,11 @@ def conditions_of(result: object) -> list[str]:
 
 
 def chosen_rows(result: object) -> tuple[str, ...]:
-    """Return which rows were counted, where the question has conditions."""
+    """Return which rows were counted, where the question has conditions; of reports, by which."""
+    differences = getattr(result, "differences", ())
+    for each in (d for d in differences if getattr(d, "key", None) == "where"):
+        old, new = (_only_rows(asked) for asked in (each.old, each.new))
+        return (f"The old report counts {old}, the new report {new}.",)
     if not (conditions := conditions_of(result)):
         return ()
     spec = result.spec  # type: ignore[attr-defined]  # which has conditions
@@ -660,6 +664,11 @@ def chosen_rows(result: object) -> tuple[str, ...]:
             f"Rows without a value of {listing(kept, 'or')} are kept, as rows without an outcome."
         )
     return (" ".join(texts),)
+
+
+def _only_rows(conditions: object) -> str:
+    texts = BY_NAME["where"].type.write(conditions) if conditions else []
+    return f"only rows with {listing(list(map(called, texts)), most=50)}" if texts else "all rows"
 
 
 def outcome_columns(spec: Mapping[str, Any]) -> set[str | None]:
