@@ -74,6 +74,11 @@ class Preset:
         """Return the metrics of the tables to publish, which compare selections."""
         return tuple(each for each in self.options["metrics"] if each.startswith(_OF_SELECTION))
 
+    @property
+    def states_unknown(self) -> bool:
+        """Return whether a published report states apart who is of unknown category."""
+        return any("unknown category" in each for each in self.publishes)
+
     def options_for(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options of the preset that are not given themselves.
 

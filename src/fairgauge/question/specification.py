@@ -10,7 +10,7 @@ from typing import Any
 
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import Better, Method, Person, Profile, ReferenceRule, Task, Threshold
+from fairgauge.enums import Better, Method, Missing, Person, Profile, ReferenceRule, Task, Threshold
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.question.features import Above, Ordered
 from fairgauge.question.option_types import NamedReferences
@@ -198,6 +198,12 @@ def _contradictions(
     yield from _wrong_strata(spec)
     yield from _wrong_recodings(spec)
     yield from _wrong_people(spec, given)
+    if spec.missing is Missing.GROUP and spec.preset and preset(spec.preset).states_unknown:
+        message = (
+            "group gives those without a category a rate and a ratio of their own, and the preset "
+            f"{spec.preset} states them apart, as of unknown category; remove it (missing=exclude)"
+        )
+        yield Problem("missing", message)
     yield from _wrong_threshold(spec, given="threshold" in given)
     yield from _wrong_order(spec)
 

@@ -31,6 +31,11 @@ def contradictory_group(column: str) -> str:
     return f"contradictory {column}"
 
 
+def excluded_group(column: str) -> str:
+    """Return the reason that rows are in a group of a sensitive feature that is excluded."""
+    return f"group of {column} that is excluded"
+
+
 def excluded_rows(
     cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
 ) -> tuple[dict[str, int], int]:
@@ -60,7 +65,7 @@ def excluded_rows(
                 without = zip(groups, (differ, missing - differ), strict=True)
                 reasons |= {reason: n for reason, n in without if n}
             if excluded := int(rows[apart].sum()):
-                reasons[f"group of {axis.column} that is excluded"] = excluded
+                reasons[excluded_group(axis.column)] = excluded
         elif axis.role is Role.PROXY:
             any_feature |= known if known is not None else missing == 0
             reasons |= _without_probabilities(axis, missing, spec)

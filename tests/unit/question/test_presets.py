@@ -14,10 +14,12 @@ from click.testing import CliRunner
 import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.enums import Outcome
+from fairgauge.errors import SpecError
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.render import render
 from fairgauge.render._document_tree import Table
 from fairgauge.render.documents.report_document import report_document
+from fairgauge.render.words.question_sentences import unknown_sentence
 
 MEN = {"Hispanic": (205, 90), "White": (412, 215), "Black": (226, 95), "NHPI": (87, 37),
        "Asian": (321, 167), "AIAN": (24, 11), "Two or more": (115, 52)}  # fmt: skip
@@ -357,3 +359,46 @@ def test_the_smd_of_lending_has_one_decimal_in_every_table(format_):
     for value in smd.values():
         assert text.count(value) >= 2
     assert not re.search(r"\+1\.\d{2}|\u221250\.4\d", html.unescape(text))
+
+
+def _by_category(selected: str = "") -> pl.DataFrame:
+    """Return 400 applicants, of whom 40 have no sex; those are selected, and `selected` too."""
+    sexes = ["Female"] * 160 + ["Male"] * 160 + ["Non-binary"] * 40 + [None] * 40
+    hired = [int(i % 3 == 0 and (sex is None or sex in selected)) for i, sex in enumerate(sexes)]
+    hired[0] = None
+    return pl.DataFrame({"sex": sexes, "race": ["A", "B"] * 200, "hired": hired})
+
+
+_ASKED = {"prediction": "hired", "positive": 1, "sensitive": ["sex", "race"]}
+
+
+def test_people_of_unknown_category_are_no_category_to_publish():
+    rows = _by_category("Female Male Non-binary")
+    with pytest.raises(SpecError, match=r"missing: group .* nyc-ll144 states them apart"):
+        fg.audit(rows, preset="nyc-ll144", missing="group", **_ASKED)
+    text = unknown_sentence(fg.audit(rows, preset="ugesp", missing="group", **_ASKED))
+    assert text == "Who is of unknown category is in the tables as a group of its own, (missing)."
+
+
+def test_excluded_groups_are_stated_below_the_tables_to_publish():
+    rows = _by_category("Female Male Non-binary")
+    report = fg.audit(rows, preset="nyc-ll144", exclude_groups=["Non-binary"], **_ASKED)
+    stated = (
+        "Excluded groups (Non-binary), in no row of the tables of sex and sex*race, 40 rows, also "
+        "those without a known prediction."
+    )
+    text = render(report, "markdown").replace("\\*", "*")
+    assert f"<sub>{stated}</sub>" in text
+    whole = fg.audit(rows, preset="nyc-ll144", **_ASKED)
+    assert "Excluded groups" not in render(whole, "markdown")
+
+
+def test_a_feature_without_a_ratio_keeps_its_numbers_in_the_tables_to_publish():
+    """Nobody of a known sex is selected: numbers and rates are published, and why no ratio is."""
+    rows = _by_category("")
+    assert sorted({*rows["hired"]} - {None}) == [0, 1]
+    asked = _ASKED | {"sensitive": "sex", "positive": 1}
+    text = render(fg.audit(rows, preset="nyc-ll144", **asked), "markdown")
+    assert "| Female | 159 | 0 | 0.0% |" in text
+    assert "| Male | 160 | 0 | 0.0% |" in text
+    assert "There is no impact ratio: selection rate is 0 on both sides." in text

@@ -31,6 +31,7 @@ from fairgauge.render.words.metric_words import (
 )
 from fairgauge.render.words.numbers import count, listing, minus, numbered, percent, plural
 from fairgauge.render.words.question_sentences import (
+    excluded_sentence,
     only_reference,
     preset_reference_replaced,
     reference_words,
@@ -133,7 +134,8 @@ def tables_to_publish(report: Report, sections: Sequence[FeatureResults]) -> lis
     )
     tables = [table for table in every if table is not None]
     tables += (*overall_gaps(report, sections), *gaps_by_category(report, sections))
-    notes = (unknown_sentence(report), *([_PROTECTED] if rounded_to(report) else []))
+    excluded = filter(None, [excluded_sentence(report)])
+    notes = (unknown_sentence(report), *excluded, *([_PROTECTED] if rounded_to(report) else []))
     last = [replace(table, notes=(*table.notes, *notes)) for table in tables[-1:]]
     return [*tables[:-1], *last]
 
@@ -151,9 +153,10 @@ def _table(
     rows no number of selections stands beside the rate, which is not made of it; of groups that are
     known by probabilities no number at all, because nobody in them was counted.
     """
+    absent = {each.metric: each for each in _of_groups(section) if each.metric in metrics}
     metrics = [metric for metric in metrics if metric in section.metrics]
     groups = [group for group in section.groups if group.reference_kind is None]
-    if not metrics:
+    if not metrics and not (absent and all(_RATE in group.rates for group in groups)):
         return None
     terms = terms_of(report)
     level = f"{100 * report.spec['confidence']:.4g}%"
@@ -185,6 +188,12 @@ def _table(
         shown = {"estimated": estimated, "rejected": rejected}
         return _row(group, section, metrics, adjusted, together, **shown)
 
+    printed = f"In parentheses: {level} confidence intervals{which}, or why data are insufficient."
+    if not metrics:  # numbers and rates are asked for, whatever cannot be compared
+        named = [_heading(each.definition, terms) for each in absent.values()]
+        reasons = dict.fromkeys(describe_reason(e.reason) for e in absent.values() if e.reason)
+        printed = f"There is no {listing(named, 'or')}: {'; '.join(reasons)}."
+
     return tree.Table(
         caption=f"Groups of {called(section.name)}",
         columns=(tree.Column("group", numeric=False), *map(tree.Column, heads)),
@@ -196,7 +205,7 @@ def _table(
         stacked=True,
         notes=(
             *([_ESTIMATED] if estimated else []),
-            f"In parentheses: {level} confidence intervals{which}, or why data are insufficient.",
+            printed,
             *filter(None, [rounding_sentence(report)]),
             *lacking,
             *([f"Rates and what compares them are weighted by {weight}."] if weight else []),

@@ -10,6 +10,7 @@ from fairgauge.enums import (
     Closed,
     DiagnosticCode,
     Favourable,
+    Missing,
     Person,
     ReferenceRule,
     Task,
@@ -25,7 +26,7 @@ from fairgauge.question.presets import preset, preset_names
 from fairgauge.render.words.display_names import called, printable
 from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.words.numbers import count, listing, numbered, plural
-from fairgauge.resolve.excluded_rows import contradictory_group, missing_group
+from fairgauge.resolve.excluded_rows import contradictory_group, excluded_group, missing_group
 from fairgauge.results.report import Report
 from fairgauge.values import Json
 
@@ -403,12 +404,39 @@ def unknown_sentence(report: Report) -> str:
             number = numbered(each["people"] - each["known"], unit(report))
             listed.append(f"{number} in {called(each.feature)} (estimated from probabilities)")
     markers = _marker_sentence(report)
+    if report.spec.get("missing") == Missing.GROUP:
+        text = "Who is of unknown category is in the tables as a group of its own, (missing)."
+        return f"{text} {markers}".rstrip()
     if not listed and markers:
         return markers
     counted = (
         f"Of unknown category{_among_known(report)}: {', '.join(listed) or f'no {unit(report)}'}."
     )
     return f"{counted} {markers}".rstrip()
+
+
+def excluded_sentence(report: Report) -> str:
+    """Return how many rows are in no row of the tables of a feature: their group is excluded."""
+    counted = {
+        each["column"]: report.data.excluded.get(excluded_group(each["column"]), 0)
+        for each in report.spec["sensitive"]
+    }
+    parts = [
+        f"{called(column)}{_and_of(column, report)}, {numbered(rows, unit(report))}"
+        for column, rows in counted.items()
+        if rows
+    ]
+    if not parts:
+        return ""
+    lacking = " or ".join(incomplete(report))
+    known = f", also those without a known {lacking}" if lacking else ""
+    names = listing([called(name) for name in report.spec["exclude_groups"]])
+    return f"Excluded groups ({names}), in no row of the tables of {'; of '.join(parts)}{known}."
+
+
+def _and_of(column: str, report: Report) -> str:
+    joint = [name for name, parts in _intersections(report.spec).items() if column in parts]
+    return f" and {listing([called(name) for name in joint])}" if joint else ""
 
 
 def _marker_sentence(report: Report) -> str:
@@ -541,7 +569,8 @@ def cut_words(report: Report, at: float | None = None) -> str:
     if threshold == Threshold.MEDIAN:
         found = {group.threshold for group in report.groups} - {None}
         value = f" ({found.pop():.4g})" if len(found) == 1 else ""
-        return f"{'<' if turned else '>'} the median of the scores{value}"
+        unweighted = ", each row once, whatever its weight" if report.spec.get("weight") else ""
+        return f"{'<' if turned else '>'} the median of the scores{value}{unweighted}"
     listed = threshold if at is None else (at,)
     return f"{sign} {listing([_text(each) for each in listed], 'or')}"
 
