@@ -312,7 +312,7 @@ def _wrong_decisions_of_people(spec: Spec) -> Iterator[Problem]:
             if name == "score":
                 message += (
                     ", or give one row for each person, with the score that counts, such as the "
-                    "highest (SELECT ..., MAX(score) ... GROUP BY person; --query), without person"
+                    "highest, without person"
                 )
             yield Problem(name, message)
     if not (spec.label or spec.prediction or spec.score):

@@ -402,3 +402,13 @@ def test_a_feature_without_a_ratio_keeps_its_numbers_in_the_tables_to_publish():
     assert "| Female | 159 | 0 | 0.0% |" in text
     assert "| Male | 160 | 0 | 0.0% |" in text
     assert "There is no impact ratio: selection rate is 0 on both sides." in text
+
+
+def test_the_median_of_weighted_rows_is_stated_to_be_unweighted():
+    rows = pl.DataFrame(
+        {"sex": ["F", "M"] * 50, "score": [i / 100 for i in range(100)], "w": [1, 9] * 50}
+    )
+    asked = {"preset": "nyc-ll144", "score": "score", "sensitive": "sex"}
+    weighted = " ".join(str(fg.audit(rows, weight="w", **asked)).split())
+    assert "the score is > the unweighted median of the scores (0.495)" in weighted
+    assert "unweighted" not in str(fg.audit(rows, **asked))

@@ -569,8 +569,8 @@ def cut_words(report: Report, at: float | None = None) -> str:
     if threshold == Threshold.MEDIAN:
         found = {group.threshold for group in report.groups} - {None}
         value = f" ({found.pop():.4g})" if len(found) == 1 else ""
-        unweighted = ", each row once, whatever its weight" if report.spec.get("weight") else ""
-        return f"{'<' if turned else '>'} the median of the scores{value}{unweighted}"
+        unweighted = "unweighted " if report.spec.get("weight") else ""
+        return f"{'<' if turned else '>'} the {unweighted}median of the scores{value}"
     listed = threshold if at is None else (at,)
     return f"{sign} {listing([_text(each) for each in listed], 'or')}"
 
