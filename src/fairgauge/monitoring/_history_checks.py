@@ -408,31 +408,43 @@ def _never(
 def _jumps(periods: Sequence[Period], values: Array) -> Array:
     """Return the usual logs of rows of the periods that are far from them, nan of the others.
 
-    The first seven are compared with three or four of their weekday after them. Where a few are far
-    they are no measure of later ones; of more, what is usual is what came first.
+    The first 14 are compared with three of their weekday after them. Where a few are far they are
+    no measure of later ones; of more, what is usual is what came first. A change that lasts is no
+    measure of those before it.
     """
-    usual, first = np.full(len(values), np.nan), slice((_LAST_WEEKDAYS + 1) * WEEK)
-    early = _far(periods[first][::-1], values[first][::-1], least=3)[::-1][:WEEK]
-    if 2 * np.isfinite(early).sum() < WEEK:
-        usual[: len(early)] = early
-    others = np.flatnonzero(np.isnan(usual)).tolist()
-    usual[others] = _far([periods[t] for t in others], values[others])
+    deviations: dict[bool, list[float]] = {False: [], True: []}
+    usual = _far(periods, values, deviations)
+    apart = np.isfinite(usual)
+    lasting = apart & (np.append(apart[1:], False) | np.insert(apart[:-1], 0, False))
+    held = np.flatnonzero(~lasting[: (_LAST_WEEKDAYS + 1) * WEEK])[::-1]
+    early = np.full(len(values), np.nan)
+    early[held] = _far([periods[t] for t in held], values[held], deviations, least=3)
+    early[2 * WEEK :] = np.nan
+    if 0 < 2 * np.isfinite(early).sum() < WEEK:
+        others = np.flatnonzero(np.isnan(early)).tolist()
+        usual = early
+        usual[others] = _far([periods[t] for t in others], values[others])
     return usual
 
 
-def _far(periods: Sequence[Period], values: Array, least: int = 1) -> Array:
+def _far(
+    periods: Sequence[Period],
+    values: Array,
+    deviations: dict[bool, list[float]] | None = None,
+    least: int = 1,
+) -> Array:
     """Return what the periods are far from that is usual, nan of the others.
 
     Each is compared with the median of the last four of its weekday (of hours, and its hour) that
     are not far themselves, so that a change remains one as long as it lasts. Up to seven successive
     periods that are all higher or all lower may be far together.
     """
-    usual, apart = np.full((2, len(values)), np.nan)
+    usual, apart, varied = np.full((3, len(values)), np.nan)
     sampling = np.sqrt(2 / np.exp(values))
     at = {ordinal(each): t for t, each in enumerate(periods)}
     alike: dict[int, list[float]] = {}
     known: list[int] = []
-    deviations: dict[bool, list[float]] = {False: [], True: []}
+    deviations = {False: [], True: []} if deviations is None else deviations
     run: list[int] = []
 
     def learn(learned: Sequence[int]) -> None:
@@ -440,8 +452,8 @@ def _far(periods: Sequence[Period], values: Array, least: int = 1) -> Array:
             if np.isnan(usual[s]):
                 known.append(s)
                 alike.setdefault(ordinal(periods[s]) % lag, []).append(values[s])
-                if not np.isnan(apart[s]):
-                    deviations[at_weekend(periods[s])].append(apart[s])
+                if not np.isnan(varied[s]):
+                    deviations[at_weekend(periods[s])].append(varied[s])
 
     lag = LAGS[periods[0].length][0]
     for t, each in enumerate(periods):
@@ -449,7 +461,11 @@ def _far(periods: Sequence[Period], values: Array, least: int = 1) -> Array:
             learn([run.pop(0)])
         same = alike.get(ordinal(each) % lag, [])[-_LAST_WEEKDAYS:]
         if len(same) >= least and len(known) >= FEWEST_PERIODS:
-            apart[t] = values[t] - median(same)
+            kind = [values[s] for s in known if at_weekend(periods[s]) == at_weekend(each)]
+            varied[t], apart[t] = (
+                values[t] - median(same),
+                values[t] - _usual_of(same, values[t], kind),
+            )
             sampling[t] = math.sqrt(2 / math.exp(max(values[t], values[t] - apart[t])))
         off = abs(apart[t]) > _VOLUME and not returns(periods, usual, at, t)
         if run and not (off and apart[t] * apart[run[-1]] > 0):
@@ -471,6 +487,21 @@ def _far(periods: Sequence[Period], values: Array, least: int = 1) -> Array:
             usual[new] = values[new] - apart[new]
         elif (usual_day := _usual_day(periods, values, known, t)) is not None:
             usual[t] = usual_day
+    return usual
+
+
+def _usual_of(same: Sequence[float], value: float, kind: Sequence[float]) -> float:
+    """Return the median of the same weekday, of two that differ the nearer one.
+
+    One alone that is far from the value is no measure, nan, where it is also farther from the
+    median of its kind.
+    """
+    usual = median(same)
+    if len(same) == 2 and abs(same[0] - same[1]) > _VOLUME:
+        return min(same, key=lambda each: abs(each - value))
+    if len(same) == 1 and abs(value - usual) > _VOLUME:
+        middle = median(kind)
+        return math.nan if abs(value - middle) < abs(usual - middle) else usual
     return usual
 
 
