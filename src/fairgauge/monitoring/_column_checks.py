@@ -33,6 +33,8 @@ With six deviations this is as 10 times with 3.5. A period of more than 634 rows
 as much as one of 192 does by sampling, as shares vary by period however many rows there are.
 """
 _FEWEST_ROWS = 5
+_INSTEAD = 0.75
+"""The part of the rows of a new value that another must have lost to be the same one."""
 FIRST = 3
 """Periods that may lack a value by mistake when monitoring begins; after more it is a new one."""
 _CLUSTER = 10.0
@@ -430,7 +432,8 @@ def _since_new(
 ) -> Iterator[Suspected]:
     """Yield a new value as long as another has fewer rows than before, as of two spellings.
 
-    The last seven periods with the new value are held against the two weeks before it.
+    The last seven periods with the new value are held against the two weeks before it. They are
+    named as the same one where that other has lost about as many rows as are new.
     """
     before = range(max(at - _RECENT_PERIODS, 0), at)
     of_all = sum(sizes[s] for s in before)
@@ -449,7 +452,8 @@ def _since_new(
         share = usual[value]
         sampling = math.sqrt(share * (1 - share) * (1 / rows + 1 / of_all))
         if less[value] > max(_DRIFT, _DEVIATIONS * sampling):
-            last, instead = t, value
+            came = sum(held[s].get(new, 0) for s in recent) / rows
+            last, instead = t, value if less[value] > _INSTEAD * came else None
     for t in range(at, last + 1):
         rows = held[t].get(new, 0)
         if not rows:

@@ -99,13 +99,23 @@ def check_history(
     late = set(overdue)
     constant = [*_outcomes(periods, counted, outcomes)]
     of_one_value = {(each.column, each.at) for each in constant if each.column}
-    unusual = [
-        each
-        for each in check_values_of_columns(periods, counted)
-        if each.problem is not HistoryProblem.VANISHED_VALUE
-        or (each.column, each.at) not in of_one_value
-    ]
+    unusual = [*check_values_of_columns(periods, counted)]
     at = {(each.column, each.at) for each in unusual}
+    unknown = [
+        *_no_outcomes(counted, outcomes, positive),
+        *(
+            e
+            for e in _unknown_groups(counted, features, unusual)
+            if (e.column, e.value) not in named
+        ),
+    ]
+    of_unknown = {(each.column, each.value) for each in unknown}
+    unusual = [  # but for what is found for a better reason
+        e
+        for e in unusual
+        if (e.problem is not HistoryProblem.VANISHED_VALUE or (e.column, e.at) not in of_one_value)
+        and (e.problem is not HistoryProblem.NEW_VALUE or (e.column, e.value) not in of_unknown)
+    ]
     shares = [*check_group_shares(periods, counted, features, at)]
     at |= {(each.column, each.at) for each in shares}
     suspected = [
@@ -114,7 +124,7 @@ def check_history(
         *_same_counts(names, counted, baselines or {}),
         *unusual,
         *constant,
-        *_no_outcomes(counted, outcomes, positive),
+        *unknown,
         *_scores(counted),
         *check_missing(periods, counted, later or {}, late),
         *shares,
@@ -122,11 +132,6 @@ def check_history(
             each
             for columns in intersections
             for each in check_crossed(periods, counted, columns, at)
-        ),
-        *(
-            e
-            for e in _unknown_groups(counted, features, unusual)
-            if (e.column, e.value) not in named
         ),
     ]
     found = [*_gaps(periods, until), *_in_a_row(suspected, names)]
@@ -334,8 +339,9 @@ def _no_outcomes(
 def _unknown_groups(
     counted: Sequence[CountedRows], features: Sequence[str], unusual: Sequence[Suspected]
 ) -> Iterator[Suspected]:
-    """Yield groups whose names mean that nothing is known, but for those that are found already."""
-    found = {(each.column, each.value) for each in unusual}
+    """Yield groups whose names mean that nothing is known, but for those that are misspelt."""
+    new = HistoryProblem.NEW_VALUE
+    found = {(each.column, each.value) for each in unusual if each.problem is not new}
     for column in features:
         for t, each in enumerate(counted):
             for value, rows in each.values.get(column, {}).items():

@@ -27,7 +27,7 @@ from fairgauge.resolve.data_checks import agreeing_rows
 from fairgauge.resolve.excluded_rows import excluded_rows
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.results.monitor_results import PeriodRows, Point, is_gone, periods_without_value
-from fairgauge.values import MISSING_NAME, Value, matches, name_of
+from fairgauge.values import MISSING_NAME, Value, matches, meaning, name_of
 
 _CHECKED = (Role.FEATURE, Role.STRATUM, Role.LABEL, Role.PREDICTION, Role.SCORE)
 PARTS = 100
@@ -154,6 +154,7 @@ def _rows_of_values(cube: Cube, question: Spec) -> tuple[dict[str, dict[str, int
     values: dict[str, dict[str, int]] = {}
     missing: dict[str, int] = {}
     apart, rows = _apart(question), cube.rows_by_level()
+    binary = decide_task(cube, question) is Task.BINARY
     for axis in cube.plan.axes:
         if axis.role not in _CHECKED:
             continue
@@ -162,8 +163,14 @@ def _rows_of_values(cube: Cube, question: Spec) -> tuple[dict[str, dict[str, int
             continue
         if not (_has_names(cube, axis) or axis.bounds):
             continue
-        named = zip(_names(cube, axis), rows[axis][:-1].tolist(), strict=True)
-        values[axis.column] = {text: int(n) for text, n in named if n and text not in apart}
+        names = _names(cube, axis)
+        outcome = axis.role in (Role.LABEL, Role.PREDICTION) and not axis.bounds
+        if outcome and binary:  # True counts as 1
+            names = [name_of(meaning(level)) for level in cube.levels[axis]]
+        held = values.setdefault(axis.column, {})
+        for text, n in zip(names, rows[axis][:-1].tolist(), strict=True):
+            if n and text not in apart:
+                held[text] = held.get(text, 0) + int(n)
     return values, missing
 
 

@@ -656,7 +656,7 @@ def test_days_of_few_rows_without_an_error_are_no_copies() -> None:
 
 @pytest.mark.parametrize(
     ("column", "known", "other", "first"),
-    [("prediction", "0", "0.0", 20), ("sex", "F", "f ", 0)],
+    [("sex", "M", "m", 20), ("sex", "F", "f ", 0)],
 )
 def test_a_spelling_is_paired_with_the_value_that_it_reads_like(
     column: str, known: str, other: str, first: int
@@ -1013,3 +1013,28 @@ def test_outcomes_of_one_value_in_the_first_period_stay_a_finding(column: str, v
         assert {each for each in found if each[1] == column and each[0] != "no positive value"} == {
             ("one value", column, str(value), day, day)
         }
+
+
+def found_of(change, at: int = 40) -> set[tuple[str, str | None, str | None, str | None]]:
+    health = fg.monitor_doctor(history(change, at), ASKED)
+    return {(e.problem.value, e.column, e.value, e.other) for e in health.findings}
+
+
+@pytest.mark.parametrize("kind", [bool, float, str])
+def test_outcomes_that_are_written_in_another_way_are_no_new_values(kind) -> None:
+    assert (
+        found_of(lambda rows, _: rows.assign(prediction=rows["prediction"].astype(kind))) == set()
+    )
+
+
+def unknown(rows, day):
+    rng = np.random.default_rng([day, 3])
+    return rows.assign(sex=rows["sex"].mask(rng.random(len(rows)) < 0.33, "Unknown"))
+
+
+def test_a_group_that_is_unknown_is_no_misspelt_one() -> None:
+    """Its rows were those of both others, so that it is the same as none of them."""
+    found = found_of(unknown) - {("group share", "sex", "Unknown", None)}
+    assert found == {("unknown group", "sex", "Unknown", None)}
+    other = found_of(lambda rows, day: unknown(rows, day).replace({"sex": {"Unknown": "Q"}}))
+    assert other - {("group share", "sex", "Q", None)} == {("new value", "sex", "Q", None)}
