@@ -378,8 +378,8 @@ def _fairness(candidate: Candidate) -> Fairness:
         and not (each.direction is Direction.CLOSER and each.overturned)
         and not (each.direction is Direction.FURTHER and each.outcome is Performance.NON_INFERIOR)
     ]
-    outcomes = [each.outcome for each in (*candidate.disparities, *candidate.groups)]
-    harmed = Performance.INFERIOR in outcomes
+    outcomes = [each.outcome for each in candidate.disparities]
+    harmed = Performance.INFERIOR in (*outcomes, *(each.outcome for each in candidate.groups))
     closer = any(each.direction is Direction.CLOSER for each in moved)
     further = [each for each in moved if each.direction is Direction.FURTHER]
     if closer:

@@ -245,7 +245,9 @@ class Candidate:
     @property
     def overturned(self) -> bool:
         """Return whether the rows that are excluded keep any claim from being made."""
-        return any(each.overturned for each in (*self.disparities, *self.margins, *self.groups))
+        every: tuple[DisparityChange | MarginTest, ...]
+        every = (*self.disparities, *self.margins, *self.groups)
+        return any(each.overturned for each in every)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

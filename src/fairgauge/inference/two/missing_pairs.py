@@ -25,6 +25,8 @@ _MISSING = 2
 """The state of an outcome that is neither positive (0) nor negative (1)."""
 _VALUES = (-1, 0, 1)
 """What a row adds to a rate, or to its change."""
+_Counted = tuple[int, int]
+"""Whether a row is among those that a rate counts in, and whether it is counted."""
 _STATES = {0: (0,), 1: (1,), _MISSING: (0, 1)}
 
 
@@ -59,9 +61,10 @@ class MissingPairs:
         labels, decisions = _as_states(outcome.labels), _as_states(outcome.predictions)
 
         def collapsed(cells: Array) -> Array:
-            return np.einsum(
+            states: Array = np.einsum(
                 "glpq,la,pb,qc->gabc", cells, labels, decisions, decisions, optimize=True
             )
+            return states
 
         self._known = with_others(collapsed(groups))
         self._without = collapsed(without[None])[0]
@@ -128,23 +131,18 @@ def _same_rows(rate: Rate) -> bool:
     return bool(tp == fn and fp == tn)
 
 
-def _options(
-    rate: Rate,
-) -> Iterator[tuple[tuple[int, int, int], set[tuple[tuple[int, int], tuple[int, int]]]]]:
-    """Yield what each state of label and both decisions may be: among those counted, and counted.
+def _options(rate: Rate) -> Iterator[tuple[tuple[int, int, int], set[tuple[_Counted, _Counted]]]]:
+    """Yield what each state of label and both decisions may be, under either model.
 
     Of a rate of decisions alone any label is the same.
     """
-    among, of = rate.among.coefficients, rate.of.coefficients
-    for cell in product(_STATES, repeat=3):
-        label, old, new = (_STATES[each] for each in cell)
+    counted = list(zip(rate.among.coefficients, rate.of.coefficients, strict=True))
+    for label, old, new in product(_STATES, repeat=3):
         yield (
-            cell,
+            (label, old, new),
             {
-                ((int(among[i]), int(of[i])), (int(among[j]), int(of[j])))
-                for y in label
-                for i in (2 * p + y for p in old)
-                for j in (2 * p + y for p in new)
+                (counted[2 * before + y], counted[2 * after + y])
+                for y, before, after in product(_STATES[label], _STATES[old], _STATES[new])
             },
         )
 
