@@ -42,7 +42,6 @@ from fairgauge.published.table_arithmetic import (
     MIN_SHARE,
     admitted_rows,
     check_arithmetic,
-    has_chosen_reference,
     highest,
     printed_reference,
 )
@@ -64,6 +63,7 @@ from fairgauge.results.check import (
     FaultCode,
     Findings,
     SmallestReference,
+    means_chosen_group,
 )
 from fairgauge.results.estimates import WorstCase
 from fairgauge.results.report import Report
@@ -227,8 +227,9 @@ def _checked(
     faults = (*arithmetic.faults, *between.faults)
     counted = {each.name: each for each in counted_categories(table)}
     printed = printed_reference(table)
+    header = table.columns.get(ColumnRole.RATIO, "")
     named = next((name for name in asked.references if name in counted), None)
-    if named is None and printed is not None and has_chosen_reference(table):
+    if named is None and printed is not None and means_chosen_group(header):
         named = printed.name if printed.name in counted else None
     if named is not None:
         faults = tuple(fault for fault in faults if not _of_choice(fault, named, printed))

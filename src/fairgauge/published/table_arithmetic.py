@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -28,7 +27,6 @@ MIN_SHARE = 0.02
 _PRECISE = 0.005
 _LARGE = 50
 """People from which two rows of the same numbers are more likely a copy than a coincidence."""
-_CHOSEN_REFERENCE = re.compile(r"\s*(AIR\b|ratio to (?!the (most|highest|best)))")
 
 
 def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> Findings:
@@ -82,14 +80,6 @@ def printed_reference(table: PublishedTable) -> PublishedRow | None:
     """
     ones = _ones(table)
     return max(ones, key=_rate_at_least) if ones else _reference_without_ratio(table)
-
-
-def has_chosen_reference(table: PublishedTable) -> bool:
-    """Return whether the header of the ratios means a chosen group, not that of the highest rate.
-
-    The adverse impact ratio of lending (AIR) compares with a control group.
-    """
-    return bool(_CHOSEN_REFERENCE.match(table.columns.get(ColumnRole.RATIO, "")))
 
 
 def _reference_without_ratio(table: PublishedTable) -> PublishedRow | None:

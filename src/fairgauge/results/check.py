@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -347,6 +348,17 @@ class AlternativeReference:
     not_evaluated: tuple[str, ...]
 
 
+_CHOSEN_GROUP = re.compile(r"\s*(AIR\b|ratio to (?!the (most|highest|best)))")
+
+
+def means_chosen_group(header: str) -> bool:
+    """Return whether a header of ratios means a chosen group, not that of the highest rate.
+
+    The adverse impact ratio of lending (AIR) compares with a control group.
+    """
+    return bool(_CHOSEN_GROUP.match(header))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedTable:
     """A published table that was checked.
@@ -375,6 +387,12 @@ class CheckedTable:
     numbers_checked: int
     groups: tuple[CheckedGroup, ...]
     faults: tuple[SavedFault, ...]
+
+    @property
+    def compares_as_printed(self) -> bool:
+        """Return whether ratios are computed to the chosen group that the printed ones are of."""
+        printed = self.reference is not None and self.reference == self.printed_reference
+        return printed and means_chosen_group(self.columns.get("ratio", ""))
 
     @property
     def errors(self) -> tuple[SavedFault, ...]:

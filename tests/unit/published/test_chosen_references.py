@@ -70,3 +70,25 @@ def test_another_reference_that_is_too_small_leaves_categories_without_a_verdict
     assert table.other_reference.not_evaluated == ("Black",)
     assert "Black would not be evaluated, because Native has too few people" in shown(found)
     assert type(found).from_dict(found.to_dict()) == found
+
+
+LENDING = "race,n,selected,rate,{}\nAsian,2951,2450,83.02%,1.009\nWhite,19000,15628,82.25%,1.000\n"
+
+
+def test_a_chosen_reference_is_not_called_the_highest_rate():
+    """The header of lenders (AIR) means a control group, whatever its rate."""
+    found = fg.check(LENDING.format("AIR"), rules="selection_rate.ratio >= 0.8")
+    assert (found.errors, found.tables[0].reference) == (0, "White")
+    assert "White: the chosen group that the printed ratios compare with" in shown(found)
+    assert "the highest rate among" not in shown(found)
+    assert "allow for the choice" not in shown(found).split("How certain")[1]
+    highest = fg.check(LENDING.format("impact ratio"))
+    assert "Asian: the highest rate among categories with at least 2% of the people" in shown(
+        highest
+    )
+
+
+def test_a_small_reference_is_not_said_to_be_large():
+    found = fg.check("g,n,hired\nA,15,10\nB,10,4\n")
+    assert found.tables[0].reference == "A"
+    assert "A: one of the smaller categories, because none with a rate has at least" in shown(found)

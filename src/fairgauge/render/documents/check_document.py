@@ -32,7 +32,8 @@ METHOD = (
     "Printed numbers are held against the numbers they are made of, to the precision of their "
     "last printed place; a number that is cut off instead of rounded is no error. Ratios compare "
     "each category's rate with the highest one among categories that are large enough, "
-    "or with that of the category that was named. Their confidence intervals are MOVER's of "
+    "or with that of the category that was named, as the printed ones do where their header means "
+    "a chosen group (AIR). Their confidence intervals are MOVER's of "
     "Wilson's limits and take the reference as given; with a limit they allow for the choice of "
     "the reference by the data (multiple comparisons with the best); a reference that was named "
     "takes no such allowance. {test} The flip rule asks whether one more selection in the "
@@ -241,6 +242,8 @@ def _facts(table: CheckedTable, check: Check) -> Iterator[tuple[str, str]]:
     if table.reference is not None:
         named = table.reference in check.references
         how = "as named" if named else _chosen(table, check.smallest_reference)
+        if table.compares_as_printed and not named:
+            how = "the chosen group that the printed ratios compare with"
         yield "reference", f"{called(table.reference)}: {how}{_open_reference(table)}"
     if table.printed_reference is not None and table.printed_reference != table.reference:
         yield "printed reference", called(table.printed_reference)
@@ -283,7 +286,12 @@ def _chosen(table: CheckedTable, smallest: SmallestReference) -> str:
     if all(group.n is None for group in table.groups):
         return "the highest rate that is printed"
     share = f"{100 * smallest.share:g}% of the people and at least " if smallest.share else ""
-    return f"the highest rate among categories with at least {share}{smallest.people} people"
+    large = f"at least {share}{smallest.people} people"
+    people = sum(group.n or 0 for group in table.groups) + (table.unknown or 0)
+    own = next((group.n for group in table.groups if group.name == table.reference), None)
+    if own is not None and not smallest.admits(own, people):
+        return f"one of the smaller categories, because none with a rate has {large}"
+    return f"the highest rate among categories with {large}"
 
 
 def _open_reference(table: CheckedTable) -> str:

@@ -67,7 +67,10 @@ def limit_sentences(check: Check) -> Iterator[str]:
     if not check.counted:
         yield f"No ratio is decided by the limit: {_without_intervals(check)}."
         return
-    chosen = any(table.reference not in check.references for table in check.tables)
+    chosen = any(
+        table.reference not in check.references and not table.compares_as_printed
+        for table in check.tables
+    )
     allow = " allow for the choice of the reference by the data" if chosen else " decide"
     yield (
         f"The limit for impact ratios is {check.limit:g}, as asked; New York's Local Law 144 sets "
