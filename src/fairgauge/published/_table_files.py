@@ -41,6 +41,10 @@ MOST_CELLS = 200_000
 _MOST_UNPACKED = 10 * MOST_BYTES
 SUFFIXES = (".csv", ".tsv", ".txt", ".md", ".html", ".htm", ".xlsx")
 """The suffixes of files that can hold published tables."""
+_DOCUMENTS = re.compile(
+    r"\.(pdf|docx?|rtf|odt|pages|xls[bm]?|ods|numbers|pptx?|prn|tab|text|markdown|xhtml|zip)"
+)
+"""The suffixes of other files that are published, and may hold tables."""
 
 _RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _PIPE = re.compile(r"(?<!\\)\|")
@@ -110,7 +114,8 @@ def read_grids(path: Path) -> list[Grid]:
     """
     suffix, text = path.suffix.casefold(), ""
     if suffix not in SUFFIXES:
-        raise DataError(f"{quote(path)} is no table that can be read: use {', '.join(SUFFIXES)}")
+        refused = DataError if _DOCUMENTS.fullmatch(suffix) else NoTable
+        raise refused(f"{quote(path)} is no table that can be read: use {', '.join(SUFFIXES)}")
     content = _content(path)
     if suffix == ".xlsx":
         found, lines = _sheets(content, path)

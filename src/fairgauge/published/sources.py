@@ -122,13 +122,17 @@ def _grids(
 
 
 def _files(paths: Iterable[str | Path]) -> Iterator[tuple[Path, bool]]:
-    """Yield every file, and whether it was found in a folder."""
+    """Yield every file, and whether it was found in a folder or in one of its folders."""
     for path in map(local_path, paths):
         if not path.is_dir():
             yield path, False
             continue
-        inside = sorted(each for each in path.iterdir() if each.suffix.casefold() in SUFFIXES)
-        if not inside:
+        inside = sorted(
+            each
+            for each in path.rglob("*")
+            if each.is_file() and not any(part[0] == "." for part in each.relative_to(path).parts)
+        )
+        if not any(each.suffix.casefold() in SUFFIXES for each in inside):
             raise DataError(f"the folder {quote(path)} holds no {', '.join(SUFFIXES)} file")
         yield from ((each, True) for each in inside)
 

@@ -184,3 +184,24 @@ def test_the_first_line_states_how_many_errors_there_are():
     assert "1 ERROR\n" in str(fg.check(wrong.format("0.70"))).replace("  ", "\n")
     two = wrong.format("0.70") + "C,100,40,0.9\n"
     assert "2 ERRORS" in str(fg.check(two))
+
+
+def test_folders_in_a_folder_are_read_and_documents_in_it_are_named(tmp_path):
+    table = "g,n,hired,rate\nA,80,48,60%\nB,40,20,{}\n"
+    (tmp_path / "2024" / "old").mkdir(parents=True)
+    (tmp_path / "right.csv").write_text(table.format("50%"))
+    (tmp_path / "2024" / "old" / "wrong.csv").write_text(table.format("60%"))
+    (tmp_path / "2024" / ".hidden").write_text("")
+    (tmp_path / "audit.json").write_text("{}")
+    found = fg.check(tmp_path)
+    assert (len(found.tables), found.errors, found.exit_code) == (2, 1, 1)
+    assert [(each.source, each.counts) for each in found.unread] == [("audit.json", False)]
+    (tmp_path / "2024" / "old" / "wrong.csv").unlink()
+    assert fg.check(tmp_path).exit_code == 0
+    (tmp_path / "2024" / "audit.pdf").write_bytes(b"%PDF")
+    found = fg.check(tmp_path, rules="selection_rate.ratio >= 0.8")
+    assert [(each.source, each.counts) for each in found.unread] == [
+        ("audit.pdf", True),
+        ("audit.json", False),
+    ]
+    assert found.exit_code == 3
