@@ -251,6 +251,8 @@ def _roles(grid: Grid, given: Mapping[str, ColumnRole]) -> dict[int, ColumnRole]
         if (at == 0 and not named)
         or role_of(grid.header[i]) is not ColumnRole.RATIO  # "below four fifths: yes, no"
     ]
+    if not (named or text) and 0 in free and _names_codes(grid):
+        text = [0]
     if not named:
         found |= dict.fromkeys(text, ColumnRole.CATEGORY)
     left = [i for i in range(len(grid.header)) if i not in found and i not in text]
@@ -264,6 +266,13 @@ def _roles(grid: Grid, given: Mapping[str, ColumnRole]) -> dict[int, ColumnRole]
     if unnamed and absent:
         found |= _by_arithmetic(grid, found, unnamed, absent)
     return found
+
+
+def _names_codes(grid: Grid) -> bool:
+    """Return whether a first column of numbers are codes of categories: all others are known."""
+    first, *others = map(role_of, grid.header)
+    known = sum(role is not None for role in others)
+    return first is None and known >= _FEWEST_NUMBERS and all(row[0] for row in grid.rows)
 
 
 def _settle_doubles(

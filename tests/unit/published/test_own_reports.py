@@ -269,3 +269,22 @@ def test_people_of_excluded_groups_are_in_no_intersection(tmp_path, suffix):
         where="2 <= year < 3",
     ).save(path)
     assert fg.check(path).errors == 0
+
+
+@pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
+def test_codes_of_groups_are_categories(tmp_path, suffix):
+    pandas = pytest.importorskip("pandas")
+    rows = pandas.DataFrame(FRAME).replace({"F": 0, "M": 1, "A": 1, "B": 2}).infer_objects()
+    path = tmp_path / f"audit.{suffix}"
+    asked = {"preset": "nyc-ll144", "prediction": "hired", "positive": 1}
+    fg.audit(rows, **asked, sensitive=["sex", "race"]).save(path)
+    found = fg.check(path)
+    names = [[group.name for group in table.groups] for table in found.tables]
+    assert names == [["0", "1"], ["1", "2"], ["0 & 1", "0 & 2", "1 & 1", "1 & 2"]]
+    assert (found.errors, found.numbers_checked > 10) == (0, True)
+
+
+def test_codes_of_a_pasted_table_are_categories():
+    found = fg.check("sex,applicants,hired,rate\n0,80,48,60%\n1,40,12,33%\n")
+    assert [group.name for group in found.tables[0].groups] == ["0", "1"]
+    assert found.errors == 1
