@@ -394,6 +394,23 @@ class CheckedTable:
         printed = self.reference is not None and self.reference == self.printed_reference
         return printed and means_chosen_group(self.columns.get("ratio", ""))
 
+    def leaves_open(self, smallest: SmallestReference) -> bool:
+        """Return whether a category has no verdict, though its numbers call for one.
+
+        One of few people does not, nor does one of which nothing is printed; a single one that is
+        no reference does.
+        """
+        people = sum(group.n or 0 for group in self.groups) + (self.unknown or 0)
+        undecided = [group for group in self.groups if group.decision is Decision.NOT_COMPUTED]
+        if len(self.groups) == 1 and self.printed_reference is None:
+            undecided = [group for group in self.groups if group.printed is not None]
+        return any(
+            (group.rate is not None or group.printed is not None)
+            if group.n is None
+            else smallest.admits(group.n, people)
+            for group in undecided
+        )
+
     @property
     def errors(self) -> tuple[SavedFault, ...]:
         """Return the faults that are errors."""
@@ -514,13 +531,15 @@ class Check(ShownResult):
     def verdict(self) -> Outcome:
         """Return what the limit comes to over all tables; none without a limit.
 
-        What was not read may fail, so that nothing passes beside it.
+        What was not read, or has no verdict, may fail, so that nothing passes beside it.
         """
         if self.limit is not None and not self.verdicts:
             return Outcome.INCONCLUSIVE
         found = overall(self.verdicts)
-        unread = found is Outcome.PASS and any(each.counts for each in self.unread)
-        return Outcome.INCONCLUSIVE if unread else found
+        undecided = any(each.counts for each in self.unread) or any(
+            table.leaves_open(self.smallest_reference) for table in self.tables
+        )
+        return Outcome.INCONCLUSIVE if undecided and found is Outcome.PASS else found
 
     def amend(self, written: Plain) -> None:
         """Leave out the decisions where no limit was asked for."""

@@ -112,3 +112,26 @@ def test_a_withheld_count_that_can_be_computed_is_noted(text, count):
     found = faults(text).get(FaultCode.COUNT_RECOVERABLE)
     assert (found and found["count"]) == count
     assert FaultCode.TOTAL_MISMATCH not in faults(text)
+
+
+TWO = "Category,Applicants,Selected,Rate,Impact ratio\nM,2319,1720,74.2%,1.000\n"
+TWO += "N,2041,1514,74.2%,1.000\n"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "F,900,*,*,*\n",
+        "F,1848,see note,see note,0.9\n",
+        f"\n{TWO.splitlines()[0]}\nF,1848,499,27.0%,0.964\n",
+    ],
+)
+def test_a_ratio_without_a_verdict_is_undecided(more):
+    found = fg.check(TWO + more, rules="selection_rate.ratio >= 0.8")
+    assert (str(found.verdict), found.exit_code) == ("inconclusive", 3)
+
+
+@pytest.mark.parametrize("more", ["F,9,*,*,*\n", "F,*,*,*,*\n", ""])
+def test_a_category_of_few_people_is_not_undecided(more):
+    found = fg.check(TWO + more, rules="selection_rate.ratio >= 0.8")
+    assert (str(found.verdict), found.exit_code) == ("pass", 0)
