@@ -97,8 +97,8 @@ def check(
     ----------
     source : path, several paths, a folder, or the text of a table
         CSV, TSV, XLSX, Markdown, HTML or plain text; of a folder, every such file in it and in its
-        folders, where what
-        cannot be read is stated and no error. A text of several lines is a table that was pasted.
+        folders, where what cannot be read is stated and no error. A text of several lines is a
+        table that was pasted.
     config : str, Path or mapping, optional
         A specification file, or its keys, of which ``preset``, ``rules``, ``min_n``, ``min_share``
         and ``confidence`` hold here unless they are given.

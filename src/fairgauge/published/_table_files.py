@@ -121,7 +121,7 @@ def read_grids(path: Path) -> list[Grid]:
         found, lines = _sheets(content, path)
     else:
         text = _decoded(content, path)
-        found, lines = grids_of_text(text, suffix), _lines(text, suffix)
+        found, lines = grids_of_text(text, suffix), list(_lines(text, suffix))
     if not found:
         refused = DataError if any(adjacent_numbers(line) for _, line in lines) else NoTable
         raise refused(f"{quote(path)} {why_no_table(text)}")
