@@ -134,6 +134,8 @@ def run(
     added = held.add(named, counts, replace=replace)
     if not added:
         print_message(f"{named} holds these counts already", prefix="Note: ")
+    elif not replace and report.periods[-1:] != (str(named),):
+        print_message(_describe_place(report, str(named)), prefix="Note: ")
     if asked_anew:
         _keep(held, spec)
     draft.store_decided(held)
@@ -303,6 +305,18 @@ def _keep(held: History, spec: MonitorSpec) -> None:
             prefix="Warning: ",
         )
     held.keep_spec(spec)
+
+
+def _describe_place(report: MonitorReport, period: str) -> str:
+    """Describe where a period was added that is not the newest one."""
+    if period not in report.periods:
+        return (
+            f"{period} is before the start ({report.spec['monitor']['start']}) and decides nothing"
+        )
+    text = f"{period} is not the newest period, which is {report.periods[-1]}"
+    if report.periods[0] == period:
+        text += "; it is now the first one"
+    return f"{text}. All later ones are decided anew"
 
 
 def _warn_of_rows(report: MonitorReport, period: str, *, allow_duplicates: bool) -> None:

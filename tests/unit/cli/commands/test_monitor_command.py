@@ -674,6 +674,20 @@ def test_a_late_period_with_the_counts_of_a_later_one_is_warned_of(folder):
     )
 
 
+def test_a_period_that_is_not_the_newest_is_named(folder):
+    """A year that is misspelt is mostly found by it."""
+    begin = CONFIG.replace("[monitor]", '[monitor]\nstart = "2026-01-01"', 1)
+    (folder / "begin.toml").write_text(begin, encoding="utf-8")
+    first = run(folder, "3.csv", "2025-01-04").stderr
+    assert "Note: 2025-01-04 is not the newest period, which is 2026-01-03; it is now" in first
+    assert "not the newest" not in run(folder, "3.csv", "2025-01-04").stderr  # nothing was added
+    second = run(folder, "0.csv", "2025-01-05").stderr
+    assert "the newest period, which is 2026-01-03. All later ones are decided anew" in second
+    third = run(folder, "1.csv", "2025-01-06", "-c", folder / "begin.toml").stderr
+    assert "2025-01-06 is before the start (2026-01-01) and decides nothing" in third
+    assert "not the newest" not in run(folder, "2.csv", "2026-02-01").stderr
+
+
 def spell(path: Path) -> None:
     """Write every other F as f."""
     header, *rows = path.read_text().splitlines()
