@@ -124,7 +124,7 @@ def explored(
     return {
         "digest": cube.digest,
         "rows": cube.rows,
-        "counted": "people" if spec.of_people else "cases" if spec.count else "rows",
+        "counted": "people" if spec.of_people else "rows",
         "turned": resolution.outcomes[0].turned is not None,
         "label": spec.label,
         "decision": spec.prediction or spec.score,

@@ -141,7 +141,7 @@
       : state.together ? `simultaneous ${level} CI ${ends(result, show, rate)}` : `${level} CI ${ends(result, show, rate)}, taken alone`;
     return `${text}${unit(show, rate.share)} (${bounds(result, show, rate)}${interval})${result.few ? ", insufficient data" : ""}`;
   };
-  const counted = (n) => `${count(n)} ${n === 1 ? { rows: "row", cases: "case", people: "person" }[data.counted] : data.counted}`;
+  const counted = (n) => `${count(n)} ${n === 1 ? { rows: "row", people: "person" }[data.counted] : data.counted}`;
   const scoreOf = (i) => asScore(thresholds[i]);
   const nameOfReference = (s) => (Array.isArray(s.reference) ? nameOf(s.by, s.reference)
     : { others: "all others", overall: "all rows", ...data.rules }[s.reference]);
