@@ -234,6 +234,10 @@ def why_no_table(text: str) -> str:
             return f"{plain}: {reason}"
         else:
             block = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if adjacent_numbers(line):
+            named = f"line {number}, {quote(line.strip())}"
+            return f"{plain}: no table around {named}, can be read; put a tab between its columns"
     return plain
 
 
