@@ -387,11 +387,15 @@ def one_outcome(
     No verdict is withheld: labels of one outcome may be all that there are.
     """
     masks = outcome_masks(cube, spec, task)
+    judged = [rule.definition for _, rule in spec.limits if rule.definition is not None]
+    needs = {need for row in (*spec.catalogue.expand(spec.metrics), *judged) for need in row.needs}
     for role, code in zip(_OUTCOMES, (DiagnosticCode.ONE_LABEL, DiagnosticCode.ONE_DECISION),
                           strict=True):  # fmt: skip
         axis = cube.plan.axis(role)
         if axis is None or any(each.column == axis.column for each in spec.where):
             continue
+        if role is Role.LABEL and "label" not in needs:
+            continue  # nothing that is asked for rests on it
         rows = rows_by_level[axis][:-1]
         if rows.sum() < FEWEST_ROWS:
             continue
