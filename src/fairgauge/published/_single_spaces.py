@@ -242,7 +242,7 @@ def line_cells(line: str, numbers: int = 0) -> list[str]:
     found, behind = words[at:end], " ".join([*words[end:], plain[len(kept) :].strip()]).strip()
     if all(map(_is_number, behind.split())) and len(found) != numbers:
         found += behind.split()
-    elif len(found) != numbers and _is_number(behind):
+    elif behind and (is_blank(behind) or (len(found) != numbers and _is_number(behind))):
         found.append(behind)
     elif len(found) >= min(numbers or _FEWEST_NUMBERS, _FEWEST_NUMBERS):
         found[-1] = f"{found[-1]} {behind}".strip()
