@@ -73,9 +73,7 @@ def spellings_of(identifiers: Iterable[Value]) -> int:
     return len(spelled_alike(each for each in identifiers if isinstance(each, str)))
 
 
-def placeholders(
-    identifiers: Sequence[Value], rows: NDArray[np.float64]
-) -> tuple[tuple[Value, int], ...]:
+def placeholders(identifiers: Sequence[Value], rows: NDArray[Any]) -> tuple[tuple[Value, int], ...]:
     """Return the identifiers that probably stand for unknown ones, with the rows of each.
 
     These are words such as "N/A", and codes such as 0 or 999999 of far more rows than others have.
