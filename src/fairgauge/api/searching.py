@@ -22,7 +22,6 @@ from fairgauge.cube.plan import Axis, Plan, plan
 from fairgauge.enums import Better, Level, Role, SearchControl, SearchedReference, Threshold, Worse
 from fairgauge.errors import CubeError, Problem, SpecError, listing, nearest, quote, shown
 from fairgauge.inference.compared_counts import generator
-from fairgauge.inference.missing_values import HARDLY_CHANCE, missing_outcomes
 from fairgauge.measure.find_miscalibration import find_miscalibration
 from fairgauge.measure.find_subgroups import find_subgroups, rounded_count, with_few_disclosed
 from fairgauge.question.options import OF_ROWS
@@ -38,7 +37,6 @@ from fairgauge.resolve.data_checks import (
     unfavourable_positive,
 )
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes
-from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.people import by_person, count_people
 from fairgauge.resolve.searched_features import SCORE_BINS, SCORE_SUM, most_cells, searched_rows
@@ -282,12 +280,6 @@ def _excluded(
     for note in exclusion_notes(kept, spec):
         many = note["rows"] >= _MANY_EXCLUDED * cube.rows
         yield replace(note, level=Level.WARNING) if many else note
-    if base == 1:  # else shares of groups would state exact numbers
-        alone = replace(spec, intersections=(), rules=())
-        for each in (n for of in count_groups(cube, alone) for n in missing_outcomes(of, alone)):
-            needed = each["what"] in needs or (each["what"] == "score" and "prediction" in needs)
-            if needed and each["p"] < HARDLY_CHANCE:
-                yield each
 
 
 _SHARE_OF = {"f1": "jaccard_index", "selection_odds": "selection_rate"}

@@ -46,7 +46,7 @@ MANY_MISSING = 0.01
 """The share of the rows of a group from which those that lack something are many."""
 _MANY = 0.05
 _LEVEL = 0.01
-HARDLY_CHANCE = 1e-3
+_HARDLY_CHANCE = 1e-3
 """Far below usual levels: with many comparisons a chance finding would withhold verdicts."""
 _MISSING = 2
 """The state of an outcome that is neither positive (0) nor negative (1)."""
@@ -102,7 +102,7 @@ def lacks_unevenly(
             continue
         lacks, rows = (np.array([each[group], each[others].sum()]) for each in (missing, n))
         apart = np.ptp(quotient(lacks, rows)) >= MANY_MISSING
-        if apart and homogeneity(lacks, rows)[1] < HARDLY_CHANCE:
+        if apart and homogeneity(lacks, rows)[1] < _HARDLY_CHANCE:
             return True
     return False
 
@@ -548,7 +548,7 @@ def _differ(of: Statistic, left: ConfusionCounts, kept: ConfusionCounts, alike: 
             for each in counts
         ]
     p = homogeneity_table(np.stack(counts, axis=-2) / alike)[1]
-    return np.asarray(p < HARDLY_CHANCE)
+    return np.asarray(p < _HARDLY_CHANCE)
 
 
 def _columns(of: Statistic) -> list[str]:
@@ -564,4 +564,4 @@ def _means_differ(column: str, left: ConfusionCounts, kept: ConfusionCounts, ali
     variance = quotient(squares[0] + squares[1], n) - quotient(sums[0] + sums[1], n) ** 2
     error = alike * variance * (quotient(1.0, rows[0]) + quotient(1.0, rows[1]))
     with np.errstate(invalid="ignore"):
-        return np.asarray((means[0] - means[1]) ** 2 > critical(1 - HARDLY_CHANCE) ** 2 * error)
+        return np.asarray((means[0] - means[1]) ** 2 > critical(1 - _HARDLY_CHANCE) ** 2 * error)

@@ -12,7 +12,6 @@ import pytest
 from scipy import stats
 
 import fairgauge as fg
-from fairgauge.enums import DiagnosticCode
 from fairgauge.errors import CubeError, SpecError
 from fairgauge.render.formats import render
 from fairgauge.results.subgroup_search import SubgroupSearch
@@ -551,19 +550,3 @@ def test_a_rate_that_is_the_same_everywhere_is_said_to_be(decision):
     assert "as with a constant score or decision" in text
     for other in ("shown not to be", "does not show that none", "too small"):
         assert other not in text
-
-
-def test_a_group_that_lacks_decisions_more_often_is_warned_of():
-    """Its refusals without a record made it look as well off as the others, without a word."""
-    rng = np.random.default_rng(8)
-    group = rng.choice(["A", "B"], 4_000)
-    approved = (rng.random(4_000) < np.where(group == "A", 0.7, 0.8)).astype(int)
-    rows = pl.DataFrame({"g": group, "site": rng.choice(["n", "s"], 4_000), "p": approved})
-    refused = rows.select((pl.col("g") == "A") & (pl.col("p") == 0)).to_series()
-    lacking = refused & (refused.cum_sum() <= 250)
-    asked = {"prediction": "p", "positive": 1, "features": ["g", "site"], "rate": "selection_rate"}
-    found = fg.find(rows.with_columns(p=pl.when(~lacking).then("p")), **asked)
-    warned = [each for each in found.diagnostics if each.code is DiagnosticCode.MISSING_OUTCOMES]
-    assert [each.feature for each in warned] == ["g"]
-    assert "of A, 0.0% of B" in warned[0].message
-    assert "of A, 0.0% of B" in str(found)
