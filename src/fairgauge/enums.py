@@ -436,6 +436,7 @@ class DiagnosticCode(StrEnum):
     STRATUM_IS_OUTCOME = "stratum_is_outcome"  # column, outcome, share; control
     STRATUM_IS_GROUP = "stratum_is_group"  # column of a control
     ALIKE_STRATA = "alike_strata"  # column, values, example: two of them
+    STRATUM_OF_MISSING = "stratum_of_missing"  # column, values, line: their recoding
     FEW_INTERVALS = "few_intervals"  # column, intervals
     MISSING_STRATA = "missing_strata"  # column, rows, total, unit; as the next, group_ too
     UNEQUALLY_MISSING = "unequally_missing"  # outcome, most, most_share, least, least_share, p
@@ -547,6 +548,7 @@ class WhyInconclusive(StrEnum):
     MISSING_GROUPS = "missing groups"  # rows without one have other rates than those with one
     STRATA_DECIDE = "strata decide"  # the strata are the outcome under another name
     NOT_COMPARABLE = "not comparable"
+    ONE_SIDED = "one-sided"  # of the gap most is in strata of one side alone
     TOO_FEW = "too few"
     UNDEFINED = "undefined"  # of a ratio whose numbers are not above 0
 

@@ -37,10 +37,10 @@ from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import Spec, ask, refuse_candidates, same_in_a_stratum
 from fairgauge.resolve.data_checks import (
-    alike_strata,
     assumed_positive,
     controls_of_groups,
     doubtful_names,
+    doubtful_strata,
     many_strata,
     missing_values,
     ratios_of_signed_amounts,
@@ -195,7 +195,7 @@ def why(
             *assumed_positive(cube, spec, Task.BINARY, spec.catalogue.expand(spec.metrics)),
             *strata_of_outcomes(cube, spec, names, _outcomes(spec), controls),
             *controls_of_groups(cube, spec, controls),
-            *alike_strata(cube, names),
+            *doubtful_strata(cube, spec, names),
             *(
                 Diagnostic.note(
                     DiagnosticCode.FEW_INTERVALS,
@@ -217,7 +217,7 @@ def why(
             *(
                 each
                 for each in doubtful_names(cube, spec, rows_by_level)
-                if each.feature not in names  # `alike_strata` is of these
+                if each.feature not in names  # `doubtful_strata` is of these
             ),
             *many_strata(cube, replace(spec, strata=columns), rows_by_level, crossed.known.cube),
         ),

@@ -425,6 +425,8 @@ def _gap(
     held = verdict in (GapVerdict.NO_GAP, GapVerdict.REMAINS) or reason in _UNSEEN
     if not held and _decided_by_strata(sides, crossed):
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.STRATA_DECIDE
+    elif verdict is GapVerdict.ACCOUNTED_FOR and _is_one_sided(parts, metric.neutral):
+        verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.ONE_SIDED
     gap = Gap(
         estimate=estimate,
         other_group=_other_group(estimate, part.counts.groups),
@@ -708,6 +710,15 @@ def _verdict(
     return GapVerdict.ACCOUNTED_FOR, None
 
 
+def _is_one_sided(parts: GapParts, neutral: float) -> bool:
+    """Return whether strata of one side alone make up more of a gap than composition."""
+    alone, composition = (
+        abs(_distance(float(each.value), neutral))
+        for each in (parts.not_comparable, parts.composition)
+    )
+    return alone > composition
+
+
 def _decided_by_strata(sides: GapSides, crossed: CrossedStrata) -> bool:
     """Return whether a column, or all together, is the outcome by another name.
 
@@ -743,17 +754,18 @@ def _comparable(parts: GapParts) -> bool:
     return min(float(parts.support_group), float(parts.support_reference)) >= _LEAST_COMMON
 
 
+def _distance(value: float, neutral: float) -> float:
+    """Return how far a difference, or the logarithm of a ratio, is from none."""
+    return math.log(value) if neutral and value > 0 else value - neutral
+
+
 def _towards_gap(
     estimate: Estimate, parts: GapParts, neutral: float
 ) -> tuple[float, list[tuple[float, float]]]:
     """Return the gap and the intervals within strata, turned so that the gap is above 0."""
-
-    def distance(value: float) -> float:
-        return math.log(value) if neutral and value > 0 else value - neutral
-
-    gap = distance(estimate.value or 0.0)
+    gap = _distance(estimate.value or 0.0, neutral)
     ends = [
-        (distance(float(part.low)), distance(float(part.high)))
+        (_distance(float(part.low), neutral), _distance(float(part.high), neutral))
         for part in (parts.within_group, parts.within_reference)
     ]
     if gap < 0:

@@ -133,7 +133,7 @@ def likely_mistakes(
     yield from many_strata(cube, spec, rows_by_level)
     strata = [each.column for each in spec.strata]
     sensitive = {c for feature in spec.recorded.values() for c in feature.columns}
-    yield from alike_strata(cube, set(strata) - sensitive)
+    yield from doubtful_strata(cube, spec, set(strata) - sensitive)
     yield from missing_values(cube, spec, strata)
     yield from strata_of_outcomes(cube, spec, strata, (Role.LABEL, Role.PREDICTION))
     yield from doubtful_names(cube, spec, rows_by_level)
@@ -630,9 +630,18 @@ def controls_of_groups(cube: Cube, spec: Spec, controls: Collection[str]) -> Ite
                 )
 
 
-def alike_strata(cube: Cube, columns: Collection[str]) -> Iterator[Diagnostic]:
-    """Warn of columns of strata of which values differ in case, blanks or encoding alone."""
+def doubtful_strata(cube: Cube, spec: Spec, columns: Collection[str]) -> Iterator[Diagnostic]:
+    """Warn of strata that may be one, or none: of a missing value, or spelt as another one."""
     for axis in _axes_of(cube, columns):
+        codes = [] if axis.bins else codes_of_missing(cube.levels[axis])
+        found = (each for each in cube.levels[axis] if means_missing(each) or each in codes)
+        missing = list(map(name_of, found))
+        if missing:
+            line = _line(axis.column, {UNKNOWN: missing}, spec)
+            yield Diagnostic.warning(
+                DiagnosticCode.STRATUM_OF_MISSING,
+                column=axis.column, values=tuple(missing), line=line,
+            )  # fmt: skip
         names = [each for each in cube.levels[axis] if isinstance(each, str)]
         if not axis.bins and (others := spelled_alike(names)):
             first = next(each for each in names if spelling(each) == spelling(others[0]))
@@ -897,11 +906,15 @@ def _left_over(recoding: Recoding, levels: Sequence[tuple[Value, int]]) -> Itera
 
 
 def _recoding(column: str, suggested: Mapping[str, list[str]], spec: Spec) -> Diagnostic:
-    """Suggest to recode the values of a column: in one block with those that are recoded."""
+    """Suggest to recode the values of a column."""
+    return Diagnostic.warning(DiagnosticCode.RECODING, column, line=_line(column, suggested, spec))
+
+
+def _line(column: str, suggested: Mapping[str, list[str]], spec: Spec) -> str:
+    """Return a suggested recoding as written: in one block with the values that are recoded."""
     if recoding := spec.recoding(column):
         suggested = _joined(recoding, suggested)
-    line = write_recodings({column: suggested})[0]
-    return Diagnostic.warning(DiagnosticCode.RECODING, column, line=line)
+    return write_recodings({column: suggested})[0]
 
 
 def _outcome_recodings(texts: Sequence[_TextValue], spec: Spec) -> Iterator[Diagnostic]:

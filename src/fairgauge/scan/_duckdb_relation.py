@@ -130,7 +130,7 @@ def engine_errors(name: str) -> Iterator[None]:
         raise DataError(f"cannot read {quote(name)}: {reason(error)}") from None
     except RuntimeError as error:
         if "interrupted" in str(error):
-            duckdb.interrupt()  # else a task of another thread runs on, and the process waits for it
+            duckdb.interrupt()  # else its other threads go on, and the process waits
             raise KeyboardInterrupt from None
         raise
 

@@ -1296,3 +1296,28 @@ def test_applications_that_were_not_decided_are_warned_of():
     found = fg.why(rows, strata="branch", **OF_RACE | {"prediction": "action_taken"})
     (warned,) = [e for e in found.diagnostics if e.code is DiagnosticCode.UNDECIDED_OUTCOMES]
     assert "--where 'action_taken != 4'" in warned.message
+
+
+@pytest.mark.parametrize("metric", ["selection_rate.difference", "selection_rate.ratio"])
+def test_strata_of_one_side_alone_are_no_composition(metric):
+    """A gap whose composition was 0 was accounted for by it."""
+    cells = pl.DataFrame({
+        "sex": ["M", "M", "F", "F", "F"],
+        "branch": ["n", "s", "n", "s", "west"],
+        "n": [1_000, 1_000, 600, 600, 800],
+        "accepted": [700, 700, 420, 420, 320],
+    })  # fmt: skip
+    rows = pl.concat([
+        cells.select("sex", "branch", pl.lit(1).alias("d"), pl.col("accepted").alias("n")),
+        cells.select("sex", "branch", pl.lit(0).alias("d"), pl.col("n") - pl.col("accepted")),
+    ])  # fmt: skip
+    asked = {
+        "prediction": "d", "positive": 1, "sensitive": "sex", "count": "n", "metrics": metric,
+    }  # fmt: skip
+    found = fg.why(rows, strata="branch", **asked)
+    (gap,) = found.gaps
+    neutral = gap.estimate.definition.neutral
+    assert gap.part(GapPartKind.COMPOSITION).value == pytest.approx(neutral)
+    assert (gap.verdict, gap.reason) == (GapVerdict.INCONCLUSIVE, WhyInconclusive.ONE_SIDED)
+    assert "with nobody of the other side" in " ".join(str(found).split())
+    assert "accounted for by" not in str(found).casefold()

@@ -1057,6 +1057,33 @@ def test_strata_that_are_an_outcome_or_the_groups_adjust_for_nothing(
         assert not any(d.code == "disappears" for d in report.diagnostics)
 
 
+@pytest.mark.parametrize("verb", ["audit", "why", "controls"])
+@pytest.mark.parametrize(
+    ("levels", "missing"),
+    [
+        (["n", "s", " "], [" "]), (["n", "s", "unknown"], ["unknown"]), ([1, 2, 9999], [9999]),
+        (["n", "s", "zz"], []), ([1, 2, 3], []), ([2023, 2024, 2025], []),
+    ],
+)  # fmt: skip
+def test_a_stratum_that_looks_like_a_missing_value_is_warned_of(verb, levels, missing):
+    """A blank branch accounted for a gap."""
+    rows = pl.DataFrame({
+        "g": ["a", "b", "b", "a", "b", "a", "b"] * 300, "y": [0, 1, 1, 1] * 525,
+        "branch": levels * 700, "site": ["N", "S", "S", "N", "N"] * 420,
+    })  # fmt: skip
+    asked = {"label": "y", "positive": 1, "sensitive": "g"}
+    if verb == "audit":
+        result = fg.audit(rows, strata="branch", metrics="base_rate.difference", **asked)
+    elif verb == "why":
+        result = fg.why(rows, strata="branch", **asked)
+    else:
+        result = fg.why(rows, strata="site", controls="branch", **asked)
+    warned = [d for d in result.diagnostics if d.code is DiagnosticCode.STRATUM_OF_MISSING]
+    assert [d["values"] for d in warned] == [tuple(map(str, missing))] * bool(missing)
+    for each in warned:
+        assert f"--recode '{each['line']}'" in str(each.message)
+
+
 @pytest.mark.parametrize("spellings", [1, 3])
 @pytest.mark.parametrize("verb", ["audit", "why", "counted", "controls"])
 def test_strata_that_differ_in_case_or_blanks_alone_are_warned_of(verb, spellings):

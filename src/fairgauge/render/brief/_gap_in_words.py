@@ -114,6 +114,9 @@ class GapInWords:
             return text if named else f"{text}; {within} the difference varies"
         if reason is WhyInconclusive.OFFSET:
             return f"{text}, but {within} there is one"
+        if reason is WhyInconclusive.ONE_SIDED:
+            alone = f"{each_of(self.gap, several=True)} with nobody of the other side"
+            return f"{text}; {within} no difference is shown, but most of the gap lies in {alone}"
         if reason is WhyInconclusive.MISSING_STRATA and (whole := self.gap.overall) is not None:
             of_all = replace(self.gap, estimate=whole, p_adjusted=whole.p_adjusted)
             text = GapInWords(self._words, of_all).compared()

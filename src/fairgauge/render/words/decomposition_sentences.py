@@ -95,6 +95,7 @@ _REASONS = {
     WhyInconclusive.NOT_COMPARABLE: (
         "not comparable, more than half of one side is in strata that the other does not have"
     ),
+    WhyInconclusive.ONE_SIDED: "most of the gap lies in strata with nobody of the other side",
     WhyInconclusive.TOO_FEW: "insufficient data",
     WhyInconclusive.UNDEFINED: "a ratio of numbers that are not above 0 has no parts",
     WhyInconclusive.DEPENDS_ON_WEIGHTS: (
@@ -212,12 +213,15 @@ def _outside(gap: Gap) -> str:
     )
 
 
+_OF_SUPPORT = (WhyInconclusive.NOT_COMPARABLE, WhyInconclusive.ONE_SIDED)
+
+
 def describe_not_compared(gap: Gap) -> str:
     """Return how much is in strata of one side alone, in few words; nothing where that is little.
 
     Nor where the verdict states it, or is of no strata.
     """
-    stated = gap.reason is WhyInconclusive.NOT_COMPARABLE or gap.verdict is GapVerdict.NO_GAP
+    stated = gap.reason in _OF_SUPPORT or gap.verdict is GapVerdict.NO_GAP
     outside = "" if stated else _alone(gap, 1 - _NOTED)
     alone = f"in {each_of(gap, several=True)} with nobody of the other side, and not compared"
     return f" ({outside} {alone})" if outside else ""
@@ -652,6 +656,11 @@ def _why_inconclusive(gap: Gap, ends: str) -> str:
         return (
             "more than half of one side is in strata that the other does not have, so that the "
             "sides are not comparable."
+        )
+    if gap.reason is WhyInconclusive.ONE_SIDED:
+        return (
+            f"{_none_remains(gap, ends)}, but most of the gap lies in "
+            f"{each_of(gap, several=True)} with nobody of the other side."
         )
     if gap.reason is WhyInconclusive.TOO_FEW:
         return "the data are insufficient."

@@ -131,7 +131,7 @@ def _missing_strata(d: Diagnostic) -> str:
     return (
         f"{quote(d['column'])} is missing in {': in '.join(shares)}; within its strata, or "
         f"adjusted for it, such {noun} are excluded, which can make or hide a difference by "
-        "itself; complete the column, or put a value of its own where it is missing"
+        "itself; complete the column"
     )
 
 
@@ -714,6 +714,12 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         f"encoding alone, such as {quote(d['example'][0])} and {quote(d['example'][1])}, and each "
         "is a stratum, or a level, of its own; if they are the same, write them alike, "
         "or recode them (recode, --recode)"
+    ),
+    DiagnosticCode.STRATUM_OF_MISSING: lambda d: (
+        f"{listing(d['values'])} of {quote(d['column'])} "
+        f"{plural(len(d['values']), 'looks like a missing value', 'look like missing values')}, "
+        "each a stratum, or a level, of its own, whose rows may be alike in nothing; to exclude "
+        f"them, list what is missing as unknown: --recode '{d['line']}' (recode)"
     ),
     DiagnosticCode.FEW_INTERVALS: _few_intervals,
     DiagnosticCode.MISSING_STRATA: _missing_strata,
