@@ -21,6 +21,7 @@ from fairgauge.published._table_shapes import (
 from fairgauge.published.printed_numbers import (
     Printed,
     adjacent_numbers,
+    has_number,
     is_blank,
     is_dash,
     read_number,
@@ -144,6 +145,7 @@ def _rows(
     rows, lost = [], []
     above = [""] * len(category)
     for at, cells in enumerate(grid.rows):
+        place = f"row {grid.number(at)} of {_called(grid)}"
         values = ["" if is_dash(cells[i]) else cells[i] for i in category]
         texts = tuple(
             (role, cells[i])
@@ -153,7 +155,7 @@ def _rows(
         printed = any(each[at] for each in numbered.values())
         if not (printed or (any(values) and _in_place_of_numbers(grid, cells, columns.values()))):
             if adjacent_numbers(text := " ".join(dict.fromkeys(filter(None, cells)))):
-                lost.append(f"row {grid.number(at)} of {_called(grid)}, {quote(text)}")
+                lost.append(f"{place}, {quote(text)}")
                 continue
             above = [value or old for value, old in zip(values, above, strict=True)]
             continue  # a heading between the rows, or a note below them
@@ -167,6 +169,7 @@ def _rows(
             **own,
         )
         rows.append(row)
+        lost += [f"{place}, {quote(text)}" for _, text in texts if has_number(text)]
     return tuple(_with_margins(rows)), lost
 
 

@@ -30,6 +30,8 @@ _BOUND = re.compile(
     r"(?P<included><=|≤|at most|up to|no more than)?"
     r"(?P<excluded><|(fewer|less) than|under|below)?\s*(?P<number>\d+)(\s+[a-z]+)*"
 )
+_NUMBER_BESIDE = re.compile(r"(?![<≤]|fewer|less|under|below).*\d[.,]\d")
+_POINTER = re.compile(r"\b(note|footnote|table|page|section|row) \d+(?![.,]?\d)")
 _NOT_APPLICABLE = re.compile(r"n/?a\b[^a-z]*|not applicable")
 _RANGE = re.compile(r"\s*[(\[]\s*[\d.]+\s*%?\s*(-|–|—|to|;|,\s)\s*[\d.]+\s*%?\s*[)\]]$")
 """A confidence interval behind a number."""
@@ -128,6 +130,20 @@ def is_withheld(text: str) -> bool:
     """
     plain = text.strip().casefold()
     return bool(_STATED.fullmatch(plain) or _MARKED.fullmatch(plain))
+
+
+def has_number(text: str) -> bool:
+    """Return whether text in the place of a number has one that is no bound, and no reference.
+
+    >>> has_number("see note 0.84"), has_number("approx 42"), has_number("withheld")
+    (True, True, False)
+    >>> has_number("< 2% of applicants"), has_number("see note 3"), has_number("N/A (1)")
+    (False, False, False)
+    """
+    plain = text.strip().casefold()
+    if is_withheld(plain):
+        return bool(_NUMBER_BESIDE.match(plain))
+    return bool(re.search(r"\d", _POINTER.sub("", plain)))
 
 
 def is_suppressed(text: str) -> bool:

@@ -76,7 +76,7 @@ def read_sources(
                 unread.append(UnreadTable(str(name), str(error), counts=True))
         if tables:
             sources.append(PublishedSource(name, tuple(tables)))
-        reason = "holds numbers as a row of the table does, and is not read"
+        reason = "holds a number that is not read"
         unread += [
             UnreadTable(name or "pasted text", f"{line}, {reason}", counts=True)
             for table in tables

@@ -61,11 +61,10 @@ def test_a_row_with_other_spaces_than_the_table_is_named_and_nothing_passes(betw
     found = fg.check(text, rules=RULE)
     (row,) = found.unread
     assert row.reason == (
-        "row 2 of the table, 'Female 1848 499 27.0% 0.964', holds numbers as a row of the table "
-        "does, and is not read"
+        "row 2 of the table, 'Female 1848 499 27.0% 0.964', holds a number that is not read"
     )
     assert (found.verdict, found.exit_code) == (Outcome.INCONCLUSIVE, 3)
-    assert "1 file, table or line was not read" in str(found)
+    assert "1 file, table, row or cell was not read" in str(found)
 
 
 def test_dates_and_single_numbers_beside_a_table_are_no_rows():
@@ -130,3 +129,29 @@ def test_rows_below_a_title_without_a_header_are_refused_or_named(tmp_path, styl
 def test_a_table_without_a_header_is_refused():
     with pytest.raises(DataError, match="has no header: its first row is 'Male', '2319', '1720'"):
         fg.check(written(CELLS[1:], "csv"))
+
+
+@pytest.mark.parametrize("ending", [".txt", ".md", ".csv"])
+@pytest.mark.parametrize(
+    ("cell", "named"),
+    [
+        ("see note 0.84", True), ("approx 0.84", True), ("between 0.7 and 0.9", True),
+        ("see note 3", False), ("n/a", False), ("< 0.9", False), ("withheld", False),
+    ],
+)  # fmt: skip
+def test_a_number_behind_words_is_named_and_nothing_passes(cell, named, ending, tmp_path):
+    """It was treated as not stated, and the table had no error."""
+    rows = [
+        ("Group", "Applicants", "Selected", "Rate", "Impact ratio"),
+        ("Male", "100", "50", "50%", "1.00"),
+        ("Female", "100", "41", "41%", cell),
+        ("Other", "100", "44", "44%", "0.88"),
+    ]
+    if ending == ".md":
+        rows.insert(1, ("---",) * 5)
+    between = {".txt": "   ", ".md": " | ", ".csv": ","}[ending]
+    path = tmp_path / f"table{ending}"
+    path.write_text("\n".join(between.join(row) for row in rows))
+    found = fg.check(path)
+    assert [cell in each.reason for each in found.unread] == [True] * named
+    assert found.exit_code or not named

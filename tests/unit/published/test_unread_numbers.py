@@ -150,7 +150,7 @@ def test_what_could_not_be_read_is_in_the_lead_the_verdict_and_the_navigation(tm
     (tmp_path / "bad.csv").write_text("g,ratio\nA,1.00\nB,0.50\n")
     found = fg.check(tmp_path)
     shown = str(found)
-    assert "1 file, table or line was not read, and not checked." in shown
+    assert "1 file, table, row or cell was not read, and not checked." in shown
     assert "1 NOT READ" in shown
     found.save(tmp_path / "check.html")
     assert 'href="#not-read"' in (tmp_path / "check.html").read_text()

@@ -95,7 +95,7 @@ def _without_intervals(check: Check) -> str:
 def unread_sentences(check: Check) -> Iterator[str]:
     """Yield how much was not read."""
     if unread := sum(each.counts for each in check.unread):
-        words = plural(unread, "file, table or line was", "files, tables or lines were")
+        words = plural(unread, "file, table, row or cell was", "files, tables, rows or cells were")
         yield f"{unread:,} {words} not read, and not checked."
 
 
