@@ -52,8 +52,13 @@ _MISSING = 2
 """The state of an outcome that is neither positive (0) nor negative (1)."""
 
 
-def missing_outcomes(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn where rows that lack the label or prediction are many, or not alike in all groups."""
+def missing_outcomes(
+    counted: GroupCounts, spec: Spec, *, complete: bool = False
+) -> Iterator[Diagnostic]:
+    """Warn where rows that lack the label or prediction are many, or not alike in all groups.
+
+    ``complete`` is whether all rates, not those alone that need it, are of rows that have it.
+    """
     every = np.arange(len(counted.groups))
     shown = np.flatnonzero(large_groups(counted, spec))
     for what, all_missing, all_n in _missing(counted, spec, every) if len(shown) else ():
@@ -79,6 +84,7 @@ def missing_outcomes(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
             p=p,
             ruled=bool(spec.rules),
             **({"of_groups": len(every)} if len(shown) < len(every) else {}),
+            **({"complete": True} if complete else {}),
             **({"unit": "people"} if spec.of_people else {}),
         )
 

@@ -140,7 +140,7 @@ def choose_thresholds(
                 for of in resolution.features
                 for note in (
                     *missing_groups(of, spec),
-                    *missing_outcomes(of, spec),
+                    *missing_outcomes(of, spec, complete=True),
                     *one_group(of),
                     *weightless_groups(of),
                 )

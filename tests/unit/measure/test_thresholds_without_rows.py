@@ -58,6 +58,8 @@ def test_no_pass_rests_on_rows_that_lack_something(column: str) -> None:
     text = " ".join(str(found).split())
     assert f"the {rows} rows without a " in text
     assert f"Excluded: {rows} rows (missing " in text
+    of_all = "all rates, the selection rate too, are of the others"
+    assert (of_all in text) is (column in ("y", "p"))
     assert any(each["rows"] == left.sum() for each in found.diagnostics
                if each.level == "warning" and each.get("rows"))  # fmt: skip
 

@@ -147,9 +147,10 @@ def _missing_outcomes(d: Diagnostic) -> str:
         "; a rule on such a rate, or on a difference or ratio of two, passes only if it would "
         "whatever is missing" * bool(d["ruled"])
     )
+    of = "all rates, the selection rate too," if d.get("complete") else "rates that need it"
     return (
         f"{d['rows'] / d['total']:.1%} of the {_unit(d)} in its groups ({d['rows']:,} of "
-        f"{d['total']:,}) have no {d['what']}{shares}; rates that need it are of the others{rules}"
+        f"{d['total']:,}) have no {d['what']}{shares}; {of} are of the others{rules}"
     )
 
 
@@ -307,7 +308,10 @@ def _one_decision(d: Diagnostic) -> str:
     if d.get("constant") is not None:
         return f"every score is {d['constant']:g}: one threshold accepts all or none of them"
     if d.get("column") is None:
-        return f"{d['share']:.1%} of the rows have the favourable decision at {d['threshold']:g}"
+        return (
+            f"{d['share']:.1%} of the rows with a label have the favourable decision at "
+            f"{d['threshold']:g}"
+        )
     at, check = "", "the column"
     if d.get("threshold") is not None:
         at, check = f" at {d['threshold']:g}", "the threshold and the scale of the score"
