@@ -470,6 +470,9 @@ class DiagnosticCode(StrEnum):
     FEW_PUBLISHED = "few_published"  # groups, features, fewer, strata of pay: tables to publish
     PREDICTION_NOT_A_LABEL = "prediction_not_a_label"  # column, label, values, rows; in_use classes
     UNDECIDED_OUTCOMES = "undecided_outcomes"  # column, values, rows, codes, condition, beside
+    UNLISTED_OUTCOMES = "unlisted_outcomes"
+    # column, values, rows of each; of a warning: positive, which they may be, too, or group_column
+    # and group, which alone has them
     APPROVED_AS_REFUSED = "approved_as_refused"  # column, values, rows, positive: of HMDA
     PREDICTION_IS_LABEL = "prediction_is_label"  # column, label, rows
     SENSITIVE_IS_OUTCOME = "sensitive_is_outcome"  # column, role; outcome, rows of a copy

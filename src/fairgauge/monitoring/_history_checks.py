@@ -39,7 +39,12 @@ from fairgauge.monitoring.periods import (
     ordinal,
     slot_of,
 )
-from fairgauge.question.category_words import is_one_of, is_undecided, means_missing, two_codes
+from fairgauge.question.category_words import (
+    codes_of_no_outcome,
+    is_one_of,
+    is_undecided,
+    means_missing,
+)
 from fairgauge.results.monitor_results import FEWEST_PERIODS, HistoryFinding, HistoryProblem
 from fairgauge.stats.arrays import Array
 from fairgauge.values import Value
@@ -329,8 +334,8 @@ def _no_outcomes(
     for column in columns:
         held = [each.values.get(column, {}) for each in counted]
         values = {value for each in held for value in each if not is_one_of(value, positive)}
-        codes = two_codes([*values, *positive])
-        none = {v for v in values if is_undecided(v) or (codes and not is_one_of(v, codes))}
+        codes, _ = codes_of_no_outcome([*values, *positive])
+        none = {v for v in values if is_undecided(v) or is_one_of(v, codes)}
         for t, each in enumerate(held):
             for value in sorted(none & each.keys()):
                 yield Suspected(t, HistoryProblem.NO_OUTCOME, column, value, rows=each[value])

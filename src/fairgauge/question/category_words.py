@@ -76,6 +76,45 @@ def is_undecided(value: Value) -> bool:
     return named or means_no_outcome(value)
 
 
+_ADVERSE = re.compile(
+    r"reject|disapprov|\bden(y|ied|ial)|refus|declin|fail|unsuccess|disqualif|unqualif|ineligib|\bfired\b"
+    r"|terminat|\bnot[ _-]?(select|hire|pass|approv|accept|admit|advanc|invit|promot|offer|qualif)",
+    re.IGNORECASE,
+)
+_REVOKED = re.compile(r"revok|rescind|cancel|expir", re.IGNORECASE)
+_NEGATED = re.compile(
+    r"\b(?:not|no|non|never|without|cannot|un|dis|\w+n['\u2019]t)"
+    r"(?: +(?:yet|been|be|currently|longer))* +\w+"
+)
+_GRANTED = re.compile(r"\b(pre)?(approv|grant|originat|accept|admit|admission|award|pass)|\byes\b")
+"""Parts of values that state, each in another word, that what was asked for was granted."""
+
+
+def is_adverse(name: str) -> bool:
+    """Return whether a value is the unfavourable outcome, or a column has it as its 1."""
+    return bool(_ADVERSE.search(name))
+
+
+def resembles(value: Value, stated: Value) -> bool:
+    """Return whether an outcome is one that is stated, with more words, or in another word for it.
+
+    >>> resembles("Approved with conditions", "approved"), resembles("not approved", "approved")
+    (True, False)
+    >>> resembles("originated", "approved"), resembles("approval denied", "approved")
+    (True, False)
+    >>> resembles("approved_not_accepted", "originated"), resembles("Offer extended", "Hired")
+    (True, False)
+    """
+    if not (isinstance(value, str) and isinstance(stated, str) and re.search(r"[^\W\d_]", stated)):
+        return False
+    text, asked = (re.sub(r"[\s_-]+", " ", each).strip().casefold() for each in (value, stated))
+    text = _NEGATED.sub(" ", text)
+    if _REVOKED.search(text) or (is_adverse(text) and not is_adverse(asked)):
+        return False
+    longer = text != asked and re.search(rf"(?<!\w){re.escape(asked)}(?!\w)", text)
+    return bool(longer or (_GRANTED.search(text) and _GRANTED.search(_NEGATED.sub(" ", asked))))
+
+
 def two_codes(values: Iterable[Value]) -> tuple[int, ...]:
     """Return 0 and 1, or 1 and 2, where these alone of successive numbers are among the values.
 
@@ -125,6 +164,23 @@ def codes_of_missing(values: Iterable[Value]) -> list[Value]:
     if len(others) < 2:
         return []
     return [known[name] for name in codes if not min(others) <= int(name) <= max(others) + 1]
+
+
+def codes_of_no_outcome(values: Iterable[Value]) -> tuple[list[Value], list[Value]]:
+    """Return the outcomes that are often codes of missing ones, and those that they stand beside.
+
+    >>> codes_of_no_outcome([0, 1, 0.5]), codes_of_no_outcome(["yes", "no", "9999", "n/a"])
+    (([0.5], [0, 1]), (['9999'], ['yes', 'no']))
+    >>> codes_of_no_outcome([1, 2, 3, 9999]), codes_of_no_outcome(["1st", "2nd"])
+    (([9999], [1, 2, 3]), ([], ['1st', '2nd']))
+    """
+    known = [value for value in values if not is_undecided(value)]
+    codes: Collection[Value] = codes_of_missing(known)
+    if two := two_codes(known):
+        codes = [value for value in known if not is_one_of(value, two)]
+    elif any(isinstance(value, str) and re.search(r"[^\W\d_]", value) for value in known):
+        codes = [value for value in known if _CODE_OF_MISSING.fullmatch(name_of(value))]
+    return list(codes), [value for value in known if value not in codes]
 
 
 def may_be_codes(values: Collection[Value]) -> bool:

@@ -39,11 +39,12 @@ from fairgauge.errors import DataError, closest, listing, quote
 from fairgauge.identity import FeatureId, ValueSet, is_named, texts_of
 from fairgauge.question.category_words import (
     codes_of_missing,
-    is_one_of,
+    codes_of_no_outcome,
+    is_adverse,
     is_undecided,
     may_be_codes,
     means_missing,
-    two_codes,
+    resembles,
 )
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.features import Ordered
@@ -67,18 +68,14 @@ _FAVOURABLE = re.compile(
 )
 """Parts of the names of columns in which 1 is the favourable outcome."""
 
-_ADVERSE = re.compile(
-    r"reject|\bden(y|ied|ial)|refus|declin|fail|unsuccess|disqualif|unqualif|ineligib|\bfired\b"
-    r"|terminat|\bnot[ _-]?(select|hire|pass|approv|accept|admit|advanc|invit|promot|offer|qualif)",
-    re.IGNORECASE,
-)
-"""Parts of values that are the unfavourable outcome, and of the columns in which 1 is."""
 _NO = re.compile(r"no|n|false|negative", re.IGNORECASE)
 _FEW_PUBLISHED = 10
 _CLASSES = 2
 _OUTCOMES = (Role.LABEL, Role.PREDICTION)
 _MISSING_APART, _HARDLY_CHANCE = 0.02, 1e-3
 """How far apart shares of missing values are, and the p-value of a table's least, to be named."""
+_TIMES_AS_OFTEN = 20
+"""How much oftener than any other a group has an outcome that counts as one that it alone has."""
 _MANY_MISSING = 0.05
 """The share of rows without a stratum from which they are warned of."""
 ALMOST_ALL = 0.95
@@ -187,15 +184,15 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
     axis = cube.plan.axis(Role.LABEL) or cube.plan.axis(Role.PREDICTION)
     if not stated or task is not Task.BINARY or axis is None or axis.bins or axis.cuts:
         return
-    of_hiring = bool(_FAVOURABLE.search(axis.column)) and not _ADVERSE.search(axis.column)
+    of_hiring = bool(_FAVOURABLE.search(axis.column)) and not is_adverse(axis.column)
 
-    def is_adverse(value: Value) -> bool:
+    def is_refusal(value: Value) -> bool:
         text = name_of(value).strip()
-        return bool(_ADVERSE.search(text) or (of_hiring and _NO.fullmatch(text)))
+        return is_adverse(text) or bool(of_hiring and _NO.fullmatch(text))
 
     others = [v for v in cube.levels[axis] if not any(matches(each, v) for each in stated)]
-    better = [value for value in others if not is_adverse(value)]
-    if better and all(map(is_adverse, stated)) and spec.words.favourable is Favourable.POSITIVE:
+    better = [value for value in others if not is_refusal(value)]
+    if better and all(map(is_refusal, stated)) and spec.words.favourable is Favourable.POSITIVE:
         yield Diagnostic.warning(
             DiagnosticCode.UNFAVOURABLE_POSITIVE,
             column=axis.column,
@@ -543,38 +540,46 @@ def _apart(
     """Yield how often values are ``absent`` by columns of some roles, where that differs.
 
     They differ by a margin, and at a ``level`` of the chi-square test.
+    """
+    for column, names, share, p in _shares_by(cube, axis, absent, roles):
+        if np.ptp(share) >= _MISSING_APART and p < level:
+            most, least = int(np.argmax(share)), int(np.argmin(share))
+            yield {
+                "outcome": column,
+                "most": names[most],
+                "most_share": float(share[most]),
+                "least": names[least],
+                "least_share": float(share[least]),
+                "p": p,
+            }
 
-    Rows of one cluster are alike: they count as so many as there are clusters, if unequal ones.
+
+def _shares_by(
+    cube: Cube, axis: Axis, marked: Mask, roles: Sequence[Role]
+) -> Iterator[tuple[str, list[str], Sums, float]]:
+    """Yield the shares of ``marked`` values by the large levels of columns of some roles.
+
+    Each has its column, the names of the levels, and the p-value of the test of equal shares. Rows
+    of one cluster are alike: they count as so many as there are clusters, if unequal ones.
     """
     cluster, alike = cube.plan.axis(Role.CLUSTER), 1.0
     if cluster is not None:
         of_cluster = cube.marginal([cluster])
         cases = of_cluster.sums.get("n", of_cluster.sums["rows"])
         alike = largest_design_effect(cases[of_cluster.codes[:, 0] >= 0])
-    for outcome in [a for a in cube.plan.axes if a.role in roles and not a.bins]:
-        if not any({axis, outcome} <= set(table.axes) for table in cube.tables):
+    for other in [a for a in cube.plan.axes if a.role in roles and not a.bins]:
+        if not any({axis, other} <= set(table.axes) for table in cube.tables):
             continue
-        table = cube.marginal([axis, outcome])
+        table = cube.marginal([axis, other])
         known = table.codes[:, 1] >= 0
         codes, rows = table.codes[known], table.sums.get("n", table.sums["rows"])[known]
         every = np.bincount(codes[:, 1], rows)
-        lacking = np.bincount(codes[:, 1], rows * absent[codes[:, 0]])
+        having = np.bincount(codes[:, 1], rows * marked[codes[:, 0]])
         held = np.flatnonzero(every >= FEWEST_ROWS)
-        share = lacking[held] / every[held]
-        if len(held) < _CLASSES or np.ptp(share) < _MISSING_APART:
-            continue
-        p = float(homogeneity(lacking[held] / alike, every[held] / alike)[1])
-        if p < level:
-            names = outcome.names(cube.levels[outcome])
-            most, least = int(np.argmax(share)), int(np.argmin(share))
-            yield {
-                "outcome": outcome.column,
-                "most": names[held[most]],
-                "most_share": float(share[most]),
-                "least": names[held[least]],
-                "least_share": float(share[least]),
-                "p": p,
-            }
+        if len(held) >= _CLASSES:
+            names = other.names(cube.levels[other])
+            p = float(homogeneity(having[held] / alike, every[held] / alike)[1])
+            yield other.column, [names[i] for i in held], having[held] / every[held], p
 
 
 def strata_of_outcomes(
@@ -750,13 +755,12 @@ def undecided_outcomes(
             for each in refused
             if (name_of(each[0]) in _HMDA_UNDECIDED if codes else is_undecided(each[0]))
         ]
-        beside = () if codes else two_codes([level for level, _ in levels])
-        others = [each for each in refused if beside and each not in undecided]
-        apart = [each for each in others if not is_one_of(each[0], beside)]
+        none, beside = codes_of_no_outcome(() if codes else [level for level, _ in levels])
+        apart = [each for each in refused if each[0] in none]
         before = [each.values for each in spec.where if (each.column, each.negated) ==
                   (axis.column, True)]  # fmt: skip
-        for some, numbers in [each for each in ((undecided, ()), (apart, beside)) if each[0]]:
-            more: dict[str, Any] = {"beside": numbers} if numbers else {}
+        for some, others in [each for each in ((undecided, []), (apart, beside)) if each[0]]:
+            more: dict[str, Any] = {"beside": tuple(map(name_of, others))} if others else {}
             values = (*(v for each in before for v in each), *(level for level, _ in some))
             condition = RowCondition(axis.column, (ValueSet(values),), negated=True)
             yield Diagnostic.warning(
@@ -778,6 +782,69 @@ def undecided_outcomes(
                 rows=None if spec.of_people else sum(rows for _, rows in approved),
                 positive=tuple(sorted(map(name_of, (*asked, *(level for level, _ in approved))))),
             )
+        if not codes and len(refused) > 1:  # of two outcomes, what is not favourable is not the one
+            rest = [each for each in refused if each not in (*undecided, *apart)]
+            yield from _unlisted_outcomes(cube, spec, axis, rest)
+
+
+def _unlisted_outcomes(
+    cube: Cube, spec: Spec, axis: Axis, refused: Sequence[tuple[Value, int]]
+) -> Iterator[Diagnostic]:
+    """Warn of outcomes that count as unfavourable, and may be the favourable one in other words.
+
+    Those resemble it, or one group alone has them. Others are noted, unless all are plain refusals.
+    """
+    stated = spec.positive if isinstance(spec.positive, tuple) else ()
+    known = [_without_separators(name_of(value)) for value in stated]  # `doubtful_names` warns
+    adverse = any(is_adverse(name_of(value)) for value in stated)
+    alike, possible = [], []
+    for name, value in [(name_of(value).strip(), value) for value, _ in refused]:
+        if _without_separators(name) in known:
+            continue
+        if any(resembles(value, each) for each in stated):
+            alike.append(value)
+        elif bool(is_adverse(name) or _NO.fullmatch(name)) is adverse:
+            possible.append(value)
+    warned: list[tuple[list[Value], dict[str, Any]]] = [(alike, {})] if alike else []
+    for (feature, group), values in _of_one_group(cube, axis, possible).items():
+        warned.append((values, {"group_column": feature, "group": group}))
+    rest = list(refused)
+    for values, of_group in warned:
+        some = [each for each in rest if each[0] in values]
+        rest = [each for each in rest if each not in some]
+        positive = tuple(map(name_of, (*stated, *values)))
+        yield Diagnostic.warning(
+            DiagnosticCode.UNLISTED_OUTCOMES,
+            None,
+            **_held(axis, some, spec),
+            positive=positive,
+            **of_group,
+        )
+    if len(rest) > 1 and any(value in possible for value, _ in rest):
+        yield Diagnostic.note(DiagnosticCode.UNLISTED_OUTCOMES, None, **_held(axis, rest, spec))
+
+
+def _held(axis: Axis, some: Sequence[tuple[Value, int]], spec: Spec) -> dict[str, Any]:
+    """Return the column, its values, and the rows of each, unless people are counted."""
+    rows = None if spec.of_people else tuple(rows for _, rows in some)
+    return {"column": axis.column, "values": tuple(name_of(v) for v, _ in some), "rows": rows}
+
+
+def _of_one_group(
+    cube: Cube, outcome: Axis, values: Sequence[Value]
+) -> dict[tuple[str, str], list[Value]]:
+    """Return outcomes that one group has and the others hardly, by the feature and the group."""
+    found: dict[tuple[str, str], list[Value]] = {}
+    if cube.min_cell is not None or len(values) > _MOST_SPELLED:
+        return found
+    for value in values:
+        marked = np.array([*(level == value for level in cube.levels[outcome]), False])
+        for column, groups, shares, p in _shares_by(cube, outcome, marked, (Role.FEATURE,)):
+            *_, second, most = np.sort(shares)
+            if most >= max(_MISSING_APART, _TIMES_AS_OFTEN * second) and p < _HARDLY_CHANCE:
+                found.setdefault((column, groups[int(shares.argmax())]), []).append(value)
+                break
+    return found
 
 
 def doubtful_names(
@@ -968,7 +1035,7 @@ def _suggested(rows: Mapping[str, int]) -> dict[str, list[str]]:
     alike: dict[str, list[str]] = {}
     for value in rows:
         if value not in unknown:
-            alike.setdefault(spelling(_SEPARATORS.sub(" ", value)), []).append(value)
+            alike.setdefault(_without_separators(value), []).append(value)
     for letter in [key for key in alike if len(key) == 1]:
         whole = [key for key in alike if len(key) > 1 and key.startswith(letter)]
         if len(whole) == 1:
@@ -981,6 +1048,10 @@ def _suggested(rows: Mapping[str, int]) -> dict[str, list[str]]:
     if not found:
         return {}  # `_missing_markers` reports unknown values, one by one
     return found | ({UNKNOWN: unknown} if unknown else {})
+
+
+def _without_separators(value: str) -> str:
+    return spelling(_SEPARATORS.sub(" ", value))
 
 
 def _is_of_one_case(value: str) -> bool:

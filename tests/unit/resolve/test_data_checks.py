@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import tomllib
 
@@ -843,6 +844,136 @@ def test_numbers_beside_two_codes_may_mean_that_nothing_is_known(first, code, wa
             assert f"beside {first} and {first + 1}, as codes of missing values are" in each.message
             assert not found(rows, UNDECIDED, **asked, where=each["condition"])
             assert not found(rows, UNDECIDED, **asked, recode={"y": {"unknown": [code]}})
+
+
+UNLISTED = DiagnosticCode.UNLISTED_OUTCOMES
+
+
+def decided(of_a, of_b):
+    """Return the decisions of two groups, from the rows of each."""
+    rows = [(g, v) for g, of in (("a", of_a), ("b", of_b)) for v, n in of.items() for _ in range(n)]
+    return pl.DataFrame(rows, schema=["g", "decision"], orient="row")
+
+
+@pytest.mark.parametrize(
+    ("code", "warned"),
+    [*((code, True) for code in ("9999", "999", "-1", "-9", "99")), ("2", False), ("1st", False)],
+)
+def test_numbers_beside_words_may_mean_that_nothing_is_known(code, warned):
+    """A group of 9999 instead of denials passed a rule without a word."""
+    rows = decided({"approved": 50, "denied": 50}, {"approved": 45, "denied": 25, code: 30})
+    for role in ({"prediction": None, "label": "decision"}, {"label": None}):
+        asked = {"prediction": "decision"} | role | {"positive": "approved", "sensitive": "g"}
+        of_data = found(rows, UNDECIDED, **asked)
+        assert [(e["values"], e["rows"]) for e in of_data] == ([((code,), 30)] if warned else [])
+        for each in of_data:
+            assert each.level is Level.WARNING
+            beside = "beside approved and denied, as codes of missing values are"
+            assert f"30 rows have 'decision' = {code}, {beside}" in each.message
+            assert not found(rows, UNDECIDED, **asked, where=each["condition"])
+            assert not found(rows, UNDECIDED, **asked, recode={"decision": {"unknown": [code]}})
+
+
+def test_a_code_beside_several_others_may_mean_that_nothing_is_known():
+    rows = decided({1: 50, 2: 30, 3: 20}, {1: 45, 2: 30, 3: 20, 9999: 30})
+    asked = {"label": None, "prediction": "decision", "sensitive": "g", "positive": 1}
+    (each,) = found(rows, UNDECIDED, **asked)
+    assert (each["values"], each["beside"]) == (("9999",), ("1", "2", "3"))
+
+
+@pytest.mark.parametrize(
+    ("positive", "value"),
+    [
+        *(("approved", v) for v in ("granted (override)", "approved with conditions")),
+        *(("approved", v) for v in ("originated", "Approved_manual", "approved but not accepted")),
+        ("hired", "re-hired"),
+        ("low", "very low"),
+    ],
+)
+def test_outcomes_that_resemble_the_favourable_one_and_count_as_refusals_are_reported(
+    positive, value
+):
+    """A rule passed of a group a third of which had been approved in other words."""
+    rows = decided({positive: 50, "denied": 50}, {positive: 45, "denied": 25, value: 30})
+    for role in ({"prediction": None, "label": "decision"}, {"label": None}):
+        asked = {"prediction": "decision", "sensitive": "g"} | role
+        (each,) = found(rows, UNLISTED, **asked, positive=positive)
+        assert each.level is Level.WARNING
+        assert each.message.startswith(
+            f"'decision' is {value} in 30 rows, which count as not favourable, though the value "
+            "resembles the favourable outcome. To count it as favourable: --positive "
+        )
+        assert not found(rows, UNLISTED, **asked, positive=list(each["positive"]))
+        refusals = {"decision": {"denied": ["denied", value]}}
+        assert not found(rows, UNLISTED, **asked, positive=positive, recode=refusals)
+
+
+def test_the_flag_of_a_warning_counts_outcomes_as_favourable(tmp_path):
+    rows = decided({"yes": 50, "no": 50}, {"yes": 45, "no": 25, "yes, by a=b": 30})
+    rows.write_csv(file := tmp_path / "rows.csv")
+    asked = ["audit", str(file), "--prediction", "decision", "--sensitive", "g"]
+    before = CliRunner().invoke(main, [*asked, "--positive", "yes"])
+    assert before.exit_code == 0
+    flag = " ".join(before.output.split()).split("To count it as favourable: ")[1].split(" (pos")[0]
+    after = CliRunner().invoke(main, [*asked, *shlex.split(flag)])
+    assert after.exit_code == 0
+    assert "counts as not favourable" not in after.output
+    assert "75.0" in after.output
+
+
+def test_an_outcome_that_one_group_alone_has_is_reported():
+    """Files of two branches each had words of their own."""
+    rows = decided(
+        {"approved": 500, "denied": 400, "deferred": 100},
+        {"approved": 450, "rejected": 200, "deferred": 50, "green": 300},
+    )
+    asked = {"label": None, "prediction": "decision", "sensitive": "g", "positive": "approved"}
+    for data in (rows, fg.count(rows, **asked)):
+        warned, noted = found(data, UNLISTED, **asked)
+        assert (warned.level, noted.level) == (Level.WARNING, Level.NOTE)
+        assert warned.message == (
+            "'decision' is green in 300 rows, which count as not favourable, though hardly any "
+            "rows but those of g = b have it. To count it as favourable: --positive approved,green "
+            "(positive=['approved', 'green'])"
+        )
+        assert noted.message == (
+            "'decision' is deferred in 150 rows, denied in 400 rows and rejected in 200 rows, "
+            "which count as not favourable"
+        )
+    people = rows.with_row_index("id")
+    (warned, noted) = found(people, UNLISTED, **asked, person="id")
+    assert "is green in some rows" in warned.message
+
+
+@pytest.mark.parametrize(
+    ("positive", "others", "noted"),
+    [
+        ("approved", ("denied", "Rejected", "not approved", "disapproved", "no"), False),
+        ("approved", ("denied", "deferred", "counteroffer"), True),
+        ("Hired", ("Rejected", "Interviewed", "Offer extended", "Shortlisted"), True),
+        ("denied", ("approved", "granted", "deferred"), False),
+        (4, (1, 2, 3), True),
+        ("Low", ("Medium", "High"), True),
+        ("approved", ("approval revoked", "not yet approved", "denied", "un-approved"), True),
+    ],
+)
+def test_ordinary_outcomes_are_at_most_noted(positive, others, noted):
+    of_a = {positive: 50} | {value: 30 + i for i, value in enumerate(others)}
+    of_b = {positive: 40} | {value: 38 - i for i, value in enumerate(others)}
+    rows = decided(of_a, of_b)
+    asked = {"label": None, "prediction": "decision", "sensitive": "g", "positive": positive}
+    of_data = found(rows, UNLISTED, **asked)
+    assert [each.level for each in of_data] == [Level.NOTE] * noted
+
+
+def test_two_outcomes_are_not_noted_and_rare_ones_of_one_group_are_chance():
+    asked = {"label": None, "prediction": "decision", "sensitive": "g", "positive": "approved"}
+    two = decided({"approved": 50, "pre-approved": 50}, {"approved": 45, "pre-approved": 55})
+    assert not found(two, UNLISTED, **asked)
+    rare = decided(
+        {"approved": 50, "denied": 50}, {"approved": 45, "denied": 50, "deferred": 4, "open": 1}
+    )
+    assert [each.level for each in found(rare, UNLISTED, **asked)] == [Level.NOTE]
 
 
 def test_codes_of_a_column_of_another_name_are_no_codes_of_hmda():

@@ -39,6 +39,7 @@ _GRAVEST_FIRST = (
     DiagnosticCode.ASSUMED_POSITIVE,
     DiagnosticCode.UNDECIDED_OUTCOMES,
     DiagnosticCode.APPROVED_AS_REFUSED,
+    DiagnosticCode.UNLISTED_OUTCOMES,
     DiagnosticCode.PREDICTION_NOT_A_LABEL,
     DiagnosticCode.TASK,
     DiagnosticCode.NEVER_REPEATS,
@@ -54,6 +55,7 @@ _GRAVEST_FIRST = (
 others are about details."""
 _PASTED = (
     DiagnosticCode.RECODING, DiagnosticCode.CODED_NUMBERS, DiagnosticCode.UNDECIDED_OUTCOMES,
+    DiagnosticCode.UNLISTED_OUTCOMES,
 )  # fmt: skip
 """What holds text to be pasted, which is whole however long it is."""
 _ADJUSTED = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Callable
 
 from fairgauge.catalogue.comparisons import Contrast
@@ -10,6 +11,7 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.levels import cut_options
 from fairgauge.enums import Better, DiagnosticCode, Person
 from fairgauge.errors import alternatives, listing, quote
+from fairgauge.question.options import BY_NAME
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.metric_words import metric_words, shown_range, unit, with_unit
@@ -296,12 +298,31 @@ def _undecided_outcomes(d: Diagnostic) -> str:
     if d["codes"]:
         suggests = "which in HMDA data were withdrawn, incomplete or purchased, and not decided"
     if beside := d.get("beside"):
-        suggests = f"beside {' and '.join(map(str, beside))}, as codes of missing values are"
+        suggests = f"beside {numbers.listing(beside, most=3)}, as codes of missing values are"
     return (
         f"{_have_outcome(d)}, {suggests}; they count as not "
         "favourable. To count decided rows "
         f'alone: --where {quote(d["condition"])} (where="...")'
     )
+
+
+def _unlisted_outcomes(d: Diagnostic) -> str:
+    noun = _unit(d)
+    counts = d["rows"] or [None] * len(d["values"])
+    held = [
+        f"{called(value)} in {'some' if count is None else f'{count:,}'} {noun}"
+        for value, count in zip(d["values"], counts, strict=True)
+    ]
+    text = f"{quote(d['column'])} is {numbers.listing(held)}, which count as not favourable"
+    if not (positive := d.get("positive")):
+        return text
+    one, it = plural(len(held), "", "s"), plural(len(held), "it", "them")
+    why = f"the value{one} resemble{plural(len(held), 's', '')} the favourable outcome"
+    if (group := d.get("group")) is not None:
+        whose = f"{called(d['group_column'])} = {called(group)}"
+        why = f"hardly any {noun} but those of {whose} have {it}"
+    flag = shlex.join(["--positive", *BY_NAME["positive"].type.write(positive)])
+    return f"{text}, though {why}. To count {it} as favourable: {flag} (positive={[*positive]})"
 
 
 def _one_decision(d: Diagnostic) -> str:
@@ -805,6 +826,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     ),
     DiagnosticCode.PLACEHOLDER_IDENTIFIER: _placeholder,
     DiagnosticCode.UNDECIDED_OUTCOMES: _undecided_outcomes,
+    DiagnosticCode.UNLISTED_OUTCOMES: _unlisted_outcomes,
     DiagnosticCode.APPROVED_AS_REFUSED: lambda d: (
         f"{_have_outcome(d)}, which in HMDA data were approved, though the applicant did not "
         "accept; they count as not favourable. To count them as approved: --positive "
