@@ -17,6 +17,7 @@ from fairgauge.errors import Problem, SpecError, listing, quote
 from fairgauge.inference.missing_values import missing_groups, missing_outcomes
 from fairgauge.measure.compare_models import compare_candidates
 from fairgauge.measure.compare_reports import compare_reports
+from fairgauge.question.category_words import no_outcomes
 from fairgauge.question.option_docs import with_options
 from fairgauge.question.options import Options
 from fairgauge.question.spec_file import Config, with_config
@@ -29,6 +30,7 @@ from fairgauge.resolve.data_checks import (
     limits_outside_range,
     never_repeats,
     one_group,
+    undecided_outcomes,
     unfavourable_positive,
     unmatched_rules,
     weightless_groups,
@@ -172,8 +174,22 @@ def compare_models(
         confidence=spec.confidence,
         candidates=candidates,
         own=tuple(map(described, spec.catalogue.own)),
-        diagnostics=tuple(dict.fromkeys(_notes(data, source, cube, spec))),
+        diagnostics=tuple(_stated_once(_notes(data, source, cube, spec))),
     )
+
+
+_OF_ALL_MODELS = (DiagnosticCode.MISSING_GROUPS, DiagnosticCode.MISSING_STRATA)
+
+
+def _stated_once(notes: Iterator[Diagnostic]) -> Iterator[Diagnostic]:
+    """Yield every note once: what lacks a group or a stratum, as of the first model."""
+    stated = set()
+    for each in notes:
+        of_all = each.code in _OF_ALL_MODELS
+        key = (each.code, each.feature, each.get("column")) if of_all else each
+        if key not in stated:
+            stated.add(key)
+            yield each
 
 
 def _notes(data: object, source: Source | None, cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
@@ -197,6 +213,8 @@ def _notes(data: object, source: Source | None, cube: Cube, spec: Spec) -> Itera
         counts = alone(cube, axis)
         if spec.label is None:
             yield from _unlike_in_use(cube, axis, spec)
+            decisions = undecided_outcomes(counts, of_candidate, counts.rows_by_level())
+            yield from (e for e in decisions if e.code is not DiagnosticCode.UNLISTED_OUTCOMES)
             yield from _excluded(counts, of_candidate)
             continue
         try:
@@ -224,20 +242,22 @@ def _unlike_in_use(cube: Cube, candidate: Axis, spec: Spec) -> Iterator[Diagnost
     stated = spec.positive if isinstance(spec.positive, tuple) else ()
     known = [*cube.levels[in_use], *stated]
     levels = zip(cube.levels[candidate], cube.rows_by_level()[candidate].tolist(), strict=False)
-    strange = {name_of(v): n for v, n in levels if not any(matches(v, each) for each in known)}
+    strange = {v: int(n) for v, n in levels if not any(matches(v, each) for each in known)}
     if strange and len(strange) == len(cube.levels[candidate]):
-        held = listing([name_of(each) for each in cube.levels[in_use]], 5)
+        held, other = (listing(map(name_of, e), 5) for e in (cube.levels[in_use], strange))
         message = (
-            f"{quote(candidate.column)} holds {listing(list(strange), 5)}, which the model in use, "
+            f"{quote(candidate.column)} holds {other}, which the model in use, "
             f"{quote(in_use.column)}, does not (it holds {held}); use the same values in both"
         )
         raise SpecError(Problem("candidate", message))
+    for value in no_outcomes(cube.levels[candidate]):
+        strange.pop(value, None)  # `undecided_outcomes` warns of it
     if strange:
         yield Diagnostic.warning(
             DiagnosticCode.PREDICTION_NOT_A_LABEL,
             column=candidate.column,
             label=in_use.column,
-            values=tuple(strange),
+            values=tuple(map(name_of, strange)),
             rows=sum(strange.values()),
             in_use=True,
         )

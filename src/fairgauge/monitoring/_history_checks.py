@@ -39,12 +39,7 @@ from fairgauge.monitoring.periods import (
     ordinal,
     slot_of,
 )
-from fairgauge.question.category_words import (
-    codes_of_no_outcome,
-    is_one_of,
-    is_undecided,
-    means_missing,
-)
+from fairgauge.question.category_words import is_one_of, means_missing, no_outcomes
 from fairgauge.results.monitor_results import FEWEST_PERIODS, HistoryFinding, HistoryProblem
 from fairgauge.stats.arrays import Array
 from fairgauge.values import Value
@@ -334,8 +329,7 @@ def _no_outcomes(
     for column in columns:
         held = [each.values.get(column, {}) for each in counted]
         values = {value for each in held for value in each if not is_one_of(value, positive)}
-        codes, _ = codes_of_no_outcome([*values, *positive])
-        none = {v for v in values if is_undecided(v) or is_one_of(v, codes)}
+        none = values.intersection(no_outcomes([*values, *positive]))
         for t, each in enumerate(held):
             for value in sorted(none & each.keys()):
                 yield Suspected(t, HistoryProblem.NO_OUTCOME, column, value, rows=each[value])

@@ -183,6 +183,12 @@ def codes_of_no_outcome(values: Iterable[Value]) -> tuple[list[Value], list[Valu
     return list(codes), [value for value in known if value not in codes]
 
 
+def no_outcomes(values: Collection[Value]) -> list[Value]:
+    """Return the outcomes that are of no decision, or codes of missing ones."""
+    codes, _ = codes_of_no_outcome(values)
+    return [value for value in values if value in codes or is_undecided(value)]
+
+
 def may_be_codes(values: Collection[Value]) -> bool:
     """Return whether numbers may name categories, as codes do: they are whole, and few.
 

@@ -44,6 +44,7 @@ from fairgauge.question.category_words import (
     is_undecided,
     may_be_codes,
     means_missing,
+    no_outcomes,
     resembles,
 )
 from fairgauge.question.conditions import RowCondition
@@ -411,13 +412,18 @@ def one_outcome(
 def predictions_that_are_no_label(
     cube: Cube, spec: Spec, task: Task, rows_by_level: Mapping[Axis, Sums]
 ) -> Iterator[Diagnostic]:
-    """Warn of predicted values that no label has: they count as unfavourable, or as wrong."""
+    """Warn of predicted values that no label has: they count as unfavourable, or as wrong.
+
+    `undecided_outcomes` warns of those that may be none.
+    """
     label, prediction = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
     if label is None or prediction is None or label.bins or prediction.bins:
         return
     if isinstance(spec.positive, Ordered):  # which names every value of both
         return
     labels = [*cube.levels[label], *(spec.positive if isinstance(spec.positive, tuple) else ())]
+    if task is Task.BINARY:
+        labels += no_outcomes(cube.levels[prediction])
     strange = [
         not any(matches(value, each) for each in labels) for value in cube.levels[prediction]
     ]
@@ -737,7 +743,9 @@ def undecided_outcomes(
     """
     if not isinstance(spec.positive, tuple):  # which names every value, or where numbers are cut
         return
-    for axis in (cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)):
+    label, prediction = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
+    decides = label or prediction  # predictions that no label has are warned of apart
+    for axis in (label, prediction):
         if axis is None or axis.bins or axis.cuts:
             continue
         levels = _with_rows(cube.levels[axis], rows_by_level[axis])
@@ -782,7 +790,7 @@ def undecided_outcomes(
                 rows=None if spec.of_people else sum(rows for _, rows in approved),
                 positive=tuple(sorted(map(name_of, (*asked, *(level for level, _ in approved))))),
             )
-        if not codes and len(refused) > 1:  # of two outcomes, what is not favourable is not the one
+        if axis is decides and not codes and len(refused) > 1:  # of two outcomes, one is meant
             rest = [each for each in refused if each not in (*undecided, *apart)]
             yield from _unlisted_outcomes(cube, spec, axis, rest)
 

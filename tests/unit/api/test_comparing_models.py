@@ -9,6 +9,7 @@ import fairgauge as fg
 from fairgauge.enums import DiagnosticCode
 
 PEOPLE = rows()
+UNDECIDED = DiagnosticCode.UNDECIDED_OUTCOMES
 MARGINS = {"accuracy": 0.02, "disparity": 0.08}
 WORDS = {0: "denied", 1: "granted"}
 IN_WORDS = PEOPLE.drop("person").with_columns(
@@ -51,6 +52,47 @@ def test_decisions_in_the_words_of_no_label_are_refused(label, words):
     margins = {"disparity": 0.08}
     with pytest.raises(fg.SpecError, match=r"'candidate' holds .* use the same values in both"):
         compared(other, label=label, margins=margins)
+
+
+@pytest.mark.parametrize("label", ["repaid", None])
+def test_a_code_of_missing_decisions_of_a_candidate_is_warned_of_once(label):
+    """Two warnings were of the same rows; without labels the candidate's codes had none."""
+    code = pl.when(pl.col("region") == "north").then(pl.lit("9999"))
+    rows_of = IN_WORDS.filter(pl.col("region") == "north").height
+    for in_use in ("current", "fairer"):
+        data = IN_WORDS.with_columns(
+            candidate=code.otherwise("fairer"), fairer=code.otherwise("fairer")
+        )
+        asked = {**QUESTION, "positive": "granted", "margins": {"disparity": 0.08}}
+        found = fg.compare_models(
+            data, **asked | {"label": label, "prediction": in_use}, candidate="candidate"
+        )
+        warned = [each for each in found.diagnostics if each.get("column") == "candidate"]
+        assert [(e.code, e["rows"]) for e in warned] == [(UNDECIDED, rows_of)]
+
+
+def test_a_label_of_a_code_of_missing_ones_is_warned_of_once():
+    label = pl.when(pl.col("region") == "north").then(pl.lit("9999")).otherwise("repaid")
+    found = fg.compare_models(
+        IN_WORDS.with_columns(repaid=label),
+        **QUESTION | {"positive": "granted"}, candidate="fairer", margins=MARGINS,
+    )  # fmt: skip
+    (each,) = found.diagnostics
+    assert (each.code, each["column"]) == (UNDECIDED, "repaid")
+
+
+def test_rows_without_a_group_or_a_stratum_are_warned_of_once():
+    """Each model that lacks some decisions repeated them, with a few rows more or less."""
+    one_in = {"repaid": 2, "sex": 5, "current": 4, "fairer": 6}
+    lacking = {name: pl.when(pl.col("person") % n != 0).then(name) for name, n in one_in.items()}
+    refused = (pl.col("person") % 7 < 3 * (1 - pl.col("current"))) | (pl.col("person") % 5 < 1)
+    found = fg.compare_models(
+        PEOPLE.with_columns(**lacking, region=pl.when(~refused).then("region")),
+        **QUESTION | {"strata": "region"}, candidate="fairer", margins=MARGINS,
+    )  # fmt: skip
+    codes = [each.code for each in found.diagnostics]
+    for code in (DiagnosticCode.MISSING_GROUPS, DiagnosticCode.MISSING_STRATA):
+        assert codes.count(code) == 1
 
 
 def test_half_of_the_decisions_in_upper_case_are_a_warning():
