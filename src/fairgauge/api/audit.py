@@ -30,6 +30,7 @@ from fairgauge.resolve.data_checks import (
     alike_identifiers,
     assumed_positive,
     check_known,
+    doubtful_dates,
     doubtful_names,
     group_texts,
     likely_mistakes,
@@ -576,6 +577,7 @@ def counted_people(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         yield Diagnostic.warning(
             DiagnosticCode.PEOPLE_UNCLEAR, column=column, people=people, order=order
         )
+    yield from doubtful_dates(cube, spec)
 
 
 def _overrides(data: object, spec: Spec) -> list[Diagnostic]:

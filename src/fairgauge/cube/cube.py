@@ -105,6 +105,8 @@ class Cube:
         or encoding alone, and count as others.
     placeholders : identifiers that probably stand for unknown ones, with the rows that count as
         one person or cluster; an empty text for one that may be someone's.
+    far_dates : dates that order the decisions of people and are far from the others, with their
+        rows.
     clusters : how clusters are named: "numbered", by hashes under a key ("key:" and what identifies
         it), or, while they are counted and where there are none, by the values themselves ("").
     """
@@ -122,6 +124,7 @@ class Cube:
     clusters: str = ""
     spellings: int = 0
     placeholders: tuple[tuple[Value, int], ...] = ()
+    far_dates: tuple[tuple[Value, int], ...] = ()
 
     @property
     def asked(self) -> Spec:
@@ -280,6 +283,7 @@ class Cube:
             "conflicts": [list(each) for each in self.conflicts],
             "spellings": self.spellings,
             "placeholders": [list(each) for each in self.placeholders],
+            "far_dates": [list(each) for each in self.far_dates],
         }
         asked: dict[str, Json] = {"schema": SCHEMA, "question": self.asked.to_dict()}
         return asked | {name: each for name, each in seen.items() if each} | self._counts()
@@ -400,6 +404,7 @@ def _from_dict(found: Saved) -> Cube:
         clusters=named,
         spellings=found.get("spellings", 0),
         placeholders=tuple((value, rows) for value, rows in found.get("placeholders", ())),
+        far_dates=tuple((value, rows) for value, rows in found.get("far_dates", ())),
     )
 
 
@@ -589,6 +594,7 @@ def cube_schema() -> Schema:
         "conflicts": _list(_list({"type": ["string", "integer"]})),
         "spellings": _WHOLE,
         "placeholders": _list(_list({"type": ["string", "number", "boolean"]})),
+        "far_dates": _list(_list({"type": ["string", "number"]})),
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -300,6 +300,7 @@ def _with_numbers(cube: Cube, table: CountTable, published: Array, min_cell: int
         conflicts=(),
         spellings=0,
         placeholders=(),
+        far_dates=(),
     )
 
 

@@ -17,12 +17,15 @@ from fairgauge.cube.identifiers import placeholders, spellings_of
 from fairgauge.cube.plan import Axis, Plan
 from fairgauge.enums import Person, Role, Task, Uncounted
 from fairgauge.errors import DataError, Problem, SpecError, quote
+from fairgauge.question.category_words import means_no_outcome
 from fairgauge.question.features import Ordered
+from fairgauge.question.recoding import UNKNOWN, write_recodings
 from fairgauge.question.specification import Spec
+from fairgauge.resolve.far_dates import far_dates
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.outcomes import decide_task, outcome_masks
 from fairgauge.stats.arrays import Mask
-from fairgauge.values import matches
+from fairgauge.values import Value, matches
 
 Codes = NDArray[np.int64]
 
@@ -61,8 +64,10 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
     identifiers = rows.levels[table.axes[len(plan.axes)]]
     person = codes[table.axes[len(plan.axes)]]
     order = codes[table.axes[-1]] if spec.order is not None else np.zeros_like(person)
+    far: tuple[tuple[Value, int], ...] = ()
     if spec.order is not None:
         _check_order(rows, table.axes[-1])
+        far = far_dates(rows.levels[table.axes[-1]], rows.rows_by_level()[table.axes[-1]][:-1])
     named = person >= 0
     if len(named) and not named.any():
         raise DataError(
@@ -112,6 +117,7 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
         conflicts=tuple((column, n) for column, n in conflicts.items() if n),
         spellings=spellings_of(identifiers),
         placeholders=placeholders(identifiers, np.bincount(of, table.sums["rows"][named])),
+        far_dates=far,
     )
 
 
@@ -184,8 +190,12 @@ def _check_order(rows: Cube, axis: Axis) -> None:
     texts = [value for value in rows.levels[axis] if isinstance(value, str)]
     wrong = [value for value in texts if not _DATE.fullmatch(value)]
     if wrong or len(texts) not in (0, len(rows.levels[axis])):
-        shown = quote((wrong or texts)[0])
-        raise DataError(
-            f"column {quote(axis.column)} orders the decisions of a person, but has {shown}, which "
-            "is neither a number nor a date of the form 2026-01-31"
+        shown = (wrong or texts)[0]
+        message = (
+            f"column {quote(axis.column)} orders the decisions of a person, but has "
+            f"{quote(shown)}, which is neither a number nor a date of the form 2026-01-31"
         )
+        if means_no_outcome(shown):
+            line = write_recodings({axis.column: {UNKNOWN: [shown]}})[0]
+            message += f"; if it means that no date is known: --recode '{line}' (recode)"
+        raise DataError(message)

@@ -71,6 +71,55 @@ def test_what_is_unclear_is_refused(options, stated):
         fg.audit(data, **(ASKED | options))
 
 
+def dated(*last):
+    """Return two decisions of each of 40 people in 2024, and one more of some at other dates."""
+    rows = [(f"p{i}", day, i % 2, "FM"[i % 2]) for i in range(40) for day in DAYS]
+    rows += [(f"p{i}", day, 0, "FM"[i % 2]) for day in last for i in range(1, 20, 2)]
+    return pl.DataFrame(rows, schema=["who", "day", "y", "sex"], orient="row")
+
+
+DAYS = ("2024-01-15", "2024-06-30")
+LAST = ASKED | {"per_person": "last", "order": "day"}
+
+
+@pytest.mark.parametrize(
+    "dates", [("9999-12-31",), ("9999-01-01", "9999-12-31"), ("1900-01-01",), ("2099-12-31",)]
+)
+def test_dates_far_from_all_others_are_warned_of(dates):
+    """A date of 9999-12-31 was that of the last decision of its person without a word."""
+    for data in (dated(*dates), fg.count(dated(*dates), **LAST)):
+        report = fg.audit(data, **LAST)
+        (each,) = [d for d in report.diagnostics if d.code is DiagnosticCode.FAR_DATES]
+        assert each.level is Level.WARNING
+        assert (each["values"], each["rows"]) == (dates, (10,) * len(dates))
+        assert f"{dates[-1]} in 10 rows, at least ten years from all other dates" in str(each)
+    assert each["line"] in " ".join(render(report, "text").split())
+    recoded = fg.audit(dated(*dates), **LAST, recode={"day": {"unknown": [*dates]}})
+    codes = [d.code for d in recoded.diagnostics]
+    assert DiagnosticCode.FAR_DATES not in codes
+    assert DiagnosticCode.PEOPLE_UNCLEAR in codes  # of whom the last decision is unknown
+
+
+@pytest.mark.parametrize("dates", [(), ("2030-01-01",), ("2010-05-05", "2017-01-01")])
+def test_dates_of_some_years_before_and_after_are_ordinary(dates):
+    report = fg.audit(dated(*dates), **LAST)
+    assert all(d.code is not DiagnosticCode.FAR_DATES for d in report.diagnostics)
+
+
+def test_numbers_that_order_decisions_may_be_of_any_size():
+    data = pl.DataFrame(ROWS | {"day": [1, 1_900, 2, 99_999]})
+    report = fg.audit(data, **LAST)
+    assert all(d.code is not DiagnosticCode.FAR_DATES for d in report.diagnostics)
+
+
+def test_a_word_instead_of_a_date_is_refused_with_what_makes_it_unknown():
+    data = pl.DataFrame(ROWS | {"day": ["2024-01-01", "N/A", "2024-01-01", "2024-01-02"]})
+    advice = re.escape("""--recode 'day = {unknown = ["N/A"]}' (recode)""")
+    with pytest.raises(DataError, match=advice):
+        fg.audit(data, **LAST)
+    fg.audit(data, **LAST, recode={"day": {"unknown": ["N/A"]}})
+
+
 def test_an_order_is_of_numbers_or_dates():
     data = pl.DataFrame({**ROWS, "day": ["12/31/2025", "1/2/2026", "1/3/2026", "1/4/2026"]})
     with pytest.raises(DataError, match="neither a number nor a date"):

@@ -42,6 +42,7 @@ _GRAVEST_FIRST = (
     DiagnosticCode.UNLISTED_OUTCOMES,
     DiagnosticCode.PREDICTION_NOT_A_LABEL,
     DiagnosticCode.TASK,
+    DiagnosticCode.FAR_DATES,
     DiagnosticCode.NEVER_REPEATS,
     DiagnosticCode.REPEATED_ID,
     DiagnosticCode.RECODING,
@@ -55,7 +56,7 @@ _GRAVEST_FIRST = (
 others are about details."""
 _PASTED = (
     DiagnosticCode.RECODING, DiagnosticCode.CODED_NUMBERS, DiagnosticCode.UNDECIDED_OUTCOMES,
-    DiagnosticCode.UNLISTED_OUTCOMES,
+    DiagnosticCode.UNLISTED_OUTCOMES, DiagnosticCode.FAR_DATES,
 )  # fmt: skip
 """What holds text to be pasted, which is whole however long it is."""
 _ADJUSTED = {

@@ -306,13 +306,27 @@ def _undecided_outcomes(d: Diagnostic) -> str:
     )
 
 
-def _unlisted_outcomes(d: Diagnostic) -> str:
-    noun = _unit(d)
-    counts = d["rows"] or [None] * len(d["values"])
-    held = [
-        f"{called(value)} in {'some' if count is None else f'{count:,}'} {noun}"
-        for value, count in zip(d["values"], counts, strict=True)
+def _values_with_rows(d: Diagnostic) -> list[str]:
+    counts = d["rows"] or ["some"] * len(d["values"])
+    return [
+        f"{called(value)} in {some if isinstance(some, str) else f'{some:,}'} {_unit(d)}"
+        for value, some in zip(d["values"], counts, strict=True)
     ]
+
+
+def _far_dates(d: Diagnostic) -> str:
+    it = plural(len(d["values"]), "it", "they")
+    return (
+        f"{quote(d['column'])}, which orders the decisions of each person, is "
+        f"{numbers.listing(_values_with_rows(d))}, at least ten years from all other dates, as "
+        f"dates are that stand for unknown ones; {it} may decide which decision is the last. If "
+        f"{it} {plural(len(d['values']), 'means', 'mean')} that no date is known: --recode "
+        f"'{d['line']}' (recode)"
+    )
+
+
+def _unlisted_outcomes(d: Diagnostic) -> str:
+    noun, held = _unit(d), _values_with_rows(d)
     text = f"{quote(d['column'])} is {numbers.listing(held)}, which count as not favourable"
     if not (positive := d.get("positive")):
         return text
@@ -826,6 +840,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     ),
     DiagnosticCode.PLACEHOLDER_IDENTIFIER: _placeholder,
     DiagnosticCode.UNDECIDED_OUTCOMES: _undecided_outcomes,
+    DiagnosticCode.FAR_DATES: _far_dates,
     DiagnosticCode.UNLISTED_OUTCOMES: _unlisted_outcomes,
     DiagnosticCode.APPROVED_AS_REFUSED: lambda d: (
         f"{_have_outcome(d)}, which in HMDA data were approved, though the applicant did not "
