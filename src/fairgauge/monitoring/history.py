@@ -6,7 +6,8 @@ partitioned by period. Names that begin with an underscore, which they ignore, h
 reference (``_largest.json``), imported values, and a fold of the periods that saves time and can
 always be computed again. The largest groups are a choice: without their file, they are those of
 the first period that the history holds by then. How long labels took to come, and that every row
-stood several times, is seen when rows are counted, and in no counts.
+stood several times, is seen when rows are counted, and in no counts; which findings are new, by
+those of the runs before.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, astuple
+from dataclasses import asdict, astuple, replace
 from pathlib import Path
-from typing import overload
+from typing import NamedTuple, overload
 
 from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.cube.identifiers import CLUSTER_KEY, NUMBERED
@@ -27,17 +28,36 @@ from fairgauge.monitoring._period_rows import fingerprint
 from fairgauge.monitoring._store import DraftStore, Store, open_store
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.periods import Length, Period, parse_period
-from fairgauge.results.monitor_results import ImportedValue, LargestGroup
+from fairgauge.results.monitor_results import HistoryFinding, ImportedValue, LargestGroup
 
 _FOLD = "_fold.json"
 _LARGEST = "_largest"
 _LABELS = "_labels.json"
 _REPEATED = "_repeated.json"
+_FINDINGS = "_findings.json"
 _RECENT = 28
 """Periods by whose delays the next one is judged: four weeks of days.
 
 Where delays are alike, that of the next period exceeds those of so many with probability 1/29.
 """
+
+
+class _Known(NamedTuple):
+    """What identifies a finding, and its first and last period."""
+
+    problem: str
+    column: str | None
+    value: str | None
+    period: str
+    last: str
+
+
+def _is_known(each: _Known, known: Iterable[_Known]) -> bool:
+    """Return whether a finding of the same is about all periods of one."""
+    return any(
+        each[:3] == other[:3] and other.period <= each.period and each.last <= other.last
+        for other in known
+    )
 
 
 class KeptDecisions:
@@ -118,10 +138,38 @@ class KeptDecisions:
             f"remove it to {instead}"
         )
 
+    def mark_new(
+        self, newest: str, findings: Sequence[HistoryFinding], *, keep: bool
+    ) -> tuple[HistoryFinding, ...]:
+        """Mark the findings that no run made by the time the period before the newest was added.
+
+        A run may correct an earlier period before or after it adds the newest one, so that what is
+        found in between is new with both. What was found once is known for ever, also where it is
+        not found for a while; of a history that no run has followed, everything is.
+        """
+        now = [_Known(e.problem, e.column, e.value, e.period, e.last) for e in findings]
+        try:
+            held = json.loads(self._store.read(_FINDINGS) or "")
+            last = str(held["newest"])
+            known, first = ([_Known(*each) for each in held[k]] for k in ("known", "first"))
+        except (ValueError, TypeError, KeyError):
+            last, known, first = "", now, now
+        if last != newest:
+            new = [each for each in first if not _is_known(each, known)]
+            known = [*(each for each in known if not _is_known(each, new)), *new]
+            first = now
+            if keep:
+                state = {"newest": newest, "known": known, "first": first}
+                self._keep(_FINDINGS, json.dumps(state))
+        return tuple(
+            replace(finding, new=not _is_known(each, known))
+            for finding, each in zip(findings, now, strict=True)
+        )
+
     def take_over(self, draft: DraftStore) -> None:
         """Keep what was decided on a draft of the history."""
         for name, text in draft.written.items():
-            if name.startswith((_FOLD, _LARGEST, _LABELS, _REPEATED)):
+            if name.startswith((_FOLD, _LARGEST, _LABELS, _REPEATED, _FINDINGS)):
                 self._keep(name, text)
 
     def _keep(self, name: str, text: str) -> None:

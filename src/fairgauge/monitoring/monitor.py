@@ -185,6 +185,10 @@ def monitor(
     _check_recoded(names, followed.rows, asked)
     fold, spec = followed.fold, asked.to_dict()
     comparisons = worse_off_first(followed.comparisons, favourable_of(spec))
+    repeated = {} if kept is None else kept.repeated
+    findings = _findings(asked, periods, followed, repeated, until)
+    if names and kept is not None:
+        findings = kept.mark_new(names[-1], findings, keep=at is None)
     if at is None and kept is not None:
         if largest != chosen:
             kept.keep_largest_groups(asked.start, largest)
@@ -208,7 +212,7 @@ def monitor(
         comparisons=comparisons,
         own=tuple(map(described, asked.catalogue.own)),
         rows=tuple(rows_of_periods(periods, followed.rows)),
-        findings=_findings(asked, periods, followed, {} if kept is None else kept.repeated, until),
+        findings=findings,
         unmatched=_unmatched(asked, comparisons, cubes),
         sparse_groups=_sparse_groups(asked, comparisons),
         imported=held.imported,

@@ -429,8 +429,8 @@ class MonitorReport(ResultOfMetrics):
 
     KIND: ClassVar = ResultKind(
         name="monitor",
-        schema="fairgauge.monitor_report/2",
-        older={"fairgauge.monitor_report/1": as_before},
+        schema="fairgauge.monitor_report/3",
+        older={f"fairgauge.monitor_report/{n}": as_before for n in (1, 2)},
         title="Report of a monitor",
         called="the report of a monitor",
         document="fairgauge.render.documents.monitor_document:monitor_document",
@@ -497,22 +497,19 @@ class MonitorReport(ResultOfMetrics):
         return (*self.alarms, *near)
 
     def concerning(self, period: str) -> tuple[HistoryFinding, ...]:
-        """Return what may be wrong with a period; with the last one, labels that are due as well.
+        """Return what may be wrong with a period; with the last one, also what is new of others.
 
         Labels that are missing in part are looked at once they are due, which earlier periods are.
         """
-        due = period
-        if self.labels_due and period == self.periods[-1]:
+        last, due = self.periods[-1:] == (period,), period
+        if self.labels_due and last:
             due = self.periods[max(len(self.periods) - 1 - self.labels_due, 0)]
-        late = {
-            HistoryProblem.MISSING_LABELS,
-            HistoryProblem.EQUALS_LABEL,
-            HistoryProblem.OPPOSITE_OF_LABEL,
-        }
         return tuple(
             each
             for each in self.findings
-            if each.concerns(period) or (each.problem in late and each.concerns(due))
+            if each.concerns(period)
+            or (each.new and last)
+            or (each.problem is HistoryProblem.MISSING_LABELS and each.concerns(due))
         )
 
     @property
@@ -619,6 +616,8 @@ class HistoryFinding:
         other scores, the share outside the usual range, or the share of usual rows inside theirs.
         Of the volume and of a vanished value, ``expected`` is the usual number of rows; of doubled
         rows, how often each stands; of a small group the rows that a decision takes.
+    new : whether no run made it, of all of its periods, by the time the period before the newest
+        was added; False of counts in memory.
     """
 
     DERIVED: ClassVar = ("says",)
@@ -632,6 +631,7 @@ class HistoryFinding:
     rows: int | None = None
     share: Finite | None = None
     expected: Finite | None = None
+    new: bool = False
 
     def concerns(self, period: str) -> bool:
         """Return whether it is about a period, which may be the other one of two.
@@ -662,7 +662,8 @@ class HistoryHealth(ShownResult):
 
     KIND: ClassVar = ResultKind(
         name="history_health",
-        schema="fairgauge.history_health/1",
+        schema="fairgauge.history_health/2",
+        older={"fairgauge.history_health/1": as_before},
         title="Health of the history of a monitor",
         called="the health of a history",
         document="fairgauge.render.documents.monitor_document:history_document",

@@ -320,16 +320,19 @@ def _describe_place(report: MonitorReport, period: str) -> str:
 
 
 def _warn_of_rows(report: MonitorReport, period: str, *, allow_duplicates: bool) -> None:
-    """Warn where the rows of the period may be wrong: a stray group, or a finding about them."""
+    """Warn of what may be wrong with the rows of the period, and of what is new of others."""
     from fairgauge.render.words.monitor_sentences import describe_sparse_group
     from fairgauge.results.monitor_results import HistoryProblem
 
     for each in report.sparse_groups:
         if each.first == period:
             print_message(describe_sparse_group(each), prefix="Warning: ")
-    for finding in report.concerning(period):
+    newest = report.periods[-1] if report.periods else period
+    of_period = report.concerning(period)
+    for finding in report.findings:
         allowed = allow_duplicates and finding.problem is HistoryProblem.SAME_COUNTS
-        if not allowed:
+        late = finding.new and not finding.concerns(newest)
+        if (finding in of_period or late) and not allowed:
             print_message(finding.says, prefix="Warning: ")
 
 

@@ -113,7 +113,7 @@ def test_status_shows_what_run_decided_in_every_format(sixty_days, tmp_path):
         "\n    ", " "
     )
     found = json.loads((tmp_path / "r.json").read_text())
-    assert found["schema"] == "fairgauge.monitor_report/2"
+    assert found["schema"] == "fairgauge.monitor_report/3"
     assert found["verdict"] == "fail"
     alarms = [each["alarm"]["period"] for each in found["comparisons"] if each["alarm"]]
     assert alarms == [first]
@@ -713,6 +713,29 @@ def test_a_run_names_the_gap_before_its_period_and_rows_that_stand_twice(folder)
     assert "are multiples of 2 (600 rows), as if every row stood 2 times" in twice.stderr
 
 
+def test_a_run_warns_once_of_what_is_new_about_an_earlier_period(folder):
+    """The first periods are checked by later ones; a run of another period repeats no warning."""
+    absent = 'Warning: On 2026-01-01: no row with "F" in sex'
+    only("M", folder / "0.csv")
+    run(folder, "0.csv", "2026-01-01", "--replace")
+    warned, suspected = [], []
+    for day in range(4, 12):
+        write_day(folder / "day.csv", np.random.default_rng(day), shift=0.0)
+        metrics = folder / f"{day}.prom"
+        result = run(folder, "day.csv", f"2026-01-{day:02d}", "-o", metrics)
+        warned.append(absent in result.stderr)
+        suspected.append('problem="vanished value"} 1' in metrics.read_text())
+        assert result.exit_code == fairgauge("monitor", "status", folder / "history").exit_code
+        if warned[-1]:
+            earlier = run(folder, "1.csv", "2026-01-02", "--replace")
+            assert absent in earlier.stderr
+            doctor = fairgauge("monitor", "doctor", folder / "history", "--format", "json")
+            assert [each["new"] for each in json.loads(doctor.stdout)["findings"]] == [True]
+    assert warned == suspected
+    assert warned.count(True) == 1
+    assert fairgauge("monitor", "doctor", folder / "history").exit_code == 1
+
+
 def test_the_doctor_states_what_may_be_wrong_and_ends_with_a_code(folder):
     healthy = fairgauge("monitor", "doctor", folder / "history", "-q")
     assert (healthy.exit_code, healthy.stdout) == (0, 'NOTHING FOUND  History of loans "2026"\n')
@@ -722,7 +745,7 @@ def test_the_doctor_states_what_may_be_wrong_and_ends_with_a_code(folder):
     result = fairgauge("monitor", "doctor", folder / "history", "--format", "json")
     assert result.exit_code == 1
     found = json.loads(result.stdout)
-    assert found["schema"] == "fairgauge.history_health/1"
+    assert found["schema"] == "fairgauge.history_health/2"
     assert [(e["problem"], e["period"], e["value"]) for e in found["findings"]] == [
         ("gap", "2026-01-05", None),
         ("spelling", "2026-01-06", "f"),
