@@ -206,7 +206,7 @@ def _too_many_classes(
 
 def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tuple[Value, ...]:
     """Return the positive values: those asked, or 1 and true of labels that are 0 and 1."""
-    if not isinstance(spec.positive, tuple) or axis is None or not present:
+    if not isinstance(spec.positive, tuple) or axis is None or not any(present):
         return spec.positive if isinstance(spec.positive, tuple) else ()
     if not spec.positive:
         if not all(matches(0, value) or matches(1, value) for value in present[0]):

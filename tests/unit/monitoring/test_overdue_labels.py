@@ -68,6 +68,20 @@ def test_before_the_first_label_nothing_is_due() -> None:
     assert (report.labels_due, report.overdue, report.findings) == (None, (), ())
 
 
+def test_a_history_of_scores_begins_before_its_labels() -> None:
+    """No column then has a positive value: the decisions are those at the threshold."""
+    question = {k: v for k, v in QUESTION.items() if k != "prediction"}
+    question |= {"score": "score", "threshold": 0.5}
+    rows = pd.DataFrame({"sex": ["F", "M"] * 200, "label": None})
+    rows["score"] = np.random.default_rng(1).random(400)
+    counts = {"2026-01-01": fg.count(rows, **question)}
+    monitors = [{"monitor": {"rules": [rule], "labels": "later"}} for rule in (RECALL, SELECTED)]
+    states = [fg.monitor(counts, question | each).state for each in monitors]
+    assert states == [MonitorState.WAITING, MonitorState.NO_ALARM]
+    with pytest.raises(fg.DataError, match=r"'label' .* holds no value in any row"):
+        fg.audit(rows, **question)
+
+
 @pytest.mark.parametrize(("labelled", "waits"), [(0.0, True), (0.3, True), (0.9, False)])
 def test_a_due_period_that_enters_with_hardly_a_label_is_not_seen(
     labelled: float, waits: bool
