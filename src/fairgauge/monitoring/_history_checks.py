@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from statistics import median
 
@@ -121,7 +122,7 @@ def check_history(
     suspected = [
         *(Suspected(t, HistoryProblem.OVERDUE_LABELS) for t, n in enumerate(names) if n in late),
         *_of_volume(periods, counted, repeated or {}),
-        *_same_counts(names, counted, baselines or {}),
+        *_same_counts(names, counted, baselines or {}, features, later=bool(later)),
         *unusual,
         *constant,
         *unknown,
@@ -271,23 +272,48 @@ def _divisors(counted: Sequence[CountedRows]) -> Array:
 
 
 def _same_counts(
-    names: Sequence[str], counted: Sequence[CountedRows], baselines: Mapping[str, str]
+    names: Sequence[str],
+    counted: Sequence[CountedRows],
+    baselines: Mapping[str, str],
+    features: Sequence[str],
+    *,
+    later: bool,
 ) -> Iterator[Suspected]:
-    """Yield periods with the counts of earlier ones, where that is no coincidence."""
+    """Yield periods with the counts of earlier ones, where that is no coincidence.
+
+    Where labels come ``later``, a copy has none yet or others than the original, so that the counts
+    without them are compared, too.
+    """
     before: dict[str, list[int]] = {}
+    sizes: Counter[str] = Counter()
+    alike = 0
     for t, each in enumerate(counted):
         if each.digest in baselines:
             source = baselines[each.digest]
             yield Suspected(t, HistoryProblem.SAME_AS_BASELINE, other=source, rows=each.rows)
-        same = before.setdefault(each.digest, [])
-        if same and _by_coincidence(t, len(same), each.coincidence) < _COINCIDENCE:
-            yield Suspected(t, HistoryProblem.SAME_COUNTS, other=names[same[0]], rows=each.rows)
-        same.append(t)
+        pairs = math.comb(sizes.total(), 2)
+        of_sizes = math.log((alike + 1) / (pairs + 1)) if features else 0.0
+        found: list[int] = []
+        for digest, coincidence in [(each.digest, each.coincidence), each.unlabelled][: 1 + later]:
+            same = before.setdefault(digest, [])
+            if same and _by_coincidence(t, same, coincidence + of_sizes) < _COINCIDENCE:
+                found = same[:1] + found
+            same.append(t)
+        if found:
+            yield Suspected(t, HistoryProblem.SAME_COUNTS, other=names[found[0]], rows=each.rows)
+        else:
+            size = repr([each.values.get(column) for column in features])
+            alike += sizes[size]
+            sizes[size] += 1
 
 
-def _by_coincidence(periods: int, same: int, log_chance: float) -> float:
-    """Return about how probable it is that so many earlier periods have the same counts."""
-    return math.exp(min(math.log(math.comb(periods, same)) + same * log_chance, 0.0))
+def _by_coincidence(t: int, same: Sequence[int], log_chance: float) -> float:
+    """Return about how probable it is that so many earlier periods have the same counts.
+
+    A copy is most often one of the period before, which is therefore not one of many.
+    """
+    chosen = 1 if [*same] == [t - 1] else math.comb(t, len(same))
+    return math.exp(min(math.log(chosen) + len(same) * log_chance, 0.0))
 
 
 def _outcomes(

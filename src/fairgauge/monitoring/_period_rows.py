@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairgauge.cube.cube import HANDFUL, Cube
+from fairgauge.cube.cube import HANDFUL, CountTable, Cube
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role, Task
 from fairgauge.errors import DataError, listing, quote
@@ -54,6 +54,7 @@ class CountedRows(NamedTuple):
     scores : of a column of scores, the rows in every hundredth of their range that has some.
     one_score : the score that all rows have, if all have one.
     crossed : the rows of every category of an intersection, by the columns joined with "*".
+    unlabelled : the fingerprint and the coincidence of the counts of rows without their labels.
     """
 
     digest: str
@@ -70,6 +71,7 @@ class CountedRows(NamedTuple):
     scores: Mapping[str, Mapping[str, int]] = {}
     one_score: str | None = None
     crossed: Mapping[str, Mapping[str, int]] = {}
+    unlabelled: tuple[str, float] = ("", 0.0)
 
 
 def counted_rows(cube: Cube, question: Spec, first: Cube | None) -> CountedRows:
@@ -90,6 +92,7 @@ def counted_rows(cube: Cube, question: Spec, first: Cube | None) -> CountedRows:
         _agreement(cube, question),
         *_scores(cube),
         {crossed_name(each): _crossed(cube, each, question) for each in question.intersections},
+        _unlabelled(cube),
     )
 
 
@@ -234,25 +237,48 @@ def _agreement(cube: Cube, question: Spec) -> tuple[int, int]:
 
 
 def _regularity(cube: Cube) -> tuple[int, int, float]:
-    """Return the common divisor of all cells, how many there are, and how probable a twin is.
-
-    The probability is that of multinomial counts being the same twice, within groups of given
-    sizes: of more freedom, it would be smaller.
-    """
-    apart = [t for t in cube.tables if not any(a.role is Role.CLUSTER for a in t.axes)]
-    joint = max(apart, key=lambda table: len(table.codes))
-    held = joint.sums["rows"] > 0
-    rows = joint.sums["rows"][held]
+    """Return the common divisor of all cells, how many there are, and how probable a twin is."""
+    joint = _joint(cube)
+    rows = joint.sums["rows"][joint.sums["rows"] > 0]
     if not rows.size or cube.rows <= HANDFUL:
         return 1, int(rows.size), 0.0
-    divisor = int(np.gcd.reduce(rows.astype(np.int64)))
-    columns = [i for i, axis in enumerate(joint.axes) if axis.role is Role.FEATURE]
-    codes = joint.codes[held][:, columns]
+    return int(np.gcd.reduce(rows.astype(np.int64))), int(rows.size), _coincidence(joint)
+
+
+def _unlabelled(cube: Cube) -> tuple[str, float]:
+    """Return the fingerprint of the counts without labels, and how probable a twin is.
+
+    It is the same before and after the labels have come.
+    """
+    axes = [axis for axis in _joint(cube).axes if axis.role is not Role.LABEL]
+    table = cube.marginal(axes)
+    found = hashlib.sha256(repr([cube.levels[axis] for axis in axes]).encode())
+    found.update(table.codes.tobytes())
+    found.update(table.sums["rows"].tobytes())
+    return found.hexdigest(), 0.0 if cube.rows <= HANDFUL else _coincidence(table)
+
+
+def _joint(cube: Cube) -> CountTable:
+    """Return the largest table of counts, without clusters."""
+    apart = [t for t in cube.tables if not any(a.role is Role.CLUSTER for a in t.axes)]
+    return max(apart, key=lambda table: len(table.codes))
+
+
+def _coincidence(table: CountTable) -> float:
+    """Return the log of the probability that other rows of the same groups have these counts.
+
+    It is that of multinomial counts being the same twice, within groups of given sizes: of more
+    freedom, it would be smaller.
+    """
+    held = table.sums["rows"] > 0
+    rows = table.sums["rows"][held]
+    columns = [i for i, axis in enumerate(table.axes) if axis.role is Role.FEATURE]
+    codes = table.codes[held][:, columns]
     of_group = np.unique(codes, axis=0, return_inverse=True)[1].ravel()
     sizes, cells = np.bincount(of_group, rows), np.bincount(of_group)
     logs = np.bincount(of_group, np.log(rows))
     twins = (np.log(sizes) - logs - (cells - 1) * math.log(4 * math.pi)) / 2
-    return divisor, int(rows.size), float(np.minimum(twins, 0.0).sum())
+    return float(np.minimum(twins, 0.0).sum())
 
 
 def _complete(cube: Cube, question: Spec) -> bool:
