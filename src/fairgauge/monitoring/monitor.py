@@ -72,7 +72,7 @@ from fairgauge.monitoring.monitor_spec import (
     MonitorSpec,
     read_monitor_spec,
 )
-from fairgauge.monitoring.periods import Period, gaps, parse_period
+from fairgauge.monitoring.periods import Period, gaps, misdated, ordinal, parse_period
 from fairgauge.question.features import Feature
 from fairgauge.question.options import Options
 from fairgauge.question.spec_file import Config
@@ -167,6 +167,8 @@ def monitor(
     until = None if at is None else parse_period(at)
     every = [p for p in held.periods if until is None or p <= until]
     periods = [p for p in every if asked.start is None or p >= asked.start]
+    misspelt = misdated(periods)
+    periods = periods[:-1] if misspelt else periods
     cubes = held.cubes(periods)
     if cubes and asked.question.task is None:  # as the first rows showed it when they were counted
         asked = replace(asked, question=replace(asked.question, task=cubes[0].plan.asked.task))
@@ -187,6 +189,8 @@ def monitor(
     comparisons = worse_off_first(followed.comparisons, favourable_of(spec))
     repeated = {} if kept is None else kept.repeated
     findings = _findings(asked, periods, followed, repeated, until)
+    if misspelt is not None:
+        findings += (_misdated(periods[-1], misspelt),)
     if names and kept is not None:
         findings = kept.mark_new(names[-1], findings, keep=at is None)
     if at is None and kept is not None:
@@ -332,6 +336,14 @@ def _check_recoded(names: Sequence[str], rows: Sequence[CountedRows], asked: Mon
                 f"{listing(late)}, which the specification recodes; values are recoded while rows "
                 "are counted, so add these periods again from their rows (--replace)"
             )
+
+
+def _misdated(last: Period, misspelt: Period) -> HistoryFinding:
+    """Return that a period decides nothing, because it may be misdated."""
+    return HistoryFinding(
+        problem=HistoryProblem.MISDATED, period=str(misspelt), last=str(misspelt),
+        rows=ordinal(misspelt) - ordinal(last) - 1,
+    )  # fmt: skip
 
 
 def _findings(

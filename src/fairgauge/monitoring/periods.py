@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -40,6 +41,9 @@ LAGS = {
 SATURDAY = 5
 _MOST_ABSENT = 100_000
 """Eleven years of hours."""
+_MISDATED = 300
+_FEWEST = 3
+"""Days and periods of a gap that may be due to a misspelt date, and periods before it."""
 _QUARTER = re.compile(r"(\d{4})-?Q([1-4])")
 _CALENDAR = (
     (r"\d{4}-W\d\d", "-1", Length.WEEK),
@@ -136,7 +140,7 @@ def _hour(found: re.Match[str], name: str) -> Period:
     return Period(moment, Length.HOUR)
 
 
-def gaps(periods: list[Period]) -> list[Period]:
+def gaps(periods: Sequence[Period]) -> list[Period]:
     """Return the periods between the first and the last that are absent.
 
     Raises
@@ -158,6 +162,19 @@ def gaps(periods: list[Period]) -> list[Period]:
             step = step.following()
             absent.append(step)
     return absent
+
+
+def misdated(periods: Sequence[Period]) -> Period | None:
+    """Return the last period where it alone follows a gap like that of a year that is misspelt.
+
+    That has 300 days and more, and ten times the periods of any gap before it.
+    """
+    if len(periods) <= _FEWEST:
+        return None
+    *lacking, last = (ordinal(other) - ordinal(one) - 1 for one, other in pairwise(periods))
+    far = (periods[-1].start - periods[-2].start).days >= _MISDATED
+    unusual = max(10 * max(lacking), _FEWEST) < last <= _MOST_ABSENT
+    return periods[-1] if far and unusual else None
 
 
 def kind_of(period: Period) -> int:

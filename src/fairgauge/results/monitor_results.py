@@ -575,6 +575,7 @@ class HistoryProblem(StrEnum):
     """What may be wrong with the rows of a period."""
 
     GAP = "gap"
+    MISDATED = "misdated period"
     OVERDUE_LABELS = "overdue labels"
     DOUBLED_ROWS = "doubled rows"
     SAME_COUNTS = "same counts"
@@ -608,7 +609,8 @@ class HistoryFinding:
     other : what it is held against: another spelling, another period, the file of a baseline; of a
         gap, the period after it; of a new value, the one that has fewer rows since; of values that
         are missing in one group, ``value``, its feature.
-    rows : rows of all these periods, of the value where there is one; of a gap, absent periods.
+    rows : rows of all these periods, of the value where there is one; of a gap, and before a
+        misdated period, absent periods.
     share, expected : of missing values and of a group, the share of the rows and the usual one
         (None where most rows of a group have no value and it has insufficient data for that); of a
         new value, the share of the one that has fewer rows, and its usual one; of predictions

@@ -976,10 +976,13 @@ def test_no_gap_is_too_long_to_be_found_and_none_after_it_is_hidden() -> None:
         (hours[24], hours[1_223], 1_200), (hours[1_300], hours[1_303], 4),
     ]  # fmt: skip
     assert len(report.absent) == 1_204
-    years = dict(zip([*day_names(3), "2036-01-04"], made, strict=False))
+    years = dict(zip([*day_names(3), "2036-01-04", "2036-01-05"], made, strict=False))
     report = fg.monitor(years, asked(RATIO))
     (gap,) = [e for e in report.concerning("2036-01-04") if e.problem is HistoryProblem.GAP]
     assert (gap.period, gap.last) == ("2026-01-05", "2036-01-03")  # after a weekend
+    assert (
+        "if the year of 2036-01-04 is misspelt, remove its folder (period=2036-01-04)" in gap.says
+    )
     with pytest.raises(fg.DataError, match="2026-01-02 and 9999-01-01, 2,912,076 have no counts"):
         fg.monitor(dict(zip([*day_names(2), "9999-01-01"], made, strict=False)), asked(RATIO))
 

@@ -309,6 +309,8 @@ def _keep(held: History, spec: MonitorSpec) -> None:
 
 def _describe_place(report: MonitorReport, period: str) -> str:
     """Describe where a period was added that is not the newest one."""
+    if report.periods and period > report.periods[-1]:
+        return f"{period} decides nothing until another period follows it"
     if period not in report.periods:
         return (
             f"{period} is before the start ({report.spec['monitor']['start']}) and decides nothing"

@@ -39,7 +39,21 @@ def _quoted(value: str | None) -> str:
 
 def _gap(each: HistoryFinding) -> str:
     what = numbers.plural(each.rows or 0, "this period has", "these periods have")
-    return f"{what} no counts. Add them, or find out why the feed stopped."
+    text = f"{what} no counts. Add them, or find out why the feed stopped"
+    if (each.other or "")[:4] == each.period[:4]:
+        return f"{text}."
+    return f"{text}; if the year of {each.other} is misspelt, {_moved(each.other)}."
+
+
+def _moved(period: str | None) -> str:
+    return f"remove its folder (period={period}) and add its rows under their own period"
+
+
+def _misdated(each: HistoryFinding) -> str:
+    return (
+        f"the {numbers.count(each.rows or 0)} periods before it have no counts. It decides nothing "
+        f"until another one follows it. If its date is misspelt, {_moved(each.period)}."
+    )
 
 
 def _doubled(each: HistoryFinding) -> str:
@@ -108,6 +122,7 @@ def _other_scores(each: HistoryFinding) -> str:
 
 _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
     HistoryProblem.GAP: _gap,
+    HistoryProblem.MISDATED: _misdated,
     HistoryProblem.OVERDUE_LABELS: lambda _: (
         "labels are due and missing. Add the periods again with their labels (--replace), or find "
         "out why they are missing."

@@ -688,6 +688,56 @@ def test_a_period_that_is_not_the_newest_is_named(folder):
     assert "not the newest" not in run(folder, "2.csv", "2026-02-01").stderr
 
 
+def test_a_year_that_is_misspelt_into_the_future_makes_no_later_day_an_older_one(folder):
+    """It decides nothing, is warned of in its night and the next, and leaves the gauges right."""
+    for day in range(4, 9):
+        write_day(folder / "day.csv", np.random.default_rng(day), shift=0.0)
+        run(folder, "day.csv", f"2026-01-{day:02d}")
+    warned = []
+    for day, period in ((9, "2062-01-09"), *((d, f"2026-01-{d:02d}") for d in range(10, 14))):
+        write_day(folder / "day.csv", np.random.default_rng(day), shift=0.0)
+        result = run(folder, "day.csv", period, "-o", folder / "m.prom")
+        assert result.exit_code == 0
+        warned.append("Warning: On 2062-01-09: the 13,1" in result.stderr)
+        assert "not the newest" not in result.stderr
+        assert ("2062-01-09 decides nothing" in result.stderr) == (day == 9)
+        newest = dt.datetime(2026, 1, max(day, 8) if day > 9 else 8, tzinfo=dt.UTC).timestamp()
+        assert (
+            f'last_period_timestamp_seconds{{model="loans \\"2026\\""}} {newest}'
+            in (folder / "m.prom").read_text()
+        )
+    assert warned == [True, True, False, False, False]
+    report = fg.monitor(folder / "history")
+    assert report.periods[-1] == "2026-01-13"
+    assert [(e.problem.value, e.period, e.last) for e in report.findings] == [
+        ("gap", "2026-01-09", "2026-01-09"),
+        ("misdated period", "2062-01-09", "2062-01-09"),
+    ]
+    shutil.move(folder / "history" / "period=2062-01-09", folder / "history" / "period=2026-01-09")
+    assert fg.monitor(folder / "history").findings == ()
+
+
+@pytest.mark.parametrize(
+    ("names", "alone"),
+    [
+        (["2026-01-01", "2026-01-02", "2026-01-05", "2026-01-06", "2026-12-07"], True),
+        (["2026-01-01", "2026-01-02", "2026-01-05", "2026-01-06", "2026-10-07"], False),
+        ([f"{year}-01-01" for year in range(2020, 2026)], False),
+        (["2020", "2021", "2022", "2023", "2025"], False),
+        (["2022", "2023", "2024", "2025", "2062"], True),
+        (["2025-11", "2025-12", "2026-01", "2026-02", "2027-03"], True),
+        (["2026-01-01", "2026-01-02", "2026-01-05", "2027-12-07", "2027-12-08"], False),
+    ],
+)
+def test_a_period_after_an_unusual_gap_decides_once_another_follows(names, alone):
+    counts = {name: fg.confusion("sex", {"F": {"tp": 20 + i, "fn": 30}, "M": {"tp": 60, "fn": 90}})
+              for i, name in enumerate(names)}  # fmt: skip
+    question = {"label": "label", "prediction": "prediction", "positive": 1, "sensitive": "sex"}
+    report = fg.monitor(counts, question | {"monitor": {"rules": ["selection_rate >= 0.1"]}})
+    assert (report.periods[-1] != names[-1]) == alone
+    assert any(each.problem.value == "misdated period" for each in report.findings) == alone
+
+
 def spell(path: Path) -> None:
     """Write every other F as f."""
     header, *rows = path.read_text().splitlines()
