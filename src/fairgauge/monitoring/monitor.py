@@ -22,6 +22,7 @@ from fairgauge.monitoring._attribution import (
     rates_of,
     sizes_of,
 )
+from fairgauge.monitoring._column_checks import RARE, SHARE, all_among
 from fairgauge.monitoring._comparison_counts import (
     ComparisonCounts,
     ComparisonId,
@@ -375,7 +376,41 @@ def _findings(
         named={(each.column, name) for each in asked.question.recode for name in each.names},
         until=until,
     )
-    return (*found, *_small_groups(asked, [str(each) for each in periods], followed))
+    names = [str(each) for each in periods]
+    unlabelled = _unlabelled_groups(asked, names, followed)
+    return (*found, *unlabelled, *_small_groups(asked, names, followed))
+
+
+def _unlabelled_groups(
+    asked: MonitorSpec, names: Sequence[str], followed: _Followed
+) -> Iterator[HistoryFinding]:
+    """Yield the groups of which hardly a row has its label where most other rows have theirs.
+
+    As long as no period has all its labels nothing states when they are due: seven periods show it.
+    """
+    label = str(asked.question.label)
+    due = asked.labels is Labels.NOW or followed.due is not None
+    features = () if due or label not in _outcomes(asked) else asked.question.sensitive
+    for feature in dict.fromkeys(each.column for each in features):
+        counts: dict[str, list[tuple[int, int, int, int, int]]] = {}
+        for t, held in enumerate(followed.rows):
+            sizes, without = held.values.get(feature, {}), held.lacking.get(label, {})
+            lacking = without.get(feature, {})
+            rows, missing = sum(sizes.values()), sum(lacking.values())
+            for group, size in sizes.items():
+                own = lacking.get(group, 0)
+                if 2 * (missing - own) < rows - size:
+                    counts.setdefault(group, []).append((t, size, own, rows, missing))
+        for group, found in counts.items():
+            at, *sums = zip(*found, strict=True)
+            size, own, rows, missing = map(sum, sums)
+            hardly = own >= (1 - SHARE) * size and all_among(own, missing, rows) < RARE
+            if hardly and len(found) >= FEWEST_PERIODS:
+                yield HistoryFinding(
+                    problem=HistoryProblem.MISSING_LABELS, period=names[at[0]], last=names[at[-1]],
+                    column=label, value=group, other=feature, rows=size, share=own / size,
+                    expected=(missing - own) / (rows - size),
+                )  # fmt: skip
 
 
 def _outcomes(asked: MonitorSpec) -> list[str]:

@@ -1,0 +1,75 @@
+"""Labels that come for all groups but one: the group is named, whether labels are due or not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.monitored_days import QUESTION, asked, day_names
+
+import fairgauge as fg
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RECALL = {"metric": "true_positive_rate.difference", "between": [-0.4, 0.4]}
+BOTH = (RECALL, {"metric": "selection_rate.difference", "between": [-0.4, 0.4]})
+
+
+def day(seed: int, labelled: dict[str, float]) -> fg.Cube:
+    """Return the counts of a day of which shares of the groups have their labels."""
+    rng = np.random.default_rng(seed)
+    rows = pd.DataFrame({"sex": rng.choice(["F", "M"], int(rng.poisson(400)))})
+    rows["prediction"] = rng.integers(0, 2, len(rows))
+    label = rng.integers(0, 2, len(rows)).astype(float)
+    rows["label"] = np.where(rng.random(len(rows)) < rows["sex"].map(labelled), label, np.nan)
+    return fg.count(rows, **QUESTION)
+
+
+def followed(folder: Path, wait: dict[str, int], nights: int, before: int = 0):
+    """Yield the reports of nights; the labels of a group come after so many days.
+
+    The first days have all their labels at once.
+    """
+    history, names = fg.History(folder), day_names(nights)
+    for t, name in enumerate(names):
+        for s in range(t + 1):
+            share = {g: float(s < before or t - s >= days) for g, days in wait.items()}
+            if s == t or any(t - s == days for days in wait.values()):
+                history.add(names[s], day(s, share), replace=True)
+        yield t, name, fg.monitor(history, asked(*BOTH, labels="later"))
+
+
+@pytest.mark.parametrize("wait", [0, 2])
+@pytest.mark.parametrize("before", [0, 10])
+def test_a_group_whose_labels_never_come_is_named(tmp_path: Path, wait: int, before: int) -> None:
+    named = []
+    for t, _name, report in followed(tmp_path, {"M": wait, "F": 999}, 24, before):
+        found = [e for e in report.findings if e.problem.value == "missing labels"]
+        named += [t] * bool(found)
+        for each in found:
+            assert (each.column, each.value, each.other) == ("label", "F", "sex")
+            assert each.period == day_names(24)[before]
+            assert 'rows with "F" in sex have no value in label' in each.says
+            assert each in report.concerning(report.periods[-1])
+    assert named[0] <= before + wait + 7
+    assert named == [*range(named[0], 24)]
+    assert report.state.value == "waiting for labels"
+
+
+@pytest.mark.parametrize(
+    "wait", [{"M": 0, "F": 0}, {"M": 3, "F": 5}, {"M": 12, "F": 12}, {"M": 999, "F": 999}]
+)
+def test_labels_that_come_for_both_groups_are_no_finding(tmp_path: Path, wait) -> None:
+    assert not [each for _, _, r in followed(tmp_path, wait, 30) for each in r.findings]
+
+
+def test_rows_whose_labels_come_one_by_one_are_no_finding() -> None:
+    """No period has all its labels yet, and one group has somewhat fewer."""
+    counts = {
+        name: day(t, {"F": 0.6 * (30 - t) / 30, "M": 0.9 * (30 - t) / 30})
+        for t, name in enumerate(day_names(30))
+    }
+    assert fg.monitor_doctor(counts, asked(RECALL, labels="later")).findings == ()
