@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import date
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,7 @@ from fairgauge.values import Value, matches
 Codes = NDArray[np.int64]
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?")
+_DAY = len("2026-01-31")
 _OUTCOMES = (Role.LABEL, Role.PREDICTION)
 
 
@@ -188,14 +190,23 @@ def _favour(rows: Cube, plan: Plan, spec: Spec, axis: Axis) -> Codes:
 def _check_order(rows: Cube, axis: Axis) -> None:
     """Check that the values of an order have one: numbers, or dates in ISO form."""
     texts = [value for value in rows.levels[axis] if isinstance(value, str)]
-    wrong = [value for value in texts if not _DATE.fullmatch(value)]
+    wrong = [value for value in texts if not _is_date(value)]
     if wrong or len(texts) not in (0, len(rows.levels[axis])):
         shown = (wrong or texts)[0]
         message = (
             f"column {quote(axis.column)} orders the decisions of a person, but has "
             f"{quote(shown)}, which is neither a number nor a date of the form 2026-01-31"
         )
-        if means_no_outcome(shown):
+        if means_no_outcome(shown) or _DATE.fullmatch(shown):
             line = write_recodings({axis.column: {UNKNOWN: [shown]}})[0]
             message += f"; if it means that no date is known: --recode '{line}' (recode)"
         raise DataError(message)
+
+
+def _is_date(text: str) -> bool:
+    """Return whether a text is a date that there is, or begins with one."""
+    try:
+        date.fromisoformat(text[:_DAY])
+    except ValueError:
+        return False
+    return bool(_DATE.fullmatch(text))

@@ -112,12 +112,13 @@ def test_numbers_that_order_decisions_may_be_of_any_size():
     assert all(d.code is not DiagnosticCode.FAR_DATES for d in report.diagnostics)
 
 
-def test_a_word_instead_of_a_date_is_refused_with_what_makes_it_unknown():
-    data = pl.DataFrame(ROWS | {"day": ["2024-01-01", "N/A", "2024-01-01", "2024-01-02"]})
-    advice = re.escape("""--recode 'day = {unknown = ["N/A"]}' (recode)""")
+@pytest.mark.parametrize("no_date", ["N/A", "2025-99-99", "0000-00-00", "2025-02-30"])
+def test_what_is_no_date_is_refused_with_what_makes_it_unknown(no_date):
+    data = pl.DataFrame(ROWS | {"day": ["2024-01-01", no_date, "2024-01-01", "2024-01-02"]})
+    advice = re.escape(f"""--recode 'day = {{unknown = ["{no_date}"]}}' (recode)""")
     with pytest.raises(DataError, match=advice):
         fg.audit(data, **LAST)
-    fg.audit(data, **LAST, recode={"day": {"unknown": ["N/A"]}})
+    fg.audit(data, **LAST, recode={"day": {"unknown": [no_date]}})
 
 
 def test_an_order_is_of_numbers_or_dates():
