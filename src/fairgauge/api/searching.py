@@ -296,7 +296,7 @@ _DEPENDENT = (
 
 _WHOLE = "of at least {}, a whole one"
 _RANGES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "tolerance": (lambda x: is_number(x) and 0 <= x < 1, "from 0 to 1"),
+    "tolerance": (lambda x: is_number(x) and 0 <= x < 1, "from 0 to less than 1"),
     "alpha": (lambda x: is_number(x) and 0 < x < 0.5, "between 0 and 0.5"),
     "depth": (lambda x: _is_whole(x) and x >= 1, _WHOLE.format(1)),
     "min_rows": (lambda x: _is_whole(x) and x >= 1, _WHOLE.format(1)),

@@ -67,7 +67,12 @@ from fairgauge.question.features import Ordered
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.asked_metrics import AskedMetric, asked_rates
-from fairgauge.resolve.data_checks import few_published, one_group, weightless_groups
+from fairgauge.resolve.data_checks import (
+    few_published,
+    one_group,
+    unlike_amounts,
+    weightless_groups,
+)
 from fairgauge.resolve.group_counts import GroupCounts
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import large_groups
@@ -228,6 +233,7 @@ class _MeasuredFeature:
             *missing_outcomes(counts, spec),
             *one_group(counts),
             *weightless_groups(counts),
+            *unlike_amounts(counts, spec),
             *choices(slices, resolution.metrics),
         ]
         if counts.protected:

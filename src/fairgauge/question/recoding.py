@@ -204,6 +204,7 @@ _OF_INTERVAL = re.compile(
     r"[<>\u2264\u2265]|\d\s*%?\s*(-|\u2013|to)\s*<?\s*\d|\d\s*%?\s*(\+|and|or)", re.IGNORECASE
 )
 """Texts such as "20%-<30%", ">60%", "65+" and "5 or more"."""
+_DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
 _MOST_TEXTS = 8
 
 
@@ -217,6 +218,8 @@ def not_numbers(
 
     >>> not_numbers("n", ["x"], recoded=False)
     "column 'n' must hold numbers, but has 'x'; a number that is missing is an empty cell"
+    >>> not_numbers("n", ["0,25", "-1,5"])
+    "column 'n' must hold numbers, but has '-1,5', '0,25'; write numbers with a decimal point"
     """
     found = sorted(set(texts))
     more = " and others" if len(found) > _MOST_TEXTS else ""
@@ -228,6 +231,8 @@ def not_numbers(
             f"{message}; {quote(interval)} names an interval: name the column without cut points, "
             "and its values are categories, which recode (--recode) puts together"
         )
+    if all(_DECIMAL_COMMA.fullmatch(text) for text in found):
+        return f"{message}; write numbers with a decimal point"
     message += "; a number that is missing is an empty cell"
     if recoded:
         unknown = [text for text in found if not re.search(r"\d", text)] or found

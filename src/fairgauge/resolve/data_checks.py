@@ -55,9 +55,10 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts, count_groups, unknown_levels
 from fairgauge.resolve.outcomes import decide_task, outcome_masks
+from fairgauge.resolve.references import large_groups
 from fairgauge.results.estimates import Group
 from fairgauge.results.scopes import OVERALL, Diagnostic
-from fairgauge.stats.arrays import Mask
+from fairgauge.stats.arrays import Mask, quotient
 from fairgauge.stats.cluster_robust import largest_design_effect
 from fairgauge.stats.significance import homogeneity
 from fairgauge.values import Value, canonical, matches, name_of, spelled_alike, spelling
@@ -1157,6 +1158,31 @@ def weightless_groups(counts: GroupCounts) -> Iterator[Diagnostic]:
             groups=tuple(counts.groups[i] for i in none),
             rows=int(rows[none].sum()),
         )
+
+
+_OTHER_UNIT = 10.0
+"""The ratio of means from which one of them may be in another unit: per cent, or a month's."""
+
+
+def unlike_amounts(counts: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn where numbers of one large group are on average many times those of another."""
+    large = np.flatnonzero(large_groups(counts, spec))
+    for name, column in (("y", spec.label), ("p", spec.prediction)):
+        if spec.task is not Task.REGRESSION or column is None or name not in counts.counts:
+            continue
+        n, total = (
+            counts.counts[each][large, 0].reshape(len(large), -1).sum(axis=1)
+            for each in ("n", name)
+        )
+        means = quotient(total, n)
+        if len(large) > 1 and means.min() > 0 and means.max() >= _OTHER_UNIT * means.min():
+            low, high = large[means.argmin()], large[means.argmax()]
+            yield Diagnostic.warning(
+                DiagnosticCode.UNLIKE_AMOUNTS,
+                counts.feature,
+                column=column, times=float(means.max() / means.min()),
+                most=counts.groups[high], least=counts.groups[low],
+            )  # fmt: skip
 
 
 def group_texts(features: Iterable[GroupCounts]) -> dict[FeatureId, set[str]]:

@@ -22,7 +22,7 @@ from fairgauge.question.category_words import means_no_outcome
 from fairgauge.question.features import Ordered
 from fairgauge.question.recoding import UNKNOWN, write_recodings
 from fairgauge.question.specification import Spec
-from fairgauge.resolve.far_dates import far_dates
+from fairgauge.resolve._far_dates import far_dates
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.outcomes import decide_task, outcome_masks
 from fairgauge.stats.arrays import Mask

@@ -1326,3 +1326,15 @@ def test_numbers_that_may_be_codes_of_missing_ones_are_warned_of():
     saved = fg.count(data, label="y", prediction="p", sensitive=old)
     assert fg.Cube.from_dict(json.loads(saved.to_json())).ends == saved.ends != set()
     assert (saved.add(saved, allow_duplicates=True)).ends == saved.ends
+
+
+@pytest.mark.parametrize(("unit", "warned"), [(100, True), (12, True), (3, False), (-100, False)])
+def test_means_of_another_size_are_warned_of(unit, warned):
+    """Yearly pay of one group was held against monthly pay of the other, and passed."""
+    rng = np.random.default_rng(4)
+    rows = pl.DataFrame({"sex": ["F", "M"] * 200, "pay": rng.lognormal(1, 0.3, 400)})
+    pay = pl.when(pl.col("sex") == "F").then(pl.col("pay") * unit).otherwise(pl.col("pay"))
+    report = fg.audit(rows.with_columns(pay=pay), label="pay", task="regression", sensitive="sex")
+    found = [d for d in report.diagnostics if d.code is DiagnosticCode.UNLIKE_AMOUNTS]
+    assert [(d["most"], d["least"]) for d in found] == [("F", "M")] * warned
+    assert ("times as high for F as for M" in str(report)) is warned

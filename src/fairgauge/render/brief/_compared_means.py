@@ -216,6 +216,8 @@ def columns_of(spec: Any) -> tuple[str, str]:
 def _agreeing(values: Sequence[float], scale: float) -> tuple[list[str], bool]:
     """Return a distance and both its sides with decimals at which what is printed adds up."""
     first = _decimals(scale)
+    while first < _MOST_DECIMALS and any(round(value, first) == 0 != value for value in values):
+        first += 1
     for decimals in (first, first + 1):
         distance, mine, theirs = (round(value, decimals) for value in values)
         if math.isclose(abs(mine - theirs), distance, abs_tol=10.0 ** -(decimals + 1)):
@@ -244,6 +246,8 @@ def _range(ends: tuple[float, float], scale: float, by_ratio: bool) -> str:
 
     >>> _range((0.271, 0.322), 0.3, by_ratio=False), _range((-0.4, 0.02), 0.3, by_ratio=False)
     ('between 0.27 and 0.32 higher', 'between 0.40 lower and 0.02 higher')
+    >>> _range((-1.189, -1.171), 1.18, by_ratio=False)
+    'between 1.17 and 1.19 lower'
     >>> _range((1.151, 1.179), 0.3, by_ratio=True)
     'between 1.15 and 1.18 times as high'
     """
@@ -254,7 +258,10 @@ def _range(ends: tuple[float, float], scale: float, by_ratio: bool) -> str:
         low, high = (f"{end:.{decimals}f}" for end in ends)
         return f"between {low} and {high} times as high"
     decimals = _decimals(scale)
-    while decimals < _MOST_DECIMALS and any(round(e, decimals) == 0 != e for e in ends):
+    while decimals < _MOST_DECIMALS and (
+        any(round(e, decimals) == 0 != e for e in ends)
+        or round(ends[0], decimals) == round(ends[1], decimals) != ends[0]
+    ):
         decimals += 1
     near, far = (_number(abs(end), decimals) for end in sorted(ends, key=abs))
     if ends[0] < 0 < ends[1]:
