@@ -315,6 +315,31 @@ def _reference_share(report: Report, contrast: Estimate, row: Rate) -> Share | N
     return Share(Fraction(contrast.rate_reference))
 
 
+def missing_could_reverse(report: Report, shares: ComparedShares) -> bool:
+    """Return whether the rows that lack an outcome could turn the direction of a gap around.
+
+    Of rates among all rows alone: which rows lack one of another kind is not known.
+    """
+    contrast = shares.contrast
+    group, every = _group(report, contrast, contrast.group), _total(report, contrast)
+    compared = _share(report, contrast, shares.row), _reference_share(report, contrast, shares.row)
+    reference = contrast.reference
+    if shares.row.among != ALL or reference is None or group is None or every is None:
+        return False
+    others = every.n - group.n if reference.kind is ReferenceKind.OTHERS else every.n
+    if reference.group is not None:
+        others = getattr(_group(report, contrast, reference.group), "n", 0)
+    ends = [
+        (share.rate, share.hits / rows, 1 - (share.size - share.hits) / rows)
+        for share, rows in zip(compared, (group.n, others), strict=True)
+        if share is not None and share.hits is not None and share.size and rows
+    ]
+    if len(ends) < len(compared):
+        return False  # weighted or protected
+    (_, _, most), (_, least, _) = sorted(ends)
+    return most > least
+
+
 def _group(report: Report, contrast: Estimate, name: str | None) -> Group | None:
     return next((g for g in report.groups if g.group == name and _same_place(g, contrast)), None)
 

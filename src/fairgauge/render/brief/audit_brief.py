@@ -32,7 +32,7 @@ from fairgauge.question.features import strata_named
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.reasons import ReasonCode
 from fairgauge.render.brief._compared_means import columns_of
-from fairgauge.render.brief._compared_shares import ComparedShares, RateWords
+from fairgauge.render.brief._compared_shares import ComparedShares, RateWords, missing_could_reverse
 from fairgauge.render.brief._next_steps import analyst, owner, reader, supplier
 from fairgauge.render.brief._rules_in_words import (
     WHY_ON_ONE_SIDE,
@@ -63,6 +63,7 @@ from fairgauge.render.words.question_sentences import (
     chosen_rows,
     conditions_of,
     counts_people,
+    incomplete,
     rounded_to,
     rounding_sentence,
     strata_leave_nothing,
@@ -135,6 +136,7 @@ def _headline(report: Report, words: Vocabulary, disparities: list[StatedFinding
         return _nothing_stated(report)
     first = disparities[0]
     text = _estimated(report, first.finding.estimate.feature) + first.headline()
+    text += _of_known(report, first.shares)
     source = first.source
     for each in disparities[1:2]:
         if each.shares is not None and each.stated.is_of_some_in(first.stated):
@@ -149,6 +151,19 @@ def _headline(report: Report, words: Vocabulary, disparities: list[StatedFinding
     if not report.verdicts:
         text += _chosen_from(report, first.finding.estimate)
     return Sentence(text, source)
+
+
+def _of_known(report: Report, shares: ComparedShares | None) -> str:
+    """Return of which rows a headline is, where the others could turn its direction around."""
+    if shares is None or not missing_could_reverse(report, shares):
+        return ""
+    needs = shares.row.needs
+    known = [
+        each
+        for each in incomplete(report)
+        if each in needs or (each == "score" and "prediction" in needs)
+    ]
+    return f", among the {unit(report)} with a known {listing(known)}" if known else ""
 
 
 def _nothing_stated(report: Report) -> Sentence:
@@ -290,7 +305,7 @@ def _failed_alone(
     if not stated or (text := stated[0][1].headline()) is None:
         return None
     verdict = stated[0][0]
-    text = _estimated(report, verdict.feature) + text
+    text = _estimated(report, verdict.feature) + text + _of_known(report, stated[0][1])
     if verdict.remains is False:
         text += f", judged by itself, but not {_TOGETHER}"
     return Sentence(text, (f"verdicts[{report.verdicts.index(verdict)}]",))

@@ -301,6 +301,32 @@ def test_who_is_called_worse_off_is_who_the_rows_show_worse_off(
         assert found[1] == {"F": "women", "M": "men"}[worse]
 
 
+RULED = {"label": None, "rules": ["selection_rate.ratio >= 0.8"]}
+
+
+@pytest.mark.parametrize(
+    ("asked", "among"),
+    [
+        *((each, ", among the rows with a known prediction") for each in ({"label": None}, RULED)),
+        ({"label": "approved", "prediction": None}, ", among the rows with a known label"),
+    ],
+)
+def test_the_direction_that_missing_outcomes_could_reverse_is_of_the_known(
+    asked: dict[str, Any], among: str
+) -> None:
+    """Of 1,000 women 600 had no decision, and the headline stated whom it harms."""
+    decided = {"M": (500, 500, 0), "F": (100, 300, 600)}
+    rows = [(g, v) for g, of in decided.items() for v, n in zip((1, 0, None), of, strict=True)
+            for _ in range(n)]  # fmt: skip
+    data = pl.DataFrame(rows, schema=["sex", "approved"], orient="row")
+    headline = str(audit(data, **asked).brief().headline)
+    assert headline.startswith("Women ")
+    assert headline.endswith(among)
+    few = data.filter(pl.col("approved").is_not_null() | (pl.int_range(pl.len()) % 10 == 0))
+    assert few["approved"].null_count() == 60
+    assert "known" not in str(audit(few, **asked).brief().headline)
+
+
 def test_what_is_assumed_or_not_significant_is_stated() -> None:
     data = loans(women=0.6, men=0.6)
     brief = audit(data, positive=None).brief()
