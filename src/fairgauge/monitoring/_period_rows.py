@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -27,7 +28,7 @@ from fairgauge.resolve.data_checks import agreeing_rows
 from fairgauge.resolve.excluded_rows import excluded_rows
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.results.monitor_results import PeriodRows, Point, is_gone, periods_without_value
-from fairgauge.values import MISSING_NAME, Value, matches, meaning, name_of
+from fairgauge.values import MISSING_NAME, Value, matches, meaning, name_of, spelling
 
 _CHECKED = (Role.FEATURE, Role.STRATUM, Role.LABEL, Role.PREDICTION, Role.SCORE)
 PARTS = 100
@@ -109,10 +110,20 @@ def passing(
 ) -> tuple[str, ...]:
     """Return the periods with rows of a group for which nobody waits any longer; else none.
 
-    ``names`` are the periods that decide, the first of those that are counted.
+    For a misspelt one nobody does from the first period without it on. ``names`` are the periods
+    that decide, the first of those that are counted.
     """
-    had = [rows > 0 for rows in rows_of_group(counted[: len(names)], feature, group)]
-    return tuple(name for name, each in zip(names, had, strict=True) if each and is_gone(had))
+    deciding = counted[: len(names)]
+    had = [rows > 0 for rows in rows_of_group(deciding, feature, group)]
+    if not is_gone(had, absent=1):
+        return ()
+    total: Counter[str] = Counter()
+    for rows in deciding:
+        total.update(rows.values.get(feature, {}))
+    read = spelling(group)
+    misspelt = any(n > total[group] and spelling(value) == read for value, n in total.items())
+    gone = misspelt or is_gone(had)
+    return tuple(name for name, each in zip(names, had, strict=True) if each and gone)
 
 
 def crossed_name(columns: Sequence[str]) -> str:

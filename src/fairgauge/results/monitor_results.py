@@ -144,14 +144,14 @@ FEWEST_PERIODS = 7
 """Periods from which on a group is expected in the next, and after which it is no longer."""
 
 
-def is_gone(had: Sequence[bool]) -> bool:
+def is_gone(had: Sequence[bool], absent: int = FEWEST_PERIODS) -> bool:
     """Return whether a group that some periods had came late, was there for a few, and is gone.
 
     It is mostly a value that was misspelt, or written by mistake: nobody waits for it. Until it is
-    gone for some periods, it is a group like any other.
+    ``absent`` from the last periods, it is a group like any other.
     """
     few = 0 < sum(had) < FEWEST_PERIODS
-    return few and not had[0] and not any(had[-FEWEST_PERIODS:])
+    return few and not had[0] and not any(had[-absent:])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
