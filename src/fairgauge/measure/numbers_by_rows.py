@@ -83,7 +83,8 @@ def _role_of(gap: Gap) -> Role | None:
     metric = gap.estimate.definition
     assert isinstance(metric, Contrast)
     beside = gap.scale == "ratio" and not gap.adjusted  # the difference of its rate has it
-    unseen = gap.reason in UNADJUSTED or gap.confounded or beside
+    # a difference that intervals do not identify is identified by the assumed line alone
+    unseen = gap.reason in UNADJUSTED or gap.no_regression is not None or beside
     return None if unseen else _OF_COLUMN.get(metric.of.name)
 
 

@@ -205,6 +205,35 @@ def test_the_first_page_states_why_there_is_no_regression(loans, values, reason,
     assert "by regression, inconclusive" in page
 
 
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"purpose": pl.when(pl.col("race") == "B").then(pl.lit("BUY")).otherwise(pl.lit("buy"))},
+         "not comparable"),
+        ({"dti": pl.col("dti") / pl.when(pl.col("race") == "B").then(100).otherwise(1)},
+         "not comparable"),
+        ({"purpose": ((pl.int_range(ROWS) % 100 == 0) ^ (pl.col("approved") == 1)).cast(pl.String)},
+         "columns decide"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("few_values", [10_000, 10])
+def test_numbers_as_they_are_have_no_regression_where_their_intervals_have_none(
+    loans, changed, reason, few_values, monkeypatch
+):
+    """The line of a number was "the difference to quote" of sides that have no value in common."""
+    monkeypatch.setattr("fairgauge.api.decomposing._FEW_VALUES", few_values)
+    controls = [fg.cut("dti", "quantiles"), "purpose"]
+    rows = loans.with_columns(pl.col("purpose").fill_null("other"))
+    found = fg.why(rows, strata="branch", controls=controls, **ASKED)
+    assert [each.effects for each in found.gaps[0].adjusted][-1] == "numbers"
+    found = fg.why(rows.with_columns(**changed), strata="branch", controls=controls, **ASKED)
+    (gap,) = found.gaps
+    assert (gap.adjusted, gap.no_regression) == ((), reason)
+    page = flat(found)
+    assert "No regression is adjusted for branch, dti and purpose: " in page
+    assert "is the difference to quote" not in page
+
+
 def test_combinations_of_one_side_alone_leave_a_regression_and_levels_of_one_side_none():
     """Most combinations of many controls have one side alone; the levels have both."""
     random = np.random.default_rng(3)
