@@ -25,7 +25,7 @@ from fairgauge.cube.quantile_cuts import (
 )
 from fairgauge.enums import DiagnosticCode, ReferenceRule, Role, Task
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, TooManyValues, listing, quote
-from fairgauge.inference.missing_values import missing_outcomes
+from fairgauge.inference.missing_values import missing_outcomes, uncounted_rows
 from fairgauge.measure.decompose_gaps import decompose_gaps, with_other_intervals
 from fairgauge.measure.numbers_by_rows import adjusted_by_rows, adjusted_for_numbers
 from fairgauge.question.features import Feature, read_controls, read_strata
@@ -175,7 +175,7 @@ def why(
     excluded, used = _excluded(crossed, spec)
     names, controls = ([each.column for each in of] for of in (strata, beside))
     read = cube.cases if spec.count or spec.of_people else cube.rows
-    rows_by_level = cube.rows_by_level()
+    rows_by_level, features = cube.rows_by_level(), resolve(crossed.without, spec).features
     return Decomposition(
         **made_now(),
         data=CountedData(source.name if source else "counts", read),
@@ -207,11 +207,8 @@ def why(
             ),
             *ratios_of_signed_amounts(cube, spec),
             *missing_values(cube, spec, names),
-            *(
-                note
-                for of in resolve(crossed.without, spec).features
-                for note in missing_outcomes(of, spec)
-            ),
+            *(note for of in features for note in missing_outcomes(of, spec)),
+            *uncounted_rows(cube, features, spec),
             *undecided_outcomes(cube, spec, rows_by_level),
             *single_row_groups(cube, spec, rows_by_level),
             *(

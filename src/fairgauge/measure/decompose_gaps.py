@@ -31,6 +31,7 @@ from fairgauge.inference.missing_values import (
     RowsWithoutStratum,
     differs_without_group,
     lacks_unevenly,
+    uncounted,
 )
 from fairgauge.measure._gap_sides import GapSides, gap_sides
 from fairgauge.measure.measure import measure
@@ -142,6 +143,7 @@ def decompose_gaps(
 def _without_uneven(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec) -> tuple[Gap, ...]:
     """Return gaps, of which none passes where rows are missing that may be unlike the others."""
     slices = _slices(resolve(every.without, spec))
+    many_uncounted = uncounted(every.cube, (part.counts for part in slices.values()), spec)
 
     def missing(gap: Gap) -> WhyInconclusive | None:
         part, metric = slices[gap.estimate.feature], gap.estimate.definition
@@ -149,8 +151,9 @@ def _without_uneven(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec) -> 
         sides = _numbers_of_sides(gap.estimate, part)
         if lacks_unevenly(part.counts, metric.needs, *sides, spec):
             return WhyInconclusive.MISSING_OUTCOMES
-        differs = differs_without_group(part.counts, part.outcome, metric.of, spec)
-        return WhyInconclusive.MISSING_GROUPS if differs else None
+        if differs_without_group(part.counts, part.outcome, metric.of, spec):
+            return WhyInconclusive.MISSING_GROUPS
+        return WhyInconclusive.NOT_COUNTED if many_uncounted else None
 
     reasons = [missing(gap) if gap.verdict in _PASSES else None for gap in gaps]
     return tuple(

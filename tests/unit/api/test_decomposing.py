@@ -1289,6 +1289,30 @@ def test_rows_that_would_show_a_gap_do_not_pass_by_their_absence(column, reason,
     assert {each.verdict for each in other.gaps} == {GapVerdict.REMAINS}
 
 
+@pytest.mark.parametrize("column", ["weight", "count"])
+@pytest.mark.parametrize("margins", [{}, {"margins": {"selection_rate": 0.2}}])
+def test_rows_that_are_not_counted_do_not_pass_by_their_absence(column, margins):
+    """Denials of one group without a weight: no gap was shown, exit 0, without a warning."""
+    rows = applications()
+    refused = rows.select((pl.col("race") == "A") & (pl.col("ok") == 0)).to_series()
+    asked = {"strata": "branch", column: "of", **OF_RACE, **margins}
+
+    def decomposed(lacking):
+        return fg.why(rows.with_columns(of=pl.when(~lacking).then(1)), **asked)
+
+    found = decomposed(refused & (refused.cum_sum() <= 200))
+    assert {(each.verdict, each.reason) for each in found.gaps} == {
+        (GapVerdict.INCONCLUSIVE, WhyInconclusive.NOT_COUNTED)
+    }
+    assert DiagnosticCode.UNCOUNTED_ROWS in {each.code for each in found.diagnostics}
+    page = flat(render(found, "text"))
+    assert "INCONCLUSIVE: MANY ROWS HAVE NO WEIGHT OR COUNT" in page
+    assert "complete the weights or counts that are missing" in page
+    few = decomposed(refused & (refused.cum_sum() <= 5))
+    assert not {each.verdict for each in few.gaps} & {GapVerdict.INCONCLUSIVE}
+    assert DiagnosticCode.UNCOUNTED_ROWS not in {each.code for each in few.diagnostics}
+
+
 def test_applications_that_were_not_decided_are_warned_of():
     """Withdrawn applications (HMDA's code 4) counted as refused without a word."""
     codes = np.random.default_rng(2).choice([1, 3, 4], 2_000, p=[0.6, 0.2, 0.2])

@@ -265,7 +265,8 @@ def _to_complete(gaps: Sequence[Gap], adjusted: Sequence[Gap]) -> Iterator[Sente
         yield supplier(
             f"complete {lacking}, or give the rows without a value one of their own, and ask again."
         )
-    for reason, what in zip(MISSING_ROWS, ("outcomes", "groups"), strict=True):
+    named = ("outcomes", "groups", "weights or counts")
+    for reason, what in zip(MISSING_ROWS, named, strict=True):
         if any(gap.reason is reason for gap in gaps):
             yield supplier(f"complete the {what} that are missing, and ask again.")
 

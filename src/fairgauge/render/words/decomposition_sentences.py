@@ -80,7 +80,9 @@ _VERDICTS = {
     GapVerdict.INCONCLUSIVE: "inconclusive",
 }
 
-MISSING_ROWS = (WhyInconclusive.MISSING_OUTCOMES, WhyInconclusive.MISSING_GROUPS)
+MISSING_ROWS = (
+    WhyInconclusive.MISSING_OUTCOMES, WhyInconclusive.MISSING_GROUPS, WhyInconclusive.NOT_COUNTED,
+)  # fmt: skip
 """What is missing of rows that could change a gap that is not shown, or accounted for."""
 
 _REASONS = {
@@ -91,6 +93,7 @@ _REASONS = {
     ),
     WhyInconclusive.MISSING_OUTCOMES: "outcomes are missing more often on one side",
     WhyInconclusive.MISSING_GROUPS: "rows without a group have other rates than the others",
+    WhyInconclusive.NOT_COUNTED: "many rows have no weight or count",
     WhyInconclusive.STRATA_DECIDE: "{strata} determine the outcome almost wholly",
     WhyInconclusive.NOT_COMPARABLE: (
         "not comparable, more than half of one side is in strata that the other does not have"
