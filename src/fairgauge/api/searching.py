@@ -459,6 +459,7 @@ def _counted(
     named = {**named, "sensitive": _with_columns(named["sensitive"], prefixes, source.columns)}
     spec = ask(source.columns, **named)
     refuse_probabilities(spec.probabilities, "a search of subgroups", RECORD)
+    _refuse_each_decision(spec)
     columns = tuple(feature.column for feature in spec.sensitive)
     _check_features(spec, columns)
     crossed: dict[str, Any] = {"intersections": [columns]} if len(columns) > 1 else {}
@@ -508,8 +509,8 @@ def _check_people(people: Cube, columns: Sequence[str]) -> None:
             raise SpecError(Problem(
                 "features",
                 f"{several:,} people have rows with different values of {quote(column)}, and a "
-                "person counts once; remove it, or count each of their decisions (--per-person "
-                f"each), or search the rows of one value (--where {quote(f'{column} = VALUE')})",
+                "person counts once; remove it, or search the rows of one value "
+                f"(--where {quote(f'{column} = VALUE')})",
             ))  # fmt: skip
 
 
@@ -581,6 +582,17 @@ def _asked_of_counts(
             f"of them (intersections, --intersect {quote(crossed)}), or search fewer features"
         )
     return spec
+
+
+def _refuse_each_decision(spec: Spec) -> None:
+    """Refuse decisions of one person that each count, which are clustered observations."""
+    if spec.person is not None and not spec.of_people:
+        raise SpecError(Problem(
+            "per_person",
+            "exact probabilities need independent rows, and the decisions of one person are "
+            "clustered observations; count each person once (per_person any, or last with order: "
+            "--per-person last --order COL), and audit what is found with each decision",
+        ))  # fmt: skip
 
 
 def _check_features(spec: Spec, columns: Sequence[str]) -> None:

@@ -283,6 +283,7 @@ def test_own_rates_and_scores_are_searched():
         ({"tolerance": -0.1}, "tolerance"),
         ({"weight": "age"}, "independent, unweighted rows"),
         ({"cluster": "age"}, "a search takes none: exact probabilities"),
+        ({"person": "age", "per_person": "each"}, "per_person: .* are clustered observations"),
         ({"sensitive": ["sex"]}, "sensitive: is no option of a search"),
         ({"reference": "largest"}, "reference"),
         ({"label": "region"}, "positive"),
@@ -357,6 +358,13 @@ def test_a_report_is_searched_by_its_own_counts_and_question():
                        positive=0)  # fmt: skip
     mirrored = fg.find(PLANTED, features=CUT, rate="fpr", **QUESTION | {"positive": 0})
     assert swapped.find(rate="fpr").worse == mirrored.worse
+
+
+def test_counts_of_each_decision_of_people_are_refused():
+    each = {**QUESTION, "person": "age", "per_person": "each"}
+    cube = fg.count(PLANTED, sensitive=["sex", "race"], intersections=[["sex", "race"]], **each)
+    with pytest.raises(SpecError, match=r"Count people \(person"):
+        fg.find(cube, rate="fpr")
 
 
 def test_a_report_without_joint_counts_states_what_makes_them():
