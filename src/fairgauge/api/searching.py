@@ -31,7 +31,7 @@ from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import Spec, ask, check_names
 from fairgauge.resolve.data_checks import (
     assumed_positive,
-    coded_numbers,
+    doubtful_names,
     mistaken_outcomes,
     single_row_groups,
     unfavourable_positive,
@@ -39,7 +39,13 @@ from fairgauge.resolve.data_checks import (
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.people import by_person, count_people
-from fairgauge.resolve.searched_features import SCORE_BINS, SCORE_SUM, most_cells, searched_rows
+from fairgauge.resolve.searched_features import (
+    SCORE_BINS,
+    SCORE_SUM,
+    most_cells,
+    searched_rows,
+    with_ends_of_fifths,
+)
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now
@@ -246,6 +252,10 @@ def find(
         found = find_subgroups(rows_searched, question, rng)
     cases = cube.cases if min_cell is None else rounded_count(cube.cases, min_cell)
     task, rows_by_level = decide_task(cube, spec), cube.rows_by_level()
+    shown_rows = {
+        axis: (rows / (min_cell or 1)).round() * (min_cell or 1)
+        for axis, rows in rows_by_level.items()
+    }
     return SubgroupSearch(
         **made_now(),
         data=CountedData(source.name if source else origin, cases),
@@ -258,7 +268,7 @@ def find(
             *mistaken_outcomes(cube, spec, task, rows_by_level),
             *repeated_rows(data, source, spec, cube, "find"),
             *counted_people(cube, spec),
-            *coded_numbers(cube, spec),
+            *doubtful_names(with_ends_of_fifths(cube, spec, searched), spec, shown_rows),
             *single_row_groups(cube, replace(spec, intersections=()), rows_by_level),
         ),
         own=(row,) if row.own else (),

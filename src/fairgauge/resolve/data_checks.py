@@ -915,7 +915,13 @@ def coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         if column in chosen:
             continue
         value = canonical(end)
-        values = [*spec.no_numbers(column), *(_OF_HMDA if value in _OF_HMDA else (value,))]
+        whole = [cube.levels[a] for a in cube.plan.axes if a.column == column and not a.cuts]
+        codes = (
+            code
+            for code in (_OF_HMDA if value in _OF_HMDA else (value,))
+            if all(code in levels for levels in whole)
+        )
+        values = [*spec.no_numbers(column), *codes]
         line = write_recodings({column: {UNKNOWN: list(dict.fromkeys(values))}})[0]
         yield Diagnostic.warning(
             DiagnosticCode.CODED_NUMBERS, None, column=column, value=value, line=line

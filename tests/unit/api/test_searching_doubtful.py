@@ -1,0 +1,83 @@
+"""Searches of rows with doubtful values: of groups spelt in two ways, codes, missing decisions."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairgauge as fg
+from fairgauge.api import searching
+from fairgauge.enums import DiagnosticCode, Level
+
+ASKED = {"prediction": "p", "positive": 1, "rate": "selection_rate"}
+FEATURES = ["sex", "race", "age"]
+ROWS = 4_000
+DRAWN = np.random.default_rng(5)
+PEOPLE = pl.DataFrame({
+    "sex": DRAWN.choice(["F", "M"], ROWS),
+    "race": DRAWN.choice(["Asian", "Black", "White"], ROWS, p=[0.2, 0.2, 0.6]),
+    "age": DRAWN.integers(18, 90, ROWS),
+    "p": (DRAWN.random(ROWS) < 0.6).astype(int),
+})  # fmt: skip
+FIRST = pl.int_range(pl.len())
+
+
+@pytest.fixture(params=["at once", "in batches"])
+def find(request, monkeypatch):
+    """Search rows by counts of all features, or by reading them in batches."""
+    most = 10**9 if request.param == "at once" else 0
+    monkeypatch.setattr(searching, "_MOST_CELLS", most)
+    return lambda frame, **more: fg.find(frame, **{**ASKED, "features": FEATURES, **more})
+
+
+def warnings_of(found, *codes):
+    wanted = [each for each in found.diagnostics if each.level is Level.WARNING]
+    return [each for each in wanted if not codes or each.code in codes]
+
+
+def some(column, value, rows):
+    """Return the first rows of a table with another value of a column."""
+    return PEOPLE.with_columns(pl.when(rows > FIRST).then(value).otherwise(column).alias(column))
+
+
+def test_usual_rows_are_not_warned_of(find):
+    assert warnings_of(find(PEOPLE)) == []
+
+
+def test_a_group_spelt_in_two_ways_is_warned_of(find):
+    spelt = PEOPLE.with_columns(
+        race=pl.when(FIRST % 2 == 0).then(pl.col("race").str.to_lowercase() + " ").otherwise("race")
+    )
+    (*alike, recoding) = warnings_of(find(spelt))
+    assert {each.code for each in alike} == {DiagnosticCode.SAME_NAMES}
+    assert {each["values"] for each in alike} == {
+        ("Asian", "asian "), ("Black", "black "), ("White", "white ")
+    }  # fmt: skip
+    assert recoding["line"] == (
+        'race = {Asian = ["Asian", "asian "], Black = ["Black", "black "], '
+        'White = ["White", "white "]}'
+    )
+    assert warnings_of(find(spelt, recode=recoding["line"])) == []
+
+
+@pytest.mark.parametrize("value", [" ", "N/A", "9999"])
+def test_values_that_mean_a_missing_one_are_warned_of(find, value):
+    blank = some("race", pl.lit(value), 100)
+    if value == "9999":
+        blank = blank.with_columns(
+            race=pl.col("race").replace({"Asian": "1", "Black": "2", "White": "3"})
+        )
+    (marker,) = warnings_of(find(blank))
+    assert (marker.code, marker.feature, marker["rows"]) == ("missing_marker", "race", 100)
+    assert warnings_of(find(blank, unknown=[value])) == []
+    assert warnings_of(find(blank, min_cell=30))[0]["rows"] == 90
+
+
+@pytest.mark.parametrize("code", [9999, -1, 999])
+@pytest.mark.parametrize("age", ["age", fg.cut("age", [40, 60])])
+def test_codes_at_the_ends_of_numbers_that_are_cut_are_warned_of(find, code, age):
+    coded = some("age", pl.lit(code), 80)
+    (found,) = warnings_of(find(coded, features=["sex", age]))
+    assert (found.code, found["column"], found["value"]) == ("coded_numbers", "age", code)
+    assert warnings_of(find(coded, features=["sex", age], recode=found["line"])) == []
