@@ -481,7 +481,9 @@ class DiagnosticCode(StrEnum):
     MANY_STRATA = "many_strata"
     # strata, share, minimum, controls; columns, cuts: of each that can be cut
     MISSING_MARKER = "missing_marker"  # value, rows
-    CODED_NUMBERS = "coded_numbers"  # column, value, line: the recoding that makes it missing
+    CODED_NUMBERS = "coded_numbers"
+    # column, value, line: the recoding that makes it missing; of a count or weight, which is its
+    # role, the condition that excludes it
     SAME_NAMES = "same_names"  # values, rows, columns
     UNMATCHED = "unmatched"  # path, name, nearest, held: the names that there are
     ONE_GROUP = "one_group"  # group

@@ -198,6 +198,12 @@ def test_rows_of_weight_0_are_rows(rows_as):
     assert cube.excluded == {}
 
 
+def test_codes_among_counts_and_weights(rows_as):
+    rows = table(g=["a", "b"], y=[1, 0], n=[1, 9999], w=[0.5, 8888.0])
+    cube = count(rows_as(rows), label="y", sensitive="g", count="n", weight="w")
+    assert cube.ends == {("n", 9999), ("w", 8888)}
+
+
 def test_counts_and_weights_together(rows_as):
     rows = table(g=["a", "b", "b", "c"], y=[1, 0, 1, 1], n=[3, 0, None, 2], w=[0.5, 1, 1, None])
     cube = count(rows_as(rows), label="y", sensitive="g", count="n", weight="w")

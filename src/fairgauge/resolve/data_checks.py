@@ -6,6 +6,7 @@ was not meant.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import (
@@ -34,7 +35,7 @@ from fairgauge.cube.crossed_strata import with_one_stratum
 from fairgauge.cube.cube import Cube, Sums
 from fairgauge.cube.levels import quartiles
 from fairgauge.cube.plan import Axis
-from fairgauge.enums import DiagnosticCode, Favourable, Missing, Profile, Role, Task, Uncounted
+from fairgauge.enums import DiagnosticCode, Ends, Favourable, Missing, Profile, Role, Task, Uncounted
 from fairgauge.errors import DataError, closest, listing, quote
 from fairgauge.identity import FeatureId, ValueSet, is_named, texts_of
 from fairgauge.question.category_words import (
@@ -47,7 +48,7 @@ from fairgauge.question.category_words import (
     no_outcomes,
     resembles,
 )
-from fairgauge.question.conditions import RowCondition
+from fairgauge.question.conditions import Range, RowCondition
 from fairgauge.question.features import Ordered
 from fairgauge.question.presets import preset
 from fairgauge.question.recoding import UNKNOWN, Recoding, write_recodings
@@ -915,6 +916,13 @@ def coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         if column in chosen:
             continue
         value = canonical(end)
+        role = {spec.count: "count", spec.weight: "weight"}.get(column)
+        if role:  # which cannot be recoded
+            line = RowCondition(column, (Range(-math.inf, end, Ends.NEITHER),)).to_text()
+            yield Diagnostic.warning(
+                DiagnosticCode.CODED_NUMBERS, column=column, value=value, line=line, role=role
+            )
+            continue
         whole = [cube.levels[a] for a in cube.plan.axes if a.column == column and not a.cuts]
         codes = (
             code

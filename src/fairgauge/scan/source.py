@@ -176,11 +176,12 @@ _OF_NUMBERS = (Role.FEATURE, Role.STRATUM, Role.LABEL, Role.PREDICTION, Role.CAN
 
 def codes_at_ends(plan: Plan, seen: Iterable[Seen]) -> frozenset[tuple[str, float]]:
     """Return the least and greatest numbers, each with its column, that may mean a missing one."""
-    cut = {a.column for a in plan.axes if a.cuts and not a.bounds and a.role in _OF_NUMBERS}
+    asked = {a.column for a in plan.axes if a.cuts and not a.bounds and a.role in _OF_NUMBERS}
+    asked |= {column for column in (plan.count, plan.weight) if column}
     return frozenset(
         (each.column, end)
         for each in seen
-        if each.column in cut
+        if each.column in asked
         for end in (each.low, each.high)
         if end is not None and may_be_no_number(end)
     )

@@ -1338,3 +1338,32 @@ def test_means_of_another_size_are_warned_of(unit, warned):
     found = [d for d in report.diagnostics if d.code is DiagnosticCode.UNLIKE_AMOUNTS]
     assert [(d["most"], d["least"]) for d in found] == [("F", "M")] * warned
     assert ("times as high for F as for M" in str(report)) is warned
+
+
+@pytest.mark.parametrize("role", ["count", "weight"])
+def test_counts_and_weights_that_may_be_codes_are_warned_of(role):
+    """Rows with 9999 outweighed all others, and a rule passed without a word of it."""
+    data = frame(g=["a", "b"] * (ROWS // 2), w=[1, 9999, *[2] * (ROWS - 2)])
+    asked = {role: "w"}
+    for rows in (data, fg.count(data, label="y", prediction="p", sensitive="g", **asked)):
+        (warned,) = found(rows, DiagnosticCode.CODED_NUMBERS, **asked)
+        assert (warned.level, warned["column"], warned["value"]) == ("warning", "w", 9999)
+        assert warned["role"] == role
+        assert warned.message == (
+            f"column 'w', the {role}, has 9999, as codes of missing values are, and rows with a "
+            "code outweigh all others; if it is one, leave these cells empty, or exclude the rows: "
+            "--where 'w < 9999' (where)"
+        )
+    assert not found(data, DiagnosticCode.CODED_NUMBERS, **asked, where="w < 9999")
+    search = {"features": "g", "prediction": "p", "positive": 1, "rate": "selection_rate"}
+    if role == "count":  # a search takes no weights
+        (warned,) = [e for e in fg.find(data, **search, **asked).diagnostics
+                     if e.code is DiagnosticCode.CODED_NUMBERS]  # fmt: skip
+        assert warned["role"] == "count"
+
+
+@pytest.mark.parametrize("most", [99, 1_000, 2_431, 7_000, 10_000])
+def test_ordinary_counts_and_weights_are_no_codes(most):
+    data = frame(g=["a", "b"] * (ROWS // 2), w=np.linspace(1, most, ROWS).round())
+    for role in ("count", "weight"):
+        assert not found(data, DiagnosticCode.CODED_NUMBERS, **{role: "w"})

@@ -164,6 +164,21 @@ def _uncounted_rows(d: Diagnostic) -> str:
     )
 
 
+def _coded_numbers(d: Diagnostic) -> str:
+    column, value = quote(d["column"]), d["value"]
+    if role := d.get("role"):
+        return (
+            f"column {column}, the {role}, has {value}, as codes of missing values are, and rows "
+            "with a code outweigh all others; if it is one, leave these cells empty, or exclude "
+            f"the rows: --where '{d['line']}' (where)"
+        )
+    return (
+        f"column {column}, whose numbers are compared, cut or averaged, has {value}, as codes of "
+        "missing values are; if it means that the number is not known, list it as unknown: "
+        f"--recode '{d['line']}' (recode)"
+    )
+
+
 def _adjusted(d: Diagnostic) -> str:
     tests = d.get("homogeneity") or 0
     among = f", {tests:,} of homogeneity and {tests:,} of all pairs of groups among them"
@@ -857,11 +872,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.NUMERIC_GROUPS: _numeric_groups,
     DiagnosticCode.MANY_STRATA: _many_strata,
     DiagnosticCode.MISSING_MARKER: _missing_marker,
-    DiagnosticCode.CODED_NUMBERS: lambda d: (
-        f"column {quote(d['column'])}, whose numbers are compared, cut or averaged, has "
-        f"{d['value']}, as codes of missing values are; if it means that the number is not known, "
-        f"list it as unknown: --recode '{d['line']}' (recode)"
-    ),
+    DiagnosticCode.CODED_NUMBERS: _coded_numbers,
     DiagnosticCode.SAME_NAMES: _same_names,
     DiagnosticCode.PEOPLE: _people,
     DiagnosticCode.PEOPLE_UNCLEAR: _people_unclear,
