@@ -35,7 +35,16 @@ from fairgauge.cube.crossed_strata import with_one_stratum
 from fairgauge.cube.cube import Cube, Sums
 from fairgauge.cube.levels import quartiles
 from fairgauge.cube.plan import Axis
-from fairgauge.enums import DiagnosticCode, Ends, Favourable, Missing, Profile, Role, Task, Uncounted
+from fairgauge.enums import (
+    DiagnosticCode,
+    Ends,
+    Favourable,
+    Missing,
+    Profile,
+    Role,
+    Task,
+    Uncounted,
+)
 from fairgauge.errors import DataError, closest, listing, quote
 from fairgauge.identity import FeatureId, ValueSet, is_named, texts_of
 from fairgauge.question.category_words import (
