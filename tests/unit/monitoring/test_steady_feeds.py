@@ -1,0 +1,64 @@
+"""Sixty nights of feeds that do not change: no finding, nothing new and no alarm in any of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.monitored_days import QUESTION, day_names
+
+import fairgauge as fg
+from fairgauge.results.monitor_results import MonitorState
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RULES = [
+    {"metric": "selection_rate.difference", "between": [-0.15, 0.15]},
+    {"metric": "true_positive_rate.difference", "between": [-0.2, 0.2]},
+]
+SCORED = {k: v for k, v in QUESTION.items() if k != "prediction"}
+FEEDS = {
+    "labels with the rows": (QUESTION, {}, 0),
+    "strata": (QUESTION | {"strata": "branch"}, {}, 0),
+    "labels after three days": (QUESTION, {"labels": "later"}, 3),
+    "labels due after five": (QUESTION | {"strata": "branch"},
+                              {"labels": "later", "labels_within": 5}, 4),
+    "scores": (SCORED | {"score": "score", "threshold": 0.5}, {"labels": "later"}, 2),
+}  # fmt: skip
+
+
+def rows_of(day: int, seed: int) -> pd.DataFrame:
+    """Return the rows of a day: a third at weekends, and up to 5% more or less at random."""
+    rng = np.random.default_rng([seed, day])
+    usual = 600 if day % 7 < 5 else 200
+    size = int(rng.poisson(usual * rng.lognormal(0, 0.05)))
+    rows = pd.DataFrame({"sex": rng.choice(["F", "M", "X"], size, p=[0.45, 0.45, 0.1])})
+    rows["branch"] = rng.choice(list("abcd"), size, p=[0.4, 0.3, 0.2, 0.1])
+    rows["score"] = rng.random(size).round(3)
+    rows["prediction"] = (rows["score"] > 0.5).astype(int)
+    rows["label"] = (rng.random(size) < 0.25 + 0.5 * rows["score"]).astype(float)
+    return rows
+
+
+@pytest.mark.one_in(8)
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("feed", list(FEEDS))
+def test_sixty_nights_of_a_steady_feed_are_silent(tmp_path: Path, feed: str, seed: int) -> None:
+    question, settings, wait = FEEDS[feed]
+    history, names = fg.History(tmp_path), day_names(60)
+    spec = question | {"monitor": {"rules": RULES, **settings}}
+    for t, name in enumerate(names):
+        rows = rows_of(t, seed)
+        history.add(name, fg.count(rows.assign(label=None) if wait else rows, **question))
+        if wait and t >= wait:
+            late = fg.count(rows_of(t - wait, seed), **question)
+            history.add(names[t - wait], late, replace=True)
+        report = fg.monitor(history, spec)
+        assert report.findings == report.alarms == report.concerning(name) == ()
+        if (
+            t >= 2 * wait + 1
+        ):  # a first period has its labels, and a run saw for how long it had none
+            assert (report.state, report.exit_code) == (MonitorState.NO_ALARM, 0)
