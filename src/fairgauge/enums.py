@@ -573,6 +573,7 @@ class WhyNoRegression(StrEnum):
     TOO_FEW = "too few"  # as few rows as levels
     ONE_OUTCOME = "one outcome"
     NOT_CONVERGED = "not converged"
+    MISSING_ROWS = "missing rows"  # without an outcome, a group or a weight could change it
 
 
 class ColumnEffects(StrEnum):

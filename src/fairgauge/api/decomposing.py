@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeGuard, Unpack, cast
@@ -13,6 +13,7 @@ from fairgauge.api.audit import counted, repeated_rows
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.decomposable import has_decomposition, usual_rate
 from fairgauge.catalogue.row_metrics import RowMetric
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.crossed_strata import CrossedStrata, cross_strata
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
@@ -35,7 +36,13 @@ from fairgauge.question.options import BY_NAME, Options
 from fairgauge.question.presets import preset
 from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.spec_file import Config, with_config
-from fairgauge.question.specification import Spec, ask, refuse_candidates, same_in_a_stratum
+from fairgauge.question.specification import (
+    Spec,
+    ask,
+    never_exceeded,
+    refuse_candidates,
+    same_in_a_stratum,
+)
 from fairgauge.resolve.data_checks import (
     assumed_positive,
     controls_of_groups,
@@ -503,15 +510,16 @@ def _many_numbers(cube: Cube, strata: Sequence[Feature]) -> Iterator[Problem]:
             yield Problem("controls", message)
 
 
-def _wrong_metrics(spec: Spec, margins: Collection[str]) -> Iterator[Problem]:
+def _wrong_metrics(spec: Spec, margins: Mapping[str, float]) -> Iterator[Problem]:
     """Yield the metrics that have no decomposition, and the margins of no rate of theirs."""
-    rates, differences = set(), set()
+    rates: set[str] = set()
+    differences: dict[str, Statistic] = {}
     for metric in spec.catalogue.expand(spec.metrics):
         rate = metric.of if isinstance(metric, Contrast) and metric.set == "native" else None
         if rate is not None and has_decomposition(rate):
             rates.add(rate.name)
             if isinstance(metric, Contrast) and metric.by == "difference":
-                differences.add(rate.name)
+                differences[rate.name] = rate
         else:
             why_not = "quantiles of strata do not add up to that of all; it is no"
             it_is = why_not if isinstance(metric, RowMetric) and metric.q else "it is no"
@@ -529,11 +537,15 @@ def _wrong_metrics(spec: Spec, margins: Collection[str]) -> Iterator[Problem]:
             yield Problem("metrics", message)
     if margins and rates and not differences:
         yield Problem("margins", "are of differences; metrics asks for ratios alone")
-    for name in margins:
-        if differences and name not in differences:
+    for name, margin in margins.items() if differences else ():
+        if name not in differences:
             known = listing(sorted(differences))
             message = f"there is no difference in it; the rates are {known}"
             yield Problem(f"margins.{name}", message)
+            continue
+        low, high = differences[name].range
+        if margin >= high - low:
+            yield never_exceeded(name, margin, high - low)
 
 
 def _excluded(crossed: CrossedStrata, spec: Spec) -> tuple[dict[str, int], int]:

@@ -89,12 +89,13 @@ def missing_outcomes(
         )
 
 
-def lacks_unevenly(
+def lacks_more(
     counted: GroupCounts, needs: Container[str], group: int, reference: int, spec: Spec
-) -> bool:
-    """Return whether one of two sides lacks an outcome more often, by more than chance.
+) -> Array:
+    """Return which share of each of two sides lacks an outcome beyond the share of the other.
 
-    The rows with one then need not be like all rows, and that they do not differ shows nothing.
+    It is 0 where that may be chance. Else the rows with one need not be like all rows, and that
+    they do not differ shows nothing. Shares are of the rows without those that both sides lack.
 
     Parameters
     ----------
@@ -103,14 +104,15 @@ def lacks_unevenly(
     """
     every = np.arange(len(counted.groups))
     others = every == reference if reference < len(every) else every != group
+    more = np.zeros(2)
     for what, missing, n in _missing(counted, spec, every):
         if not any(need in needs for need in (what, *_OF_DECISIONS * (what != "label"))):
             continue
         lacks, rows = (np.array([each[group], each[others].sum()]) for each in (missing, n))
-        apart = np.ptp(quotient(lacks, rows)) >= MANY_MISSING
-        if apart and homogeneity(lacks, rows)[1] < _HARDLY_CHANCE:
-            return True
-    return False
+        shares = quotient(lacks, rows)
+        if np.ptp(shares) >= MANY_MISSING and homogeneity(lacks, rows)[1] < _HARDLY_CHANCE:
+            more = np.maximum(more, (shares - shares.min()) / (1 - shares.min()))
+    return more
 
 
 def differs_without_group(

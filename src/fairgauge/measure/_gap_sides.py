@@ -63,7 +63,7 @@ def gap_sides(part: Slice, group: int, reference: int, of: Statistic) -> tuple[G
     """
     slots = np.arange(1, 1 + len(part.counts.strata))
     evidence = [part.evidence(np.full_like(slots, side), slots) for side in (group, reference)]
-    (x_d, n_d, q_d), (x_a, n_a, q_a) = (_sums(of, each.side) for each in evidence)
+    (x_d, n_d, q_d), (x_a, n_a, q_a) = (sums_of(of, each.side) for each in evidence)
     order = np.lexsort([x_d, n_d, x_a, n_a])
     x_d, n_d, q_d, x_a, n_a, q_a = (each[order] for each in (x_d, n_d, q_d, x_a, n_a, q_a))
     squares = None if isinstance(of, Rate) else (q_d, q_a)
@@ -79,13 +79,13 @@ def gap_sides(part: Slice, group: int, reference: int, of: Statistic) -> tuple[G
         counts = y_d / raised_d, e_d / raised_d, y_a / raised_a, e_a / raised_a
         squares = q_d / raised_d, q_a / raised_a
     (cases_d, rows_d, _), (cases_a, rows_a, _) = (
-        [sums[order] for sums in _sums(of, each.cases)] for each in evidence
+        [sums[order] for sums in sums_of(of, each.cases)] for each in evidence
     )
     cases = rows_d, rows_a, cases_d, cases_a
     return GapSides(x_d, n_d, x_a, n_a, *cases, squares, sampling, counts), order
 
 
-def _sums(of: Statistic, side: ConfusionCounts) -> tuple[Array, Array, Array]:
+def sums_of(of: Statistic, side: ConfusionCounts) -> tuple[Array, Array, Array]:
     """Return successes and rows of one side in every stratum; of means sums, rows and squares."""
     if isinstance(of, Rate):
         counts = side.counts(of.needs)
@@ -108,7 +108,7 @@ def _sampling(
         return None
     squared = []
     for each in evidence:
-        values, rows, squares = (sums[order] for sums in _sums(of, each.squares or each.side))
+        values, rows, squares = (sums[order] for sums in sums_of(of, each.squares or each.side))
         squared.append(SquaredWeights(rows, values, squares))
     clusters = None
     if part.clusters is not None:

@@ -27,13 +27,9 @@ from fairgauge.enums import (
     WhyInconclusive,
     WhyNoRegression,
 )
-from fairgauge.inference.missing_values import (
-    RowsWithoutStratum,
-    differs_without_group,
-    lacks_unevenly,
-    uncounted,
-)
+from fairgauge.inference.missing_values import RowsWithoutStratum, uncounted
 from fairgauge.measure._gap_sides import GapSides, gap_sides
+from fairgauge.measure._unlike_rows import UnlikeRows, unlike_rows
 from fairgauge.measure.measure import measure
 from fairgauge.measure.slices import Slice
 from fairgauge.question.specification import Spec
@@ -141,28 +137,33 @@ def decompose_gaps(
 
 
 def _without_uneven(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec) -> tuple[Gap, ...]:
-    """Return gaps, of which none passes where rows are missing that may be unlike the others."""
+    """Return gaps, of which none passes where rows are missing that may be unlike the others.
+
+    Nor does any difference remain, or reverse, that these rows could turn.
+    """
     slices = _slices(resolve(every.without, spec))
     many_uncounted = uncounted(every.cube, (part.counts for part in slices.values()), spec)
-
-    def missing(gap: Gap) -> WhyInconclusive | None:
+    found = []
+    for gap in gaps:
         part, metric = slices[gap.estimate.feature], gap.estimate.definition
         assert isinstance(metric, Contrast)
-        sides = _numbers_of_sides(gap.estimate, part)
-        if lacks_unevenly(part.counts, metric.needs, *sides, spec):
-            return WhyInconclusive.MISSING_OUTCOMES
-        if differs_without_group(part.counts, part.outcome, metric.of, spec):
-            return WhyInconclusive.MISSING_GROUPS
-        return WhyInconclusive.NOT_COUNTED if many_uncounted else None
-
-    reasons = [missing(gap) if gap.verdict in _PASSES else None for gap in gaps]
-    return tuple(
-        replace(gap, verdict=GapVerdict.INCONCLUSIVE, reason=reason) if reason else gap
-        for gap, reason in zip(gaps, reasons, strict=True)
-    )
+        unlike = [*unlike_rows(part, metric, *_numbers_of_sides(gap.estimate, part))]
+        if many_uncounted:
+            unlike.append(UnlikeRows(WhyInconclusive.NOT_COUNTED))
+        for rows in unlike:
+            within = gap.part(GapPartKind.WITHIN).value
+            turned = within is not None and rows.could_turn(within, ratio=gap.scale == "ratio")
+            if gap.verdict in _PASSES or (gap.verdict in _FAILS and turned):
+                gap = replace(gap, verdict=GapVerdict.INCONCLUSIVE, reason=rows.reason)
+            main = gap.adjusted[0] if gap.controls and gap.adjusted else None
+            if main and (not main.is_shown or rows.could_turn(main.value, ratio=False)):
+                gap = replace(gap, adjusted=(), no_regression=WhyNoRegression.MISSING_ROWS)
+        found.append(gap)
+    return tuple(found)
 
 
 _PASSES = (GapVerdict.NO_GAP, GapVerdict.ACCOUNTED_FOR, GapVerdict.WITHIN_MARGIN)
+_FAILS = (GapVerdict.REMAINS, GapVerdict.REVERSES)
 
 
 def _without_incomplete(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec) -> tuple[Gap, ...]:

@@ -460,10 +460,15 @@ def _wrong_margins(spec: Spec) -> Iterator[Problem]:
         if isinstance(row, Metric) and not math.isnan(row.neutral):  # of a ratio it is a share
             most = 1.0 if row.neutral else max(high, -low)
         if margin >= most:
-            message = f"can never be exceeded: {name} is worse by {most:g} at most"
-            if margin / 100 < most:
-                message += f"; {margin:g} of 100 is written as {margin / 100:g}"
-            yield Problem(path, message)
+            yield never_exceeded(name, margin, most)
+
+
+def never_exceeded(name: str, margin: float, most: float) -> Problem:
+    """Return that a margin is at least ``most``, which nothing is beyond, as 5 in place of 0.05."""
+    message = f"can never be exceeded: {name} differs by {most:g} at most"
+    if margin / 100 < most:
+        message += f"; {margin:g} of 100 is written as {margin / 100:g}"
+    return Problem(f"margins.{name}", message)
 
 
 def _metric(spec: Spec, name: str) -> Metric | None:

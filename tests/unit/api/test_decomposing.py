@@ -560,6 +560,7 @@ def test_rows_without_a_stratum_are_excluded_and_counted():
             "name the score as the prediction",
         ),
         ({"margins": {"recall": 0.1}}, "no difference in it; the rates are 'base_rate'$"),
+        ({"margins": {"base_rate": 5}}, "margins.base_rate: can never be .*5 of 100 is .* 0.05"),
         (
             {"margins": {"base_rate": 0.1}, "metrics": "base_rate.ratio"},
             "margins: are of differences",
@@ -1287,6 +1288,79 @@ def test_rows_that_would_show_a_gap_do_not_pass_by_their_absence(column, reason,
     by_chance = rows.with_columns(pl.when(known).then(column).alias(column))
     other = fg.why(by_chance, strata="branch", **OF_RACE)
     assert {each.verdict for each in other.gaps} == {GapVerdict.REMAINS}
+
+
+@pytest.mark.parametrize(
+    ("column", "reason"),
+    [("ok", WhyInconclusive.MISSING_OUTCOMES), ("race", WhyInconclusive.MISSING_GROUPS)],
+)
+@pytest.mark.parametrize("metric", ["selection_rate.difference", "selection_rate.ratio"])
+def test_no_difference_remains_that_missing_rows_could_turn(column, reason, metric):
+    """Without most denials of A its rate was the higher one, and "read cases" of the others."""
+    rows = applications(rows=6_000).with_columns(
+        purpose=pl.Series(np.random.default_rng(4).choice(["buy", "rent"], 6_000))
+    )
+    refused = (pl.col("race") == "A") & (pl.col("ok") == 0)
+    nth = refused.cum_sum()
+
+    def decomposed(lacking):
+        changed = rows.with_columns(pl.when(~lacking).then(column).alias(column))
+        asked = OF_RACE | {"metrics": metric, "controls": "purpose"}
+        return fg.why(changed, strata="branch", **asked)
+
+    found = decomposed(refused & (nth % 10 < 7))
+    (gap,) = found.gaps
+    assert gap.is_shown
+    assert (gap.estimate.value or 0) > gap.estimate.definition.neutral  # in truth A has the lower
+    assert (gap.verdict, gap.reason) == (GapVerdict.INCONCLUSIVE, reason)
+    assert (gap.adjusted, gap.no_regression) == ((), "missing rows")
+    page = flat(render(found, "text"))
+    assert "WITH THE CONTROLS, BY REGRESSION, INCONCLUSIVE" in page
+    assert "rows without an outcome, a group, a weight or a count could change what it" in page
+    (kept,) = decomposed(refused & (nth % 10 == 0)).gaps  # 3% of A: too few to turn 10 points
+    assert (kept.verdict, kept.adjusted[0].is_shown) == (GapVerdict.REMAINS, True)
+
+
+def test_a_regression_that_shows_no_difference_is_none_where_outcomes_are_missing_unevenly():
+    """The difference remained by branch, and "no difference remains" with the control."""
+    rng = np.random.default_rng(6)
+    race, branch = rng.choice(["A", "B"], 8_000), rng.choice(["n", "s"], 8_000)
+    grade = rng.random(8_000) < np.where(race == "A", 0.3, 0.7)
+    ok = rng.random(8_000) < np.where(grade, 0.8, 0.4)
+    rows = pl.DataFrame({"race": race, "branch": branch, "grade": grade.astype(str), "ok": 1 * ok})
+    lacking = (pl.col("race") == "A") & (pl.int_range(8_000) % 20 == 0)
+    asked = {"strata": "branch", "controls": "grade", **OF_RACE}
+    (gap,) = fg.why(rows, **asked).gaps
+    assert (gap.verdict, gap.adjusted[0].is_shown) == (GapVerdict.REMAINS, False)
+    (gap,) = fg.why(rows.with_columns(ok=pl.when(~lacking).then("ok")), **asked).gaps
+    assert (gap.verdict, gap.no_regression) == (GapVerdict.REMAINS, "missing rows")
+
+
+@pytest.mark.parametrize(("lacking", "decided"), [(0.02, True), (0.4, False)])
+def test_a_difference_of_means_remains_unless_the_missing_could_turn_it(lacking, decided):
+    """Without the highest numbers of A its mean was the lower one."""
+    rng = np.random.default_rng(8)
+    race, branch = rng.choice(["A", "B"], 6_000), rng.choice(["n", "s"], 6_000)
+    spread = rng.normal(np.where(race == "A", 1.5, 2.0 if decided else 1.4), 0.5)
+    high = np.quantile(spread[race == "A"], 1 - lacking)
+    known = np.where((race == "A") & (spread > high), np.nan, spread)
+    rows = pl.DataFrame({"race": race, "branch": branch, "spread": known}).fill_nan(None)
+    asked = {"label": "spread", "task": "regression", "sensitive": "race"}
+    (gap,) = fg.why(rows, strata="branch", reference={"race": "B"}, **asked).gaps
+    assert (gap.estimate.value or 0) < 0
+    assert gap.verdict is (GapVerdict.REMAINS if decided else GapVerdict.INCONCLUSIVE)
+
+
+def test_rows_without_a_group_between_the_others_leave_a_difference_that_remains():
+    """Of many mortgage applications no race is recorded, and more of them are denied."""
+    rng = np.random.default_rng(9)
+    race = rng.choice(["A", "B", ""], 20_000, p=[0.1, 0.75, 0.15])
+    ok = rng.random(20_000) < np.select([race == "A", race == "B"], [0.7, 0.85], 0.78)
+    rows = pl.DataFrame({
+        "race": race, "branch": rng.choice(["n", "s"], 20_000), "ok": 1 * ok,
+    }).with_columns(race=pl.when(pl.col("race") != "").then("race"))  # fmt: skip
+    (gap,) = fg.why(rows, strata="branch", **OF_RACE).gaps
+    assert gap.verdict is GapVerdict.REMAINS
 
 
 @pytest.mark.parametrize("column", ["weight", "count"])

@@ -249,7 +249,7 @@ def test_what_has_no_interval_says_why():
         ({"margins": {"disparity": 1}}, "must be below 1"),
         ({"prediction": None}, "needs the model in use"),
         ({"task": "regression"}, "the predictions of two regressions"),
-        ({"margins": {"accuracy": 1}}, "is worse by 1 at most; 1 of 100 is written as 0.01"),
+        ({"margins": {"accuracy": 1}}, "differs by 1 at most; 1 of 100 is written as 0.01"),
         ({"margins": {"accuracy": 5, "disparity": 0.1}}, "5 of 100 is written as 0.05"),
         ({"margins": {"disparity": 5}}, "of a ratio it is a share, not 5"),
         (

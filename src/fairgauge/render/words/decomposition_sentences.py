@@ -488,6 +488,9 @@ _NO_REGRESSION = {
     WhyNoRegression.NOT_CONVERGED: (
         "the fit does not converge, as where columns separate the outcomes"
     ),
+    WhyNoRegression.MISSING_ROWS: (
+        "rows without an outcome, a group, a weight or a count could change what it shows"
+    ),
 }
 
 
