@@ -47,7 +47,7 @@ class UnlikeRows:
 
     def could_turn(self, value: float, *, ratio: bool) -> bool:
         """Return whether a difference or a ratio, moved as the gap is, could change its sign."""
-        own = math.log(value) if ratio else value
+        own = _apart((value, 1.0 if ratio else 0.0), ratio=ratio)
         known = _apart(self.known, ratio=ratio)
         return any((own + _apart(each, ratio=ratio) - known) * own <= 0 for each in self.others)
 
@@ -78,7 +78,7 @@ def unlike_rows(part: Slice, metric: Contrast, group: int, reference: int) -> It
         if isinstance(of, Rate):
             ends = (1 - share) * value, (1 - share) * value + share
         else:  # the largest share of a distribution that is this far from its mean
-            variance = max(q_d / n_d - known[0] ** 2, q_a / n_a - known[1] ** 2)
+            variance = max(q_d / n_d - known[0] ** 2, q_a / n_a - known[1] ** 2, 0.0)
             reach = math.sqrt(variance * share / (1 - share))
             ends = value - reach, value + reach
         others = tuple((end, known[1]) if side == 0 else (known[0], end) for end in ends)
