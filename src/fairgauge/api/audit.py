@@ -155,13 +155,19 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
     check_known(cube, spec, rows_by_level)
     measured, verdicts, notes_of_verdicts = judged(cube, source, spec)
     excluded, used = excluded_rows(cube, spec, rows_by_level)
+    undecided = 0 if spec.of_people else sum(cube.without_condition.values())
     rows = [*(each.definition for each in measured.estimates), *(v.definition for v in verdicts)]
     report = Report(
         **made_now(),
         profile=spec.profile,
         task=measured.task,
         data=Data(
-            source.name if source else "counts", cube.digest, cube.rows, cube.cases, used, excluded
+            source.name if source else "counts",
+            cube.digest,
+            cube.rows + undecided,
+            cube.cases + (0 if spec.count else undecided),
+            used,
+            excluded,
         ),
         spec=spec.to_dict(),
         groups=measured.groups,

@@ -181,7 +181,8 @@ def why(
         )
     excluded, used = _excluded(crossed, spec)
     names, controls = ([each.column for each in of] for of in (strata, beside))
-    read = cube.cases if spec.count or spec.of_people else cube.rows
+    counts_cases = spec.count or spec.of_people
+    read = cube.cases if counts_cases else cube.rows + sum(cube.without_condition.values())
     rows_by_level, features = cube.rows_by_level(), resolve(crossed.without, spec).features
     return Decomposition(
         **made_now(),

@@ -31,6 +31,7 @@ from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import Spec, ask, check_names
 from fairgauge.resolve.data_checks import (
     assumed_positive,
+    doubtful_conditions,
     doubtful_names,
     mistaken_outcomes,
     single_row_groups,
@@ -269,6 +270,7 @@ def find(
             *repeated_rows(data, source, spec, cube, "find"),
             *counted_people(cube, spec),
             *doubtful_names(with_ends_of_fifths(cube, spec, searched), spec, shown_rows),
+            *doubtful_conditions(cube, spec),
             *single_row_groups(cube, replace(spec, intersections=()), rows_by_level),
         ),
         own=(row,) if row.own else (),

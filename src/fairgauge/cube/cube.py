@@ -104,6 +104,9 @@ class Cube:
         decision is unknown because one is undated.
     spellings : identifiers of persons or clusters that differ from another one in case, blanks
         or encoding alone, and count as others.
+    undecided : rows that no condition is known to exclude, but that have no value of the column of
+        one, or its value in another spelling: by column and that value (empty where missing). They
+        are not among ``rows``.
     placeholders : identifiers that probably stand for unknown ones, with the rows that count as
         one person or cluster; an empty text for one that may be someone's.
     far_dates : dates that order the decisions of people and are far from the others, with their
@@ -126,6 +129,7 @@ class Cube:
     spellings: int = 0
     placeholders: tuple[tuple[Value, int], ...] = ()
     far_dates: tuple[tuple[Value, int], ...] = ()
+    undecided: tuple[tuple[str, str, int], ...] = ()
 
     @property
     def asked(self) -> Spec:
@@ -201,11 +205,14 @@ class Cube:
         unseen = self.unseen & other.unseen
         rows = self.rows + other.rows
         held = Counter(dict(self.placeholders)) + Counter(dict(other.placeholders))
+        unsure = Counter({each[:2]: each[2] for each in self.undecided})
+        unsure.update({each[:2]: each[2] for each in other.undecided})
         return replace(
             self, levels=levels, tables=tables, rows=rows, excluded=excluded, question=question,
             unseen=unseen, ends=self.ends | other.ends, conflicts=(),
             spellings=max(self.spellings, other.spellings),
             placeholders=tuple((each, held[each]) for each in sorted(held, key=str)),
+            undecided=tuple((*each, rows) for each, rows in sorted(unsure.items())),
         )  # fmt: skip
 
     def __eq__(self, other: object) -> bool:
@@ -250,6 +257,14 @@ class Cube:
         return self.rows == other.rows > HANDFUL and self == other
 
     @property
+    def without_condition(self) -> dict[str, int]:
+        """Return by column how many rows have no value for the condition on it to be decided."""
+        found: Counter[str] = Counter()
+        for column, value, rows in self.undecided:
+            found[column] += rows * (value == "")
+        return {column: rows for column, rows in found.items() if rows}
+
+    @property
     def cases(self) -> int:
         """Return the cases that the counted rows stand for."""
         sums = self.tables[0].sums
@@ -285,6 +300,7 @@ class Cube:
             "spellings": self.spellings,
             "placeholders": [list(each) for each in self.placeholders],
             "far_dates": [list(each) for each in self.far_dates],
+            "undecided": [list(each) for each in self.undecided],
         }
         asked: dict[str, Json] = {"schema": SCHEMA, "question": self.asked.to_dict()}
         return asked | {name: each for name, each in seen.items() if each} | self._counts()
@@ -406,6 +422,7 @@ def _from_dict(found: Saved) -> Cube:
         spellings=found.get("spellings", 0),
         placeholders=tuple((value, rows) for value, rows in found.get("placeholders", ())),
         far_dates=tuple((value, rows) for value, rows in found.get("far_dates", ())),
+        undecided=tuple((column, value, n) for column, value, n in found.get("undecided", ())),
     )
 
 
@@ -596,6 +613,7 @@ def cube_schema() -> Schema:
         "spellings": _WHOLE,
         "placeholders": _list(_list({"type": ["string", "number", "boolean"]})),
         "far_dates": _list(_list({"type": ["string", "number"]})),
+        "undecided": _list(_list({"type": ["string", "integer"]})),
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -142,9 +142,10 @@ def lacking(counted: GroupCounts, spec: Spec) -> dict[tuple[str, str], int]:
 
 
 def uncounted(cube: Cube, features: Iterable[GroupCounts], spec: Spec) -> dict[str, int]:
-    """Return the rows without a count, and without a weight, that are many beside some group.
+    """Return the rows without a count, a weight, or what a condition is on, if they are many.
 
-    Their groups and outcomes are not known: no rule passes without them.
+    Many beside some group: their groups and outcomes are not known, and no rule passes without
+    them.
     """
     fewest = [
         counts.counts["rows"][: len(counts.groups), 0].sum(axis=(1, 2))[large_groups(counts, spec)]
@@ -155,17 +156,19 @@ def uncounted(cube: Cube, features: Iterable[GroupCounts], spec: Spec) -> dict[s
         "count": cube.excluded.get(Uncounted.NO_COUNT, 0),
         "weight": cube.excluded.get(Uncounted.NO_WEIGHT, 0),
     }
+    found |= {f"value of {of}": rows for of, rows in cube.without_condition.items()}
     return {what: n for what, n in found.items() if n > MANY_MISSING * rows.min()}
 
 
 def uncounted_rows(cube: Cube, features: Iterable[GroupCounts], spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of many rows without a count or a weight, which are in no number at all."""
+    """Warn of many rows that are in no number at all, as nobody knows what they count for."""
+    read = cube.rows + sum(cube.without_condition.values())
     for what, rows in uncounted(cube, features, spec).items():
         yield Diagnostic.warning(
             DiagnosticCode.UNCOUNTED_ROWS,
             what=what,
             rows=rows,
-            total=cube.rows,
+            total=read,
             ruled=bool(spec.rules),
         )
 

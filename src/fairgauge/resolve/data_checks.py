@@ -146,6 +146,7 @@ def likely_mistakes(
     yield from missing_values(cube, spec, strata)
     yield from strata_of_outcomes(cube, spec, strata, (Role.LABEL, Role.PREDICTION))
     yield from doubtful_names(cube, spec, rows_by_level)
+    yield from doubtful_conditions(cube, spec)
     yield from limits_outside_range(spec)
     yield from ratios_of_signed_amounts(cube, spec)
     yield from unmatched_groups(cube, spec)
@@ -909,6 +910,20 @@ def _missing_markers(
                 yield Diagnostic.warning(
                     DiagnosticCode.MISSING_MARKER, axis.column, value=level, rows=rows
                 )
+
+
+def doubtful_conditions(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of values that conditions exclude, and that are spelt nearly as one they ask for."""
+    asked = {each.column: each.to_text() for each in spec.where}
+    for column, value, rows in cube.undecided:
+        if value:
+            yield Diagnostic.warning(
+                DiagnosticCode.SPELT_OTHERWISE,
+                column=column,
+                value=value,
+                rows=rows,
+                condition=asked[column],
+            )
 
 
 _OF_HMDA = (8888, 9999)

@@ -36,6 +36,11 @@ def excluded_group(column: str) -> str:
     return f"group of {column} that is excluded"
 
 
+def missing_in_condition(column: str) -> str:
+    """Return the reason that nobody knows whether rows meet a condition."""
+    return f"missing {column} (where)"
+
+
 def excluded_rows(
     cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
 ) -> tuple[dict[str, int], int]:
@@ -43,7 +48,7 @@ def excluded_rows(
 
     A row is used when its label and prediction are known and at least one feature is.
     """
-    reasons = {str(reason): rows for reason, rows in cube.excluded.items()}
+    reasons = _not_counted(cube, spec)
     cluster = cube.plan.axis(Role.CLUSTER)
     unclustered = [table for table in cube.tables if cluster not in table.axes]
     joint = max(unclustered, key=lambda table: len(table.axes))
@@ -82,6 +87,15 @@ def excluded_rows(
                 complete &= known
     used = int(joint.sums["rows"][complete & any_feature].sum())
     return reasons, used
+
+
+def _not_counted(cube: Cube, spec: Spec) -> dict[str, int]:
+    """Return the rows that are in no cell, by reason."""
+    reasons = {str(reason): rows for reason, rows in cube.excluded.items()}
+    if spec.of_people:  # who are counted, and not rows
+        return reasons
+    without = cube.without_condition.items()
+    return reasons | {missing_in_condition(column): rows for column, rows in without}
 
 
 def exclusion_notes(excluded: Mapping[str, int], spec: Spec) -> Iterator[Diagnostic]:

@@ -120,6 +120,7 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
         spellings=spellings_of(identifiers),
         placeholders=placeholders(identifiers, np.bincount(of, table.sums["rows"][named])),
         far_dates=far,
+        undecided=rows.undecided,
     )
 
 

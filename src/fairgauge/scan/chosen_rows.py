@@ -7,7 +7,7 @@ other values are omitted, so that a value means the same as it does for groups.
 from __future__ import annotations
 
 import sys
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,12 +19,13 @@ from fairgauge.cube.plan import Axis, Plan, read_as
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, EmptyDataError, Problem, SpecError, listing, nearest, quote
 from fairgauge.identity import Bin
+from fairgauge.question.category_words import means_missing
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.specification import Spec
 from fairgauge.scan.row_access import read_rows
 from fairgauge.scan.row_codes import Batch, PositionsInLevels, Streamed
 from fairgauge.scan.source import Fetched, Readable, Source
-from fairgauge.values import Value, matches, name_of
+from fairgauge.values import Value, matches, name_of, spelling
 
 _MOST_SHOWN = 5
 _MOST_PERIODS = 10_000
@@ -123,10 +124,37 @@ class _ChosenRows:
         ]
         tables = tuple(_chosen(table, kept, len(axes)) for table in cube.tables)
         rows = int(tables[0].sums["rows"].sum())
+        undecided = tuple(self._undecided(cube.tables[0], kept, cube.levels))
         if not rows:
             conditions = " and ".join(each.to_text() for each in self.spec.where)
             raise EmptyDataError(f"no row meets the conditions (where): {conditions}")
-        return _without_absent(replace(cube, plan=plan, tables=tables, rows=rows))
+        cube = replace(cube, plan=plan, tables=tables, rows=rows, undecided=undecided)
+        return _without_absent(cube)
+
+    def _undecided(
+        self,
+        table: CountTable,
+        kept: list[NDArray[np.bool_]],
+        levels: Mapping[Axis, tuple[Value, ...]],
+    ) -> Iterator[tuple[str, str, int]]:
+        """Yield the rows that a condition excludes only because nobody knows what it is asked of.
+
+        Of several such conditions a row is stated under the first.
+        """
+        open_ones = [
+            _doubtful(each, levels[axis], mask)
+            for axis, each, mask in zip(self.axes, self.spec.where, kept, strict=True)
+        ]
+        codes = table.codes.T[-len(kept) :]
+        left = np.ones(len(table.codes), dtype=bool)
+        for mask, doubtful, column in zip(kept, open_ones, codes, strict=True):
+            left &= mask[column] | np.isin(column, [*doubtful])
+        for doubtful, column, each in zip(open_ones, codes, self.spec.where, strict=True):
+            for value in sorted(set(doubtful.values())):
+                held = left & np.isin(column, [c for c, of in doubtful.items() if of == value])
+                if rows := int(table.sums["rows"][held].sum()):
+                    yield each.column, value, rows
+            left &= ~np.isin(column, [*doubtful])
 
     @property
     def streams(self) -> bool:
@@ -224,6 +252,26 @@ def _kept(
     kept = ~kept if condition.negated else kept
     kept[-1] = condition.keeps_missing(outcomes)
     return kept
+
+
+def _doubtful(
+    condition: RowCondition, levels: tuple[Value, ...], kept: NDArray[np.bool_]
+) -> dict[int, str]:
+    """Return the codes of which a condition may hold though it excludes them, each with its value.
+
+    The value is empty where the code means that it is missing; else it is spelt nearly as one that
+    is asked for.
+    """
+    if condition.negated or condition.cuts:
+        return {} if condition.negated or kept[-1] else {-1: ""}
+    asked = {spelling(value) for value in condition.values if isinstance(value, str)}
+    found = {} if None in condition.values or kept[-1] else {-1: ""}
+    for i in np.flatnonzero(~kept[:-1]).tolist():
+        if means_missing(levels[i]):
+            found[i] = ""
+        elif spelling(name_of(levels[i])) in asked:
+            found[i] = name_of(levels[i])
+    return found
 
 
 def _is_harmless(value: Value, condition: RowCondition, levels: tuple[Value, ...]) -> bool:

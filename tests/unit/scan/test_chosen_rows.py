@@ -84,7 +84,7 @@ def said(report):
 
 def numbers(report):
     return (
-        report.data.rows,
+        report.data.used,
         [(e.metric, e.group, e.value, e.interval) for e in report.estimates],
         [(g.group, g.n) for g in report.groups],
     )

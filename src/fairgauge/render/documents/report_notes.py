@@ -47,6 +47,7 @@ _GRAVEST_FIRST = (
     DiagnosticCode.REPEATED_ID,
     DiagnosticCode.RECODING,
     DiagnosticCode.MISSING_MARKER,
+    DiagnosticCode.SPELT_OTHERWISE,
     DiagnosticCode.CODED_NUMBERS,
     DiagnosticCode.LIMITS_OUTSIDE_RANGE,
     DiagnosticCode.UNMATCHED,

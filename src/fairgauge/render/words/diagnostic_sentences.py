@@ -157,6 +157,7 @@ def _missing_outcomes(d: Diagnostic) -> str:
 
 
 def _uncounted_rows(d: Diagnostic) -> str:
+    """State how many rows are in no number; a condition may be on the value that they lack."""
     rules = "; no rule passes without them, and a fail is of the other rows alone" * d["ruled"]
     return (
         f"{d['rows'] / d['total']:.1%} of the rows ({d['rows']:,} of {d['total']:,}) have no "
@@ -873,6 +874,11 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.MANY_STRATA: _many_strata,
     DiagnosticCode.MISSING_MARKER: _missing_marker,
     DiagnosticCode.CODED_NUMBERS: _coded_numbers,
+    DiagnosticCode.SPELT_OTHERWISE: lambda d: (
+        f"{numbered(d['rows'], 'rows')} with {quote(d['value'])} in {quote(d['column'])} are not "
+        f"among those with {d['condition']}, though the values differ in case, blanks or encoding "
+        "alone; write them alike, recode them (recode, --recode), or name both (where, --where)"
+    ),
     DiagnosticCode.SAME_NAMES: _same_names,
     DiagnosticCode.PEOPLE: _people,
     DiagnosticCode.PEOPLE_UNCLEAR: _people_unclear,
