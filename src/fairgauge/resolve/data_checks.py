@@ -446,7 +446,7 @@ def predictions_that_are_no_label(
     if isinstance(spec.positive, Ordered):  # which names every value of both
         return
     labels = [*cube.levels[label], *(spec.positive if isinstance(spec.positive, tuple) else ())]
-    if task is Task.BINARY:
+    if task is Task.BINARY and isinstance(spec.positive, tuple):
         labels += no_outcomes(cube.levels[prediction])
     strange = [
         not any(matches(value, each) for each in labels) for value in cube.levels[prediction]
@@ -571,7 +571,8 @@ def _apart(
 
     They differ by a margin, and at a ``level`` of the chi-square test.
     """
-    for column, names, share, p in _shares_by(cube, axis, absent, roles):
+    for column, names, lacking, every, p in _shares_by(cube, axis, absent, roles):
+        share = lacking / every
         if np.ptp(share) >= _MISSING_APART and p < level:
             most, least = int(np.argmax(share)), int(np.argmin(share))
             yield {
@@ -586,11 +587,11 @@ def _apart(
 
 def _shares_by(
     cube: Cube, axis: Axis, marked: Mask, roles: Sequence[Role]
-) -> Iterator[tuple[str, list[str], Sums, float]]:
-    """Yield the shares of ``marked`` values by the large levels of columns of some roles.
+) -> Iterator[tuple[str, list[str], Sums, Sums, float]]:
+    """Yield the rows of ``marked`` values, and all, of the large levels of columns of some roles.
 
-    Each has its column, the names of the levels, and the p-value of the test of equal shares. Rows
-    of one cluster are alike: they count as so many as there are clusters, if unequal ones.
+    Beside them are the column, the names of the levels, and the p-value of the test of equal
+    shares. Rows of one cluster are alike: they count as so many as there are clusters, if unequal.
     """
     cluster, alike = cube.plan.axis(Role.CLUSTER), 1.0
     if cluster is not None:
@@ -603,13 +604,13 @@ def _shares_by(
         table = cube.marginal([axis, other])
         known = table.codes[:, 1] >= 0
         codes, rows = table.codes[known], table.sums.get("n", table.sums["rows"])[known]
-        every = np.bincount(codes[:, 1], rows)
-        having = np.bincount(codes[:, 1], rows * marked[codes[:, 0]])
+        every = np.bincount(codes[:, 1], rows).astype(np.float64)
+        having = np.bincount(codes[:, 1], rows * marked[codes[:, 0]]).astype(np.float64)
         held = np.flatnonzero(every >= FEWEST_ROWS)
         if len(held) >= _CLASSES:
             names = other.names(cube.levels[other])
             p = float(homogeneity(having[held] / alike, every[held] / alike)[1])
-            yield other.column, [names[i] for i in held], having[held] / every[held], p
+            yield other.column, [names[i] for i in held], having[held], every[held], p
 
 
 def strata_of_outcomes(
@@ -871,10 +872,13 @@ def _of_one_group(
         return found
     for value in values:
         marked = np.array([*(level == value for level in cube.levels[outcome]), False])
-        for column, groups, shares, p in _shares_by(cube, outcome, marked, (Role.FEATURE,)):
-            *_, second, most = np.sort(shares)
-            if most >= max(_MISSING_APART, _TIMES_AS_OFTEN * second) and p < _HARDLY_CHANCE:
-                found.setdefault((column, groups[int(shares.argmax())]), []).append(value)
+        for column, groups, having, every, p in _shares_by(cube, outcome, marked, (Role.FEATURE,)):
+            at = int(np.argmax(having / every))
+            *_, second, most = np.sort(having / every)
+            often = most >= max(_MISSING_APART, _TIMES_AS_OFTEN * second)
+            # of fewer rows the test of small groups does not hold
+            if often and having[at] >= _FEWEST_DETERMINED and p < _HARDLY_CHANCE / len(values):
+                found.setdefault((column, groups[at]), []).append(value)
                 break
     return found
 

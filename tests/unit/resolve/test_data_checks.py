@@ -974,6 +974,8 @@ def test_two_outcomes_are_not_noted_and_rare_ones_of_one_group_are_chance():
         {"approved": 50, "denied": 50}, {"approved": 45, "denied": 50, "deferred": 4, "open": 1}
     )
     assert [each.level for each in found(rare, UNLISTED, **asked)] == [Level.NOTE]
+    small = decided({"approved": 500, "denied": 400}, {"approved": 10, "denied": 9, "deferred": 2})
+    assert [each.level for each in found(small, UNLISTED, **asked)] == [Level.NOTE]
 
 
 def test_codes_of_a_column_of_another_name_are_no_codes_of_hmda():
