@@ -301,6 +301,7 @@ def _with_numbers(cube: Cube, table: CountTable, published: Array, min_cell: int
         spellings=0,
         placeholders=(),
         far_dates=(),
+        undecided=(),
     )
 
 
