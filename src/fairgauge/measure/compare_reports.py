@@ -706,7 +706,10 @@ def _flip(
         fails = new.outcome is Outcome.FAIL
         directions.add(Direction.FURTHER if fails else Direction.CLOSER)
     turn = turned(old.outcome, new.outcome, directions) or Turn.OTHER
-    return VerdictChange(old=old, new=new, turn=turn)
+    flip = VerdictChange(old=old, new=new, turn=turn)
+    if turn is Turn.BETTER and flip.is_of_missing_rows:  # nor is a fail gone with its rows
+        return replace(flip, turn=Turn.OTHER)
+    return flip
 
 
 def _by_subject(verdicts: Iterable[Verdict]) -> dict[_Key, Verdict]:

@@ -99,6 +99,16 @@ class VerdictChange:
         """Return the group of both verdicts; of a metric of all groups, that of the new one."""
         return self.new.group
 
+    @property
+    def is_of_missing_rows(self) -> bool:
+        """Return whether it changed since rows are missing, so that no test of others shows how."""
+        return self.new.reason.code in _OF_MISSING_ROWS
+
+
+_OF_MISSING_ROWS = (
+    ReasonCode.MISSING_GROUPS, ReasonCode.MISSING_OUTCOMES, ReasonCode.NOT_COUNTED,
+)  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnmatchedVerdict:
@@ -235,7 +245,8 @@ class Comparison(ResultOfMetrics):
         A verdict of the old report, or a fail of the new one, whose group or rule is not in the
         other report (an old verdict on a group that is the reference now is accounted for: it has
         become the best, the largest, or the one that is named); a verdict that got worse, or that
-        of all rules, where no change of its disparity could be tested; or, without verdicts beside
+        of all rules, where no change of its disparity could be tested, or because rows are missing
+        that could change it; or, without verdicts beside
         them, reports that have no disparity in common, or disparities that moved where no change
         can be tested.
         """
@@ -259,7 +270,8 @@ class Comparison(ResultOfMetrics):
         def is_shown(flip: VerdictChange) -> bool:
             metric, feature, group = subject_of(flip.new)
             sides = {(metric, feature, side) for side in (group, flip.new.mirror or group)}
-            return flip.turn is Turn.WORSE or bool(sides & tested)
+            is_tested = bool(sides & tested) and not flip.is_of_missing_rows
+            return flip.turn is Turn.WORSE or is_tested
 
         worse = [f for f in self.flips if BADNESS[f.new.outcome] > BADNESS[f.old.outcome]]
         old, new = self.old.verdict, self.new.verdict

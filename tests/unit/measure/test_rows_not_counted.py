@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import fairgauge as fg
-from fairgauge.enums import Outcome
+from fairgauge.enums import Outcome, Turn
 from fairgauge.reasons import ReasonCode
 
 ASKED = {
@@ -69,3 +69,26 @@ def test_a_fail_states_them_and_so_does_a_warning(role):
     assert f"the 1,200 rows without a {role} could change it" in verdict.says
     without_rules = fg.audit(table(1_200), **ASKED | {"rules": []}, **{role: "w"})
     assert "uncounted_rows" in {each.code for each in without_rules.diagnostics}
+
+
+@pytest.mark.parametrize("role", ["weight", "prediction"])
+def test_a_comparison_takes_no_absence_for_an_improvement_nor_for_no_change(role):
+    """B's rejected rows without a weight: "got better", and no sign of what may be worse."""
+    passing = table(0).assign(p=[1] * 1000 + [0] * 1000 + [1] * 1000 + [0] * 1000)
+    lacking = table(800)
+
+    def report(rows):
+        missing = rows["p"].where(rows["w"].notna())
+        rows = rows if role == "weight" else rows.assign(p=missing, w=1.0)
+        return fg.audit(rows, **ASKED, weight="w")
+
+    old, before, new = map(report, (passing, table(0), lacking))
+    found = fg.compare(old, new, same_rows=False)
+    assert (old.verdict, new.verdict) == (Outcome.PASS, Outcome.INCONCLUSIVE)
+    assert (found.worse, found.incomplete) == (False, True)
+    found = fg.compare(before, new, same_rows=False)
+    assert before.verdict is Outcome.FAIL
+    assert {each.turn for each in found.flips} == {found.turn} == {Turn.OTHER}
+    assert not found.incomplete
+    few = fg.compare(old, report(passing.assign(w=[1.0] * 3_990 + [np.nan] * 10)), same_rows=False)
+    assert not few.incomplete
