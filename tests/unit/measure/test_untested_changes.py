@@ -47,6 +47,25 @@ def test_a_comparison_states_rows_without_a_decision(blank):
     assert (stated in text) == bool(blank)
 
 
+@pytest.mark.parametrize(("blank", "first"), [(5, False), (200, True)])
+def test_the_first_page_names_many_rows_without_a_weight(blank, first):
+    """Groups were "closer together", and nothing said without whom."""
+    rows = pl.DataFrame({
+        "g": ["a", "b"] * 1_000, "hired": [1, 0, 1, 1, 0, 0, 1, 0] * 250, "w": [1.0] * 2_000,
+    })  # fmt: skip
+    asked = {"prediction": "hired", "positive": 1, "sensitive": "g", "weight": "w"}
+    lacking = rows.with_columns(w=pl.when(pl.int_range(2_000) >= blank).then("w"))
+    found = fg.compare(fg.audit(rows, **asked), fg.audit(lacking, **asked), same_rows=False)
+    stated = (
+        f"No change allows for what rows without a weight would have shown: {blank} rows in the "
+        "new report (missing weight)."
+    )
+    brief = found.brief()
+    assert (stated in map(str, brief.verdict), stated in map(str, brief.certainty)) == (
+        first, not first,
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("blank", [0, 40])
 def test_a_comparison_of_models_states_rows_without_a_label(blank):
     rows = [{"g": "ab"[i % 2], "y": i % 3 > 0, "old": i % 4 > 0, "new": i % 5 > 0}

@@ -57,6 +57,7 @@ _ADJECTIVES = {"sex": _OF_SEX, "gender": _OF_SEX, "race": _OF_RACE, "ethnicity":
 
 
 _OUTCOMES = ("label", "prediction", "score")
+_NEEDED = {**dict.fromkeys(_OUTCOMES, "an outcome"), "weight": "a weight", "count": "a count"}
 _DECISIONS = ("positive", "negative")
 
 
@@ -77,7 +78,7 @@ def without_outcome(
     needed: Collection[str] = _OUTCOMES,
     people: Collection[str] = (),
 ) -> Iterator[str]:
-    """Yield that no result allows for what is missing, if a ``needed`` outcome is.
+    """Yield that no result allows for what is missing, if a ``needed`` outcome or weight is.
 
     ``excluded`` has the rows by reason, by the words for where they are; ``people`` are those words
     where people are counted.
@@ -85,18 +86,21 @@ def without_outcome(
     >>> print(*without_outcome("No change", {"": {"missing label": 40}}))
     No change allows for what rows without an outcome would have shown: 40 rows (missing label).
     """
-    reasons = {f"missing {each}" for each in _OUTCOMES if each in needed}
-    missing = [
-        f"{numbered(rows, 'people' if where in people else 'rows')}{where} ({called(reason)})"
+    names = {f"missing {each}": name for each, name in _NEEDED.items() if each in needed}
+    missing = {
+        f"{numbered(rows, 'people' if where in people else 'rows')}{where} ({called(reason)})": (
+            names[reason]
+        )
         for where, by_reason in excluded.items()
         for reason, rows in by_reason.items()
-        if rows and reason in reasons
-    ]
+        if rows and reason in names
+    }
     if missing:
         of = "people" if set(excluded) <= set(people) else "cases" if people else "rows"
+        without = listing(list(dict.fromkeys(missing.values())), "or")
         yield (
-            f"{result} allows for what {of} without an outcome would have shown: "
-            f"{listing(missing)}."
+            f"{result} allows for what {of} without {without} would have shown: "
+            f"{listing(list(missing))}."
         )
 
 

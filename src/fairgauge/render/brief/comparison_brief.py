@@ -24,6 +24,9 @@ from fairgauge.render.words.verdict_sentences import outcome_word
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.comparison import Change, Comparison, Origin
 
+_NEEDED = ("label", "prediction", "score", "weight", "count")
+_MANY = 0.01
+"""The share of rows that lack one of these from which it is stated beside the verdict."""
 _MOST_FINDINGS, _MOST_STEPS, _MOST_NAMED = 2, 3, 4
 _TIMES = Times(
     "in the old report",
@@ -39,7 +42,7 @@ def comparison_brief(comparison: Comparison) -> Brief:
     found = _significant(comparison, words)
     return Brief(
         headline=_headline(comparison, found),
-        verdict=tuple(_verdict(comparison)),
+        verdict=(*_verdict(comparison), *_without_outcome(comparison, many=True)),
         looked_at=tuple(_looked_at(comparison)),
         found=tuple(_found(comparison, found)),
         certainty=tuple(_certainty(comparison, found)),
@@ -218,7 +221,7 @@ def _certainty(comparison: Comparison, found: list[FoundChange]) -> Iterator[Sen
     if comparison.refused is not None:
         reason = describe_reason(comparison.refused)
         yield Sentence(f"No change has a confidence interval: {reason}.", ("refused",))
-        yield from _without_outcome(comparison)
+        yield from _without_outcome(comparison, many=False)
         return
     stated = [(each, text) for each in found[:_MOST_FINDINGS] if (text := each.interval())]
     yield from (Sentence(text, each.source) for each, text in stated)
@@ -230,19 +233,25 @@ def _certainty(comparison: Comparison, found: list[FoundChange]) -> Iterator[Sen
         if tested > 1:
             text = f"What is called significant is so with all {tested:,} changes judged together."
             yield Sentence(text, ("changes",))
-    yield from _without_outcome(comparison)
+    yield from _without_outcome(comparison, many=False)
     if any(not each.significant for each in comparison.changes):
         yield Sentence(NO_CHANGE_SHOWN)
 
 
-def _without_outcome(comparison: Comparison) -> Iterator[Sentence]:
-    found = {
-        f" in the {name} report": origin.excluded
-        for name, origin in (("old", comparison.old), ("new", comparison.new))
-    }
+def _without_outcome(comparison: Comparison, *, many: bool) -> Iterator[Sentence]:
+    """Yield which rows are in no change, whether these are ``many`` in some report, or few."""
+    origins = {"old": comparison.old, "new": comparison.new}
+    found = {f" in the {name} report": origin.excluded for name, origin in origins.items()}
+    most = max(
+        origin.excluded.get(f"missing {each}", 0) / max(origin.rows, 1)
+        for origin in origins.values()
+        for each in _NEEDED
+    )
+    if (most >= _MANY) is not many:
+        return
     people = [where for where, unit in zip(found, units(comparison), strict=True)
               if unit == "people"]  # fmt: skip
-    for text in without_outcome("No change", found, people=people):
+    for text in without_outcome("No change", found, _NEEDED, people):
         yield Sentence(text, ("old.excluded", "new.excluded"))
 
 
