@@ -19,9 +19,20 @@ from fairgauge.catalogue.score_statistics import ScoreMean, ScoreTerm
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube, Sums
 from fairgauge.cube.plan import Axis, Plan, plan
-from fairgauge.enums import Better, Level, Role, SearchControl, SearchedReference, Threshold, Worse
+from fairgauge.enums import (
+    Better,
+    DiagnosticCode,
+    Level,
+    Role,
+    SearchControl,
+    SearchedReference,
+    Threshold,
+    Uncounted,
+    Worse,
+)
 from fairgauge.errors import CubeError, Problem, SpecError, listing, nearest, quote, shown
 from fairgauge.inference.compared_counts import generator
+from fairgauge.inference.missing_values import unevenly_lacking
 from fairgauge.measure.find_miscalibration import find_miscalibration
 from fairgauge.measure.find_subgroups import find_subgroups, rounded_count, with_few_disclosed
 from fairgauge.question.options import OF_ROWS
@@ -50,7 +61,7 @@ from fairgauge.resolve.searched_features import (
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now
-from fairgauge.results.subgroup_search import SearchQuestion, SubgroupSearch
+from fairgauge.results.subgroup_search import HIDING, SearchQuestion, SubgroupSearch
 from fairgauge.results.threshold_choice import CountedData
 from fairgauge.rowwise.first_rows import median_score, with_task
 from fairgauge.scan import open_rows
@@ -253,17 +264,19 @@ def find(
         found = find_subgroups(rows_searched, question, rng)
     cases = cube.cases if min_cell is None else rounded_count(cube.cases, min_cell)
     task, rows_by_level = decide_task(cube, spec), cube.rows_by_level()
-    shown_rows = {
-        axis: (rows / (min_cell or 1)).round() * (min_cell or 1)
-        for axis, rows in rows_by_level.items()
-    }
+    base = min_cell or 1
+    shown_rows = {axis: (rows / base).round() * base for axis, rows in rows_by_level.items()}
+    incomplete = [
+        *_excluded(cube, spec, rows_by_level, row.needs, base),
+        *(_rounded(note, min_cell) for note in unevenly_lacking(rows_searched, searched, spec)),
+    ]
     return SubgroupSearch(
         **made_now(),
         data=CountedData(source.name if source else origin, cases),
         question=question,
         spec=spec.to_dict(),
         diagnostics=(
-            *_excluded(cube, spec, rows_by_level, row.needs, min_cell or 1),
+            *incomplete,
             *assumed_positive(cube, spec, task, (row,)),
             *unfavourable_positive(cube, spec, task),
             *mistaken_outcomes(cube, spec, task, rows_by_level),
@@ -274,8 +287,15 @@ def find(
             *single_row_groups(cube, replace(spec, intersections=()), rows_by_level),
         ),
         own=(row,) if row.own else (),
-        **{"fingerprint": cube.digest} | with_few_disclosed(found, min_cell),
+        **{"fingerprint": cube.digest} | with_few_disclosed(_bounded(found, incomplete), min_cell),
     )
+
+
+def _bounded(found: dict[str, Any], incomplete: Sequence[Diagnostic]) -> dict[str, Any]:
+    """Return what is found without bounds of all subgroups, where incomplete rows hide some."""
+    if not any(note.code in HIDING for note in incomplete):
+        return found
+    return found | {"largest": replace(found["largest"], by_at_most=None, by_at_most_of_large=None)}
 
 
 def _excluded(
@@ -291,7 +311,25 @@ def _excluded(
             if searched.get(why) in (None, *needs)}  # fmt: skip
     for note in exclusion_notes(kept, spec):
         many = note["rows"] >= _MANY_EXCLUDED * cube.rows
-        yield replace(note, level=Level.WARNING) if many else note
+        if many and note["reason"] == Uncounted.NO_COUNT:
+            total = rounded_count(cube.rows, base)
+            yield Diagnostic.warning(DiagnosticCode.UNCOUNTED_ROWS, what="count",
+                                     rows=note["rows"], total=total, ruled=False)  # fmt: skip
+            yield note
+        else:
+            yield replace(note, level=Level.WARNING) if many else note
+
+
+def _rounded(note: Diagnostic, min_cell: int | None) -> Diagnostic:
+    """Return a note with numbers of rows and shares as a list of no few people states them."""
+    if min_cell is None:
+        return note
+    rounded = {
+        name: rounded_count(value, min_cell) if name in ("rows", "total") else round(value, 2)
+        for name, value in note.parameters
+        if name in ("rows", "total", "most_share", "least_share", "p")
+    }
+    return replace(note, parameters=tuple(sorted({**dict(note.parameters), **rounded}.items())))
 
 
 _SHARE_OF = {"f1": "jaccard_index", "selection_odds": "selection_rate"}

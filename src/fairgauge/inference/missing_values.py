@@ -25,13 +25,16 @@ from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import DiagnosticCode, Profile, Uncounted
 from fairgauge.question.specification import Spec
+from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts, known_outcome, without_group
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import large_groups
+from fairgauge.resolve.searched_features import SearchedRows
 from fairgauge.resolve.sides import CountsBySide, Measure
 from fairgauge.results.disparities import LITTLE
 from fairgauge.results.estimates import ComparisonKey, WorstCase
 from fairgauge.results.scopes import OVERALL, Diagnostic
+from fairgauge.results.subgroup_search import SearchedFeature
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
 from fairgauge.stats.cluster_robust import largest_design_effect
 from fairgauge.stats.intervals import critical
@@ -125,6 +128,40 @@ def differs_without_group(
     zero = np.zeros(1, dtype=np.int64)
     whole = known.pick(np.array([known.whole]), zero)
     return bool(_differ(of, unknown.pick(zero, zero), whole, 1.0)[0])
+
+
+def unevenly_lacking(
+    searched: SearchedRows, features: Sequence[SearchedFeature], spec: Spec
+) -> Iterator[Diagnostic]:
+    """Warn of features of which rows of one value lack an outcome more often, by more than chance.
+
+    What is alike among the rows with one then need not be alike among all.
+    """
+    for (what, of), (i, feature) in product(searched.lacking.items(), enumerate(features)):
+        missing, rows = of[i][:-1], searched.rows_of[i][:-1]
+        held = np.flatnonzero(rows >= FEWEST_ROWS)
+        if len(held) < _TWO:
+            continue
+        shares = missing[held] / rows[held]
+        p = float(homogeneity(missing[held], rows[held])[1])
+        if np.ptp(shares) < MANY_MISSING or p >= _HARDLY_CHANCE / len(features):
+            continue
+        most, least = int(np.argmax(shares)), int(np.argmin(shares))
+        yield Diagnostic.warning(
+            DiagnosticCode.MISSING_OUTCOMES,
+            feature.name,
+            what=what,
+            rows=int(missing.sum()),
+            total=int(rows.sum()),
+            most=feature.values[held[most]],
+            most_share=float(shares[most]),
+            least=feature.values[held[least]],
+            least_share=float(shares[least]),
+            groups=len(held),
+            p=p,
+            ruled=False,
+            **({"unit": "people"} if spec.of_people else {}),
+        )
 
 
 def lacking(counted: GroupCounts, spec: Spec) -> dict[tuple[str, str], int]:

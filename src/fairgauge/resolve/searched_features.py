@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -89,6 +89,8 @@ class SearchedRows:
     counted : of rows in many parts the digest of the counts by each feature alone, None of cells.
     scores : the sum of all scores of rows that are counted, of a search of calibration; its last
         feature is the part of the score, which only rows with a label and a score have.
+    lacking : by each outcome that the statistic needs and some rows lack, for each feature an
+        array: how many rows of each value lack it.
     """
 
     sizes: tuple[int, ...]
@@ -97,6 +99,7 @@ class SearchedRows:
     parts: Callable[[], Iterable[OutcomeRows]]
     counted: str | None = None
     scores: float | None = None
+    lacking: Mapping[str, tuple[Array, ...]] = field(default_factory=dict)
 
     @property
     def rows(self) -> float:
@@ -189,8 +192,14 @@ def searched_rows(
 
     if read is None:
         columns = dict.fromkeys(axis for feature in features for axis in feature.axes)
-        cells = part_of(_cells(cube, [*(columns | dict.fromkeys(axes))]))
+        together = _cells(cube, [*(columns | dict.fromkeys(axes))])
+        cells = part_of(together)
     alone = _cells(cube, axes)
+    absent = [
+        axis
+        for axis in axes
+        if (scored or axis.role in statistic.needs) and (alone.codes[axis] < 0).any()
+    ]
     kinds = outcomes[tuple(alone.codes.values())]
     every = SearchedRows(
         sizes=tuple(len(feature.feature.values) for feature in features),
@@ -201,8 +210,30 @@ def searched_rows(
         scores=float(alone.scores[kinds != NOT_COUNTED].sum())
         if scored and alone.scores is not None
         else None,
+        lacking=_lacking(features, absent, [together] if read is None else read())
+        if absent
+        else {},
     )
     return every, tuple(feature.feature for feature in features)
+
+
+def _lacking(
+    features: Sequence[_MadeFeature], absent: Sequence[Axis], parts: Iterable[CodedRows]
+) -> dict[str, tuple[Array, ...]]:
+    """Return by each outcome that rows lack, and each feature, how many of each value do."""
+    sizes = [len(feature.feature.values) + 1 for feature in features]
+    found = {axis: [np.zeros(size) for size in sizes] for axis in absent}
+    for part in parts:
+        for axis, by_feature in found.items():
+            rows = part.codes[axis] < 0
+            cases = None if part.cases is None else part.cases[rows]
+            for feature, lacking in zip(features, by_feature, strict=True):
+                values = feature.value_of([part.codes[of][rows] for of in feature.axes])
+                lacking += np.bincount(values, cases, len(lacking))
+    return {
+        "score" if axis.bounds else str(axis.role): tuple(by_feature)
+        for axis, by_feature in found.items()
+    }
 
 
 def _cells(cube: Cube, axes: Sequence[Axis]) -> CodedRows:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import (
+    DiagnosticCode,
     Missing,
     SearchControl,
     SearchedReference,
@@ -27,6 +28,8 @@ from fairgauge.values import Saved
 
 FEW = 10
 """People of whom fewer are few, where no ``min_cell`` is stated."""
+HIDING = (DiagnosticCode.MISSING_OUTCOMES, DiagnosticCode.UNCOUNTED_ROWS)
+"""What is warned of where rows that lack something could hide that a subgroup is worse."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +175,8 @@ class Largest:
     ----------
     guaranteed : the subgroup that is shown to be worse by most, None where none is worse.
     by_at_least : by how much it is at least worse.
-    by_at_most : no subgroup is worse by more than this; None where none was examined.
+    by_at_most : no subgroup is worse by more than this; None where none was examined, or where
+        rows that lack an outcome or a count could hide one.
     by_at_most_of_large : the same of subgroups with at least a tenth of the rows that the rate is
         a share of.
     """
@@ -308,6 +312,15 @@ class SubgroupSearch(ResultOfMetrics):
     def summary(self) -> tuple[str, ...]:
         """Return the names of the worse subgroups that account for all others."""
         return tuple(each.name for each in self.worse if each.explained_by is None)
+
+    @property
+    def lacks_outcomes(self) -> bool:
+        """Return whether rows without an outcome or a count could hide that a subgroup is worse.
+
+        Rows of one value of a feature lack an outcome more often than those of another, or at least
+        1% of the rows have no count. Nothing is then shown of all rows where none is found.
+        """
+        return any(each.code in HIDING for each in self.diagnostics)
 
     def __getitem__(self, name: str) -> Subgroup:
         """Return a listed subgroup by its name.

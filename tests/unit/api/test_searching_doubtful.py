@@ -81,3 +81,64 @@ def test_codes_at_the_ends_of_numbers_that_are_cut_are_warned_of(find, code, age
     (found,) = warnings_of(find(coded, features=["sex", age]))
     assert (found.code, found["column"], found["value"]) == ("coded_numbers", "age", code)
     assert warnings_of(find(coded, features=["sex", age], recode=found["line"])) == []
+
+
+A_QUARTER_OF_BLACK = (pl.col("race") == "Black") & (FIRST % 4 == 0)
+LACKING = PEOPLE.with_columns(p=pl.when(~A_QUARTER_OF_BLACK).then("p"))
+"""Whoever lacks a decision may have been refused: the others are decided alike."""
+
+
+def test_refusals_of_one_group_that_are_missing_hide_no_subgroup(find):
+    found = find(LACKING)
+    excluded, missing = warnings_of(found)
+    assert (excluded.code, missing.code) == ("excluded", "missing_outcomes")
+    assert (missing.feature, missing["most"], missing["what"]) == ("race", "Black", "prediction")
+    black = LACKING.filter(race="Black")
+    assert missing["most_share"] == pytest.approx(black["p"].null_count() / len(black))
+    assert (missing["rows"], missing["total"]) == (LACKING["p"].null_count(), ROWS)
+    assert not found.worse
+    assert found.lacks_outcomes
+    assert found.largest.by_at_most is found.largest.by_at_most_of_large is None
+    text = str(found)
+    assert "would probably have been found" not in text.split("\n\n", 1)[0]
+    assert "among the rows with a prediction" in text
+    assert "confidence no subgroup" not in text
+
+
+def test_with_a_smallest_cell_shares_of_missing_decisions_are_rounded(find):
+    missing = warnings_of(find(LACKING, min_cell=25))[-1]
+    assert missing["rows"] % 25 == missing["total"] % 25 == 0
+    assert missing["most_share"] == round(missing["most_share"], 2)
+
+
+@pytest.mark.parametrize("share", [0.002, 0.1])
+def test_decisions_missing_at_random_are_no_warning_of_a_feature(find, share):
+    absent = pl.Series(np.random.default_rng(2).random(ROWS) < share)
+    found = find(PEOPLE.with_columns(p=pl.when(~absent).then("p")))
+    assert {each.code for each in warnings_of(found)} <= {"excluded"}
+    assert not found.lacks_outcomes
+    assert found.largest.by_at_most is not None
+    assert "among the rows with a prediction" in str(found)
+
+
+def test_many_rows_without_a_count_are_warned_of_and_show_nothing(find):
+    counted = PEOPLE.with_columns(n=pl.when(~A_QUARTER_OF_BLACK).then(1))
+    found = find(counted, count="n")
+    (uncounted,) = warnings_of(found)
+    assert (uncounted.code, uncounted["rows"]) == ("uncounted_rows", counted["n"].null_count())
+    assert found.lacks_outcomes
+    few = PEOPLE.with_columns(n=pl.when(FIRST > 4).then(1))
+    assert not find(few, count="n").lacks_outcomes
+
+
+def test_labels_that_one_group_lacks_matter_to_rates_that_need_them_alone(find):
+    labelled = PEOPLE.with_columns(
+        y=pl.when((pl.col("race") != "Black") | (FIRST % 3 > 0)).then(FIRST % 2)
+    )
+    assert not find(labelled, label="y").lacks_outcomes
+    (_, missing) = warnings_of(find(labelled, label="y", rate="false_positive_rate"))
+    assert (missing["what"], missing["most"]) == ("label", "Black")
+    scored = labelled.with_columns(s=pl.col("p") * 0.2 + 0.4)
+    asked = {"rate": "calibration_gap", "label": "y", "score": "s", "prediction": None}
+    (_, missing) = warnings_of(find(scored, **asked))
+    assert (missing["what"], missing["most"]) == ("label", "Black")

@@ -15,8 +15,7 @@ from fairgauge.errors import Problem
 from fairgauge.question.option_types import LISTED_FEATURES
 from fairgauge.question.options import OF_ROWS
 
-WORSE, NOTHING_EXAMINED = 1, 3
-
+WORSE, NOTHING_SHOWN = 1, 3
 
 _SEARCH: dict[str, dict[str, Any]] = {
     "rate": {
@@ -81,7 +80,8 @@ _SEARCH: dict[str, dict[str, Any]] = {
 @click.option(
     "--fail-on",
     type=click.Choice(("worse",)),
-    help="Exit with 1 if any subgroup is worse, with 3 if none could be examined.",
+    help="Exit with 1 if any subgroup is worse, with 3 if none could be examined, or if rows that "
+    "lack an outcome could hide one.",
 )
 def command(
     data: DataArguments,
@@ -120,4 +120,6 @@ def command(
     out.print_warnings(found.diagnostics)
     if fail_on is None:
         return 0
-    return WORSE if found.worse else 0 if found.examined else NOTHING_EXAMINED
+    if found.worse:
+        return WORSE
+    return 0 if found.examined and not found.lacks_outcomes else NOTHING_SHOWN

@@ -12,6 +12,7 @@ from fairgauge.render.words.command_line import command_against, command_decompo
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.numbers import listing, numbered, percent, plural, points
 from fairgauge.render.words.search_sentences import (
+    among,
     audited_by,
     bad_words,
     claim,
@@ -67,8 +68,8 @@ def _headline(found: SubgroupSearch) -> Sentence:
         title, rate = called(found.question.definition.title), percent(found.overall.rate)
         return Sentence(f"The {title} is {rate} in all subgroups", ("overall",))
     if not found.worse:
-        none = f"No subgroup is shown to be {bad}"
-        would = would_have_been_found(found, _USUAL_SHARE)
+        none = f"No subgroup is shown to be {bad}{among(found)}"
+        would = None if found.lacks_outcomes else would_have_been_found(found, _USUAL_SHARE)
         if would is None:
             return Sentence(none, ("worse",))
         return Sentence(f"{none}; {would}", ("worse", "detectable"))

@@ -142,7 +142,7 @@ def _bounds(found: SubgroupSearch) -> Iterator[tree.Block]:
         off = "off" if found.question.worse is Worse.EITHER else words.bad_words(found.question)
         text = (
             f"With {_level(found.question)} confidence no subgroup examined is {off} by more than "
-            f"{words.in_points(largest.by_at_most)}"
+            f"{words.in_points(largest.by_at_most)}{words.among(found)}"
         )
         if largest.by_at_most_of_large is not None:
             large = words.in_points(largest.by_at_most_of_large)

@@ -49,6 +49,12 @@ def complete(found: SubgroupSearch) -> str:
     return f" with a {numbers.listing(without)}" if without and isinstance(rate, Rate) else ""
 
 
+def among(found: SubgroupSearch) -> str:
+    """Return of which rows alone something is shown: `` among the rows with a prediction``."""
+    with_outcomes = complete(found)
+    return f" among the {of_whom(found)}{with_outcomes}" if with_outcomes else ""
+
+
 def of_whom(found: SubgroupSearch) -> str:
     """Return what is counted: people, or rows."""
     return "people" if counts_people(found.spec) else "rows"
@@ -144,7 +150,8 @@ def nothing_shown(found: SubgroupSearch) -> str:
             "The rate is the same in all subgroups, as with a constant score or decision: no "
             "subgroup can differ."
         )
-    return f"This does not show that none is {bad_words(found.question)}."
+    lacking = "; rows that lack an outcome or a count could hide one" * found.lacks_outcomes
+    return f"This does not show that none is {bad_words(found.question)}{lacking}."
 
 
 def decided(found: SubgroupSearch) -> str:
@@ -159,7 +166,7 @@ def decided(found: SubgroupSearch) -> str:
     return (
         f"{numbers.numbered(undecided, 'subgroups')} "
         f"{numbers.plural(undecided, 'is', 'are')} inconclusive; {not_worse:,} "
-        f"{numbers.plural(not_worse, 'is', 'are')} shown not to be {bad}."
+        f"{numbers.plural(not_worse, 'is', 'are')} shown not to be {bad}{among(found)}."
     )
 
 
@@ -170,6 +177,7 @@ def detectable(found: SubgroupSearch) -> str:
         return "No difference would probably have been found: the table is too small."
     at = ", at the mean of all scores" if of_scores(found.question) else ""
     at += ", once chosen" if found.question.split is not None else ""
+    at += f",{among(found)}" if among(found) else ""
     (largest, by), *others = by_share.items()
     more = "".join(f", {each} in one of {100 * share:g}%" for share, each in others)
     return (
