@@ -8,9 +8,10 @@ from html import escape
 from pathlib import Path
 from typing import Any, Never, Unpack
 
-from fairgauge.api.audit import counted, judged
+from fairgauge.api.audit import counted, counted_people, judged, repeated_rows
 from fairgauge.api.loading import load
 from fairgauge.cube.cube import Cube
+from fairgauge.enums import DiagnosticCode
 from fairgauge.errors import CubeError
 from fairgauge.measure.exploration import explored
 from fairgauge.question.option_docs import with_options
@@ -20,6 +21,12 @@ from fairgauge.question.specification import ask
 from fairgauge.results.report import Report
 
 _HEIGHT = 900
+_OF_ROWS = (
+    DiagnosticCode.COPIED_FILES, DiagnosticCode.DOUBLED_ROWS, DiagnosticCode.REPEATED_ID,
+    DiagnosticCode.ALIKE_IDENTIFIERS, DiagnosticCode.PLACEHOLDER_IDENTIFIER,
+    DiagnosticCode.PEOPLE, DiagnosticCode.PEOPLE_UNCLEAR,
+)  # fmt: skip
+"""What a report states of its rows, as counts alone do not show it."""
 
 
 class Exploration:
@@ -135,7 +142,8 @@ def explore(
     cube, source, spec = counted(data, arrays, options)
     alone = replace(spec, candidate=(), margins=())
     verdicts = judged(cube, source, alone)[1] if spec.rules else ()
-    return Exploration(explored(cube, spec, verdicts=verdicts, exact=exact))
+    of_rows = (*repeated_rows(data, source, spec, cube, "explore"), *counted_people(cube, spec))
+    return Exploration(explored(cube, spec, verdicts=verdicts, of_rows=of_rows, exact=exact))
 
 
 def explore_report(
@@ -161,4 +169,5 @@ def explore_report(
             f"{cube.digest}; give the counts that it was made of"
         )
     spec = ask(base=cube.asked, **{k: v for k, v in report.spec.items() if v not in ([], {})})
-    return Exploration(explored(cube, spec, verdicts=report.verdicts, exact=exact))
+    of_rows = [each for each in report.diagnostics if each.code in _OF_ROWS]
+    return Exploration(explored(cube, spec, verdicts=report.verdicts, of_rows=of_rows, exact=exact))

@@ -40,7 +40,11 @@ from fairgauge.enums import (
 from fairgauge.errors import CubeError, Problem, SpecError, quote
 from fairgauge.identity import GroupId, group_names
 from fairgauge.inference.compared_counts import FEWEST_GROUPS
-from fairgauge.inference.missing_values import missing_groups, missing_outcomes
+from fairgauge.inference.missing_values import (
+    missing_groups,
+    missing_outcomes,
+    uncounted_rows,
+)
 from fairgauge.measure.slices import Slice
 from fairgauge.question.conditions import write_conditions
 from fairgauge.question.features import Ordered
@@ -59,6 +63,7 @@ from fairgauge.resolve.references import (
 from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.resolve.sides import CountsBySide
 from fairgauge.results.page_counts import page_table, rate_formula
+from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.verdicts import Verdict
 from fairgauge.stats.arrays import Array, Index, Mask, quiet
 from fairgauge.stats.intervals import critical
@@ -83,13 +88,19 @@ _MANAGED = (
 
 
 def explored(
-    cube: Cube, spec: Spec, *, verdicts: Sequence[Verdict] = (), exact: bool = False
+    cube: Cube,
+    spec: Spec,
+    *,
+    verdicts: Sequence[Verdict] = (),
+    of_rows: Sequence[Diagnostic] = (),
+    exact: bool = False,
 ) -> dict[str, object]:
     """Return what a page needs to compute every view of the counts, as plain values.
 
     Parameters
     ----------
     verdicts : of the rules of the question, in its audit.
+    of_rows : what an audit states of the rows, as counts alone do not show it.
     exact : bool
         Whether cells of fewer than ten persons may be in the page, which people who have it can
         read.
@@ -159,14 +170,16 @@ def explored(
             for numbers in islice(_checks(own, groupings, metrics), 3 * _MOST_CHECKED)
         ],
         "where": [toml_value(each.to_text()) for each in spec.where],
-        "warnings": list(_warnings(cube, resolution)),
+        "warnings": list(_warnings(cube, resolution, of_rows)),
     }
 
 
-def _warnings(cube: Cube, resolution: Resolution) -> Iterator[str]:
+def _warnings(cube: Cube, resolution: Resolution, of_rows: Sequence[Diagnostic]) -> Iterator[str]:
     """Yield what an audit of the counts warns of, as sentences."""
     spec, task = resolution.spec, resolution.task
     for each in (
+        *of_rows,
+        *uncounted_rows(cube, resolution.features, spec),
         *likely_mistakes(cube, spec, task, cube.rows_by_level()),
         *(note for counts in resolution.features for note in missing_outcomes(counts, spec)),
         *(note for counts in resolution.features for note in missing_groups(counts, spec)),

@@ -49,6 +49,27 @@ def test_a_page_warns_of_what_an_audit_of_its_counts_warns_of():
     assert escape(missing) in page.html
 
 
+def test_a_page_warns_of_what_an_audit_of_its_rows_warns_of():
+    rng = np.random.default_rng(3)
+    rows = pl.DataFrame({
+        "g": rng.choice(["a", "b"], 400), "y": rng.integers(0, 2, 400),
+        "amount": rng.integers(0, 99, 400), "user_id": rng.permutation(400),
+    })  # fmt: skip
+    asked = {"prediction": "y", "positive": 1, "sensitive": "g"}
+    assert fg.explore(rows, **asked, exact=True).warnings == ()
+    twice = pl.concat([rows, rows])
+    (doubled, repeated) = fg.explore(twice, **asked, exact=True).warnings
+    assert "every row stands 2 times" in doubled
+    assert "too narrow; count people: person='user_id'" in repeated
+    report = fg.audit(twice, **asked)
+    assert [each.split(";")[0] for each in report.explore(exact=True).warnings] == [
+        doubled.split(";")[0], repeated.split(";")[0]
+    ]  # fmt: skip
+    lacking = rows.with_columns(n=pl.when(pl.int_range(400) > 60).then(1))
+    (uncounted,) = fg.explore(lacking, **asked, count="n", exact=True).warnings
+    assert "15.2% of the rows (61 of 400) have no count" in uncounted
+
+
 def test_the_counts_are_all_rows_once():
     cube = counts()
     data = data_of(counts(threshold=[0.25, 0.5]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._data_arguments import DataArguments, takes_data, warn_of_copies
+from fairgauge.cli._data_arguments import DataArguments, takes_data
 from fairgauge.cli._output import check_outputs, prints_lines
 from fairgauge.cli._spec_flags import Texts, asked, question
 from fairgauge.cli._streams import print_message, print_result
@@ -46,7 +46,6 @@ def command(
     check_outputs([output], [*data.names, config])
     what = asked(config, flags, judges=True)
     rows = what.read(data)
-    warn_of_copies(rows)
 
     from fairgauge.api.exploring import explore
     from fairgauge.scan.scan_progress import progress

@@ -68,6 +68,7 @@ def _repeated_id(d: Diagnostic) -> str:
         "thresholds": f"audit the chosen threshold with {cluster}",
         "find": f"{people}, of features that have one value for each person",
         "why": f"set {cluster}",
+        "explore": people,
         "score": f"set {cluster}",
     }.get(d.get("verb") or "", f"set {cluster}, or {people}")
     return (

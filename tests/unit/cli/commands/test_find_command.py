@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -126,6 +127,17 @@ def test_where_nothing_can_be_examined_a_pipeline_gets_3(run, write):
     data = write(0.4, rows=40)
     assert run("find", data, *ASKED, "--fail-on", "worse").exit_code == 3
     assert run("find", data, *ASKED).exit_code == 0
+
+
+def test_where_missing_decisions_could_hide_a_subgroup_a_pipeline_gets_3(run, write):
+    data = Path(write(0.0))
+    lines = data.read_text("utf-8").split("\n")
+    # a part of one group, whose decisions may be the worse ones
+    lines = [row[:-1] if row[:3] == "F,A" and i % 3 == 0 else row for i, row in enumerate(lines)]
+    data.write_text("\n".join(lines), "utf-8")
+    result = run("find", str(data), *ASKED, "--fail-on", "worse")
+    assert result.exit_code == 3, result.output
+    assert "rows that lack an outcome or a count could hide one" in result.stdout
 
 
 def test_features_are_those_of_a_file_unless_given(run, write):
