@@ -190,12 +190,19 @@ def test_weights_that_cannot_be_used_leave_out_their_rows(typed):
     assert cube.levels[cube.plan.axes[0]] == ("a", "b")
 
 
-def test_rows_of_weight_0_are_rows(rows_as):
+def test_rows_of_weight_0_are_rows_and_no_cases(rows_as):
     rows = table(g=["a", "a", "b", "b"], y=[1, 1, 1, 0], w=[0, 0.5, 0, 0])
     cube = count(rows_as(rows), label="y", sensitive="g", weight="w")
     assert cells(cube) == {("a", 1): 2, ("b", 1): 1, ("b", 0): 1}
+    assert cells(cube, "n") == {("a", 1): 1, ("b", 1): 0, ("b", 0): 0}
     assert cells(cube, "w") == {("a", 1): 0.5, ("b", 1): 0, ("b", 0): 0}
     assert cube.excluded == {}
+
+
+def test_where_every_row_weighs_something_a_row_is_a_case(rows_as):
+    rows = table(g=["a", "b", "b"], y=[1, 1, 0], w=[0.5, 2, None])
+    cube = count(rows_as(rows), label="y", sensitive="g", weight="w")
+    assert "n" not in cube.tables[0].sums
 
 
 def test_codes_among_counts_and_weights(rows_as):
@@ -205,7 +212,10 @@ def test_codes_among_counts_and_weights(rows_as):
 
 
 def test_counts_and_weights_together(rows_as):
-    rows = table(g=["a", "b", "b", "c"], y=[1, 0, 1, 1], n=[3, 0, None, 2], w=[0.5, 1, 1, None])
+    rows = table(
+        g=["a", "b", "b", "c", "a"], y=[1, 0, 1, 1, 1], n=[3, 0, None, 2, 5],
+        w=[0.5, 1, 1, None, 0],
+    )  # fmt: skip
     cube = count(rows_as(rows), label="y", sensitive="g", count="n", weight="w")
     assert cells(cube, "n") == {("a", 1): 3, ("b", 0): 0}
     assert cells(cube, "w") == {("a", 1): 1.5, ("b", 0): 0}

@@ -554,7 +554,8 @@ def _excluded(crossed: CrossedStrata, spec: Spec) -> tuple[dict[str, int], int]:
     tables = [
         replace(each, sums={**each.sums, "rows": each.sums.get("n", each.sums["rows"])})
         for each in crossed.cube.tables
-    ]
+        if spec.count
+    ] or crossed.cube.tables
     crossed = replace(crossed, cube=replace(crossed.cube, tables=tuple(tables)))
     cube = crossed.known.without
     reasons, used = excluded_rows(cube, spec, cube.rows_by_level())

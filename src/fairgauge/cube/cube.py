@@ -179,7 +179,8 @@ class Cube:
                 "all files together, or each decision (per_person='each', --per-person each)"
             )
         difference = self.plan.difference(other.plan)
-        if not difference and self.tables[0].sums.keys() != other.tables[0].sums.keys():
+        pairs = [with_cases(both) for both in zip(self.tables, other.tables, strict=False)]
+        if not difference and any(one.sums.keys() != two.sums.keys() for one, two in pairs):
             difference = "they were counted by different versions of fairgauge"
         if difference:
             raise CubeError(f"the cubes count different things: {difference}")
@@ -197,7 +198,7 @@ class Cube:
                 np.concatenate([_recode(mine, self, levels), _recode(theirs, other, levels)]),
                 {m: np.concatenate([mine.sums[m], theirs.sums[m]]) for m in mine.sums},
             )
-            for mine, theirs in zip(self.tables, other.tables, strict=True)
+            for mine, theirs in pairs
         )
         reasons = {*self.excluded, *other.excluded}
         excluded = {r: self.excluded.get(r, 0) + other.excluded.get(r, 0) for r in sorted(reasons)}
@@ -267,8 +268,7 @@ class Cube:
     @property
     def cases(self) -> int:
         """Return the cases that the counted rows stand for."""
-        sums = self.tables[0].sums
-        return int(sums.get("n", sums["rows"]).sum())
+        return int(self.tables[0].sums["n" if self.plan.count else "rows"].sum())
 
     @property
     def cases_alone(self) -> int:
@@ -277,9 +277,14 @@ class Cube:
         The table is the one with most of them: tables count the same rows. A row is a case, or
         stands for as many as its column of counts states; weights change no number of cases.
         """
-        return max(
-            int((table.sums.get("n", table.sums["rows"]) == 1).sum()) for table in self.tables
-        )
+        cases = "n" if self.plan.count else "rows"
+        return max(int((table.sums[cases] == 1).sum()) for table in self.tables)
+
+    @property
+    def weightless(self) -> int:
+        """Return how many counted rows have a weight of 0; of counts with a weight, 0."""
+        sums = self.tables[0].sums
+        return 0 if self.plan.count or "n" not in sums else int((sums["rows"] - sums["n"]).sum())
 
     @property
     def digest(self) -> str:
@@ -505,11 +510,31 @@ def aggregate(axes: tuple[Axis, ...], codes: Codes, sums: Mapping[str, Sums]) ->
 
 
 def settled(plan: Plan, table: CountTable) -> CountTable:
-    """Round sums that are not whole, but not squares: variances are small differences of them."""
+    """Round sums that are not whole, but not squares: variances are small differences of them.
+
+    Where every row is a case, and so weighs something, only the rows are kept.
+    """
     squares = {m.name for m in plan.moments if m.factors == ("x", "x") and m.power < _THIRD_POWER}
     kept = squares if plan.asked.task is Task.REGRESSION else set()
     sums = {m: s if m in kept else _rounded(s) for m, s in table.sums.items()}
+    if not plan.count and "n" in sums and (sums["n"] == sums["rows"]).all():
+        del sums["n"]
     return CountTable(table.axes, table.codes, sums)
+
+
+def with_cases(tables: Sequence[CountTable]) -> list[CountTable]:
+    """Return tables that all state their cases if one of them does; in the others each row is one.
+
+    Examples
+    --------
+    >>> one = CountTable((), np.zeros((1, 0), dtype=np.int64), {"rows": np.array([2.0])})
+    >>> two = replace(one, sums={"rows": np.array([2.0]), "n": np.array([1.0])})
+    >>> [each.sums["n"].tolist() for each in with_cases([one, two])]
+    [[2.0], [1.0]]
+    """
+    if not any("n" in table.sums for table in tables):
+        return list(tables)
+    return [replace(table, sums={"n": table.sums["rows"], **table.sums}) for table in tables]
 
 
 def _rounded(sums: Sums) -> Sums:

@@ -262,8 +262,11 @@ class Plan:
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """Return what is summed: physical rows, cases, powers of weights, and moments."""
-        cases = ("n",) if self.count else ()
+        """Return what is summed: physical rows, cases, powers of weights, and moments.
+
+        Of rows with weights the cases are those of a weight above 0: the others are no evidence.
+        """
+        cases = ("n",) if self.count or self.weight else ()
         weights = WEIGHTS if self.weight and self.moments else WEIGHTS[:2] if self.weight else ()
         return ("rows", *cases, *weights, *(moment.name for moment in self.moments))
 

@@ -193,8 +193,23 @@ def uncounted(cube: Cube, features: Iterable[GroupCounts], spec: Spec) -> dict[s
         "count": cube.excluded.get(Uncounted.NO_COUNT, 0),
         "weight": cube.excluded.get(Uncounted.NO_WEIGHT, 0),
     }
+    if any(_weighs_unevenly(counts) for counts in features):
+        found["weight above 0"] = cube.weightless
     found |= {f"value of {of}": rows for of, rows in cube.without_condition.items()}
     return {what: n for what, n in found.items() if n > MANY_MISSING * rows.min()}
+
+
+def _weighs_unevenly(counted: GroupCounts) -> bool:
+    """Return whether rows of weight 0 are many in one group and few in another, beyond chance."""
+    rows, n = (
+        counted.counts[name][: len(counted.groups), 0].sum(axis=(1, 2)) for name in ("rows", "n")
+    )
+    held = (rows >= FEWEST_ROWS) & (n > 0)  # a group whose rows all weigh 0 is warned of
+    if not counted.weighted or held.sum() < _TWO or not (n < rows)[held].any():
+        return False
+    shares = quotient(rows - n, rows)[held]
+    apart = np.ptp(shares) >= MANY_MISSING
+    return bool(apart and homogeneity((rows - n)[held], rows[held])[1] < _HARDLY_CHANCE)
 
 
 def uncounted_rows(cube: Cube, features: Iterable[GroupCounts], spec: Spec) -> Iterator[Diagnostic]:
@@ -207,6 +222,7 @@ def uncounted_rows(cube: Cube, features: Iterable[GroupCounts], spec: Spec) -> I
             rows=rows,
             total=read,
             ruled=bool(spec.rules),
+            **({"column": spec.weight} if what == "weight above 0" else {}),
         )
 
 

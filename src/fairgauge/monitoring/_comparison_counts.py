@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from fairgauge.catalogue.averages import agreement
 from fairgauge.catalogue.cells import ConfusionCounts
-from fairgauge.cube.cube import CountTable, Cube, aggregate, settled
+from fairgauge.cube.cube import CountTable, Cube, aggregate, settled, with_cases
 from fairgauge.cube.identifiers import NUMBERED
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import GroupKind, Missing, ReferenceRule, Role, Task, Uncounted
@@ -100,6 +100,7 @@ def _stack(cubes: Sequence[Cube]) -> Cube:
 def _stacked_table(tables: Sequence[CountTable], kept: Sequence[Axis]) -> CountTable:
     """Return the tables of several periods one after the other; cells may stand several times."""
     columns = [i for i, axis in enumerate(tables[0].axes) if axis in kept]
+    tables = with_cases(tables)
     period = np.repeat(np.arange(len(tables)), [len(table.codes) for table in tables])
     codes = np.concatenate([table.codes for table in tables])[:, columns]
     return CountTable(
@@ -441,7 +442,8 @@ def _sum_alike(cubes: Sequence[Cube]) -> Cube:
     for cube in cubes:
         excluded.update(cube.excluded)
     tables = []
-    for held in zip(*(cube.tables for cube in cubes), strict=True):
+    for same in zip(*(cube.tables for cube in cubes), strict=True):
+        held = with_cases(same)
         codes = np.concatenate([table.codes for table in held])
         sums = {m: np.concatenate([table.sums[m] for table in held]) for m in held[0].sums}
         tables.append(settled(first.plan, aggregate(held[0].axes, codes, sums)))

@@ -115,9 +115,10 @@ def asked_rates(
 def without_equal_weights(cube: Cube, spec: Spec) -> Spec:
     """Return the question without a weight that all rows have alike: such weights are none.
 
-    Where rows are excluded some of these may have no weight, and single rows are read without it.
+    Where rows are excluded some of these may have no weight, or one of 0, and single rows are read
+    without it.
     """
-    if spec.weight is None or cube.excluded:
+    if spec.weight is None or cube.excluded or cube.weightless:
         return spec
     sums = cube.tables[0].sums
     n, w, w2 = (float(sums[name].sum()) for name in ("n" if "n" in sums else "rows", "w", "w2"))

@@ -1190,7 +1190,7 @@ def weightless_groups(counts: GroupCounts) -> Iterator[Diagnostic]:
         return
     groups = len(counts.groups)
     rows, weights = (
-        counts.counts[name][:groups, 0].reshape(groups, -1).sum(axis=1) for name in ("n", "w")
+        counts.counts[name][:groups, 0].reshape(groups, -1).sum(axis=1) for name in ("rows", "w")
     )
     none = np.flatnonzero((rows > 0) & (weights == 0))
     if len(none):

@@ -13,6 +13,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.results.scopes import Diagnostic
 
+WEIGHTLESS = "weight of 0"
 _NAMES_OF_OTHERS = {*map(str, Role), "count", "weight"}
 
 
@@ -85,13 +86,15 @@ def excluded_rows(
             reasons[f"missing {name}"] = missing
             if known is not None:
                 complete &= known
-    used = int(joint.sums["rows"][complete & any_feature].sum())
+    used = int(joint.sums["n" if cube.weightless else "rows"][complete & any_feature].sum())
     return reasons, used
 
 
 def _not_counted(cube: Cube, spec: Spec) -> dict[str, int]:
     """Return the rows that are in no cell, by reason."""
     reasons = {str(reason): rows for reason, rows in cube.excluded.items()}
+    if cube.weightless:
+        reasons[WEIGHTLESS] = cube.weightless
     if spec.of_people:  # who are counted, and not rows
         return reasons
     without = cube.without_condition.items()

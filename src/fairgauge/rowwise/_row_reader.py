@@ -147,6 +147,7 @@ def _factors(
         usable &= np.isfinite(weight)
     factors = {"rows": usable * 1.0, "n": np.where(usable, cases, 0.0)}
     if weight is not None:
+        factors["n"] = np.where(usable & (weight > 0), cases, 0.0)
         for power, name in enumerate(WEIGHTS, 1):
             factors[name] = np.where(usable, cases * weight**power, 0.0)
     return factors

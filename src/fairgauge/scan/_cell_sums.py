@@ -100,6 +100,7 @@ class Totals:
             self.fractional = float(fractions.max()) if len(fractions) else self.fractional
             measures["n"] = times = times * cases
         if plan.weight:
+            measures["n"] = np.multiply(times, factors[-1] > 0)
             for name in WEIGHTS:
                 measures[name] = times = times * factors[-1]
         for moment in plan.moments:

@@ -389,6 +389,8 @@ def _sums(plan: Plan, numbers: tuple[str, ...]) -> dict[str, nw.Expr]:
         fractional = as_flag((cases[0] != cases[0].floor()) & (cases[0] < float("inf")))
         found["fg_fraction"] = nw.when(fractional == 1).then(cases[0])
     if weight:
+        weighs = as_flag(weight[0] > 0)
+        found["fg_n"] = counted_only(cases[0] * weighs if cases else weighs)
         times = None if cases is None else cases[0]
         for name in (each for each in WEIGHTS if each in plan.measures):
             times = weight[0] if times is None else times * weight[0]

@@ -218,7 +218,11 @@ def _sums(plan: Plan, columns: Columns) -> list[str]:
     factors = [name for name, column in (("n", plan.count), ("w", plan.weight)) if column]
     times = " * ".join(factors)
     sums = ["count(*)", f"count({factors[0] if factors else '*'})"]
-    sums += ["sum(n)"] if plan.count else []
+    cases = "n" if plan.count else "1"
+    if plan.weight:
+        sums.append(f"sum(CASE WHEN w > 0 THEN {cases} ELSE 0 END)")
+    elif plan.count:
+        sums.append("sum(n)")
     powers = [" * ".join([times, *["w"] * power]) for power in range(len(WEIGHTS))]
     sums += [
         f"sum({of})" for name, of in zip(WEIGHTS, powers, strict=True) if name in plan.measures

@@ -122,7 +122,7 @@ class _ChosenRows:
             _kept(axis, each, cube.levels[axis], self.outcomes)
             for axis, each in zip(axes, self.spec.where, strict=True)
         ]
-        tables = tuple(_chosen(table, kept, len(axes)) for table in cube.tables)
+        tables = tuple(settled(plan, _chosen(table, kept, len(axes))) for table in cube.tables)
         rows = int(tables[0].sums["rows"].sum())
         undecided = tuple(self._undecided(cube.tables[0], kept, cube.levels))
         if not rows:

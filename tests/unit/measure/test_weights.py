@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.enums import DiagnosticCode, Status
+from fairgauge.enums import DiagnosticCode, Outcome, Status
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import render
 from fairgauge.render.words.reason_sentences import describe_reason
@@ -266,8 +267,8 @@ def test_groups_whose_rows_all_weigh_nothing_are_named(asked: dict[str, Any]) ->
         n = rows["g"].eq("c").sum()
         assert (warned.level, warned["groups"], warned["rows"]) == ("warning", ("c",), n)
         assert warned.message == (
-            f"every row of the group 'c' of 'g' has a weight of 0 ({n} rows): these are among the "
-            "rows used, and nothing is estimated of them"
+            f"every row of the group 'c' of 'g' has a weight of 0 ({n} rows): nothing is estimated "
+            "of them"
         )
         rates = [rate for group in report.groups for rate in group.rates.values()]
         reasons = [each.reason for each in (*rates, *report.estimates) if each.reason is not None]
@@ -279,8 +280,8 @@ def test_groups_whose_rows_all_weigh_nothing_are_named(asked: dict[str, Any]) ->
 
 
 @pytest.mark.parametrize("preset", [None, "nyc-ll144"])
-def test_single_rows_of_weight_0_are_counted_and_the_report_states_so(preset) -> None:
-    """n is without weights, so that they are in it; rates are as without them."""
+def test_single_rows_of_weight_0_are_not_counted_and_the_report_states_so(preset) -> None:
+    """They are no evidence: a group of 1,587 rows, of which 12 weighed anything, passed."""
     rows = people().with_columns(w=pl.when(pl.int_range(pl.len()) % 4 == 0).then(0).otherwise("w"))
     asked = {"sensitive": "g", "prediction": "y", "positive": 1, "preset": preset}
     asked["metrics"] = "selection_rate"
@@ -288,12 +289,67 @@ def test_single_rows_of_weight_0_are_counted_and_the_report_states_so(preset) ->
     of_others = fg.audit(rows.filter(pl.col("w") > 0), **asked, weight="w")
     for group, other in zip(report.groups, of_others.groups, strict=True):
         rate, alone = group.rates["selection_rate"], other.rates["selection_rate"]
-        assert group.n == rate.denominator == rows["g"].eq(group.group).sum() > other.n
+        assert group.n == rate.denominator == other.n < rows["g"].eq(group.group).sum()
         assert rate.value == pytest.approx(alone.value)
-        assert rate.low == pytest.approx(alone.low, abs=0.01)
+        assert rate.low == pytest.approx(alone.low)
+    none = rows["w"].eq(0).sum()
+    assert report.data.excluded == {"weight of 0": none}
+    assert report.data.used == rows.height - none == of_others.data.used
+    assert DiagnosticCode.UNCOUNTED_ROWS not in {each.code for each in report.diagnostics}
     text = " ".join(render(report, "markdown", full=True).split())
-    assert "A row of weight 0 is counted, and is in no rate." in text
+    assert "A row of weight 0 is not counted." in text
+    assert "all used" not in text
     assert "of weight 0" not in render(fg.audit(rows, **asked), full=True)
+
+
+def uneven(weighing: int) -> pl.DataFrame:
+    """Return rows of two groups; of the refused of one all, and of its approved some, weigh 0."""
+    weights = [1.0] * weighing + [0.0] * (400 - weighing)
+    return pl.DataFrame({
+        "g": ["a"] * 800 + ["b"] * 800, "y": ([1] * 400 + [0] * 400) * 2,
+        "w": [2.0, 0.5] * 400 + [1.0] * 400 + weights,
+    })  # fmt: skip
+
+
+def test_weights_of_0_in_one_group_are_warned_of_and_no_rule_passes() -> None:
+    """The refusals of one group weighed nothing: a pass, and "all used"."""
+    asked = {"prediction": "y", "positive": 1, "sensitive": "g", "weight": "w",
+             "reference": {"g": "a"}, "rules": "selection_rate.ratio >= 0.8"}  # fmt: skip
+    rows = uneven(200)
+    for data in (rows, rows.to_pandas(), fg.count(rows, **asked)):
+        report = fg.audit(data, **asked)
+        (warned,) = [e for e in report.diagnostics if e.code is DiagnosticCode.UNCOUNTED_ROWS]
+        assert warned.message == (
+            "12.5% of the rows (200 of 1,600) have a weight of 0, more often in one group than in "
+            "another, and are in no number; no rule passes without them, and a fail is of the "
+            "other rows alone; if they are not to count, state it: --where 'w > 0' (where)"
+        )
+        assert report.verdict is Outcome.INCONCLUSIVE
+        assert [each.n for each in report.groups] == [800, 600]
+    stated = fg.audit(rows, **asked, where="w > 0")
+    assert stated.verdict is Outcome.PASS
+    assert DiagnosticCode.UNCOUNTED_ROWS not in {each.code for each in stated.diagnostics}
+    assert stated.groups == fg.audit(rows.filter(pl.col("w") > 0), **asked).groups
+
+
+def test_a_group_of_few_rows_of_a_weight_has_insufficient_data() -> None:
+    rows = uneven(0).with_columns(w=pl.when(pl.int_range(pl.len()) >= 812).then(0).otherwise("w"))
+    asked = {"prediction": "y", "positive": 1, "sensitive": "g", "weight": "w",
+             "reference": {"g": "a"}, "rules": "selection_rate.ratio >= 0.8"}  # fmt: skip
+    report = fg.audit(rows, **asked)
+    assert [each.n for each in report.groups] == [800, 12]
+    assert report.verdict is Outcome.NOT_EVALUATED
+
+
+def test_counts_with_and_without_weights_of_0_add_up() -> None:
+    asked = {"prediction": "y", "positive": 1, "sensitive": "g", "weight": "w"}
+    rows = uneven(200)
+    whole, parts = fg.count(rows, **asked), (rows.head(900), rows.tail(700))
+    one, two = (fg.count(part, **asked) for part in parts)
+    assert ("n" in one.tables[0].sums, "n" in two.tables[0].sums) == (False, True)
+    assert one + two == two + one == whole
+    assert fg.Cube.from_dict(json.loads(whole.to_json())) == whole
+    assert fg.audit(one + two).groups == fg.audit(whole).groups
 
 
 def test_why_names_groups_whose_rows_all_weigh_nothing() -> None:

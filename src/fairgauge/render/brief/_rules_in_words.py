@@ -28,7 +28,7 @@ WHY_ON_ONE_SIDE = {
     ReasonCode.UNSHOWN_PROBABILITIES: "a pass also needs people of known group who show that the "
     "probabilities distinguish the groups",
     ReasonCode.STRATA_MISSING: "excluding the rows without a stratum changes the value by itself",
-    ReasonCode.NOT_COUNTED: "rows that are not counted, with a value missing, could change it",
+    ReasonCode.NOT_COUNTED: "rows that are not counted could change it",
 }
 """Why a rule is inconclusive although the interval is on one side of its limit."""
 _PER_HUNDRED = 100

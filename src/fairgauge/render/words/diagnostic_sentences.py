@@ -160,6 +160,12 @@ def _missing_outcomes(d: Diagnostic) -> str:
 def _uncounted_rows(d: Diagnostic) -> str:
     """State how many rows are in no number; a condition may be on the value that they lack."""
     rules = "; no rule passes without them, and a fail is of the other rows alone" * d["ruled"]
+    if d["what"] == "weight above 0":
+        return (
+            f"{d['rows'] / d['total']:.1%} of the rows ({d['rows']:,} of {d['total']:,}) have a "
+            f"weight of 0, more often in one group than in another, and are in no number{rules}; "
+            f"if they are not to count, state it: --where '{d['column']} > 0' (where)"
+        )
     return (
         f"{d['rows'] / d['total']:.1%} of the rows ({d['rows']:,} of {d['total']:,}) have no "
         f"{d['what']} and are in no number, so that any number could be another with them{rules}"
@@ -906,8 +912,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.WEIGHTLESS_GROUPS: lambda d: (
         f"every row of {plural(len(d['groups']), 'the group', 'the groups')} "
         f"{listing(d['groups'])} of {quote(d.feature)} has a weight of 0 "
-        f"({numbered(d['rows'], 'rows')}): these are among the rows used, and nothing is estimated "
-        "of them"
+        f"({numbered(d['rows'], 'rows')}): nothing is estimated of them"
     ),
     DiagnosticCode.SIGNED_RATIO: lambda d: (
         f"{quote(d['column'])} has negative values ({d['share']:.1%} of the rows are 0 or less): a "

@@ -153,11 +153,11 @@ def _small_references(report: Report) -> str:
 
 
 def weightless_rows(report: Report) -> str:
-    """Return that sizes, which are without weights, count rows that carry nothing."""
+    """Return that sizes, which are without weights, do not count rows that carry nothing."""
     if not report.spec.get("weight"):
         return ""
     one = "person" if counts_people(report.spec) else "row"
-    return f"A {one} of weight 0 is counted, and is in no rate."
+    return f"A {one} of weight 0 is not counted."
 
 
 COUNTED = {
