@@ -258,7 +258,7 @@ def test_what_has_no_interval_says_why():
         ),
         (
             {"metrics": "RD", "margins": {"RD": 5}},
-            "RD is worse by 1 at most; 5 of 100 is written as 0.05",
+            "RD differs by 1 at most; 5 of 100 is written as 0.05",
         ),
     ],
 )
