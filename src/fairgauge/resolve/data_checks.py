@@ -1209,15 +1209,17 @@ _OTHER_UNIT = 10.0
 def unlike_amounts(counts: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
     """Warn where numbers of one large group are on average many times those of another."""
     large = np.flatnonzero(large_groups(counts, spec))
+    if spec.task is not Task.REGRESSION or len(large) < 2:
+        return
     for name, column in (("y", spec.label), ("p", spec.prediction)):
-        if spec.task is not Task.REGRESSION or column is None or name not in counts.counts:
+        if column is None or name not in counts.counts:
             continue
         n, total = (
             counts.counts[each][large, 0].reshape(len(large), -1).sum(axis=1)
             for each in ("n", name)
         )
         means = quotient(total, n)
-        if len(large) > 1 and means.min() > 0 and means.max() >= _OTHER_UNIT * means.min():
+        if means.min() > 0 and means.max() >= _OTHER_UNIT * means.min():
             low, high = large[means.argmin()], large[means.argmax()]
             yield Diagnostic.warning(
                 DiagnosticCode.UNLIKE_AMOUNTS,

@@ -1369,3 +1369,9 @@ def test_ordinary_counts_and_weights_are_no_codes(most):
     data = frame(g=["a", "b"] * (ROWS // 2), w=np.linspace(1, most, ROWS).round())
     for role in ("count", "weight"):
         assert not found(data, DiagnosticCode.CODED_NUMBERS, **{role: "w"})
+
+
+def test_means_of_groups_that_are_all_small_are_not_compared():
+    rows = pl.DataFrame({"sex": ["F", "M"] * 5, "pay": [1.0, 100.0] * 5})
+    report = fg.audit(rows, label="pay", task="regression", sensitive="sex")
+    assert not [d for d in report.diagnostics if d.code is DiagnosticCode.UNLIKE_AMOUNTS]
