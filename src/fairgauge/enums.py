@@ -473,6 +473,7 @@ class DiagnosticCode(StrEnum):
     UNLISTED_OUTCOMES = "unlisted_outcomes"
     # column, values, rows of each; of a warning: positive, which they may be, too, or group_column
     # and group, which alone has them
+    CLASSES_OF_MISSING = "classes_of_missing"  # column, values, rows, line: their recoding
     APPROVED_AS_REFUSED = "approved_as_refused"  # column, values, rows, positive: of HMDA
     PREDICTION_IS_LABEL = "prediction_is_label"  # column, label, rows
     SENSITIVE_IS_OUTCOME = "sensitive_is_outcome"  # column, role; outcome, rows of a copy

@@ -142,6 +142,7 @@ def may_be_no_number(number: float) -> bool:
 
 
 _CODE_OF_MISSING = re.compile(r"-\d+|7{2,}|8{2,}|9+")
+_WHOLE = re.compile(r"-?\d{1,9}")
 _MOST_CODES = 20
 
 
@@ -157,7 +158,7 @@ def codes_of_missing(values: Iterable[Value]) -> list[Value]:
     ([], [], [])
     """
     known = {name_of(value): value for value in values}
-    if len(known) > _MOST_CODES or not all(re.fullmatch(r"-?\d{1,9}", name) for name in known):
+    if len(known) > _MOST_CODES or not all(map(_WHOLE.fullmatch, known)):
         return []
     codes = [name for name in known if _CODE_OF_MISSING.fullmatch(name)]
     others = [int(name) for name in known if name not in codes]
@@ -187,6 +188,33 @@ def no_outcomes(values: Collection[Value]) -> list[Value]:
     """Return the outcomes that are of no decision, or codes of missing ones."""
     codes, _ = codes_of_no_outcome(values)
     return [value for value in values if value in codes or is_undecided(value)]
+
+
+_ALSO_CLASSES = {"none", "nil"}
+"""Names of missing values that are names of classes as often."""
+
+
+def classes_of_missing(values: Iterable[Value]) -> list[Value]:
+    """Return the classes that usually mean a missing value: names, and codes among names or codes.
+
+    A negative number whose opposite is a class, too, is one of a scale.
+
+    >>> classes_of_missing(["sales", "N/A", "9999", "none"]), classes_of_missing([1, 2, 3, -9])
+    (['N/A', '9999'], [-9])
+    >>> classes_of_missing([-1, 0, 1]), classes_of_missing(["2024", "2025", "later"])
+    ([], [])
+    """
+    by_name = {name_of(value): value for value in values}
+    texts = [name for name, value in by_name.items()
+             if means_no_outcome(value) and name.lower() not in _ALSO_CLASSES]  # fmt: skip
+    others = [name for name in by_name if name not in texts]
+    numbers = [name for name in others if _WHOLE.fullmatch(name)]
+    if len(numbers) == len(others):
+        scale = {f"-{name}" for name in numbers}
+        codes = [name for name in map(name_of, codes_of_missing(numbers)) if name not in scale]
+    else:
+        codes = [name for name in numbers if len(numbers) == 1 and may_be_no_number(int(name))]
+    return [by_name[name] for name in (*texts, *codes)]
 
 
 def may_be_codes(values: Collection[Value]) -> bool:

@@ -48,6 +48,7 @@ from fairgauge.enums import (
 from fairgauge.errors import DataError, closest, listing, quote
 from fairgauge.identity import FeatureId, ValueSet, is_named, texts_of
 from fairgauge.question.category_words import (
+    classes_of_missing,
     codes_of_missing,
     codes_of_no_outcome,
     is_adverse,
@@ -164,6 +165,8 @@ def mistaken_outcomes(
         yield from predictions_that_are_no_label(cube, spec, task, rows_by_level)
     if task is Task.BINARY:
         yield from undecided_outcomes(cube, spec, rows_by_level)
+    if task is Task.MULTICLASS:
+        yield from missing_classes(cube, spec, rows_by_level)
 
 
 def assumed_positive(
@@ -881,6 +884,28 @@ def _of_one_group(
                 found.setdefault((column, groups[at]), []).append(value)
                 break
     return found
+
+
+def missing_classes(
+    cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
+) -> Iterator[Diagnostic]:
+    """Warn of classes that usually mean a missing value, and are right where both columns agree."""
+    if isinstance(spec.positive, Ordered):  # which names every class
+        return
+    for axis in (cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)):
+        if axis is None or axis.bins:
+            continue
+        levels = [each for each in _with_rows(cube.levels[axis], rows_by_level[axis]) if each[1]]
+        missing = classes_of_missing(level for level, _ in levels)
+        if missing:
+            names = [*map(name_of, missing)]
+            yield Diagnostic.warning(
+                DiagnosticCode.CLASSES_OF_MISSING,
+                column=axis.column,
+                values=tuple(names),
+                rows=sum(rows for level, rows in levels if level in missing),
+                line=_line(axis.column, {UNKNOWN: names}, spec),
+            )
 
 
 def doubtful_names(

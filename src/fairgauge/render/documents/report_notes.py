@@ -38,6 +38,7 @@ _GRAVEST_FIRST = (
     DiagnosticCode.DOUBLED_ROWS,
     DiagnosticCode.ASSUMED_POSITIVE,
     DiagnosticCode.UNDECIDED_OUTCOMES,
+    DiagnosticCode.CLASSES_OF_MISSING,
     DiagnosticCode.APPROVED_AS_REFUSED,
     DiagnosticCode.UNLISTED_OUTCOMES,
     DiagnosticCode.PREDICTION_NOT_A_LABEL,
@@ -58,6 +59,7 @@ others are about details."""
 _PASTED = (
     DiagnosticCode.RECODING, DiagnosticCode.CODED_NUMBERS, DiagnosticCode.UNDECIDED_OUTCOMES,
     DiagnosticCode.UNLISTED_OUTCOMES, DiagnosticCode.FAR_DATES,
+    DiagnosticCode.CLASSES_OF_MISSING,
 )  # fmt: skip
 """What holds text to be pasted, which is whole however long it is."""
 _ADJUSTED = {

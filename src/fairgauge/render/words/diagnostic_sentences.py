@@ -865,6 +865,11 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.UNDECIDED_OUTCOMES: _undecided_outcomes,
     DiagnosticCode.FAR_DATES: _far_dates,
     DiagnosticCode.UNLISTED_OUTCOMES: _unlisted_outcomes,
+    DiagnosticCode.CLASSES_OF_MISSING: lambda d: (
+        f"{_have_outcome(d)}, as missing values have; each counts as a class of its own, and a "
+        "prediction that equals it as right; to exclude these rows, list what is missing as "
+        f"unknown: --recode '{d['line']}' (recode)"
+    ),
     DiagnosticCode.APPROVED_AS_REFUSED: lambda d: (
         f"{_have_outcome(d)}, which in HMDA data were approved, though the applicant did not "
         "accept; they count as not favourable. To count them as approved: --positive "
