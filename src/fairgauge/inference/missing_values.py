@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,17 +30,19 @@ from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts, known_outcome, without_group
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import large_groups
-from fairgauge.resolve.searched_features import SearchedRows
 from fairgauge.resolve.sides import CountsBySide, Measure
 from fairgauge.results.disparities import LITTLE
 from fairgauge.results.estimates import ComparisonKey, WorstCase
 from fairgauge.results.scopes import OVERALL, Diagnostic
-from fairgauge.results.subgroup_search import SearchedFeature
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
 from fairgauge.stats.cluster_robust import largest_design_effect
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.significance import homogeneity, homogeneity_table
 from fairgauge.stats.unknown_people import missing_bounds
+
+if TYPE_CHECKING:  # which an audit does not need
+    from fairgauge.resolve.searched_features import SearchedRows
+    from fairgauge.results.subgroup_search import SearchedFeature
 
 Shares = tuple[Array, Array]
 """The rows that a rate counts, and those among which it counts them."""
