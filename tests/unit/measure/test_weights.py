@@ -338,7 +338,7 @@ def test_a_group_of_few_rows_of_a_weight_has_insufficient_data() -> None:
              "reference": {"g": "a"}, "rules": "selection_rate.ratio >= 0.8"}  # fmt: skip
     report = fg.audit(rows, **asked)
     assert [each.n for each in report.groups] == [800, 12]
-    assert report.verdict is Outcome.NOT_EVALUATED
+    assert report.verdicts[0].outcome is Outcome.NOT_EVALUATED
 
 
 def test_counts_with_and_without_weights_of_0_add_up() -> None:
