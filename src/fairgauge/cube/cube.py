@@ -281,12 +281,6 @@ class Cube:
         return max(int((table.sums[cases] == 1).sum()) for table in self.tables)
 
     @property
-    def weightless(self) -> int:
-        """Return how many counted rows have a weight of 0; of counts with a weight, 0."""
-        sums = self.tables[0].sums
-        return 0 if self.plan.count or "n" not in sums else int((sums["rows"] - sums["n"]).sum())
-
-    @property
     def digest(self) -> str:
         """Return a fingerprint of the counts: the same for the same rows in any order.
 
@@ -376,6 +370,12 @@ class Cube:
         from fairgauge.atomic_files import write_whole
 
         write_whole(path, self.to_json())
+
+
+def rows_of_no_weight(cube: Cube) -> int:
+    """Return how many counted rows have a weight of 0; of counts with a weight, 0."""
+    sums = cube.tables[0].sums
+    return 0 if cube.plan.count or "n" not in sums else int((sums["rows"] - sums["n"]).sum())
 
 
 def read_cube(text: str, name: str) -> Cube:

@@ -23,7 +23,7 @@ from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.cells import Array, ConfusionCounts
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.cube.cube import Cube
+from fairgauge.cube.cube import Cube, rows_of_no_weight
 from fairgauge.enums import DiagnosticCode, Profile, Uncounted
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
@@ -197,7 +197,7 @@ def uncounted(cube: Cube, features: Iterable[GroupCounts], spec: Spec) -> dict[s
         "weight": cube.excluded.get(Uncounted.NO_WEIGHT, 0),
     }
     if any(_weighs_unevenly(counts) for counts in features):
-        found["weight above 0"] = cube.weightless
+        found["weight above 0"] = rows_of_no_weight(cube)
     found |= {f"value of {of}": rows for of, rows in cube.without_condition.items()}
     return {what: n for what, n in found.items() if n > MANY_MISSING * rows.min()}
 

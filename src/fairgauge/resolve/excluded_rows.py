@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from fairgauge.cube.cube import Cube, Sums
+from fairgauge.cube.cube import Cube, Sums, rows_of_no_weight
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Missing, Role, Uncounted
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.results.scopes import Diagnostic
 
-WEIGHTLESS = "weight of 0"
 _NAMES_OF_OTHERS = {*map(str, Role), "count", "weight"}
 
 
@@ -86,15 +85,15 @@ def excluded_rows(
             reasons[f"missing {name}"] = missing
             if known is not None:
                 complete &= known
-    used = int(joint.sums["n" if cube.weightless else "rows"][complete & any_feature].sum())
+    used = int(joint.sums["n" if rows_of_no_weight(cube) else "rows"][complete & any_feature].sum())
     return reasons, used
 
 
 def _not_counted(cube: Cube, spec: Spec) -> dict[str, int]:
     """Return the rows that are in no cell, by reason."""
     reasons = {str(reason): rows for reason, rows in cube.excluded.items()}
-    if cube.weightless:
-        reasons[WEIGHTLESS] = cube.weightless
+    if weightless := rows_of_no_weight(cube):
+        reasons["weight of 0"] = weightless
     if spec.of_people:  # who are counted, and not rows
         return reasons
     without = cube.without_condition.items()
