@@ -15,7 +15,7 @@ import json
 import math
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -206,14 +206,12 @@ class Cube:
         unseen = self.unseen & other.unseen
         rows = self.rows + other.rows
         held = Counter(dict(self.placeholders)) + Counter(dict(other.placeholders))
-        unsure = Counter({each[:2]: each[2] for each in self.undecided})
-        unsure.update({each[:2]: each[2] for each in other.undecided})
         return replace(
             self, levels=levels, tables=tables, rows=rows, excluded=excluded, question=question,
             unseen=unseen, ends=self.ends | other.ends, conflicts=(),
             spellings=max(self.spellings, other.spellings),
             placeholders=tuple((each, held[each]) for each in sorted(held, key=str)),
-            undecided=tuple((*each, rows) for each, rows in sorted(unsure.items())),
+            undecided=undecided_of((self, other)),
         )  # fmt: skip
 
     def __eq__(self, other: object) -> bool:
@@ -370,6 +368,14 @@ class Cube:
         from fairgauge.atomic_files import write_whole
 
         write_whole(path, self.to_json())
+
+
+def undecided_of(cubes: Iterable[Cube]) -> tuple[tuple[str, str, int], ...]:
+    """Return the undecided rows of several cubes together."""
+    found: Counter[tuple[str, str]] = Counter()
+    for column, value, rows in (each for cube in cubes for each in cube.undecided):
+        found[column, value] += rows
+    return tuple((*each, rows) for each, rows in sorted(found.items()))
 
 
 def rows_of_no_weight(cube: Cube) -> int:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from fairgauge.catalogue.averages import agreement
 from fairgauge.catalogue.cells import ConfusionCounts
-from fairgauge.cube.cube import CountTable, Cube, aggregate, settled, with_cases
+from fairgauge.cube.cube import CountTable, Cube, aggregate, settled, undecided_of, with_cases
 from fairgauge.cube.identifiers import NUMBERED
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import GroupKind, Missing, ReferenceRule, Role, Task, Uncounted
@@ -448,7 +448,13 @@ def _sum_alike(cubes: Sequence[Cube]) -> Cube:
         sums = {m: np.concatenate([table.sums[m] for table in held]) for m in held[0].sums}
         tables.append(settled(first.plan, aggregate(held[0].axes, codes, sums)))
     rows = sum(cube.rows for cube in cubes)
-    return replace(first, tables=tuple(tables), rows=rows, excluded=dict(sorted(excluded.items())))
+    return replace(
+        first,
+        tables=tuple(tables),
+        rows=rows,
+        excluded=dict(sorted(excluded.items())),
+        undecided=undecided_of(cubes),
+    )
 
 
 def without_rows(cube: Cube) -> Cube:
@@ -457,7 +463,7 @@ def without_rows(cube: Cube) -> Cube:
         CountTable(table.axes, table.codes[:0], {m: sums[:0] for m, sums in table.sums.items()})
         for table in cube.tables
     )
-    return replace(cube, tables=tables, rows=0, excluded={})
+    return replace(cube, tables=tables, rows=0, excluded={}, undecided=())
 
 
 def largest_groups(

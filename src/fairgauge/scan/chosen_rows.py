@@ -60,7 +60,8 @@ def count_by(source: Source, plan: Plan, column: str, limit: int) -> dict[str, C
         kept = np.arange(len(levels) + 1) == i
         tables = tuple(settled(plan, _chosen(table, [kept], 1)) for table in cube.tables)
         rows = int(tables[0].sums["rows"].sum())
-        found[name_of(level)] = _without_absent(replace(cube, plan=plan, tables=tables, rows=rows))
+        period = replace(cube, plan=plan, tables=tables, rows=rows, undecided=())  # of none alone
+        found[name_of(level)] = _without_absent(period)
     return found
 
 
