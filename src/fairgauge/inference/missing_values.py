@@ -12,7 +12,7 @@ do not show which.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
@@ -181,7 +181,7 @@ def lacking(counted: GroupCounts, spec: Spec) -> dict[tuple[str, str], int]:
     }
 
 
-def uncounted(cube: Cube, features: Iterable[GroupCounts], spec: Spec) -> dict[str, int]:
+def uncounted(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> dict[str, int]:
     """Return the rows without a count, a weight, or what a condition is on, if they are many.
 
     Many beside some group: their groups and outcomes are not known, and no rule passes without
@@ -215,7 +215,7 @@ def _weighs_unevenly(counted: GroupCounts) -> bool:
     return bool(apart and homogeneity((rows - n)[held], rows[held])[1] < _HARDLY_CHANCE)
 
 
-def uncounted_rows(cube: Cube, features: Iterable[GroupCounts], spec: Spec) -> Iterator[Diagnostic]:
+def uncounted_rows(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> Iterator[Diagnostic]:
     """Warn of many rows that are in no number at all, as nobody knows what they count for."""
     read = cube.rows + sum(cube.without_condition.values())
     for what, rows in uncounted(cube, features, spec).items():

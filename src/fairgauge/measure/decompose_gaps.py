@@ -142,7 +142,7 @@ def _without_uneven(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec) -> 
     Nor does any difference remain, or reverse, that these rows could turn.
     """
     slices = _slices(resolve(every.without, spec))
-    many_uncounted = uncounted(every.cube, (part.counts for part in slices.values()), spec)
+    many_uncounted = uncounted(every.cube, [part.counts for part in slices.values()], spec)
     found = []
     for gap in gaps:
         part, metric = slices[gap.estimate.feature], gap.estimate.definition

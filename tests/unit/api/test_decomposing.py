@@ -1363,16 +1363,18 @@ def test_rows_without_a_group_between_the_others_leave_a_difference_that_remains
     assert gap.verdict is GapVerdict.REMAINS
 
 
-@pytest.mark.parametrize("column", ["weight", "count"])
+@pytest.mark.parametrize(
+    ("column", "nothing"), [("weight", None), ("count", None), ("weight", 0)]
+)  # fmt: skip
 @pytest.mark.parametrize("margins", [{}, {"margins": {"selection_rate": 0.2}}])
-def test_rows_that_are_not_counted_do_not_pass_by_their_absence(column, margins):
+def test_rows_that_are_not_counted_do_not_pass_by_their_absence(column, nothing, margins):
     """Denials of one group without a weight: no gap was shown, exit 0, without a warning."""
     rows = applications()
     refused = rows.select((pl.col("race") == "A") & (pl.col("ok") == 0)).to_series()
     asked = {"strata": "branch", column: "of", **OF_RACE, **margins}
 
     def decomposed(lacking):
-        return fg.why(rows.with_columns(of=pl.when(~lacking).then(1)), **asked)
+        return fg.why(rows.with_columns(of=pl.when(~lacking).then(1).otherwise(nothing)), **asked)
 
     found = decomposed(refused & (refused.cum_sum() <= 200))
     assert {(each.verdict, each.reason) for each in found.gaps} == {
@@ -1380,8 +1382,8 @@ def test_rows_that_are_not_counted_do_not_pass_by_their_absence(column, margins)
     }
     assert DiagnosticCode.UNCOUNTED_ROWS in {each.code for each in found.diagnostics}
     page = flat(render(found, "text"))
-    assert "INCONCLUSIVE: MANY ROWS HAVE NO WEIGHT OR COUNT" in page
-    assert "complete the weights or counts that are missing" in page
+    assert "INCONCLUSIVE: MANY ROWS ARE IN NO NUMBER" in page
+    assert "complete the weights, counts or values of conditions that are missing" in page
     few = decomposed(refused & (refused.cum_sum() <= 5))
     assert not {each.verdict for each in few.gaps} & {GapVerdict.INCONCLUSIVE}
     assert DiagnosticCode.UNCOUNTED_ROWS not in {each.code for each in few.diagnostics}

@@ -262,10 +262,8 @@ def _steps(found: Decomposition, words: Vocabulary) -> Iterator[Sentence]:
 def _to_complete(gaps: Sequence[Gap], adjusted: Sequence[Gap]) -> Iterator[Sentence]:
     """Yield which values to complete, without which a gap is inconclusive."""
     if lacking := _with_missing_strata(adjusted):
-        yield supplier(
-            f"complete {lacking}, or give the rows without a value one of their own, and ask again."
-        )
-    named = ("outcomes", "groups", "weights or counts")
+        yield supplier(f"complete {lacking}, and ask again.")
+    named = ("outcomes", "groups", "weights, counts or values of conditions")
     for reason, what in zip(MISSING_ROWS, named, strict=True):
         if any(gap.reason is reason for gap in gaps):
             yield supplier(f"complete the {what} that are missing, and ask again.")
