@@ -488,7 +488,7 @@ class DiagnosticCode(StrEnum):
     SPELT_OTHERWISE = "spelt_otherwise"  # column, value, rows, condition
     SAME_NAMES = "same_names"  # values, rows, columns
     UNMATCHED = "unmatched"  # path, name, nearest, held: the names that there are
-    ONE_GROUP = "one_group"  # group
+    ONE_GROUP = "one_group"  # group; itself: others are there, and it is the reference
     WEIGHTLESS_GROUPS = "weightless_groups"  # groups, rows
     UNLIKE_AMOUNTS = "unlike_amounts"  # column, times, most, least: groups
     PEOPLE = "people"  # column, counted; rows, people, unnamed rows where known

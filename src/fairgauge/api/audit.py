@@ -383,7 +383,7 @@ def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | No
         *numeric_groups(cube, asked, rows_by_level),
         *doubtful_names(cube, asked, rows_by_level),
         *unmatched_groups(cube, spec),
-        *(note for feature in features for note in one_group(feature)),
+        *(note for feature in features for note in one_group(feature, asked)),
         *unmatched_rules(spec, group_texts(features)),
         *limits_outside_range(spec),
     )

@@ -272,7 +272,7 @@ def _of_model(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
 def _excluded(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Yield who lacks a group, or what a model needs, by group, and groups that have no other."""
     for of in count_groups(cube, spec):
-        yield from (*missing_groups(of, spec), *one_group(of), *weightless_groups(of))
+        yield from (*missing_groups(of, spec), *one_group(of, spec), *weightless_groups(of))
         for each in missing_outcomes(of, spec):
             given = dict(each.parameters)
             if given["what"] != "label":

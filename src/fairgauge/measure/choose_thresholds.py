@@ -141,7 +141,7 @@ def choose_thresholds(
                 for note in (
                     *missing_groups(of, spec),
                     *missing_outcomes(of, spec, complete=True),
-                    *one_group(of),
+                    *one_group(of, spec),
                     *weightless_groups(of),
                 )
             ),

@@ -231,7 +231,7 @@ class _MeasuredFeature:
             *_clusters_spanning_groups(counts, spec),
             *missing_groups(counts, spec),
             *missing_outcomes(counts, spec),
-            *one_group(counts),
+            *one_group(counts, spec),
             *weightless_groups(counts),
             *unlike_amounts(counts, spec),
             *choices(slices, resolution.metrics),

@@ -41,6 +41,7 @@ from fairgauge.enums import (
     Favourable,
     Missing,
     Profile,
+    ReferenceRule,
     Role,
     Task,
     Uncounted,
@@ -1202,11 +1203,17 @@ def _alike(texts: Iterable[_TextValue], feature: str | None = None) -> Iterator[
             )
 
 
-def one_group(counts: GroupCounts) -> Iterator[Diagnostic]:
-    """Warn of a feature with one group and no other values: it has nothing to be compared with."""
-    if len(counts.groups) == 1 and not counts.has_others and counts.feature_id.columns:
-        made = Diagnostic.warning
-        yield made(DiagnosticCode.ONE_GROUP, counts.feature, group=counts.groups[0])
+def one_group(counts: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of one group that has nothing to be compared with: no others, or itself as reference."""
+    if len(counts.groups) > 1 or not counts.feature_id.columns:
+        return
+    chosen = spec.reference in (ReferenceRule.LARGEST, ReferenceRule.BEST)
+    itself = counts.has_others and (chosen or counts.named_reference is not None)
+    if itself or not counts.has_others:
+        yield Diagnostic.warning(
+            DiagnosticCode.ONE_GROUP, counts.feature,
+            group=counts.groups[0], **({"itself": True} if itself else {}),
+        )  # fmt: skip
 
 
 def weightless_groups(counts: GroupCounts) -> Iterator[Diagnostic]:

@@ -980,9 +980,12 @@ def test_no_gap_is_too_long_to_be_found_and_none_after_it_is_hidden() -> None:
     report = fg.monitor(years, asked(RATIO))
     (gap,) = [e for e in report.concerning("2036-01-04") if e.problem is HistoryProblem.GAP]
     assert (gap.period, gap.last) == ("2026-01-05", "2036-01-03")  # after a weekend
-    assert (
-        "if the year of 2036-01-04 is misspelt, remove its folder (period=2036-01-04)" in gap.says
-    )
+    misspelt = "if the year of 2036-01-04, or of the period before these, is misspelt, remove"
+    assert misspelt in gap.says
+    early = dict(zip(["2025-01-16", *day_names(3)], made, strict=False))
+    (gap,) = [e for e in fg.monitor(early, asked(RATIO)).findings
+              if e.problem is HistoryProblem.GAP]  # fmt: skip
+    assert "or of the period before these, is misspelt" in gap.says
     with pytest.raises(fg.DataError, match="2026-01-02 and 9999-01-01, 2,912,076 have no counts"):
         fg.monitor(dict(zip([*day_names(2), "9999-01-01"], made, strict=False)), asked(RATIO))
 

@@ -1375,3 +1375,17 @@ def test_means_of_groups_that_are_all_small_are_not_compared():
     rows = pl.DataFrame({"sex": ["F", "M"] * 5, "pay": [1.0, 100.0] * 5})
     report = fg.audit(rows, label="pay", task="regression", sensitive="sex")
     assert not [d for d in report.diagnostics if d.code is DiagnosticCode.UNLIKE_AMOUNTS]
+
+
+@pytest.mark.parametrize("reference", ["largest", "best", {"g": "a"}])
+@pytest.mark.parametrize("scored", [True, False])
+def test_one_group_that_is_its_own_reference_is_compared_with_nothing(reference, scored):
+    """With scores it was a traceback; without, "no difference is shown" beside 41% and 67%."""
+    data = frame(s=np.linspace(0, 1, ROWS))
+    outcome = {"score": "s"} if scored else {"prediction": "p"}
+    asked = {"label": "y", "positive": 1, "reference": reference, **outcome}
+    report = fg.audit(data, sensitive={"g": ["a"]}, **asked)
+    assert [d["itself"] for d in report.diagnostics if d.code is DiagnosticCode.ONE_GROUP] == [True]
+    text = " ".join(str(report).split())
+    assert "No difference was tested" in text
+    assert "beyond sampling variation" not in text

@@ -104,7 +104,7 @@ def _score_mean_interval(statistic: ScoreMean, evidence: Evidence) -> StatisticI
 
     def counts(side: ConfusionCounts) -> Array:
         scores = scores_of(side)
-        return scores.counts.reshape(len(n), -1) if statistic.labelled else scores.every
+        return scores.counts.reshape(len(n), len(values)) if statistic.labelled else scores.every
 
     if not statistic.labelled and evidence.squares is None:
         away = centre - quotient(held.every @ centre, n)[:, None]

@@ -148,6 +148,8 @@ def _headline(report: Report, words: Vocabulary, disparities: list[StatedFinding
         text += f", but the reverse holds after adjusting for {column}"
     elif change is AfterAdjusting.DISAPPEARS:
         text += f", but after adjusting for {column} no difference is shown"
+        if _varies(report, first.finding.estimate):
+            text += " on average, and it varies over strata"
     if not report.verdicts:
         text += _chosen_from(report, first.finding.estimate)
     return Sentence(text, source)
@@ -174,9 +176,12 @@ def _nothing_stated(report: Report) -> Sentence:
     return Sentence(text, source)
 
 
+def _is_tested(report: Report) -> bool:
+    return any(each.p_value is not None for each in report.estimates)
+
+
 def _no_finding(report: Report) -> tuple[str, tuple[str, ...]]:
-    tested = any(each.p_value is not None for each in report.estimates)
-    if not tested:
+    if not _is_tested(report):
         return f"No difference between groups could be tested{_alone(report)}", ()
     found = [each for each in report.estimates if is_significant(each)]
     pairs = any(pair.significant for pair in report.pairs)
@@ -545,11 +550,25 @@ def _worse_off(
         for open_ in not_shown(report, words):
             if open_.text is not None:
                 yield Sentence(open_.text, open_.source)
+        if not _is_tested(report):
+            yield Sentence("No difference was tested. This does not show equal treatment.")
+            return
         over = " over all rows" * bool(_divided_strata(report))
         yield Sentence(
             f"No difference beyond sampling variation is shown{over}. This does not show "
             "equal treatment."
         )
+
+
+def _varies(report: Report, estimate: Estimate) -> bool:
+    """Return whether a difference varies over strata statistically significantly."""
+    alpha = 1 - (estimate.confidence or 0)
+    return any(
+        each.code is DiagnosticCode.COMPOSITION
+        and (each.feature, each["group"]) == (estimate.feature, estimate.group)
+        and (each["p"] is not None and each["p"] < alpha)
+        for each in report.diagnostics
+    )
 
 
 def _divided_strata(report: Report) -> str:

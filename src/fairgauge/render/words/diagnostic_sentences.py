@@ -911,8 +911,11 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     ),
     DiagnosticCode.UNMATCHED: _unmatched,
     DiagnosticCode.ONE_GROUP: lambda d: (
-        f"{quote(d.feature)} has one group, {quote(d['group'])}: there is nothing to compare it "
+        f"{quote(d.feature)} has one group, {quote(d['group'])}"
+        f"{', which is its own reference' * bool(d.get('itself'))}: there is nothing to compare it "
         "with, and a rule on a difference or ratio is not evaluated"
+        + "; without a reference it is compared with all others"
+        * bool(d.get("itself"))
     ),
     DiagnosticCode.WEIGHTLESS_GROUPS: lambda d: (
         f"every row of {plural(len(d['groups']), 'the group', 'the groups')} "

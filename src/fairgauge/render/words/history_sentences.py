@@ -37,12 +37,19 @@ def _quoted(value: str | None) -> str:
     return text if text.startswith("“") else f'"{text}"'
 
 
+_OF_A_YEAR = 200
+"""How many working days lack counts from which a misspelt year may be why."""
+
+
 def _gap(each: HistoryFinding) -> str:
     what = numbers.plural(each.rows or 0, "this period has", "these periods have")
     text = f"{what} no counts. Add them, or find out why the feed stopped"
-    if (each.other or "")[:4] == each.period[:4]:
+    if (each.other or "")[:4] == each.period[:4] and (each.rows or 0) < _OF_A_YEAR:
         return f"{text}."
-    return f"{text}; if the year of {each.other} is misspelt, {_moved(each.other)}."
+    return (
+        f"{text}; if the year of {each.other}, or of the period before these, is misspelt, remove "
+        "the folder of that one and add its rows under their own period."
+    )
 
 
 def _moved(period: str | None) -> str:

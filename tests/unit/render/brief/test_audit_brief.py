@@ -458,7 +458,7 @@ def test_an_average_over_strata_is_not_stated_as_each_of_them() -> None:
     """In department A women were admitted 20 points more often: no difference is an average."""
     report = sample_reports.berkeley()
     assert str(report.brief().headline).endswith(
-        "but after adjusting for Dept no difference is shown"
+        "but after adjusting for Dept no difference is shown on average, and it varies over strata"
     )
     assert str(report.brief().found[1]) == (
         "After adjusting for Dept no difference is shown. In Dept A (82 of 100 women, 62 of 100 "
