@@ -1205,7 +1205,7 @@ def _alike(texts: Iterable[_TextValue], feature: str | None = None) -> Iterator[
 
 def one_group(counts: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of one group that has nothing to be compared with: no others, or itself as reference."""
-    if len(counts.groups) > 1 or not counts.feature_id.columns:
+    if len(counts.groups) != 1 or not counts.feature_id.columns:
         return
     chosen = spec.reference in (ReferenceRule.LARGEST, ReferenceRule.BEST)
     itself = counts.has_others and (chosen or counts.named_reference is not None)
