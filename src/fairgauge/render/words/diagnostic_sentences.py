@@ -779,9 +779,10 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     ),
     DiagnosticCode.STRATUM_OF_MISSING: lambda d: (
         f"{listing(d['values'])} of {quote(d['column'])} "
-        f"{plural(len(d['values']), 'looks like a missing value', 'look like missing values')}, "
-        "each a stratum, or a level, of its own, whose rows may be alike in nothing; to exclude "
-        f"them, list what is missing as unknown: --recode '{d['line']}' (recode)"
+        f"{plural(len(d['values']), 'looks like a missing value', 'look like missing values')}, but "
+        f"{plural(len(d['values']), 'counts as a stratum', 'count as strata')} like any other; "
+        "people in one need have nothing in common. To exclude them, list what is missing as "
+        f"unknown: --recode '{d['line']}' (recode)"
     ),
     DiagnosticCode.FEW_INTERVALS: _few_intervals,
     DiagnosticCode.MISSING_STRATA: _missing_strata,
