@@ -779,8 +779,8 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     ),
     DiagnosticCode.STRATUM_OF_MISSING: lambda d: (
         f"{listing(d['values'])} of {quote(d['column'])} "
-        f"{plural(len(d['values']), 'looks like a missing value', 'look like missing values')}, but "
-        f"{plural(len(d['values']), 'counts as a stratum', 'count as strata')} like any other; "
+        f"{plural(len(d['values']), 'looks like a missing value', 'look like missing values')}, "
+        f"but {plural(len(d['values']), 'counts as a stratum', 'count as strata')} like any other; "
         "people in one need have nothing in common. To exclude them, list what is missing as "
         f"unknown: --recode '{d['line']}' (recode)"
     ),
