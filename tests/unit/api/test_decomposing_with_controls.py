@@ -87,7 +87,7 @@ def test_a_control_that_the_refused_of_one_group_lack_leaves_the_gap_and_no_regr
         "dti are excluded"
     ) in text
     assert "rows with branch" not in text
-    assert "complete dti, or give" in text
+    assert "complete dti, and ask again" in text
 
 
 def flat(found):
