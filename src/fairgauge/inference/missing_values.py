@@ -136,7 +136,7 @@ def differs_without_group(
 def unevenly_lacking(
     searched: SearchedRows, features: Sequence[SearchedFeature], spec: Spec
 ) -> Iterator[Diagnostic]:
-    """Warn of features of which rows of one value lack an outcome more often, by more than chance.
+    """Warn of features of which rows of one value lack an outcome significantly more often.
 
     What is alike among the rows with one then need not be alike among all.
     """
@@ -203,11 +203,14 @@ def uncounted(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> dict[s
 
 
 def _weighs_unevenly(counted: GroupCounts) -> bool:
-    """Return whether rows of weight 0 are many in one group and few in another, beyond chance."""
+    """Return whether rows of weight 0 are significantly more frequent in one group than in another.
+
+    A group whose rows all weigh 0 is warned of apart.
+    """
     rows, n = (
         counted.counts[name][: len(counted.groups), 0].sum(axis=(1, 2)) for name in ("rows", "n")
     )
-    held = (rows >= FEWEST_ROWS) & (n > 0)  # a group whose rows all weigh 0 is warned of
+    held = (rows >= FEWEST_ROWS) & (n > 0)
     if not counted.weighted or held.sum() < _TWO or not (n < rows)[held].any():
         return False
     shares = quotient(rows - n, rows)[held]

@@ -101,7 +101,7 @@ class VerdictChange:
 
     @property
     def is_of_missing_rows(self) -> bool:
-        """Return whether it changed since rows are missing, so that no test of others shows how."""
+        """Return whether it changed because rows are missing: no test of the others shows how."""
         return self.new.reason.code in _OF_MISSING_ROWS
 
 
@@ -246,9 +246,8 @@ class Comparison(ResultOfMetrics):
         other report (an old verdict on a group that is the reference now is accounted for: it has
         become the best, the largest, or the one that is named); a verdict that got worse, or that
         of all rules, where no change of its disparity could be tested, or because rows are missing
-        that could change it; or, without verdicts beside
-        them, reports that have no disparity in common, or disparities that moved where no change
-        can be tested.
+        that could change it; or, without verdicts beside them, reports that have no disparity in
+        common, or disparities that moved where no change can be tested.
         """
         lonely = (
             each.verdict.outcome is Outcome.FAIL

@@ -37,7 +37,7 @@ def test_a_rule_does_not_pass_without_them(role):
     )
     text = " ".join(str(report).split())
     assert "because rows that are not counted could change it" in text
-    assert f": state the {role} of every row" in text
+    assert f": give every row that is to count a {role}" in text
 
 
 def test_by_the_value_alone_nothing_passes_either():
@@ -59,6 +59,7 @@ def test_a_fail_states_them_and_so_does_a_warning(role):
     report = fg.audit(table(1_200), **ASKED, **{role: "w"})
     (verdict,) = report.verdicts
     assert (report.verdict, verdict.group) == (Outcome.FAIL, "A")
+    assert ", among the rows that are counted" in report.brief().headline.text
     assert f"the 1,200 rows without a {role} could change it" in verdict.says
     text = " ".join(str(report.brief()).split())
     assert f"A fail is of the rows with a {role} alone; the 1,200 without one could change" in text

@@ -77,6 +77,7 @@ from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.disadvantage import AMOUNTS
 from fairgauge.results.disparities import gap, is_ratio, is_significant, opposite_strata
 from fairgauge.results.estimates import Estimate
+from fairgauge.results.finding import Finding
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL
 from fairgauge.results.verdicts import Verdict, before_counting
@@ -148,7 +149,7 @@ def _headline(report: Report, words: Vocabulary, disparities: list[StatedFinding
         text += f", but the reverse holds after adjusting for {column}"
     elif change is AfterAdjusting.DISAPPEARS:
         text += f", but after adjusting for {column} no difference is shown"
-        if _varies(report, first.finding.estimate):
+        if _varies(report, first.finding):
             text += " on average, and it varies over strata"
     if not report.verdicts:
         text += _chosen_from(report, first.finding.estimate)
@@ -156,7 +157,9 @@ def _headline(report: Report, words: Vocabulary, disparities: list[StatedFinding
 
 
 def _of_known(report: Report, shares: ComparedShares | None) -> str:
-    """Return of which rows a headline is, where the others could turn its direction around."""
+    """Return of which rows a headline is, where others could turn its direction, or may count."""
+    if any(each.code is DiagnosticCode.UNCOUNTED_ROWS for each in report.diagnostics):
+        return f", among the {unit(report)} that are counted"
     if shares is None or not missing_could_reverse(report, shares):
         return ""
     needs = shares.row.needs
@@ -560,13 +563,18 @@ def _worse_off(
         )
 
 
-def _varies(report: Report, estimate: Estimate) -> bool:
-    """Return whether a difference varies over strata statistically significantly."""
-    alpha = 1 - (estimate.confidence or 0)
+def _varies(report: Report, finding: Finding) -> bool:
+    """Return whether a difference varies over strata statistically significantly.
+
+    Of two groups either one's is noted.
+    """
+    estimate = finding.estimate
+    sides = estimate.group, estimate.reference and estimate.reference.group
     return any(
         each.code is DiagnosticCode.COMPOSITION
-        and (each.feature, each["group"]) == (estimate.feature, estimate.group)
-        and (each["p"] is not None and each["p"] < alpha)
+        and (each.feature, each["metric"]) == (finding.feature, f"{finding.rate}.difference")
+        and each["group"] in sides
+        and (each["p"] is not None and each["p"] < 1 - (estimate.confidence or 0))
         for each in report.diagnostics
     )
 
@@ -1132,7 +1140,7 @@ def _steps(
             lack = "lack at least one of them" if each.get("columns") else "have no group"
             yield supplier(f"record {columns} where missing: {each['rows']:,} of {every} {lack}.")
     for what in {e.reason["what"] for e in report.verdicts if e.reason.code is _NOT_COUNTED}:
-        yield supplier(f"state the {what} of every row: those without one are not counted.")
+        yield supplier(f"give every row that is to count a {what}; the others are in no number.")
     yield from _steps_of_estimated_groups(report)
     yield from _explaining_steps(report, disparities, failed)
     led = (each.shares for each in led_by(disparities) if each.shares is not None)

@@ -37,14 +37,10 @@ def _quoted(value: str | None) -> str:
     return text if text.startswith("“") else f'"{text}"'
 
 
-_OF_A_YEAR = 200
-"""How many working days lack counts from which a misspelt year may be why."""
-
-
 def _gap(each: HistoryFinding) -> str:
     what = numbers.plural(each.rows or 0, "this period has", "these periods have")
     text = f"{what} no counts. Add them, or find out why the feed stopped"
-    if (each.other or "")[:4] == each.period[:4] and (each.rows or 0) < _OF_A_YEAR:
+    if (each.other or "")[:4] == each.period[:4]:
         return f"{text}."
     return (
         f"{text}; if the year of {each.other}, or of the period before these, is misspelt, remove "
