@@ -150,15 +150,21 @@ def codes_of_missing(values: Iterable[Value]) -> list[Value]:
     """Return the numbers among codes of groups that usually mean a missing value.
 
     That is a negative number beside others, or one of nines (of two digits, also of eights and
-    sevens) well beyond the others. Of many numbers, such as ages, none is a code.
+    sevens) well beyond the others. Of many numbers, such as ages, none is a code. Among names it is
+    the only number, such as 9999.
 
     >>> codes_of_missing([1, 2, 9]), codes_of_missing(["0", "1", "-9", "99"])
     ([9], ['-9', '99'])
     >>> codes_of_missing([7, 8, 9]), codes_of_missing([-1, 1]), codes_of_missing(["a", "9"])
     ([], [], [])
+    >>> codes_of_missing(["F", "M", "9999"]), codes_of_missing(["A", "777", "888"])
+    (['9999'], [])
     """
     known = {name_of(value): value for value in values}
-    if len(known) > _MOST_CODES or not all(map(_WHOLE.fullmatch, known)):
+    numbers = [name for name in known if _WHOLE.fullmatch(name)]
+    if len(numbers) < len(known):
+        return [known[n] for n in numbers if len(numbers) == 1 and may_be_no_number(int(n))]
+    if len(known) > _MOST_CODES:
         return []
     codes = [name for name in known if _CODE_OF_MISSING.fullmatch(name)]
     others = [int(name) for name in known if name not in codes]
@@ -208,12 +214,8 @@ def classes_of_missing(values: Iterable[Value]) -> list[Value]:
     texts = [name for name, value in by_name.items()
              if means_no_outcome(value) and name.lower() not in _ALSO_CLASSES]  # fmt: skip
     others = [name for name in by_name if name not in texts]
-    numbers = [name for name in others if _WHOLE.fullmatch(name)]
-    if len(numbers) == len(others):
-        scale = {f"-{name}" for name in numbers}
-        codes = [name for name in map(name_of, codes_of_missing(numbers)) if name not in scale]
-    else:
-        codes = [name for name in numbers if len(numbers) == 1 and may_be_no_number(int(name))]
+    scale = {f"-{name}" for name in others}
+    codes = [name for name in map(name_of, codes_of_missing(others)) if name not in scale]
     return [by_name[name] for name in (*texts, *codes)]
 
 

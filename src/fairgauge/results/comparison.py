@@ -239,6 +239,11 @@ class Comparison(ResultOfMetrics):
         return Turn.WORSE in turns or any(further)
 
     @property
+    def compared(self) -> bool:
+        """Return whether any disparity has a value in both reports."""
+        return any(change.change is not None for change in self.changes)
+
+    @property
     def incomplete(self) -> bool:
         """Return whether something may have got worse that could not be compared.
 
@@ -246,8 +251,8 @@ class Comparison(ResultOfMetrics):
         other report (an old verdict on a group that is the reference now is accounted for: it has
         become the best, the largest, or the one that is named); a verdict that got worse, or that
         of all rules, where no change of its disparity could be tested, or because rows are missing
-        that could change it; or, without verdicts beside them, reports that have no disparity in
-        common, or disparities that moved where no change can be tested.
+        that could change it; or, without verdicts beside them, reports that have no disparity with
+        a value in both, or disparities that moved where no change can be tested.
         """
         lonely = (
             each.verdict.outcome is Outcome.FAIL
@@ -258,7 +263,7 @@ class Comparison(ResultOfMetrics):
         rules = (each.what == "rule" and each.report == "old" for each in self.alone)
         judged = self.stayed or self.flips
         moved = any(change.moved for change in self.changes)
-        untested = not self.changes or (self.refused is not None and moved)
+        untested = not self.compared or (self.refused is not None and moved)
         return any(lonely) or any(rules) or self._untested_worse or (untested and not judged)
 
     @property
@@ -269,7 +274,8 @@ class Comparison(ResultOfMetrics):
         def is_shown(flip: VerdictChange) -> bool:
             metric, feature, group = subject_of(flip.new)
             sides = {(metric, feature, side) for side in (group, flip.new.mirror or group)}
-            is_tested = bool(sides & tested) and not flip.is_of_missing_rows
+            decided = flip.new.outcome is not Outcome.NOT_EVALUATED
+            is_tested = bool(sides & tested) and decided and not flip.is_of_missing_rows
             return flip.turn is Turn.WORSE or is_tested
 
         worse = [f for f in self.flips if BADNESS[f.new.outcome] > BADNESS[f.old.outcome]]

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
+from fairgauge.enums import Outcome
 from fairgauge.render import render
 
 
@@ -103,3 +104,27 @@ def test_a_sealed_bundle_is_no_report_and_holds_one(tmp_path):
     path.write_bytes(b"PK")
     with pytest.raises(fg.DataError, match=r"sealed bundle.*unzip -p .*report\.json"):
         fg.compare(path, report({"a": 0.5, "b": 0.4}))
+
+
+def of_two(n_f, rate_f=0.5, **rules):
+    rows = [{"g": "M", "hired": i % 2} for i in range(2_000)]
+    rows += [{"g": "F", "hired": int(i < n_f * rate_f)} for i in range(n_f)]
+    return fg.audit(
+        pl.DataFrame(rows), prediction="hired", positive=1, sensitive="g",
+        metrics="selection_rate.difference", **rules,
+    )  # fmt: skip
+
+
+def test_a_group_that_is_gone_leaves_nothing_that_did_not_change():
+    """It was "no difference between groups changed statistically significantly", and no 3."""
+    found = fg.compare(of_two(2_000), of_two(0))
+    assert (found.compared, found.incomplete, found.worse) == (False, True, False)
+    assert str(found.brief().headline) == "No comparison of groups has a value in both reports"
+
+
+def test_a_pass_that_is_not_evaluated_any_more_is_not_known_to_be_as_before():
+    rules = {"rules": ["selection_rate.ratio >= 0.8"]}
+    found = fg.compare(of_two(2_000, **rules), of_two(8, **rules))
+    (flip,) = found.flips
+    assert flip.new.outcome is Outcome.NOT_EVALUATED
+    assert (found.incomplete, found.worse) == (True, False)

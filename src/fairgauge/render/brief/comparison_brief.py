@@ -85,6 +85,8 @@ def _headline(comparison: Comparison, found: list[FoundChange]) -> Sentence:
         return Sentence(found[0].headline(_TIMES), found[0].source)
     if not comparison.changes:
         return Sentence("The two reports have no comparison of groups in common", ("changes",))
+    if not comparison.compared:
+        return Sentence("No comparison of groups has a value in both reports", ("changes",))
     if not moved:
         alike = not (comparison.turn or comparison.flips or comparison.alone)
         text = "Nothing changed between the two reports"
