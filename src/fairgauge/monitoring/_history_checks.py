@@ -58,6 +58,7 @@ _LAST_WEEKDAYS = 4
 _OTHER_RANGE = 0.2
 """Shares of scores that move by days alone hardly reach, and by another scale far surpass."""
 _FEWEST_CELLS = 4
+_FEWEST_OTHERS = 3
 _WITH_SIGN = (
     HistoryProblem.MISSING_VALUES, HistoryProblem.MISSING_LABELS, HistoryProblem.OTHER_SCORES,
     HistoryProblem.VOLUME, HistoryProblem.GROUP_SHARE,
@@ -219,9 +220,12 @@ def _of_volume(
     for _ in range(2):  # the second time no period is expected to be as large as a doubled one
         single = np.log(np.where(repeated, rows / divisors, rows))
         usual = _jumps(periods, single)
-        alike = np.abs(np.log(rows / divisors) - usual) < _VOLUME  # which is not unless it is far
-        few = (divisors > 1) & alike & (cells >= _FEWEST_CELLS) & ~np.array(usually)
-        repeated |= few
+        # one that is hardly known to be far is held against all of its kind
+        size = np.where(np.isnan(usual), _of_its_kind(periods, single), usual)
+        as_often = np.where(repeated, divisors, np.fmax(1.0, np.rint(rows / np.exp(size))))
+        near = np.abs(np.log(rows / as_often) - size) < _VOLUME
+        few = (as_often > 1) & (of_cells % as_often == 0) & near & (cells >= _FEWEST_CELLS)
+        divisors, repeated = as_often, repeated | (few & ~np.array(usually))
     for t, each in enumerate(counted):
         if repeated[t]:
             expected = float(divisors[t])
@@ -229,6 +233,14 @@ def _of_volume(
         elif not np.isnan(usual[t]):
             expected = float(np.exp(usual[t]))
             yield Suspected(t, HistoryProblem.VOLUME, rows=each.rows, expected=expected)
+
+
+def _of_its_kind(periods: Sequence[Period], values: Array) -> Array:
+    """Return the median of the other working days, or weekend days, of each; nan of fewer than 3."""
+    weekend = np.array([at_weekend(each) for each in periods])
+    others = [values[(weekend == weekend[t]) & (np.arange(len(values)) != t)]
+              for t in range(len(values))]  # fmt: skip
+    return np.array([median(each) if len(each) >= _FEWEST_OTHERS else np.nan for each in others])
 
 
 def _usual_day(

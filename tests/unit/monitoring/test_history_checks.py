@@ -396,6 +396,26 @@ def test_a_doubled_day_is_not_what_the_next_week_is_held_against() -> None:
     assert found == [("gap", "2026-01-10"), ("doubled rows", "2026-01-17")]
 
 
+@pytest.mark.parametrize("weekend", [290, 120])
+@pytest.mark.parametrize("doubled", range(4, 30))
+def test_a_doubled_day_is_found_on_any_weekday(doubled, weekend) -> None:
+    """On the first weekend days no volume was known that one could be as many times as."""
+
+    def day(at: int) -> fg.Cube:
+        rng, times = np.random.default_rng(at), 2 if at == doubled else 1
+        size = 290 if at % 7 not in (2, 3) else weekend  # 1 January 2026 is a Thursday
+        cells = times * rng.multinomial(rng.poisson(size), [0.3, 0.2, 0.3, 0.2])
+        women, men = (dict(zip(("tp", "fn"), pair.tolist(), strict=True))
+                      for pair in (cells[:2], cells[2:]))  # fmt: skip
+        return fg.confusion("sex", {"F": women, "M": men})
+
+    counts = {name: day(at) for at, name in enumerate(day_names(40))}
+    name = day_names(40)[doubled]
+    assert [(each.problem.value, each.period) for each in found_in(counts)] == [
+        ("doubled rows", name)
+    ]
+
+
 REGIONS = ["North", "South", "East", "West"]
 RECALL = {"metric": "true_positive_rate.difference", "between": [-0.9, 0.9]}
 
