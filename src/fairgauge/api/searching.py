@@ -423,7 +423,8 @@ def _worse_side(
         return Worse.EITHER
     if row is None or row.better is Better.NEITHER:
         if row is not None:
-            message = f"neither side of {row.title} is better; state which is worse (higher, lower)"
+            which = "state which is worse, higher or lower (worse, --worse)"
+            message = f"neither side of {row.title} is better; {which}"
             problems.append(Problem("worse", message))
         return None
     return Worse.LOWER if row.better is Better.HIGHER else Worse.HIGHER

@@ -24,6 +24,7 @@ from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Combined, Contrast
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube
+from fairgauge.cube.plan import GRID
 from fairgauge.enums import (
     Accepts,
     Better,
@@ -740,9 +741,12 @@ def _check_between_bins(histogram: Histogram, threshold: float) -> None:
     inside = np.flatnonzero((histogram.low < threshold) & (threshold < histogram.high))
     for i in inside.tolist():
         low, high = histogram.low[i], histogram.high[i]
+        wider = 10.0 ** math.ceil(math.log10(histogram.high[-1])) if histogram.low[0] >= 0 else 0.0
+        on_edge = wider and (threshold / wider * GRID).is_integer()
         message = (
             f"the scores between {low:g} and {high:g} are counted together, and the threshold "
             f"{threshold:g} lies among them; give {low:g} or {high:g}"
+            f"{f', or the score range 0 to {wider:g} (score_range, --score-range)' * bool(on_edge)}"
         )
         raise SpecError(Problem("threshold", message))
 

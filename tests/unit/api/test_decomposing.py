@@ -775,13 +775,13 @@ def test_what_cannot_be_compared_is_stated_on_the_first_page():
     found = decomposed(of_strata(cells), reference={"sex": "M"})
     gap = next(each for each in found.gaps if each.estimate.group == "F")
     assert (gap.support.strata_used, gap.support.strata) == (1, 3)  # D is of neither side
-    outside = "25.0% of F and 40.0% of M are in the others, and not compared"
+    outside = "25.0% of F and 40.0% of M are in strata of one side alone, and not compared"
     stated = f"Both sides are in 1 of 3 strata; {outside}."
     assert stated in gap.says
     assert any(stated in str(each) for each in found.brief().certainty)
     for format_ in ("text", "html", "markdown"):
         assert stated in " ".join(render(found, format_).split())
-    assert "the others, and not compared" not in decomposed().gaps[0].says
+    assert "strata of one side alone" not in decomposed().gaps[0].says
 
 
 def test_a_verdict_states_why_it_is_inconclusive():

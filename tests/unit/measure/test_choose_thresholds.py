@@ -541,6 +541,14 @@ def test_a_threshold_among_scores_that_are_counted_together_is_an_error():
         chosen(data, threshold=0.5002)
 
 
+def test_a_whole_threshold_among_scores_that_are_counted_together_has_a_range_of_its_own():
+    """Deciles, of which no whole threshold but 1 and 10 is a step of the range 1 to 10."""
+    deciles = PEOPLE.with_columns(score=(pl.col("score") * 10).ceil().clip(1, 10))
+    with pytest.raises(fg.SpecError, match=r"or the score range 0 to 10 \(score_range, --score-"):
+        chosen(deciles, score_range=(1, 10), threshold=5)
+    assert chosen(deciles, score_range=(0, 10), threshold=5).today == 5
+
+
 def test_what_was_not_chosen_is_named():
     found = chosen(rules="selection_rate.difference >= -0.9", margins={"true_positive_rate": 0.1})
     assert found["sex"].by_group is None  # of thresholds by group, accuracy alone is kept

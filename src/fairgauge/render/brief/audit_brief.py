@@ -274,11 +274,11 @@ def _chosen_from(report: Report, first: Estimate) -> str:
     if len(of) == 1:
         return ""
     furthest = max(map(_distance, of))
-    which = "the largest" if _distance(first) == furthest else "one"
+    which = "the largest difference in" if _distance(first) == furthest else "one of"
     compared = "" if len(of) == len(asked) else " between groups with sufficient data"
     row = compared_rate(first.definition)
     rate = "rate" if row is not None and row.is_share else "metric"
-    return f": {which} of {len(of):,} gaps in this {rate}{compared}"
+    return f": {which} {len(of):,} comparisons of this {rate}{compared}"
 
 
 def _distance(each: Estimate) -> float:

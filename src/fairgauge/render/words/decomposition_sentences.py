@@ -212,7 +212,7 @@ def _outside(gap: Gap) -> str:
         return ""
     return (
         f" Both sides are in {support.strata_used:,} of {support.strata:,} strata; {outside} in "
-        "the others, and not compared."
+        "strata of one side alone, and not compared."
     )
 
 
@@ -236,7 +236,9 @@ def _alone(gap: Gap, below: float) -> str:
         (gap.estimate.group, gap.support.share_group),
         (reference_name(gap.estimate.reference), gap.support.share_reference),
     )
-    found = [f"{percent(1 - share)} of {called(side)}" for side, share in sides if share < below]
+    shares = [(side, percent(1 - share)) for side, share in sides if share < below]
+    shown = [(side, "less than 0.1%" if share == percent(0.0) else share) for side, share in shares]
+    found = [f"{share} of {called(side)}" for side, share in shown]
     return f"{listing(found)} are" if found else ""
 
 

@@ -160,9 +160,9 @@ def _selected(few: int) -> str:
 
 def test_the_number_of_gaps_compared_is_of_those_with_sufficient_data() -> None:
     """A reader who sees more rows in the table than the headline counts learns why."""
-    assert _selected(few=400).endswith(": the largest of 4 gaps in this rate")
+    assert _selected(few=400).endswith(": the largest difference in 4 comparisons of this rate")
     assert _selected(few=12).endswith(
-        ": the largest of 3 gaps in this rate between groups with sufficient data"
+        ": the largest difference in 3 comparisons of this rate between groups with sufficient data"
     )
 
 
