@@ -177,6 +177,11 @@ def matches(asked: Value, level: Value) -> bool:
     return bool(_meanings(asked) & _meanings(level))
 
 
+def is_one_of(value: Value, asked: Iterable[Value]) -> bool:
+    """Return whether a value is meant by one of those asked."""
+    return any(matches(each, value) for each in asked)
+
+
 def meaning(asked: Value) -> Value:
     """Return the number that an asked value means, else the value.
 

@@ -26,27 +26,22 @@ from fairgauge.question.readers import controls_as_strata
 from fairgauge.question.spec_file import Config, labels_come_later, with_config
 from fairgauge.question.specification import Spec, ask, check_names, refuse_candidates
 from fairgauge.reasons import Parameter
-from fairgauge.resolve.data_checks import (
-    alike_identifiers,
-    assumed_positive,
+from fairgauge.resolve.copy_checks import sensitive_outcomes
+from fairgauge.resolve.data_checks import likely_mistakes
+from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes
+from fairgauge.resolve.group_checks import numeric_groups, one_group, single_row_groups
+from fairgauge.resolve.group_counts import GroupCounts
+from fairgauge.resolve.name_checks import doubtful_names
+from fairgauge.resolve.people import by_person, count_people
+from fairgauge.resolve.person_checks import alike_identifiers, doubtful_dates, never_repeats
+from fairgauge.resolve.positive_checks import assumed_positive, unfavourable_positive
+from fairgauge.resolve.question_checks import (
     check_known,
-    doubtful_dates,
-    doubtful_names,
     group_texts,
-    likely_mistakes,
     limits_outside_range,
-    never_repeats,
-    numeric_groups,
-    one_group,
-    sensitive_outcomes,
-    single_row_groups,
-    unfavourable_positive,
     unmatched_groups,
     unmatched_rules,
 )
-from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes
-from fairgauge.resolve.group_counts import GroupCounts
-from fairgauge.resolve.people import by_person, count_people
 from fairgauge.resolve.resolution import resolve, resolve_groups
 from fairgauge.results.definitions import defined_by
 from fairgauge.results.estimates import Measured

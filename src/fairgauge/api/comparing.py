@@ -22,22 +22,20 @@ from fairgauge.question.option_docs import with_options
 from fairgauge.question.options import Options
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import MODELS_INSTEAD, Spec
-from fairgauge.resolve.data_checks import (
-    assumed_positive,
+from fairgauge.resolve.data_checks import likely_mistakes
+from fairgauge.resolve.excluded_rows import excluded_rows
+from fairgauge.resolve.group_checks import one_group, weightless_groups
+from fairgauge.resolve.group_counts import count_groups
+from fairgauge.resolve.outcome_checks import undecided_outcomes
+from fairgauge.resolve.outcomes import decide_task
+from fairgauge.resolve.person_checks import never_repeats
+from fairgauge.resolve.positive_checks import assumed_positive, unfavourable_positive
+from fairgauge.resolve.question_checks import (
     check_known,
     group_texts,
-    likely_mistakes,
     limits_outside_range,
-    never_repeats,
-    one_group,
-    undecided_outcomes,
-    unfavourable_positive,
     unmatched_rules,
-    weightless_groups,
 )
-from fairgauge.resolve.excluded_rows import excluded_rows
-from fairgauge.resolve.group_counts import count_groups
-from fairgauge.resolve.outcomes import decide_task
 from fairgauge.results.comparison import Comparison
 from fairgauge.results.model_comparison import ComparedData, ModelComparison
 from fairgauge.results.report import Report

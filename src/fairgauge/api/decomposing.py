@@ -43,23 +43,18 @@ from fairgauge.question.specification import (
     refuse_candidates,
     same_in_a_stratum,
 )
-from fairgauge.resolve.data_checks import (
-    assumed_positive,
-    controls_of_groups,
-    doubtful_names,
-    doubtful_strata,
-    many_strata,
-    missing_values,
-    ratios_of_signed_amounts,
-    single_row_groups,
-    strata_of_outcomes,
-    undecided_outcomes,
-    weightless_groups,
-)
+from fairgauge.resolve.copy_checks import controls_of_groups, strata_of_outcomes
 from fairgauge.resolve.excluded_rows import excluded_rows
+from fairgauge.resolve.group_checks import single_row_groups, weightless_groups
 from fairgauge.resolve.group_counts import GroupCounts, count_groups
+from fairgauge.resolve.missingness_checks import missing_values
+from fairgauge.resolve.name_checks import doubtful_names
+from fairgauge.resolve.outcome_checks import undecided_outcomes
 from fairgauge.resolve.outcomes import decide_task
+from fairgauge.resolve.positive_checks import assumed_positive
+from fairgauge.resolve.question_checks import ratios_of_signed_amounts
 from fairgauge.resolve.resolution import resolve
+from fairgauge.resolve.stratum_checks import doubtful_strata, many_strata
 from fairgauge.results.gap_decomposition import Decomposition, Gap
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now

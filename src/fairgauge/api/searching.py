@@ -40,17 +40,13 @@ from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.readers import read_word
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import Spec, ask, check_names
-from fairgauge.resolve.data_checks import (
-    assumed_positive,
-    doubtful_conditions,
-    doubtful_names,
-    mistaken_outcomes,
-    single_row_groups,
-    unfavourable_positive,
-)
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes
+from fairgauge.resolve.group_checks import single_row_groups
+from fairgauge.resolve.name_checks import doubtful_conditions, doubtful_names
+from fairgauge.resolve.outcome_checks import mistaken_outcomes
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.people import by_person, count_people
+from fairgauge.resolve.positive_checks import assumed_positive, unfavourable_positive
 from fairgauge.resolve.searched_features import (
     SCORE_BINS,
     SCORE_SUM,

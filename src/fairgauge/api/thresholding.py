@@ -13,12 +13,9 @@ from fairgauge.question.options import Options
 from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import Spec, refuse_candidates
-from fairgauge.resolve.data_checks import (
-    assumed_positive,
-    likely_mistakes,
-    unfavourable_positive,
-)
+from fairgauge.resolve.data_checks import likely_mistakes
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes
+from fairgauge.resolve.positive_checks import assumed_positive, unfavourable_positive
 from fairgauge.results.shown_result import made_now
 from fairgauge.results.threshold_choice import CountedData, ThresholdChoice
 

@@ -65,6 +65,11 @@ class CountTable:
     codes: Codes
     sums: Mapping[str, Sums]
 
+    @property
+    def cases(self) -> Sums:
+        """Return the cases of every cell: what its rows stand for."""
+        return self.sums.get("n", self.sums["rows"])
+
 
 def _first_bits(sums: Sums) -> Sums:
     """Return sums that are not whole to 16 bits, in a unit in which none is between two steps.
@@ -224,6 +229,10 @@ class Cube:
         cells = sum(len(table.codes) for table in self.tables)
         axes = ", ".join(f"{axis.role} {axis.column}" for axis in self.plan.axes)
         return f"<Cube of {self.rows:,} rows in {cells:,} cells: {axes}>"
+
+    def counts_together(self, *axes: Axis) -> bool:
+        """Return whether a table has all of several axes."""
+        return any(set(axes) <= set(table.axes) for table in self.tables)
 
     def marginal(self, axes: Sequence[Axis]) -> CountTable:
         """Return the counts by ``axes`` alone, from the smallest table that has them all.

@@ -18,7 +18,7 @@ from fairgauge.values import meaning, name_of
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from numpy.typing import NDArray
 
@@ -33,6 +33,7 @@ _MOST_JOINT_CANDIDATES = 4
 _MOST_COMPARED = 32
 """Cuts up to which comparing with each of them is faster than searching."""
 GRID = 1_000
+OUTCOMES = (Role.LABEL, Role.PREDICTION)
 LARGEST = 1e70
 """The fourth power of a larger number might not fit: in products of three or more factors, columns
 are kept within it."""
@@ -219,6 +220,16 @@ class Plan:
             if axis.role is role and column in (None, axis.column):
                 return axis
         return None
+
+    @property
+    def outcomes(self) -> tuple[Axis, ...]:
+        """Return the axes of label and prediction, those that are counted."""
+        return tuple(axis for role in OUTCOMES if (axis := self.axis(role)))
+
+    def axes_of(self, columns: Collection[str]) -> list[Axis]:
+        """Return the axes of columns, each of which may be counted as a stratum or as a feature."""
+        either = (Role.STRATUM, Role.FEATURE)
+        return [axis for axis in self.axes if axis.role in either and axis.column in columns]
 
     @property
     def joint(self) -> bool:
@@ -476,23 +487,22 @@ def _decision_axis(spec: Spec, score: str, median: float | None) -> Axis:
     return Axis(Role.PREDICTION, score, spec.threshold, closed, bounds=spec.score_range)
 
 
-_BOTH = (Role.LABEL, Role.PREDICTION)
 _REGRESSION_MOMENTS: tuple[tuple[str, tuple[Role, ...], tuple[Factor, ...]], ...] = (
     ("y", (Role.LABEL,), ("x",)),
     ("p", (Role.PREDICTION,), ("x",)),
     ("yy", (Role.LABEL,), ("x",) * 2),
     ("pp", (Role.PREDICTION,), ("x",) * 2),
-    ("gap", _BOTH, ("distance",)),
-    ("gap2", _BOTH, ("gap",) * 2),
+    ("gap", OUTCOMES, ("distance",)),
+    ("gap2", OUTCOMES, ("gap",) * 2),
     ("y3", (Role.LABEL,), ("x",) * 3),
     ("p3", (Role.PREDICTION,), ("x",) * 3),
-    ("gap3", _BOTH, ("gap",) * 3),
-    ("distance3", _BOTH, ("distance",) * 3),
+    ("gap3", OUTCOMES, ("gap",) * 3),
+    ("distance3", OUTCOMES, ("distance",) * 3),
     ("y4", (Role.LABEL,), ("x",) * 4),
     ("p4", (Role.PREDICTION,), ("x",) * 4),
-    ("gap4", _BOTH, ("gap",) * 4),
-    ("gap2_y", _BOTH, ("gap", "gap", "x")),
-    ("gap2_yy", _BOTH, ("gap", "gap", "x", "x")),
+    ("gap4", OUTCOMES, ("gap",) * 4),
+    ("gap2_y", OUTCOMES, ("gap", "gap", "x")),
+    ("gap2_yy", OUTCOMES, ("gap", "gap", "x", "x")),
 )
 """Powers up to the fourth: the precision of a mean square depends on the fourth."""
 

@@ -73,7 +73,7 @@ from fairgauge.measure.measure import reversed_scores
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.resolve.data_checks import one_group, weightless_groups
+from fairgauge.resolve.group_checks import one_group, weightless_groups
 from fairgauge.resolve.group_counts import GroupCounts, Histogram, without_group
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import References, admissible_groups, group_sizes

@@ -33,7 +33,7 @@ from fairgauge.measure._unlike_rows import UnlikeRows, unlike_rows
 from fairgauge.measure.measure import measure
 from fairgauge.measure.slices import Slice
 from fairgauge.question.specification import Spec
-from fairgauge.resolve.data_checks import ALMOST_ALL, share_determined
+from fairgauge.resolve.copy_checks import ALMOST_ALL, share_determined
 from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.gap_decomposition import (

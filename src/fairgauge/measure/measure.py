@@ -67,7 +67,7 @@ from fairgauge.question.features import Ordered
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.asked_metrics import AskedMetric, asked_rates
-from fairgauge.resolve.data_checks import (
+from fairgauge.resolve.group_checks import (
     few_published,
     one_group,
     unlike_amounts,

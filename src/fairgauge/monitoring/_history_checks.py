@@ -40,10 +40,10 @@ from fairgauge.monitoring.periods import (
     ordinal,
     slot_of,
 )
-from fairgauge.question.category_words import is_one_of, means_missing, no_outcomes
+from fairgauge.question.category_words import means_missing, no_outcomes
 from fairgauge.results.monitor_results import FEWEST_PERIODS, HistoryFinding, HistoryProblem
 from fairgauge.stats.arrays import Array
-from fairgauge.values import Value
+from fairgauge.values import Value, is_one_of
 
 _COINCIDENCE = 1e-4
 _ROWS_OF_ONE_VALUE = 50

@@ -24,7 +24,7 @@ from fairgauge.enums import Role, Task
 from fairgauge.errors import DataError, listing, quote
 from fairgauge.monitoring.periods import Period
 from fairgauge.question.specification import Spec
-from fairgauge.resolve.data_checks import agreeing_rows
+from fairgauge.resolve.copy_checks import agreeing_rows
 from fairgauge.resolve.excluded_rows import excluded_rows
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.results.monitor_results import PeriodRows, Point, is_gone, periods_without_value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-from fairgauge.values import Value, matches, name_of
+from fairgauge.values import Value, is_one_of, name_of
 
 _TOTAL = re.compile(
     r"^((grand |sub-?)?(totals?|overall|sum)\b"
@@ -81,6 +81,7 @@ _ADVERSE = re.compile(
     r"|terminat|\bnot[ _-]?(select|hire|pass|approv|accept|admit|advanc|invit|promot|offer|qualif)",
     re.IGNORECASE,
 )
+_NO = re.compile(r"no|n|false|negative", re.IGNORECASE)
 _REVOKED = re.compile(r"revok|rescind|cancel|expir", re.IGNORECASE)
 _NEGATED = re.compile(
     r"\b(?:not|no|non|never|without|cannot|un|dis|\w+n['\u2019]t)"
@@ -93,6 +94,11 @@ _GRANTED = re.compile(r"\b(pre)?(approv|grant|originat|accept|admit|admission|aw
 def is_adverse(name: str) -> bool:
     """Return whether a value is the unfavourable outcome, or a column has it as its 1."""
     return bool(_ADVERSE.search(name))
+
+
+def is_no(name: str) -> bool:
+    """Return whether a value is a plain no: its column decides whether that is unfavourable."""
+    return bool(_NO.fullmatch(name))
 
 
 def resembles(value: Value, stated: Value) -> bool:
@@ -113,20 +119,6 @@ def resembles(value: Value, stated: Value) -> bool:
         return False
     longer = text != asked and re.search(rf"(?<!\w){re.escape(asked)}(?!\w)", text)
     return bool(longer or (_GRANTED.search(text) and _GRANTED.search(_NEGATED.sub(" ", asked))))
-
-
-def two_codes(values: Iterable[Value]) -> tuple[int, ...]:
-    """Return 0 and 1, or 1 and 2, where these alone of successive numbers are among the values.
-
-    Other numbers beside them are often codes of missing values.
-
-    >>> two_codes([0, 1, -999]), two_codes(["1", "2", "9"]), two_codes([0, 1, 2])
-    ((0, 1), (1, 2), ())
-    """
-    known = [*values]
-    first = next((n for n in (0, 1) if is_one_of(n, known)), 2)
-    held = [is_one_of(n, known) for n in range(first, first + 3)]
-    return (first, first + 1) if held == [True, True, False] else ()
 
 
 _CODE_OF_NO_NUMBER = re.compile(r"-(1|99?)|-?(7{3,}|8{3,}|9{3,})")
@@ -173,27 +165,28 @@ def codes_of_missing(values: Iterable[Value]) -> list[Value]:
     return [known[name] for name in codes if not min(others) <= int(name) <= max(others) + 1]
 
 
-def codes_of_no_outcome(values: Iterable[Value]) -> tuple[list[Value], list[Value]]:
-    """Return the outcomes that are often codes of missing ones, and those that they stand beside.
+def no_outcomes(values: Iterable[Value]) -> list[Value]:
+    """Return the outcomes that are of no decision, or often codes of missing ones.
 
-    >>> codes_of_no_outcome([0, 1, 0.5]), codes_of_no_outcome(["yes", "no", "9999", "n/a"])
-    (([0.5], [0, 1]), (['9999'], ['yes', 'no']))
-    >>> codes_of_no_outcome([1, 2, 3, 9999]), codes_of_no_outcome(["1st", "2nd"])
-    (([9999], [1, 2, 3]), ([], ['1st', '2nd']))
+    Beside 0 and 1, or 1 and 2, where these alone of successive numbers are among the outcomes,
+    every other one is such a code.
+
+    >>> no_outcomes([0, 1, 0.5]), no_outcomes(["yes", "no", "9999", "n/a"])
+    ([0.5], ['9999', 'n/a'])
+    >>> no_outcomes(["1", "2", "9"]), no_outcomes([0, 1, 2]), no_outcomes([1, 2, 3, 9999])
+    (['9'], [], [9999])
+    >>> no_outcomes(["1st", "2nd"])
+    []
     """
-    known = [value for value in values if not is_undecided(value)]
-    codes: Collection[Value] = codes_of_missing(known)
-    if two := two_codes(known):
-        codes = [value for value in known if not is_one_of(value, two)]
+    every = [*values]
+    known = [value for value in every if not is_undecided(value)]
+    codes = codes_of_missing(known)
+    first = next((n for n in (0, 1) if is_one_of(n, known)), 2)
+    if [is_one_of(n, known) for n in range(first, first + 3)] == [True, True, False]:
+        codes = [value for value in known if not is_one_of(value, (first, first + 1))]
     elif any(isinstance(value, str) and re.search(r"[^\W\d_]", value) for value in known):
         codes = [value for value in known if _CODE_OF_MISSING.fullmatch(name_of(value))]
-    return list(codes), [value for value in known if value not in codes]
-
-
-def no_outcomes(values: Collection[Value]) -> list[Value]:
-    """Return the outcomes that are of no decision, or codes of missing ones."""
-    codes, _ = codes_of_no_outcome(values)
-    return [value for value in values if value in codes or is_undecided(value)]
+    return [value for value in every if value in codes or is_undecided(value)]
 
 
 _ALSO_CLASSES = {"none", "nil"}
@@ -226,8 +219,3 @@ def may_be_codes(values: Collection[Value]) -> bool:
     (True, False, False)
     """
     return len(values) <= _MOST_CODES and all(isinstance(each, int) for each in values)
-
-
-def is_one_of(value: Value, values: Iterable[Value]) -> bool:
-    """Return whether a value means one of several."""
-    return any(matches(each, value) for each in values)

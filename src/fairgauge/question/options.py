@@ -61,10 +61,11 @@ from fairgauge.question.option_types import (
     number,
     word,
 )
+from fairgauge.question.recoding import Recoding, write_recodings
 from fairgauge.question.wording import DOCUMENT_KEYS, Document, Words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from fairgauge.catalogue.comparisons import Metric
@@ -72,7 +73,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.question.conditions import Conditions
     from fairgauge.question.probabilities import Probabilities
-    from fairgauge.question.recoding import Recoding, Recodings
+    from fairgauge.question.recoding import Recodings
     from fairgauge.question.rules import Rule
     from fairgauge.values import Json, Value
 
@@ -364,9 +365,19 @@ class Spec:
         """Return whether people are counted, each once, in place of rows."""
         return self.person is not None and self.per_person is not Person.EACH
 
+    @property
+    def groups_missing(self) -> bool:
+        """Return whether rows without a group are a group of their own."""
+        return self.missing is Missing.GROUP or self.profile.rules.missing_facet_is_reference
+
     def recoding(self, column: str) -> Recoding | None:
         """Return the categories of a column, None where its values are counted as they are."""
         return next((each for each in self.recode if each.column == column), None)
+
+    def recoding_line(self, column: str, suggested: Mapping[str, Iterable[Value]]) -> str:
+        """Return a suggested recoding as written: in one block with the values that are recoded."""
+        recoding = self.recoding(column)
+        return write_recodings({column: recoding.joined(suggested) if recoding else suggested})[0]
 
     def no_numbers(self, column: str) -> tuple[Value, ...]:
         """Return the values of a column of numbers that are none, as rows without one are.

@@ -73,6 +73,15 @@ class Recoding:
         # categories are texts, and a column is numbers only if all of it is, as in a file of texts
         return typed_texts([None if value is None else name_of(value) for value in found])
 
+    def joined(self, more: Mapping[str, Iterable[Value]]) -> dict[str, list[Value]]:
+        """Return the categories with further values, each once."""
+        found = {name: list(values) for name, values in self.categories}
+        for name, values in more.items():
+            into = next((n for n in map(name_of, values) if n in found), name)
+            held = found.setdefault(into, [])
+            held += [value for value in values if name_of(value) not in map(name_of, held)]
+        return found
+
     def unseen(self, values: Iterable[Value]) -> list[str]:
         """Return the listed values that a column does not have; blanks may have been missing."""
         seen = {name_of(value) for value in values if value is not None}

@@ -8,7 +8,7 @@ import numpy as np
 
 from fairgauge.cube.cube import Cube, Sums, rows_of_no_weight
 from fairgauge.cube.plan import Axis
-from fairgauge.enums import DiagnosticCode, Missing, Role, Uncounted
+from fairgauge.enums import DiagnosticCode, Role, Uncounted
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.results.scopes import Diagnostic
@@ -60,8 +60,8 @@ def excluded_rows(
         missing = int(rows[absent].sum())
         known = ~absent[joint.codes[:, joint.axes.index(axis)]] if axis in joint.axes else None
         if axis.role is Role.FEATURE:
-            kept = spec.missing is Missing.GROUP or spec.profile.rules.missing_facet_is_reference
             apart = np.isin([*axis.names(cube.levels[axis]), ""], spec.exclude_groups)
+            kept = spec.groups_missing
             if known is not None:
                 any_feature |= (known | kept) & ~apart[joint.codes[:, joint.axes.index(axis)]]
             if not kept:

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from fairgauge.cube.cube import Cube, aggregate
 from fairgauge.cube.identifiers import placeholders, spellings_of
-from fairgauge.cube.plan import Axis, Plan
+from fairgauge.cube.plan import OUTCOMES, Axis, Plan
 from fairgauge.enums import Person, Role, Task, Uncounted
 from fairgauge.errors import DataError, Problem, SpecError, quote
 from fairgauge.question.category_words import means_no_outcome
 from fairgauge.question.features import Ordered
-from fairgauge.question.recoding import UNKNOWN, write_recodings
+from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.resolve._far_dates import far_dates
 from fairgauge.resolve.group_counts import unknown_levels
@@ -32,7 +32,6 @@ Codes = NDArray[np.int64]
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?")
 _DAY = len("2026-01-31")
-_OUTCOMES = (Role.LABEL, Role.PREDICTION)
 
 
 def by_person(plan: Plan, spec: Spec) -> Plan:
@@ -68,7 +67,7 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
     order = codes[table.axes[-1]] if spec.order is not None else np.zeros_like(person)
     far: tuple[tuple[Value, int], ...] = ()
     if spec.order is not None:
-        _check_order(rows, table.axes[-1])
+        _check_order(rows, table.axes[-1], spec)
         far = far_dates(rows.levels[table.axes[-1]], rows.rows_by_level()[table.axes[-1]][:-1])
     named = person >= 0
     if len(named) and not named.any():
@@ -81,7 +80,7 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
     groups = {
         axis: _only_value(known[axis], of, len(people))
         for axis in plan.axes
-        if axis.role not in _OUTCOMES
+        if axis.role not in OUTCOMES
     }
     for axis, (_, several) in groups.items():
         if axis.role is Role.STRATUM and several.any():
@@ -144,7 +143,7 @@ def _decisions(
     people: int,
 ) -> tuple[dict[Axis, Codes], dict[str, int]]:
     """Return what counts of every person's decisions; and of how many people that is not known."""
-    axes = [axis for axis in plan.axes if axis.role in _OUTCOMES]
+    axes = [axis for axis in plan.axes if axis.role in OUTCOMES]
     if spec.per_person is Person.LAST:
         complete = np.all([known[axis] >= 0 for axis in axes], axis=0)
         newest = np.full(people, -2)
@@ -188,7 +187,7 @@ def _favour(rows: Cube, plan: Plan, spec: Spec, axis: Axis) -> Codes:
     return np.append(mask.astype(np.int64), -1)
 
 
-def _check_order(rows: Cube, axis: Axis) -> None:
+def _check_order(rows: Cube, axis: Axis, spec: Spec) -> None:
     """Check that the values of an order have one: numbers, or dates in ISO form."""
     texts = [value for value in rows.levels[axis] if isinstance(value, str)]
     wrong = [value for value in texts if not _is_date(value)]
@@ -199,7 +198,7 @@ def _check_order(rows: Cube, axis: Axis) -> None:
             f"{quote(shown)}, which is neither a number nor a date of the form 2026-01-31"
         )
         if means_no_outcome(shown) or _DATE.fullmatch(shown):
-            line = write_recodings({axis.column: {UNKNOWN: [shown]}})[0]
+            line = spec.recoding_line(axis.column, {UNKNOWN: [shown]})
             message += f"; if it means that no date is known: --recode '{line}' (recode)"
         raise DataError(message)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.cube import CountTable, Cube
-from fairgauge.cube.plan import Axis
+from fairgauge.cube.plan import OUTCOMES, Axis
 from fairgauge.enums import Role
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.question.probabilities import Probabilities
@@ -24,7 +24,6 @@ Floats = NDArray[np.float64]
 
 COUNTED, AMONG, OTHER = range(3)
 """The kinds of rows of a rate: those that it counts, the others among them, and further rows."""
-_OUTCOMES = (Role.LABEL, Role.PREDICTION)
 _UNKNOWN = -1
 
 
@@ -189,7 +188,7 @@ class UnrecordedGroups:
         return axis
 
     def _axes(self) -> list[Axis]:
-        axes = [self.cube.plan.axis(role) for role in _OUTCOMES]
+        axes = [self.cube.plan.axis(role) for role in OUTCOMES]
         known = self.asked.known
         axes.append(self.cube.plan.axis(Role.KNOWN, known) if known else None)
         return [axis for axis in axes if axis is not None] + [*self._strata, self._proxy]
@@ -251,7 +250,7 @@ class UnrecordedGroups:
         """Return the kind of the rows of each entry, -1 where what the rate needs is missing."""
         masks = {Role.LABEL: outcome.labels, Role.PREDICTION: outcome.predictions}
         positive, known = {}, np.ones(len(table.codes), dtype=bool)
-        for role in _OUTCOMES:
+        for role in OUTCOMES:
             axis = next((axis for axis in table.axes if axis.role is role), None)
             if axis is None:
                 positive[role] = np.ones(len(table.codes), dtype=bool)

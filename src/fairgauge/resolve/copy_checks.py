@@ -1,0 +1,167 @@
+"""Checks of columns that equal, or determine, a column that they are compared or adjusted with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Container, Iterator
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from fairgauge.cube.cube import Cube, Sums
+from fairgauge.cube.plan import Axis
+from fairgauge.enums import DiagnosticCode, Role
+from fairgauge.question.specification import Spec
+from fairgauge.reasons import FEWEST_ROWS
+from fairgauge.resolve.outcomes import decide_task, outcome_masks
+from fairgauge.results.scopes import Diagnostic
+from fairgauge.values import Value, matches, name_of
+
+ALMOST_ALL = 0.95
+"""The share of the rows of each outcome from which strata determine it, as a copy with mistakes."""
+_FEWEST_DETERMINED = 10
+"""Rows of a stratum below which all have one outcome often, whatever the stratum."""
+
+
+def prediction_is_label(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of a prediction column that is the label column, or equals it in every row."""
+    label, prediction = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
+    if label is None or prediction is None or label.bins or prediction.bins:
+        return
+    counted, equal = _always_equal(cube, label, prediction)
+    if equal or spec.label == spec.prediction:
+        yield Diagnostic.warning(
+            DiagnosticCode.PREDICTION_IS_LABEL,
+            column=spec.prediction,
+            label=spec.label,
+            rows=counted,
+        )
+
+
+def copied_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of sensitive features that equal the label or the prediction in every row."""
+    outcomes = [axis for axis in cube.plan.outcomes if not axis.bins]
+    for axis in cube.plan.axes:
+        if axis.role is not Role.FEATURE or axis.bins:
+            continue
+        if axis.column in (spec.label, spec.prediction, spec.score):
+            continue  # which `sensitive_outcomes` reports
+        for outcome in outcomes:
+            if not cube.counts_together(axis, outcome):
+                continue
+            rows, equal = _always_equal(cube, axis, outcome)
+            if equal:
+                yield Diagnostic.warning(
+                    DiagnosticCode.SENSITIVE_IS_OUTCOME,
+                    column=axis.column,
+                    role=str(outcome.role),
+                    outcome=outcome.column,
+                    rows=rows,
+                )
+                break
+
+
+def sensitive_outcomes(spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of sensitive features that are the label, the prediction or the score."""
+    outcomes = {Role.LABEL: spec.label, Role.PREDICTION: spec.prediction, Role.SCORE: spec.score}
+    single = [each.column for each in spec.sensitive]
+    crossed = [column for columns in spec.intersections for column in columns]
+    for column in dict.fromkeys([*single, *crossed]):
+        role = next((role for role, outcome in outcomes.items() if outcome == column), None)
+        if role is not None:
+            yield Diagnostic.warning(
+                DiagnosticCode.SENSITIVE_IS_OUTCOME, column=column, role=str(role)
+            )
+
+
+def _always_equal(cube: Cube, axis: Axis, other: Axis) -> tuple[int, bool]:
+    """Return how many rows have a value of two columns, and whether these are equal in all of them.
+
+    A few rows, or a column of one value, may be equal by coincidence: they are not.
+    """
+    apart, same = agreeing_rows(cube, axis, other)
+    several = len(cube.levels[axis]) > 1
+    # with fewer rows, even a good prediction may equal the label in every one
+    return apart + same, not apart and same >= FEWEST_ROWS and several
+
+
+def agreeing_rows(
+    cube: Cube,
+    axis: Axis,
+    other: Axis,
+    agree: Callable[[Value, Value], bool] = matches,
+    unknown: Container[str] = (),
+) -> tuple[int, int]:
+    """Return the rows in which the known values of two columns differ, and in which they agree."""
+    found = [0, 0]
+    table = cube.marginal([axis, other])
+    for (i, j), rows in zip(table.codes.tolist(), table.sums["rows"].tolist(), strict=True):
+        if min(i, j) >= 0:
+            one, two = cube.levels[axis][i], cube.levels[other][j]
+            if name_of(one) not in unknown and (other.bounds or name_of(two) not in unknown):
+                found[agree(one, two)] += int(rows)
+    return found[0], found[1]
+
+
+def strata_of_outcomes(
+    cube: Cube,
+    spec: Spec,
+    columns: Collection[str],
+    roles: Collection[Role],
+    controls: Collection[str] = (),
+) -> Iterator[Diagnostic]:
+    """Warn of columns each value of which has almost one outcome alone, both outcomes included."""
+    if cube.min_cell is not None:
+        return
+    masks = outcome_masks(cube, spec, decide_task(cube, spec))
+    for stratum, outcome in product(cube.plan.axes_of(columns), cube.plan.outcomes):
+        if outcome.role not in roles or not cube.counts_together(stratum, outcome):
+            continue
+        table = cube.marginal([stratum, outcome])
+        held = (table.codes >= 0).all(axis=1)
+        (level, code), rows = table.codes[held].T, table.cases[held]
+        every = np.bincount(level, rows).astype(np.float64)
+        labels = outcome.role is Role.LABEL
+        of_masks = (each.labels if labels else each.predictions for each in masks)
+        positive = (np.bincount(level, rows * mask[code]) for mask in of_masks)
+        share = max(share_determined(each.astype(np.float64), every) for each in positive)
+        if share >= ALMOST_ALL:
+            of_control: dict[str, Any] = {"control": True} if stratum.column in controls else {}
+            yield Diagnostic.warning(
+                DiagnosticCode.STRATUM_IS_OUTCOME,
+                column=stratum.column,
+                outcome=outcome.column,
+                share=share,
+                **of_control,
+            )
+
+
+def share_determined(positive: Sums, rows: Sums) -> float:
+    """Return the smaller share of both outcomes that are those of most rows of their stratum.
+
+    >>> share_determined(np.array([98.0, 0.0, 2.0]), np.array([100.0, 60.0, 2.0]))
+    0.967741935483871
+    """
+    negative = rows - positive
+    if not positive.sum() or not negative.sum():
+        return 0.0
+    held = rows >= _FEWEST_DETERMINED
+    alike = positive[held & (positive > negative)], negative[held & (negative > positive)]
+    return float(min(alike[0].sum() / positive.sum(), alike[1].sum() / negative.sum()))
+
+
+def controls_of_groups(cube: Cube, spec: Spec, controls: Collection[str]) -> Iterator[Diagnostic]:
+    """Warn of controls of which no value has rows of two groups of a feature."""
+    for name, feature in spec.recorded.items():
+        groups = [
+            a for a in cube.plan.axes if a.role is Role.FEATURE and a.column in feature.columns
+        ]
+        for control in cube.plan.axes_of(controls):
+            if not cube.counts_together(control, *groups):
+                continue
+            table = cube.marginal([control, *groups])
+            held = table.codes[(table.codes >= 0).all(axis=1) & (table.sums["rows"] > 0)]
+            if len(held) > 1 and len(np.unique(held[:, 0])) == len(held):
+                yield Diagnostic.warning(
+                    DiagnosticCode.STRATUM_IS_GROUP, name, column=control.column
+                )

@@ -1,0 +1,116 @@
+"""Checks of groups and strata that are missing in rows: oftener with one outcome than another."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from fairgauge.cube.cube import Cube, Sums
+from fairgauge.cube.plan import OUTCOMES, Axis
+from fairgauge.enums import DiagnosticCode, Role
+from fairgauge.question.specification import Spec
+from fairgauge.reasons import FEWEST_ROWS
+from fairgauge.resolve.group_counts import unknown_levels
+from fairgauge.results.scopes import Diagnostic
+from fairgauge.stats.arrays import Mask
+from fairgauge.stats.cluster_robust import largest_design_effect
+from fairgauge.stats.significance import homogeneity
+
+MARGIN, HARDLY_CHANCE = 0.02, 1e-3
+"""How far apart shares are, and the p-value of a table's least, to be warned of."""
+_MANY_MISSING = 0.05
+"""The share of rows without a stratum from which they are warned of."""
+
+
+def missing_values(cube: Cube, spec: Spec, strata: Collection[str]) -> Iterator[Diagnostic]:
+    """Warn of groups and strata that are missing more often with one outcome than with another.
+
+    Of strata, which no other note counts, also where many rows lack them, or of one group more.
+    """
+    if cube.min_cell is not None:
+        return
+    recorded = () if spec.groups_missing else spec.recorded.values()
+    features = {column for feature in recorded for column in feature.columns}
+    unit = {"unit": "people"} if spec.of_people else {"unit": "cases"} if spec.count else {}
+    axes = cube.plan.axes_of({*strata, *features})
+    for axis in axes:
+        absent = np.append(unknown_levels(axis, cube.levels[axis], spec), True)  # code -1 is last
+        table = cube.marginal([axis])
+        rows, total = int(table.cases[absent[table.codes[:, 0]]].sum()), int(table.cases.sum())
+        if not rows:
+            continue
+        level = HARDLY_CHANCE / len(axes)
+        apart, by_group = (
+            max(_apart(cube, axis, absent, roles, level), key=_distance, default={})
+            for roles in (OUTCOMES, (Role.FEATURE,))
+        )
+        if axis.column not in strata:
+            if apart:
+                yield Diagnostic.warning(
+                    DiagnosticCode.UNEQUALLY_MISSING, axis.column, **apart, **unit
+                )
+            continue
+        if apart or by_group or rows >= max(1, _MANY_MISSING * total):
+            yield Diagnostic.warning(
+                DiagnosticCode.MISSING_STRATA,
+                column=axis.column,
+                rows=rows,
+                total=total,
+                **apart,
+                **{f"group_{name}": value for name, value in by_group.items()},
+                **unit,
+            )
+
+
+def _distance(apart: Mapping[str, Any]) -> float:
+    return float(apart["most_share"] - apart["least_share"])
+
+
+def _apart(
+    cube: Cube, axis: Axis, absent: Mask, roles: Sequence[Role], level: float
+) -> Iterator[dict[str, Any]]:
+    """Yield how often values are ``absent`` by columns of some roles, where that differs.
+
+    They differ by a margin, and at a ``level`` of the chi-square test.
+    """
+    for column, names, lacking, every, p in shares_by(cube, axis, absent, roles):
+        share = lacking / every
+        if np.ptp(share) >= MARGIN and p < level:
+            most, least = int(np.argmax(share)), int(np.argmin(share))
+            yield {
+                "outcome": column,
+                "most": names[most],
+                "most_share": float(share[most]),
+                "least": names[least],
+                "least_share": float(share[least]),
+                "p": p,
+            }
+
+
+def shares_by(
+    cube: Cube, axis: Axis, marked: Mask, roles: Sequence[Role]
+) -> Iterator[tuple[str, list[str], Sums, Sums, float]]:
+    """Yield the rows of ``marked`` values, and all, of the large levels of columns of some roles.
+
+    Beside them are the column, the names of the levels, and the p-value of the test of equal
+    shares. Rows of one cluster are alike: they count as so many as there are clusters, if unequal.
+    """
+    cluster, alike = cube.plan.axis(Role.CLUSTER), 1.0
+    if cluster is not None:
+        of_cluster = cube.marginal([cluster])
+        alike = largest_design_effect(of_cluster.cases[of_cluster.codes[:, 0] >= 0])
+    for other in [a for a in cube.plan.axes if a.role in roles and not a.bins]:
+        if not cube.counts_together(axis, other):
+            continue
+        table = cube.marginal([axis, other])
+        known = table.codes[:, 1] >= 0
+        codes, rows = table.codes[known], table.cases[known]
+        every = np.bincount(codes[:, 1], rows).astype(np.float64)
+        having = np.bincount(codes[:, 1], rows * marked[codes[:, 0]]).astype(np.float64)
+        held = np.flatnonzero(every >= FEWEST_ROWS)
+        if len(held) > 1:
+            names = other.names(cube.levels[other])
+            p = float(homogeneity(having[held] / alike, every[held] / alike)[1])
+            yield other.column, [names[i] for i in held], having[held], every[held], p

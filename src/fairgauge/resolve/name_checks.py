@@ -1,0 +1,297 @@
+"""Checks of names: those that mean a missing value, and several that may be one category."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from fairgauge.cube.cube import Cube, Sums
+from fairgauge.cube.levels import with_rows
+from fairgauge.cube.plan import Axis
+from fairgauge.enums import DiagnosticCode, Ends, Role
+from fairgauge.question.category_words import codes_of_missing, means_missing
+from fairgauge.question.conditions import Range, RowCondition
+from fairgauge.question.recoding import UNKNOWN, Recoding
+from fairgauge.question.specification import Spec
+from fairgauge.resolve.group_counts import unknown_levels
+from fairgauge.resolve.question_checks import unmatched
+from fairgauge.results.scopes import Diagnostic
+from fairgauge.values import Value, canonical, is_one_of, matches, name_of, spelling
+
+_SEPARATORS = re.compile(
+    r"(?<=[^\W\d_])\s*-\s*(?=[^\W\d_])|(?<!\d)[\s_/,.;:&'\"()]+|[\s_/,.;:&'\"()]+(?!\d)"
+    r"|\b(?:or|and)\b",
+    re.IGNORECASE,
+)
+"""What spellings differ in: not signs, or what stands between digits ("<40" and ">40", "A+")."""
+MOST_SPELLED = 200
+"""Values of a column up to which spellings are compared: names of places or people are not."""
+_OF_HMDA = (8888, 9999)
+"""Not applicable; and no co-applicant: a column has both."""
+
+
+class _TextValue(NamedTuple):
+    """A text of a column, its number of rows, and the group or outcome that it means."""
+
+    column: str
+    text: str
+    rows: int
+    meaning: Hashable
+
+
+def doubtful_names(
+    cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
+) -> Iterator[Diagnostic]:
+    """Warn of names that mean a missing value, and of several that may be one group or outcome."""
+    groups = _known_groups(cube, spec, rows_by_level)
+    outcomes = [
+        _TextValue(axis.column, level, rows, _outcome(level, spec))
+        for axis in cube.plan.outcomes
+        if not axis.bins
+        for level, rows in with_rows(cube.levels[axis], rows_by_level[axis])
+        if isinstance(level, str)
+    ]
+    for each in (
+        *_missing_markers(cube, spec, groups),
+        *_coded_numbers(cube, spec),
+        *_same_names(spec, groups, outcomes),
+        *_unseen_values(cube, spec),
+        *_recodings(cube, spec, rows_by_level, groups),
+        *_outcome_recodings(outcomes, spec),
+    ):
+        yield each.of_people() if spec.of_people else each
+
+
+def _known_groups(
+    cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
+) -> dict[Axis, list[tuple[Value, int]]]:
+    """Return the values of features that are not cut: those not excluded, each with its rows."""
+    known = {}
+    for axis in cube.plan.axes:
+        if axis.role is Role.FEATURE and not axis.bins:
+            unknown = unknown_levels(axis, cube.levels[axis], spec)
+            levels = with_rows(cube.levels[axis], rows_by_level[axis])
+            known[axis] = [
+                each
+                for each, missing in zip(levels, unknown, strict=True)
+                if not missing and name_of(each[0]) not in spec.exclude_groups
+            ]
+    return known
+
+
+def _missing_markers(
+    cube: Cube, spec: Spec, groups: Mapping[Axis, list[tuple[Value, int]]]
+) -> Iterator[Diagnostic]:
+    """Warn of groups whose names, or codes, usually mean a missing value."""
+    for axis, levels in groups.items():
+        codes = [] if spec.feature(axis.column).values else codes_of_missing(cube.levels[axis])
+        for level, rows in levels:
+            if means_missing(level) or level in codes:
+                yield Diagnostic.warning(
+                    DiagnosticCode.MISSING_MARKER, axis.column, value=level, rows=rows
+                )
+
+
+def doubtful_conditions(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of values that conditions exclude, and that are spelt nearly as one they ask for."""
+    asked = {each.column: each.to_text() for each in spec.where}
+    for column, value, rows in cube.undecided:
+        if value:
+            yield Diagnostic.warning(
+                DiagnosticCode.SPELT_OTHERWISE,
+                column=column,
+                value=value,
+                rows=rows,
+                condition=asked[column],
+            )
+
+
+def _coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of numbers at the ends of columns that are often codes of missing ones.
+
+    Columns whose rows a condition chooses are not warned of: the ends are those of all rows.
+    """
+    chosen = {each.column for each in spec.where}
+    for column, end in sorted(cube.ends):
+        if column in chosen:
+            continue
+        value = canonical(end)
+        role = {spec.count: "count", spec.weight: "weight"}.get(column)
+        if role:  # which cannot be recoded
+            line = RowCondition(column, (Range(-math.inf, end, Ends.NEITHER),)).to_text()
+            yield Diagnostic.warning(
+                DiagnosticCode.CODED_NUMBERS, column=column, value=value, line=line, role=role
+            )
+            continue
+        whole = [cube.levels[a] for a in cube.plan.axes if a.column == column and not a.cuts]
+        codes = [
+            code
+            for code in (_OF_HMDA if value in _OF_HMDA else (value,))
+            if all(code in levels for levels in whole)
+        ]
+        line = spec.recoding_line(column, {UNKNOWN: codes})
+        yield Diagnostic.warning(
+            DiagnosticCode.CODED_NUMBERS, column=column, value=value, line=line
+        )
+
+
+def _same_names(
+    spec: Spec,
+    groups: Mapping[Axis, list[tuple[Value, int]]],
+    outcomes: Iterable[_TextValue],
+) -> Iterator[Diagnostic]:
+    """Warn of different groups or outcomes whose names differ only in case or spaces."""
+    for axis, levels in groups.items():
+        sets = spec.feature(axis.column).values
+        texts = [
+            _TextValue(axis.column, level, rows, _value_set(level, sets))
+            for level, rows in levels
+            if isinstance(level, str)
+        ]
+        yield from _alike(texts, axis.column)
+    yield from _alike(outcomes, counted=not spec.of_people)
+
+
+def _value_set(level: str, sets: Sequence[Sequence[Value]]) -> Hashable:
+    """Return the group of a level: the position of its value set, or itself without value sets."""
+    if not sets:
+        return level
+    return next((i for i, values in enumerate(sets) if is_one_of(level, values)), None)
+
+
+def _outcome(level: str, spec: Spec) -> Hashable:
+    """Return whether a level is favourable, or its class where none is stated."""
+    if isinstance(spec.positive, tuple) and spec.positive:
+        return is_one_of(level, spec.positive)
+    return next((value for value in (0, 1) if matches(value, level)), level)  # "True", "true"
+
+
+def _alike(
+    texts: Iterable[_TextValue], feature: str | None = None, *, counted: bool = True
+) -> Iterator[Diagnostic]:
+    """Warn once for each set of similar texts with different meanings."""
+    alike: dict[str, list[_TextValue]] = {}
+    for each in texts:
+        alike.setdefault(spelling(each.text), []).append(each)
+    for several in alike.values():
+        if len({each.meaning for each in several}) > 1:
+            yield Diagnostic.warning(
+                DiagnosticCode.SAME_NAMES,
+                feature,
+                values=tuple(each.text for each in several),
+                rows=tuple(each.rows for each in several if counted),
+                columns=tuple(each.column for each in several),
+            )
+
+
+def _unseen_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of values that are recoded and that the data do not have."""
+    for column, value in sorted(cube.unseen):
+        known = [name_of(v) for a in cube.plan.axes if a.column == column for v in cube.levels[a]]
+        recoding = spec.recoding(column)
+        left_over = [name for name in known if recoding and name not in recoding.names]
+        yield unmatched(f"recode.{column}", value, left_over or known)
+
+
+def _recodings(
+    cube: Cube,
+    spec: Spec,
+    rows_by_level: Mapping[Axis, Sums],
+    groups: Mapping[Axis, list[tuple[Value, int]]],
+) -> Iterator[Diagnostic]:
+    """Check recodings against the data, and suggest those that the spellings of groups call for."""
+    for axis in cube.plan.axes:
+        if axis.bins or axis.role is Role.CLUSTER:
+            continue
+        if recoding := spec.recoding(axis.column):
+            yield from _left_over(recoding, with_rows(cube.levels[axis], rows_by_level[axis]))
+        if axis in groups and not spec.feature(axis.column).values:
+            texts = {level: rows for level, rows in groups[axis] if isinstance(level, str)}
+            if suggested := _suggested(texts):
+                yield _recoding(axis.column, suggested, spec)
+
+
+def _left_over(recoding: Recoding, levels: Sequence[tuple[Value, int]]) -> Iterator[Diagnostic]:
+    """Note the values that a recoding leaves; warn of those spelt nearly as what it recodes."""
+    left = {name_of(v): rows for v, rows in levels if name_of(v) not in recoding.names}
+    mapped = {spelling(name) for name in recoding.category_of if name.strip()}
+    alike = tuple(name for name in left if spelling(name) in mapped)
+    if alike or (left and recoding.names):
+        made = Diagnostic.warning if alike else Diagnostic.note
+        yield made(
+            DiagnosticCode.NOT_RECODED,
+            recoding.column,
+            values=alike or tuple(left),
+            rows=tuple(left[name] for name in alike or left),
+            alike=bool(alike),
+        )
+
+
+def _recoding(column: str, suggested: Mapping[str, list[str]], spec: Spec) -> Diagnostic:
+    """Suggest to recode the values of a column."""
+    line = spec.recoding_line(column, suggested)
+    return Diagnostic.warning(DiagnosticCode.RECODING, column, line=line)
+
+
+def _outcome_recodings(texts: Sequence[_TextValue], spec: Spec) -> Iterator[Diagnostic]:
+    """Suggest recodings of labels and predictions of which two spellings are two outcomes."""
+    rows: dict[str, int] = {}
+    for each in texts:
+        rows[each.text] = rows.get(each.text, 0) + each.rows
+    columns: dict[str, dict[str, list[str]]] = {}
+    for best, values in _suggested(rows).items():
+        alike = [each for each in texts if each.text in values]
+        if best == UNKNOWN or len({each.meaning for each in alike}) == 1:
+            continue
+        # what is stated as favourable stays the name, so that the question need not change
+        stated = [each.text for each in alike if each.meaning is True]
+        name = stated[0] if stated else best
+        for column in dict.fromkeys(each.column for each in alike):
+            held = [value for value in values if (column, value) in {e[:2] for e in alike}]
+            if held != [name]:
+                columns.setdefault(column, {})[name] = held
+    for column, suggested in columns.items():
+        yield _recoding(column, suggested, spec)
+
+
+def _suggested(rows: Mapping[str, int]) -> dict[str, list[str]]:
+    """Return values that may be one category, by the best spelling, and unknown ones.
+
+    The best is the most frequent one in mixed case; single letters come last. Spellings differ in
+    case, blanks, separators, "or" and "and" alone, or one is the first letter of the other and of
+    no third.
+
+    >>> _suggested({"Male": 9, "M": 3, "male ": 2, "F": 1, "Decline to answer": 4})
+    {'Male': ['Male', 'male ', 'M'], 'unknown': ['Decline to answer']}
+    >>> _suggested({"asian": 9, "Asian": 8, "ASIAN ": 9})
+    {'Asian': ['Asian', 'ASIAN ', 'asian']}
+    >>> _suggested({"<=50K": 9, ">50K": 3, "A+": 2, "A-": 2, "1.5": 1, "15": 1})
+    {}
+    """
+    if len(rows) > MOST_SPELLED:
+        return {}
+    unknown = [value for value in rows if means_missing(value)]
+    alike: dict[str, list[str]] = {}
+    for value in rows:
+        if value not in unknown:
+            alike.setdefault(without_separators(value), []).append(value)
+    for letter in [key for key in alike if len(key) == 1]:
+        whole = [key for key in alike if len(key) > 1 and key.startswith(letter)]
+        if len(whole) == 1:
+            alike[whole[0]] += alike.pop(letter)
+    found = {}
+    for values in alike.values():
+        if len(values) > 1:
+            by_rows = sorted(
+                values, key=lambda v: (len(v) == 1, v in (v.lower(), v.upper()), -rows[v], v)
+            )
+            found[by_rows[0].strip()] = by_rows
+    if not found:
+        return {}  # `_missing_markers` reports unknown values, one by one
+    return found | ({UNKNOWN: unknown} if unknown else {})
+
+
+def without_separators(value: str) -> str:
+    return spelling(_SEPARATORS.sub(" ", value))

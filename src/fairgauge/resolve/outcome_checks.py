@@ -1,0 +1,273 @@
+"""Checks of outcomes: of one value, of no decision, not listed as favourable, or of no label."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from fairgauge.cube.cube import Cube, Sums
+from fairgauge.cube.levels import with_rows
+from fairgauge.cube.plan import Axis
+from fairgauge.enums import DiagnosticCode, Role, Task
+from fairgauge.identity import ValueSet
+from fairgauge.question.category_words import (
+    classes_of_missing,
+    is_adverse,
+    is_no,
+    is_undecided,
+    no_outcomes,
+    resembles,
+)
+from fairgauge.question.conditions import RowCondition
+from fairgauge.question.features import Ordered
+from fairgauge.question.recoding import UNKNOWN
+from fairgauge.question.specification import Spec
+from fairgauge.reasons import FEWEST_ROWS
+from fairgauge.resolve.copy_checks import copied_outcomes, prediction_is_label
+from fairgauge.resolve.missingness_checks import HARDLY_CHANCE, MARGIN, shares_by
+from fairgauge.resolve.name_checks import MOST_SPELLED, without_separators
+from fairgauge.resolve.outcomes import outcome_masks
+from fairgauge.results.scopes import Diagnostic
+from fairgauge.values import Value, is_one_of, name_of
+
+_FEWEST_OF_ONE_GROUP = 10
+"""Rows of an outcome of one group, of fewer than which the test does not hold."""
+_TIMES_AS_OFTEN = 20
+"""How much oftener than any other a group has an outcome that counts as one that it alone has."""
+_HMDA_COLUMN = re.compile(r"action[ _-]?(taken|type)", re.IGNORECASE)
+_HMDA_CODES = [str(code) for code in range(1, 9)]
+_HMDA_APPROVED = ("1", "2", "8")
+"""Made, approved but not accepted by the applicant, and a preapproval that was not accepted."""
+_HMDA_UNDECIDED = ("4", "5", "6")
+"""Withdrawn, closed for incompleteness, and purchased: nobody was approved or denied."""
+
+
+def mistaken_outcomes(
+    cube: Cube, spec: Spec, task: Task, rows_by_level: Mapping[Axis, Sums]
+) -> Iterator[Diagnostic]:
+    """Warn of labels and predictions that suggest that something else was meant."""
+    if cube.min_cell is None:  # few errors may be rounded to none
+        yield from prediction_is_label(cube, spec)
+        yield from copied_outcomes(cube, spec)
+    if task is not Task.REGRESSION:
+        yield from one_outcome(cube, spec, task, rows_by_level)
+        yield from predictions_that_are_no_label(cube, spec, task, rows_by_level)
+    if task is Task.BINARY:
+        yield from undecided_outcomes(cube, spec, rows_by_level)
+    if task is Task.MULTICLASS:
+        yield from missing_classes(cube, spec, rows_by_level)
+
+
+def one_outcome(
+    cube: Cube, spec: Spec, task: Task, rows_by_level: Mapping[Axis, Sums]
+) -> Iterator[Diagnostic]:
+    """Warn of labels that are all alike, and of predictions: of a score at every threshold.
+
+    No verdict is withheld: labels of one outcome may be all that there are.
+    """
+    masks = outcome_masks(cube, spec, task)
+    judged = [rule.definition for _, rule in spec.limits if rule.definition is not None]
+    needs = {need for row in (*spec.catalogue.expand(spec.metrics), *judged) for need in row.needs}
+    for axis in cube.plan.outcomes:
+        of_labels = axis.role is Role.LABEL
+        if any(each.column == axis.column for each in spec.where):
+            continue
+        if of_labels and "label" not in needs:
+            continue  # nothing that is asked for rests on it
+        rows = rows_by_level[axis][:-1]
+        if rows.sum() < FEWEST_ROWS:
+            continue
+        code = DiagnosticCode.ONE_LABEL if of_labels else DiagnosticCode.ONE_DECISION
+        of = [each.labels if of_labels else each.predictions for each in masks]
+        positive = {int(rows[each].sum()) for each in of}
+        if task is Task.MULTICLASS and np.count_nonzero(rows) == 1:
+            value = name_of(cube.levels[axis][int(rows.argmax())])
+            yield Diagnostic.warning(code, column=axis.column, value=value)
+        elif task is Task.BINARY and positive in ({0}, {int(rows.sum())}):
+            threshold = None if of_labels else masks[-1].threshold
+            yield Diagnostic.warning(
+                code, column=axis.column, positive=positive != {0}, threshold=threshold
+            )
+
+
+def predictions_that_are_no_label(
+    cube: Cube, spec: Spec, task: Task, rows_by_level: Mapping[Axis, Sums]
+) -> Iterator[Diagnostic]:
+    """Warn of predicted values that no label has: they count as unfavourable, or as wrong.
+
+    `undecided_outcomes` warns of those that may be none.
+    """
+    label, prediction = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
+    if label is None or prediction is None or label.bins or prediction.bins:
+        return
+    if isinstance(spec.positive, Ordered):  # which names every value of both
+        return
+    labels = [*cube.levels[label], *(spec.positive if isinstance(spec.positive, tuple) else ())]
+    if task is Task.BINARY and isinstance(spec.positive, tuple):
+        labels += no_outcomes(cube.levels[prediction])
+    levels = with_rows(cube.levels[prediction], rows_by_level[prediction])
+    strange = [each for each in levels if not is_one_of(each[0], labels)]
+    rows = sum(rows for _, rows in strange)
+    # where the labels are of one class, the other is known from predictions alone
+    if len(cube.levels[label]) > 1 and rows:
+        of_classes: dict[str, Any] = {"classes": True} if task is Task.MULTICLASS else {}
+        yield Diagnostic.warning(
+            DiagnosticCode.PREDICTION_NOT_A_LABEL,
+            column=spec.prediction,
+            label=spec.label,
+            values=tuple(name_of(value) for value, _ in strange),
+            rows=rows,
+            **of_classes,
+        )
+
+
+def undecided_outcomes(
+    cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
+) -> Iterator[Diagnostic]:
+    """Warn of outcomes that count as unfavourable, though their names are of no decision.
+
+    Of HMDA's codes also of approvals that do. Of people, whose decisions count as one, how many
+    rows have each is not known any more.
+    """
+    if not isinstance(spec.positive, tuple):  # which names every value, or where numbers are cut
+        return
+    asked = spec.positive or (1,)
+    for i, axis in enumerate(cube.plan.outcomes):
+        if axis.bins:
+            continue
+        levels = with_rows(cube.levels[axis], rows_by_level[axis])
+        values = [level for level, _ in levels]
+        codes = bool(_HMDA_COLUMN.search(axis.column)) and all(
+            name_of(value) in _HMDA_CODES for value in values
+        )
+        refused = [
+            (level, rows)
+            for level, rows in levels
+            if (rows or spec.of_people) and not is_one_of(level, asked)
+        ]
+        undecided = [
+            each
+            for each in refused
+            if (name_of(each[0]) in _HMDA_UNDECIDED if codes else is_undecided(each[0]))
+        ]
+        none = [] if codes else no_outcomes(values)
+        beside = [value for value in values if value not in none]
+        apart = [each for each in refused if each[0] in none and each not in undecided]
+        excluded = [
+            value
+            for each in spec.where
+            if each.column == axis.column and each.negated
+            for value in each.values
+        ]
+        for some, others in [each for each in ((undecided, []), (apart, beside)) if each[0]]:
+            more: dict[str, Any] = {"beside": tuple(map(name_of, others))} if others else {}
+            counted = ValueSet((*excluded, *(level for level, _ in some)))
+            yield Diagnostic.warning(
+                DiagnosticCode.UNDECIDED_OUTCOMES,
+                **_held(axis, some, spec, sum),
+                codes=codes,
+                condition=RowCondition(axis.column, (counted,), negated=True).to_text(),
+                **more,
+            )
+        approved = [each for each in refused if name_of(each[0]) in _HMDA_APPROVED]
+        if codes and approved and all(name_of(value) in _HMDA_APPROVED for value in asked):
+            yield Diagnostic.warning(
+                DiagnosticCode.APPROVED_AS_REFUSED,
+                **_held(axis, approved, spec, sum),
+                positive=tuple(sorted(map(name_of, (*asked, *(level for level, _ in approved))))),
+            )
+        # of two outcomes, one is meant; predictions that no label has are warned of apart
+        if i == 0 and not codes and len(refused) > 1:
+            rest = [each for each in refused if each not in (*undecided, *apart)]
+            yield from _unlisted_outcomes(cube, spec, axis, rest)
+
+
+def _unlisted_outcomes(
+    cube: Cube, spec: Spec, axis: Axis, refused: Sequence[tuple[Value, int]]
+) -> Iterator[Diagnostic]:
+    """Warn of outcomes that count as unfavourable, and may be the favourable one in other words.
+
+    Those resemble it, or one group alone has them. Others are noted, unless all are plain refusals.
+    """
+    stated = spec.positive if isinstance(spec.positive, tuple) else ()
+    known = [without_separators(name_of(value)) for value in stated]  # `doubtful_names` warns
+    adverse = any(is_adverse(name_of(value)) for value in stated)
+    alike, possible = [], []
+    for name, value in [(name_of(value).strip(), value) for value, _ in refused]:
+        if without_separators(name) in known:
+            continue
+        if any(resembles(value, each) for each in stated):
+            alike.append(value)
+        elif (is_adverse(name) or is_no(name)) is adverse:
+            possible.append(value)
+    warned: list[tuple[list[Value], dict[str, Any]]] = [(alike, {})] if alike else []
+    for (feature, group), values in _of_one_group(cube, axis, possible).items():
+        warned.append((values, {"group_column": feature, "group": group}))
+    rest = list(refused)
+    for values, of_group in warned:
+        some = [each for each in rest if each[0] in values]
+        rest = [each for each in rest if each not in some]
+        positive = tuple(map(name_of, (*stated, *values)))
+        yield Diagnostic.warning(
+            DiagnosticCode.UNLISTED_OUTCOMES,
+            **_held(axis, some, spec),
+            positive=positive,
+            **of_group,
+        )
+    if len(rest) > 1 and any(value in possible for value, _ in rest):
+        yield Diagnostic.note(DiagnosticCode.UNLISTED_OUTCOMES, **_held(axis, rest, spec))
+
+
+def _held(
+    axis: Axis,
+    some: Sequence[tuple[Value, int]],
+    spec: Spec,
+    collect: Callable[[Iterable[int]], Any] = tuple,
+) -> dict[str, Any]:
+    """Return the column, its values, and the rows of them, unless people are counted."""
+    rows = None if spec.of_people else collect(rows for _, rows in some)
+    return {"column": axis.column, "values": tuple(name_of(v) for v, _ in some), "rows": rows}
+
+
+def _of_one_group(
+    cube: Cube, outcome: Axis, values: Sequence[Value]
+) -> dict[tuple[str, str], list[Value]]:
+    """Return outcomes that one group has and the others hardly, by the feature and the group."""
+    found: dict[tuple[str, str], list[Value]] = {}
+    if cube.min_cell is not None or len(values) > MOST_SPELLED:
+        return found
+    for value in values:
+        marked = np.array([*(level == value for level in cube.levels[outcome]), False])
+        for column, groups, having, every, p in shares_by(cube, outcome, marked, (Role.FEATURE,)):
+            at = int(np.argmax(having / every))
+            *_, second, most = np.sort(having / every)
+            often = most >= max(MARGIN, _TIMES_AS_OFTEN * second)
+            if often and having[at] >= _FEWEST_OF_ONE_GROUP and p < HARDLY_CHANCE / len(values):
+                found.setdefault((column, groups[at]), []).append(value)
+                break
+    return found
+
+
+def missing_classes(
+    cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
+) -> Iterator[Diagnostic]:
+    """Warn of classes that usually mean a missing value, and are right where both columns agree."""
+    if isinstance(spec.positive, Ordered):  # which names every class
+        return
+    for axis in cube.plan.outcomes:
+        if axis.bins:
+            continue
+        levels = [each for each in with_rows(cube.levels[axis], rows_by_level[axis]) if each[1]]
+        missing = classes_of_missing(level for level, _ in levels)
+        if missing:
+            names = tuple(map(name_of, missing))
+            yield Diagnostic.warning(
+                DiagnosticCode.CLASSES_OF_MISSING,
+                column=axis.column,
+                values=names,
+                rows=sum(rows for level, rows in levels if level in missing),
+                line=spec.recoding_line(axis.column, {UNKNOWN: names}),
+            )

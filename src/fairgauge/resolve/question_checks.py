@@ -1,0 +1,168 @@
+"""Checks of what the question names against the data: columns, groups, values, and limits."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.moments import Mean, RegressionTerm
+from fairgauge.cube.cube import Cube, Sums
+from fairgauge.cube.plan import Axis
+from fairgauge.enums import DiagnosticCode, Role
+from fairgauge.errors import DataError, closest, listing, quote
+from fairgauge.identity import FeatureId, is_named, texts_of
+from fairgauge.question.specification import Spec
+from fairgauge.resolve.group_counts import GroupCounts, count_groups
+from fairgauge.results.scopes import Diagnostic
+from fairgauge.values import is_one_of, name_of
+
+
+def check_known(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -> None:
+    """Refuse a column of the specification that has no value in any row.
+
+    A cluster column may be empty: values do not need it, and intervals then state the reason.
+
+    Raises
+    ------
+    DataError
+        A column has no value; the message names it.
+    """
+    if not cube.rows or cube.min_cell is not None:
+        return  # an empty cube, or counts that may be rounded to none
+    for axis in cube.plan.axes:
+        if axis.role is Role.CLUSTER or (axis.role is Role.FEATURE and spec.groups_missing):
+            continue  # rows without a group are a group of their own
+        if not rows_by_level[axis][:-1].any():
+            role = Role.SCORE if axis.bounds else axis.role
+            what = "number" if axis.bins else "value"
+            if people := dict(cube.conflicts).get(axis.column):
+                raise DataError(
+                    f"column {quote(axis.column)} ({role}) decides nothing: its values contradict "
+                    f"each other in the rows of {people:,} people, and no other "
+                    f"person has a {what}; check that {quote(spec.person or '')} identifies a "
+                    "person (person, --person)"
+                )
+            raise DataError(f"column {quote(axis.column)} ({role}) holds no {what} in any row")
+
+
+def group_texts(features: Iterable[GroupCounts]) -> dict[FeatureId, set[str]]:
+    """Return what a user may write for the groups of every feature."""
+    return {
+        counts.feature_id: {
+            text
+            for name, group in zip(counts.groups, counts.group_ids, strict=True)
+            for text in texts_of(name, group)
+        }
+        for counts in features
+    }
+
+
+def unmatched_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of groups and unknown values in the question that the data need not have."""
+    groups: Mapping[FeatureId, Collection[str]] = {}
+    if spec.population or spec.words.groups:  # excluded ones among them
+        groups = group_texts(count_groups(cube, replace(spec, exclude_groups=())))
+    groups = _with_estimated(spec, groups)
+    axes = [a for a in cube.plan.axes if a.role is Role.FEATURE and not a.cuts]
+    levels = [level for axis in axes for level in cube.levels[axis]]
+    for i, value in enumerate(spec.unknown):
+        if not is_one_of(value, levels):
+            yield unmatched(f"unknown[{i}]", name_of(value), map(name_of, levels))
+    for column, shares in spec.population:
+        for name in (name_of(value) for value, _ in shares):
+            written = groups[FeatureId((column,))]
+            if name not in written:
+                yield unmatched(f"population.{column}", name, written)
+    for feature, words in spec.words.groups.items():
+        written = groups[spec.audited[feature]]
+        for name in words if not isinstance(words, str) else ():
+            if name not in written:
+                yield unmatched(f"words.groups.{feature}", name, written)
+
+
+def unmatched_rules(
+    spec: Spec, groups: Mapping[FeatureId, Collection[str]]
+) -> Iterator[Diagnostic]:
+    """Warn of the groups of rules that the data do not have: such a rule is not evaluated.
+
+    A rule that names features has its groups in each of them.
+    """
+    groups = _with_estimated(spec, groups)
+    every = {name for names in groups.values() for name in names}
+    for i, rule in enumerate(spec.rules):
+        names_in_scope = [
+            set(groups[feature])
+            for name, feature in spec.audited.items()
+            if is_named(rule.features, name, feature)
+        ] or [every]
+        for j, name in enumerate(rule.groups):
+            for names in names_in_scope:
+                if name not in names:
+                    yield unmatched(f"rules[{i}].groups[{j}]", name, names)
+
+
+def _with_estimated(
+    spec: Spec, groups: Mapping[FeatureId, Collection[str]]
+) -> dict[FeatureId, Collection[str]]:
+    """Return what may be written for groups, those known by probabilities alone among them."""
+    return {**groups, **{FeatureId((each.name,)): each.groups for each in spec.probabilities}}
+
+
+def limits_outside_range(spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of rules that no value of the metric meets: 80 instead of 0.8.
+
+    Those that every value meets are refused where they are read.
+    """
+    for i, rule in spec.limits:
+        row = rule.own or rule.definition or spec.catalogue.rate(rule.metric)
+        low, high = row.range
+        if rule.low > high or rule.high < low:
+            yield Diagnostic.warning(
+                DiagnosticCode.LIMITS_OUTSIDE_RANGE,
+                path=f"rules[{i}]",
+                metric=rule.metric,
+                low=low,
+                high=high,
+            )
+
+
+def ratios_of_signed_amounts(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of ratios of means of which some values are negative: the zero of the scale decides."""
+    judged = [rule.definition for _, rule in spec.limits if rule.definition is not None]
+    averaged, ruled = (
+        {
+            metric.of.of
+            for metric in asked
+            if isinstance(metric, Contrast) and metric.by == "ratio" and isinstance(metric.of, Mean)
+        }
+        for asked in ([*spec.catalogue.expand(spec.metrics), *judged], judged)
+    )
+    terms = (
+        (Role.LABEL, RegressionTerm.LABEL, "y"), (Role.PREDICTION, RegressionTerm.PREDICTION, "p"),
+    )  # fmt: skip
+    for role, term, total in terms:
+        axis = cube.plan.axis(role)
+        if axis is None or term not in averaged or cube.min_cell is not None:
+            continue
+        table = cube.marginal([axis])
+        if total not in table.sums:
+            continue
+        cases, held = table.cases, table.codes[:, 0] >= 0
+        below = held & (table.sums[total] < 0)  # numbers are counted apart above 0, and not above
+        if below.any():
+            made = Diagnostic.warning if term in ruled else Diagnostic.note
+            yield made(
+                DiagnosticCode.SIGNED_RATIO,
+                column=axis.column,
+                share=float(cases[below].sum() / cases[held].sum()),
+            )
+
+
+def unmatched(path: str, name: str, known: Iterable[str]) -> Diagnostic:
+    """Warn of a name in the question that the data do not have."""
+    names = sorted(known)
+    near, held = closest(name, names), listing(names)
+    return Diagnostic.warning(
+        DiagnosticCode.UNMATCHED, path=path, name=name, nearest=near, held=held
+    )

@@ -1,0 +1,81 @@
+"""Checks of strata: many of few rows, those of missing values, and two that may be one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from fairgauge.cube.crossed_strata import with_one_stratum
+from fairgauge.cube.cube import Cube, Sums
+from fairgauge.cube.levels import MANY_LEVELS, MOST_READABLE, quartiles
+from fairgauge.cube.plan import Axis
+from fairgauge.enums import DiagnosticCode, Role
+from fairgauge.question.category_words import codes_of_missing, may_be_codes, means_missing
+from fairgauge.question.recoding import UNKNOWN
+from fairgauge.question.specification import Spec
+from fairgauge.reasons import FEWEST_ROWS
+from fairgauge.results.scopes import Diagnostic
+from fairgauge.values import name_of, spelled_alike, spelling
+
+
+def doubtful_strata(cube: Cube, spec: Spec, columns: Collection[str]) -> Iterator[Diagnostic]:
+    """Warn of strata that may be one, or none: of a missing value, or spelt as another one."""
+    for axis in cube.plan.axes_of(columns):
+        if axis.bins:
+            continue
+        levels, codes = cube.levels[axis], codes_of_missing(cube.levels[axis])
+        missing = tuple(name_of(each) for each in levels if means_missing(each) or each in codes)
+        if missing:
+            line = spec.recoding_line(axis.column, {UNKNOWN: missing})
+            yield Diagnostic.warning(
+                DiagnosticCode.STRATUM_OF_MISSING, column=axis.column, values=missing, line=line
+            )
+        names = [each for each in levels if isinstance(each, str)]
+        if others := spelled_alike(names):
+            first = next(each for each in names if spelling(each) == spelling(others[0]))
+            yield Diagnostic.warning(
+                DiagnosticCode.ALIKE_STRATA,
+                column=axis.column,
+                values=len(others),
+                example=(first, others[0]),
+            )
+
+
+def many_strata(
+    cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums], crossed: Cube | None = None
+) -> Iterator[Diagnostic]:
+    """Warn of many strata of few rows, which often lack one side of a comparison, or of numbers.
+
+    ``crossed`` are the counts by the strata that are asked for, where the cube may hold others.
+    """
+    if not spec.strata:
+        return
+    crossed = crossed or with_one_stratum(cube)
+    axis = next(a for a in crossed.plan.axes if a.role is Role.STRATUM)
+    table = crossed.marginal([axis])
+    rows = table.cases[(table.codes[:, 0] >= 0) & (table.cases > 0)]
+    few = rows < FEWEST_ROWS
+    listed: dict[str, str] = {}
+    columns = {feature.column for feature in spec.strata}
+    asked = [each for each in cube.plan.axes if each.column in columns]
+    for each in asked:
+        if each.role is Role.STRATUM and not each.cuts:
+            levels, sizes = cube.levels[each], rows_by_level[each].tolist()
+            cuts = quartiles(levels, sizes[: len(levels)])
+            # else as many strata as before, or codes, which have no order
+            if cuts and len(levels) > len(cuts) + 1 and not may_be_codes(levels):
+                listed[each.column] = ",".join(map(name_of, cuts))
+    sparse = len(rows) >= MANY_LEVELS and rows[few].sum() > rows.sum() / 2
+    if not sparse and not (listed and len(rows) > MOST_READABLE):
+        return
+    # those asked for without strata are the strata
+    controls: dict[str, Any] = {"controls": True} if any(each.control for each in asked) else {}
+    yield Diagnostic.warning(
+        DiagnosticCode.MANY_STRATA,
+        strata=len(rows),
+        share=float(rows[few].sum() / rows.sum()),
+        minimum=FEWEST_ROWS,
+        columns=tuple(listed),
+        cuts=tuple(listed.values()),
+        **controls,
+    )
