@@ -21,7 +21,7 @@ from fairgauge.question.features import Ordered
 from fairgauge.question.swap_question import SwapQuestion, named_reference
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.stats.arrays import Mask
-from fairgauge.values import Value, match, matches, name_of, spelled_alike, spelling
+from fairgauge.values import is_one_of, match, name_of, spelled_alike, spelling
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -157,7 +157,7 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
         variants=levels,
         groups=names,
         group_of=position[group_of],
-        placebo=tuple(_is_one_of(name, question.placebo) for name in names),
+        placebo=tuple(is_one_of(name, question.placebo) for name in names),
         model=cells[:, 0],
         item=cells[:, 1],
         variant=cells[:, 2],
@@ -259,10 +259,6 @@ def _groups(
     return tuple("" if each is None else next(called) for each in ids), group
 
 
-def _is_one_of(name: str, values: Sequence[Value]) -> bool:
-    return any(matches(value, name) for value in values)
-
-
 def _two_groups(
     variant: Codes,
     group: Codes,
@@ -297,7 +293,7 @@ def _positive(
         problems.append(Problem("positive", "name the favourable decisions (--positive VALUE)"))
         asked = (1,)
     elif not asked:
-        if not all(matches(0, level) or matches(1, level) for level in levels):
+        if not all(is_one_of(level, (0, 1)) for level in levels):
             has = listing([name_of(level) for level in levels])
             message = f"name the favourable decision (--positive VALUE); column {column} has {has}"
             problems.append(Problem("positive", message))
@@ -310,7 +306,7 @@ def _positive(
                 near = nearest(name_of(value), map(name_of, levels))
                 message = str(error) or f"column {column} has no {quote(name_of(value))}.{near}"
                 problems.append(Problem("positive", message))
-    favourable = [float(any(matches(value, level) for value in asked)) for level in levels]
+    favourable = [float(is_one_of(level, asked)) for level in levels]
     known = ~_unknown(cube, axis, question)[:-1]
     for i, level in enumerate(levels):
         alike = [name_of(v) for v in asked if spelling(name_of(v)) == spelling(name_of(level))]
@@ -333,13 +329,13 @@ def _unknown_groups(question: SwapQuestion, groups: Sequence[str]) -> Iterator[P
     if reference is not None:
         asked.append(("reference", reference))
     for option, name in asked:
-        if not any(matches(name, group) for group in known):
+        if not is_one_of(name, known):
             near = nearest(name, known)
             has = f"It has {listing(known)}" if known else "It has no values"
             yield Problem(option, f"no {quote(name)} in {feature}.{near} {has}")
     if reference is not None and reference in question.spec.exclude_groups:
         yield Problem("reference", f"{quote(reference)} is an excluded group; name another")
-    if reference is not None and _is_one_of(reference, question.placebo):
+    if reference is not None and is_one_of(reference, question.placebo):
         message = f"{quote(reference)} is an irrelevant edit (placebo); compare names with names"
         yield Problem("reference", message)
 

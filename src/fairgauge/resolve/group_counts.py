@@ -32,7 +32,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.results.scopes import OVERALL, Reference, Scope, stratum
 from fairgauge.stats.arrays import Index, Mask
 from fairgauge.stats.jackknife import content_ranks
-from fairgauge.values import Value, match, matches, name_of
+from fairgauge.values import Value, is_one_of, match, name_of
 
 _OTHER, _DROPPED, _EXCLUDED = -1, -2, -3
 """Codes of known values of no group, of missing values, and of groups that are excluded."""
@@ -561,7 +561,7 @@ def unknown_levels(
     asked = spec.unknown if axis.role is role and not axis.cuts else ()
     if not asked:
         return np.zeros(len(levels), dtype=bool)
-    return np.array([any(matches(value, level) for value in asked) for level in levels])
+    return np.array([is_one_of(level, asked) for level in levels])
 
 
 def _without(absent: Mask, group_of: Index, groups: Sequence[Part]) -> tuple[Index, list[Part]]:

@@ -138,9 +138,7 @@ def _coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 
 
 def _same_names(
-    spec: Spec,
-    groups: Mapping[Axis, list[tuple[Value, int]]],
-    outcomes: Iterable[_TextValue],
+    spec: Spec, groups: Mapping[Axis, list[tuple[Value, int]]], outcomes: Iterable[_TextValue]
 ) -> Iterator[Diagnostic]:
     """Warn of different groups or outcomes whose names differ only in case or spaces."""
     for axis, levels in groups.items():
@@ -294,4 +292,5 @@ def _suggested(rows: Mapping[str, int]) -> dict[str, list[str]]:
 
 
 def without_separators(value: str) -> str:
+    """Return the spelling of a value without separators."""
     return spelling(_SEPARATORS.sub(" ", value))

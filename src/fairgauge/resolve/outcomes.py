@@ -21,7 +21,7 @@ from fairgauge.question.features import Ordered
 from fairgauge.question.specification import Spec
 from fairgauge.results.scopes import NO_CLASS, ClassScope
 from fairgauge.stats.arrays import Mask
-from fairgauge.values import Value, match, matches, name_of, sort_key
+from fairgauge.values import Value, is_one_of, match, name_of, sort_key
 
 _MOST_SHOWN = 5
 _TWO = 2
@@ -69,17 +69,17 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
     label_levels = cube.levels[label] if label else ()
     prediction_levels = cube.levels[prediction] if prediction else ()
     if task is Task.REGRESSION:
-        return (OutcomeMasks(_nothing(label_levels), _nothing(prediction_levels)),)
+        return (OutcomeMasks(_mask((), label_levels), _mask((), prediction_levels)),)
     _refuse_two_codings(cube, spec)
     if task is Task.MULTICLASS:
-        return _classes(label, label_levels, prediction, prediction_levels, spec.max_classes)
+        return _classes(cube, label_levels, prediction_levels, spec.max_classes)
     if isinstance(spec.positive, Ordered):
         return _selections(cube, spec.positive)
     present = _plain_levels(cube)
     wanted = _wanted(spec, present, label or prediction)
     labels = _mask(wanted, label_levels) if label and not label.bins else _truth(label_levels)
     _check_score_of(spec, present)
-    of_positive = spec.score_of is None or any(matches(spec.score_of, w) for w in wanted)
+    of_positive = spec.score_of is None or is_one_of(spec.score_of, wanted)
     turned = None if of_positive else sum(spec.score_range)
     if prediction is None or prediction.bounds is None:
         cut = prediction is not None and prediction.bins
@@ -98,7 +98,7 @@ def _selections(cube: Cube, positive: Ordered) -> tuple[OutcomeMasks, ...]:
     levels = [cube.levels[axis] if axis else () for axis in axes]
     problems = []
     for axis, present in zip(axes, levels, strict=True):
-        strange = [value for value in present if _unknown(value, positive.levels)]
+        strange = [value for value in present if not is_one_of(value, positive.levels)]
         if axis is not None and strange:
             message = f"does not order {_some(strange)}, which column {quote(axis.column)} holds"
             problems.append(Problem("positive", message))
@@ -107,7 +107,7 @@ def _selections(cube: Cube, positive: Ordered) -> tuple[OutcomeMasks, ...]:
         problems = [
             Problem("positive", f"no row has the level {quote(name_of(value))}; remove it")
             for value in positive.levels
-            if _unknown(value, known)
+            if not is_one_of(value, known)
         ]
     if problems:
         raise SpecError(problems)
@@ -141,8 +141,8 @@ def _refuse_two_codings(cube: Cube, spec: Spec) -> None:
     Where the positive values name both ways, the column is as it is meant.
     """
     positive = spec.positive if isinstance(spec.positive, tuple) else ()
-    for axis in (cube.plan.axis(role) for role in (Role.LABEL, Role.PREDICTION)):
-        if axis is None or axis.bins:
+    for axis in cube.plan.outcomes:
+        if axis.bins:
             continue
         texts = {name_of(level).casefold() for level in cube.levels[axis]}
         held = [coding & texts for coding in _CODINGS if coding & texts]
@@ -158,50 +158,41 @@ def _refuse_two_codings(cube: Cube, spec: Spec) -> None:
 
 def _plain_levels(cube: Cube) -> list[Sequence[Value]]:
     """Return the values of label and prediction, those that are not cut."""
-    axes = (cube.plan.axis(role) for role in (Role.LABEL, Role.PREDICTION))
-    return [cube.levels[axis] for axis in axes if axis is not None and not axis.bins]
+    return [cube.levels[axis] for axis in cube.plan.outcomes if not axis.bins]
 
 
 def _classes(
-    label: Axis | None,
-    labels: Sequence[Value],
-    prediction: Axis | None,
-    predictions: Sequence[Value],
-    most: int,
+    cube: Cube, labels: Sequence[Value], predictions: Sequence[Value], most: int
 ) -> tuple[OutcomeMasks, ...]:
     """Return one mask for every class that labels or predictions have, if they are not too many."""
-    for axis in (label, prediction):
-        if axis is not None and axis.bins:
-            message = "a multiclass audit needs a prediction of classes, not a score or a cut"
-            raise SpecError(Problem("task", message))
-    unseen = [value for value in predictions if not any(matches(value, c) for c in labels)]
+    if any(axis.bins for axis in cube.plan.outcomes):
+        message = "a multiclass audit needs a prediction of classes, not a score or a cut"
+        raise SpecError(Problem("task", message))
+    unseen = [value for value in predictions if not is_one_of(value, labels)]
     classes = sorted((*labels, *unseen), key=sort_key)
     if len(classes) > most:
-        raise SpecError(Problem(*_too_many_classes(len(classes), most, label, prediction)))
-    found = []
-    for value in classes:
-        masks = [_mask((value,), levels) for levels in (labels, predictions)]
-        found.append(
-            OutcomeMasks(
-                masks[0], masks[1], class_scope=ClassScope(ClassKind.CLASS, name_of(value))
-            )
-        )
-    if not found:
+        raise SpecError(_too_many_classes(len(classes), most, cube.plan.outcomes))
+    if not classes:
         raise DataError("no row has a label or a prediction")
-    return tuple(found)
+    return tuple(
+        OutcomeMasks(
+            _mask((value,), labels),
+            _mask((value,), predictions),
+            class_scope=ClassScope(ClassKind.CLASS, name_of(value)),
+        )
+        for value in classes
+    )
 
 
-def _too_many_classes(
-    classes: int, most: int, label: Axis | None, prediction: Axis | None
-) -> tuple[str, str]:
-    """Return the option that has too many classes, and what to do."""
-    columns = list(dict.fromkeys(quote(axis.column) for axis in (label, prediction) if axis))
+def _too_many_classes(classes: int, most: int, outcomes: Sequence[Axis]) -> Problem:
+    """Return which option has too many classes, and what to do."""
+    columns = list(dict.fromkeys(quote(axis.column) for axis in outcomes))
     together = " and ".join(columns)
     which = f"columns {together} together have" if columns[1:] else f"column {together} has"
-    return "label" if label else "prediction", (
+    return Problem(str(outcomes[0].role), (
         f"{which} {classes:,} classes, more than {most:,}; state which values are favourable "
         f"(positive, --positive VALUE), or raise max_classes (--max-classes {classes})"
-    )
+    ))  # fmt: skip
 
 
 def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tuple[Value, ...]:
@@ -209,7 +200,7 @@ def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tu
     if not isinstance(spec.positive, tuple) or axis is None or not any(present):
         return spec.positive if isinstance(spec.positive, tuple) else ()
     if not spec.positive:
-        if not all(matches(0, value) or matches(1, value) for value in present[0]):
+        if not all(is_one_of(value, (0, 1)) for value in present[0]):
             raise SpecError(Problem("positive", _which_is_positive(spec, present)))
         _check_predictions(spec, present)
         return (1,)
@@ -220,7 +211,7 @@ def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tu
                 match(value, levels)
             except LookupError as error:
                 problems += [Problem("positive", str(error))] if str(error) else []
-        if all(_unknown(value, levels) for levels in present):
+        if all(not is_one_of(value, levels) for levels in present):
             problems.append(Problem("positive", _no_such_value(value, present[0], axis.column)))
     if not problems and _is_in_other_words(spec.positive, present):
         problems.append(Problem(
@@ -244,13 +235,13 @@ def _is_in_other_words(positive: Sequence[Value], present: list[Sequence[Value]]
     Labels of one outcome alone may be all that there are.
     """
     decided = [value for value in present[0] if not is_undecided(value)]
-    none = all(_unknown(value, present[0]) for value in positive)
+    none = all(not is_one_of(value, present[0]) for value in positive)
     return len(present) == _TWO and len(decided) >= _TWO and none
 
 
 def _all_favourable(positive: Sequence[Value], levels: Sequence[Value], column: str) -> str:
     """Return what is wrong where the positive values are all that a column has; else nothing."""
-    every = all(any(matches(value, level) for value in positive) for level in levels)
+    every = all(is_one_of(level, positive) for level in levels)
     if len(positive) < 2 or len(levels) < 2 or not every:
         return ""
     return (
@@ -264,7 +255,7 @@ def _check_predictions(spec: Spec, present: list[Sequence[Value]]) -> None:
     if len(present) < _TWO:
         return
     labels, predictions = present
-    strange = [value for value in predictions if _unknown(value, labels)]
+    strange = [value for value in predictions if not is_one_of(value, labels)]
     apart = len(strange) == len(predictions) > 0
     if not apart or len(labels) + len(predictions) <= _TWO:  # of two, every decision is wrong
         strange = [value for value in strange if isinstance(value, float)]
@@ -292,13 +283,9 @@ def _which_is_positive(spec: Spec, present: list[Sequence[Value]]) -> str:
 
 
 def _check_score_of(spec: Spec, present: list[Sequence[Value]]) -> None:
-    if spec.score_of is not None and present and _unknown(spec.score_of, present[0]):
+    if spec.score_of is not None and present and not is_one_of(spec.score_of, present[0]):
         message = _no_such_value(spec.score_of, present[0], str(spec.label))
         raise SpecError(Problem("score_of", message))
-
-
-def _unknown(value: Value, levels: Sequence[Value]) -> bool:
-    return not any(matches(value, level) for level in levels)
 
 
 def _no_such_value(value: Value, levels: Sequence[Value], column: str) -> str:
@@ -311,16 +298,12 @@ def _no_such_value(value: Value, levels: Sequence[Value], column: str) -> str:
 
 
 def _mask(wanted: Sequence[Value], levels: Sequence[Value]) -> Mask:
-    return np.array([any(matches(w, level) for w in wanted) for level in levels], dtype=bool)
+    return np.array([is_one_of(level, wanted) for level in levels], dtype=bool)
 
 
 def _truth(levels: Sequence[Value]) -> Mask:
     """Read the bins of a cut: all above the first are positive."""
     return np.array([bool(level) for level in levels], dtype=bool)
-
-
-def _nothing(levels: Sequence[Value]) -> Mask:
-    return np.zeros(len(levels), dtype=bool)
 
 
 def _some(levels: Sequence[Value]) -> str:

@@ -26,7 +26,7 @@ from fairgauge.resolve._far_dates import far_dates
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.outcomes import decide_task, outcome_masks
 from fairgauge.stats.arrays import Mask
-from fairgauge.values import Value, matches
+from fairgauge.values import Value, is_one_of
 
 Codes = NDArray[np.int64]
 
@@ -174,7 +174,7 @@ def _favour(rows: Cube, plan: Plan, spec: Spec, axis: Axis) -> Codes:
     levels = rows.levels[axis]
     if isinstance(spec.positive, Ordered):
         steps = [
-            sum(any(matches(v, level) for v in selected) for selected in spec.positive.selections)
+            sum(is_one_of(level, selected) for selected in spec.positive.selections)
             for level in levels
         ]
         return np.array([*steps, -1])

@@ -173,8 +173,9 @@ def searched_rows(
     """
     features = _features(cube, list(group_columns(cube, spec).values()), one_hot)
     scored = not isinstance(statistic, Rate)
+    axes: Sequence[Axis]
     if isinstance(statistic, Rate):
-        axes, outcomes = _outcome_axes(cube), _outcomes(cube, spec, statistic)
+        axes, outcomes = cube.plan.outcomes, _outcomes(cube, spec, statistic)
     else:
         axes, outcomes = _scored_outcomes(cube, spec)
         features.append(_parts_of_scores(cube, axes, outcomes))
@@ -241,7 +242,7 @@ def _cells(cube: Cube, axes: Sequence[Axis]) -> CodedRows:
     table = cube.marginal(axes)
     return CodedRows(
         dict(zip(axes, table.codes.T, strict=True)),
-        table.sums.get("n", table.sums["rows"]),
+        table.cases,
         table.sums.get(SCORE_SUM),
     )
 
@@ -257,10 +258,6 @@ def most_cells(cube: Cube, one_hot: Mapping[str, Sequence[str]]) -> float:
     sizes = [len(cube.levels[axis]) + 1 for axis in cube.plan.axes if axis.column not in in_one]
     sizes += [len(columns) + 1 for columns in one_hot.values()]
     return float(min(cube.rows, math.prod(sizes)))
-
-
-def _outcome_axes(cube: Cube) -> list[Axis]:
-    return [axis for role in (Role.LABEL, Role.PREDICTION) if (axis := cube.plan.axis(role))]
 
 
 def _scored_outcomes(cube: Cube, spec: Spec) -> tuple[list[Axis], Codes]:

@@ -93,7 +93,7 @@ class UnrecordedGroups:
     @cached_property
     def every_case(self) -> float:
         """Return how many people have probabilities."""
-        return float(self._cases(self.table).sum())
+        return float(self.table.cases.sum())
 
     @cached_property
     def coarser(self) -> int:
@@ -102,7 +102,7 @@ class UnrecordedGroups:
         levels = [int(level or 0) for level in self.cube.levels[self._proxy]]
         _, width = digits_of(levels, len(self.groups))
         of_entry = width[table.codes[:, table.axes.index(self._proxy)]]
-        return int(self._cases(table)[of_entry > 1].sum())
+        return int(table.cases[of_entry > 1].sum())
 
     @cached_property
     def rounded(self) -> int:
@@ -140,7 +140,7 @@ class UnrecordedGroups:
         np.add.at(p, which, self._sums(self.table))
         known = np.zeros((cells, size))
         some = groups >= 0
-        np.add.at(known, (which[some], groups[some]), self._cases(self.table)[some])
+        np.add.at(known, (which[some], groups[some]), self.table.cases[some])
         total = p.sum(axis=1, keepdims=True)
         return np.where(total > 0, p / np.where(total > 0, total, 1.0), 0.0), known
 
@@ -188,10 +188,8 @@ class UnrecordedGroups:
         return axis
 
     def _axes(self) -> list[Axis]:
-        axes = [self.cube.plan.axis(role) for role in OUTCOMES]
-        known = self.asked.known
-        axes.append(self.cube.plan.axis(Role.KNOWN, known) if known else None)
-        return [axis for axis in axes if axis is not None] + [*self._strata, self._proxy]
+        known = self.asked.known and self.cube.plan.axis(Role.KNOWN, self.asked.known)
+        return [*self.cube.plan.outcomes, *([known] if known else []), *self._strata, self._proxy]
 
     @property
     def _strata(self) -> list[Axis]:
@@ -209,11 +207,8 @@ class UnrecordedGroups:
         every = [table.sums[self._moment(i)] for i in range(len(self.asked.groups))]
         return np.stack(every, axis=1) / WHOLE
 
-    def _cases(self, table: CountTable) -> Floats:
-        return table.sums.get("n", table.sums["rows"])
-
     def _weights(self, table: CountTable) -> Floats:
-        return table.sums.get("w", self._cases(table))
+        return table.sums.get("w", table.cases)
 
     def _cell_codes(self, table: CountTable) -> Index:
         """Return the number of the cell of each entry: of its stratum, and of its probabilities.
