@@ -130,6 +130,34 @@ def spelling(name: str) -> str:
     return " ".join(name.split()).casefold()
 
 
+_LETTERS = re.compile(r"[^\W\d_]{4,}")
+"""Words: of codes, one character more makes another one."""
+
+
+def spelt_nearly(name: str, other: str) -> bool:
+    """Return whether a name is probably another one: but for case, blanks, or one slip.
+
+    A slip is a letter too few or too many after the first, or two that are swapped. The first
+    letter alone may stand for a name.
+
+    >>> [spelt_nearly(name, "North") for name in ("north ", "Nrth", "N", "Nroth", "Forth", "South")]
+    [True, True, True, True, False, False]
+    >>> spelt_nearly("Class 12", "Class 1"), spelt_nearly("Female", "Male")
+    (False, False)
+    """
+    one, two = spelling(name), spelling(other)
+    if one == two or (len(one) == 1 and one.isalpha() and two.startswith(one)):
+        return True
+    if not (_LETTERS.fullmatch(one) and _LETTERS.fullmatch(two)):
+        return False
+    short, long = sorted((one, two), key=len)
+    at = next((i for i, letter in enumerate(short) if letter != long[i]), len(short))
+    if len(long) - len(short) == 1:
+        return at > 0 and short[at:] == long[at + 1 :]
+    swapped = short[at : at + 2][::-1] + short[at + 2 :]
+    return len(long) == len(short) and swapped == long[at:]
+
+
 def spelled_alike(names: Iterable[str]) -> tuple[str, ...]:
     """Return the names that differ from an earlier one in case, blanks or encoding alone.
 

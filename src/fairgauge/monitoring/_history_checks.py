@@ -236,7 +236,7 @@ def _of_volume(
 
 
 def _of_its_kind(periods: Sequence[Period], values: Array) -> Array:
-    """Return the median of the other working days, or weekend days, of each; nan of fewer than 3."""
+    """Return the median of the other working days, or weekend days, of each; nan of too few."""
     weekend = np.array([at_weekend(each) for each in periods])
     others = [values[(weekend == weekend[t]) & (np.arange(len(values)) != t)]
               for t in range(len(values))]  # fmt: skip

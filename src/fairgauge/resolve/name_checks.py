@@ -18,7 +18,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.question_checks import unmatched
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.values import Value, canonical, is_one_of, matches, name_of, spelling
+from fairgauge.values import Value, canonical, is_one_of, matches, name_of, spelling, spelt_nearly
 
 _SEPARATORS = re.compile(
     r"(?<=[^\W\d_])\s*-\s*(?=[^\W\d_])|(?<!\d)[\s_/,.;:&'\"()]+|[\s_/,.;:&'\"()]+(?!\d)"
@@ -28,8 +28,6 @@ _SEPARATORS = re.compile(
 """What spellings differ in: not signs, or what stands between digits ("<40" and ">40", "A+")."""
 MOST_SPELLED = 200
 """Values of a column up to which spellings are compared: names of places or people are not."""
-_OF_HMDA = (8888, 9999)
-"""Not applicable; and no co-applicant: a column has both."""
 
 
 class _TextValue(NamedTuple):
@@ -95,45 +93,43 @@ def _missing_markers(
 
 
 def doubtful_conditions(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of values that conditions exclude, and that are spelt nearly as one they ask for."""
-    asked = {each.column: each.to_text() for each in spec.where}
+    """Warn of values that conditions exclude, and that may be meant by them or be missing."""
+    conditions = {each.column: each for each in spec.where}
     for column, value, rows in cube.undecided:
         if value:
+            of = conditions[column]
+            spelt = any(spelt_nearly(value, str(asked)) for asked in of.values)
             yield Diagnostic.warning(
                 DiagnosticCode.SPELT_OTHERWISE,
                 column=column,
                 value=value,
                 rows=rows,
-                condition=asked[column],
+                condition=of.to_text(),
+                **({} if spelt else {"unknown": True}),
             )
 
 
 def _coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of numbers at the ends of columns that are often codes of missing ones.
 
-    Columns whose rows a condition chooses are not warned of: the ends are those of all rows.
+    Where a condition ends at such a number, or names it, its rows are meant to be without it. The
+    ends are those of all rows: of other columns of numbers a condition may have chosen others.
     """
-    chosen = {each.column for each in spec.where}
+    conditions = {each.column: each for each in spec.where}
     for column, end in sorted(cube.ends):
-        if column in chosen:
+        value, condition = canonical(end), conditions.get(column)
+        if condition and (end in condition.cuts or is_one_of(value, condition.values)):
             continue
-        value = canonical(end)
-        role = {spec.count: "count", spec.weight: "weight"}.get(column)
-        if role:  # which cannot be recoded
+        more: dict[str, str] = {}
+        if role := {spec.count: "count", spec.weight: "weight"}.get(column):  # not to be recoded
+            more = {"role": role}
             line = RowCondition(column, (Range(-math.inf, end, Ends.NEITHER),)).to_text()
-            yield Diagnostic.warning(
-                DiagnosticCode.CODED_NUMBERS, column=column, value=value, line=line, role=role
-            )
-            continue
-        whole = [cube.levels[a] for a in cube.plan.axes if a.column == column and not a.cuts]
-        codes = [
-            code
-            for code in (_OF_HMDA if value in _OF_HMDA else (value,))
-            if all(code in levels for levels in whole)
-        ]
-        line = spec.recoding_line(column, {UNKNOWN: codes})
+        else:
+            line = spec.recoding_line(column, {UNKNOWN: [value]})
+        if condition:
+            more |= {"condition": condition.to_text()}
         yield Diagnostic.warning(
-            DiagnosticCode.CODED_NUMBERS, column=column, value=value, line=line
+            DiagnosticCode.CODED_NUMBERS, column=column, value=value, line=line, **more
         )
 
 

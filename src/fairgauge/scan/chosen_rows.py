@@ -19,13 +19,13 @@ from fairgauge.cube.plan import Axis, Plan, read_as
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, EmptyDataError, Problem, SpecError, listing, nearest, quote
 from fairgauge.identity import Bin
-from fairgauge.question.category_words import means_missing
+from fairgauge.question.category_words import codes_of_missing, means_missing
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.specification import Spec
 from fairgauge.scan.row_access import read_rows
 from fairgauge.scan.row_codes import Batch, PositionsInLevels, Streamed
 from fairgauge.scan.source import Fetched, Readable, Source
-from fairgauge.values import Value, matches, name_of, spelling
+from fairgauge.values import Value, matches, name_of, spelt_nearly
 
 _MOST_SHOWN = 5
 _MOST_PERIODS = 10_000
@@ -261,17 +261,21 @@ def _doubtful(
     """Return the codes of which a condition may hold though it excludes them, each with its value.
 
     The value is empty where the code means that it is missing; else it is spelt nearly as one that
-    is asked for.
+    is asked for, or often stands for a missing one.
     """
     if condition.negated or condition.cuts:
         return {} if condition.negated or kept[-1] else {-1: ""}
-    asked = {spelling(value) for value in condition.values if isinstance(value, str)}
     found = {} if None in condition.values or kept[-1] else {-1: ""}
+    codes = [] if condition.ranges else codes_of_missing(levels)
+    asked = [value for value in condition.values if isinstance(value, str)]
     for i in np.flatnonzero(~kept[:-1]).tolist():
-        if means_missing(levels[i]):
+        level, name = levels[i], name_of(levels[i])
+        if means_missing(level):
             found[i] = ""
-        elif spelling(name_of(levels[i])) in asked:
-            found[i] = name_of(levels[i])
+        elif far := condition.far_date(level):
+            found[i] = far
+        elif level in codes or any(spelt_nearly(name, each) for each in asked):
+            found[i] = name
     return found
 
 

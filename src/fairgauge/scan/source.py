@@ -171,7 +171,9 @@ def ranged_columns(plan: Plan) -> set[str]:
     return set(plan.numeric_columns) - made
 
 
-_OF_NUMBERS = (Role.FEATURE, Role.STRATUM, Role.LABEL, Role.PREDICTION, Role.CANDIDATE)
+_OF_NUMBERS = (
+    Role.FEATURE, Role.STRATUM, Role.LABEL, Role.PREDICTION, Role.CANDIDATE, Role.CONDITION,
+)  # fmt: skip
 
 
 def codes_at_ends(plan: Plan, seen: Iterable[Seen]) -> frozenset[tuple[str, float]]:

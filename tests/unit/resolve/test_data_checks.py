@@ -1315,10 +1315,10 @@ def test_numbers_that_may_be_codes_of_missing_ones_are_warned_of():
     for asked in ({"sensitive": old}, {"sensitive": "g", "strata": old}):
         (warned,) = found(data, DiagnosticCode.CODED_NUMBERS, **asked)
         assert (warned["column"], warned["value"]) == ("age", 8888)
-        assert warned["line"] == "age = {unknown = [8888, 9999]}"
+        assert warned["line"] == "age = {unknown = [8888]}"
         again = {**asked, "recode": warned["line"]}
         assert not found(data, DiagnosticCode.CODED_NUMBERS, **again)
-        for where in ("age < 200", "age != 8888"):
+        for where in ("age < 8888", "age != 8888"):
             assert not found(data, DiagnosticCode.CODED_NUMBERS, **asked, where=where)
     cut = fg.why(data, prediction="p", sensitive="g", strata=[fg.cut("age", "quantiles")])
     assert [each["value"] for each in cut.diagnostics if each.code == "coded_numbers"] == [8888]

@@ -78,8 +78,8 @@ def test_a_value_that_is_spelt_otherwise_is_named():
     ):
         (warned,) = warnings(found, DiagnosticCode.SPELT_OTHERWISE)
         assert warned.message == (
-            "150 rows with 'north' in 'r' are not among those with r = North, though the values "
-            "differ in case, blanks or encoding alone; write them alike, recode them (recode, "
+            "150 rows with 'north' in 'r' are not among those with r = North, though it may be "
+            "another spelling of what is asked for; write them alike, recode them (recode, "
             "--recode), or name both (where, --where)"
         )
     both = fg.audit(frame, **asked, where="r = North or north")
@@ -115,3 +115,53 @@ def test_a_search_states_them():
     found = fg.find(rows(None), **asked, where="r = 5")
     (note,) = warnings(found, DiagnosticCode.EXCLUDED)
     assert (note.level, note["reason"], note["rows"]) == ("warning", "missing r (where)", 150)
+
+
+@pytest.mark.parametrize(("asked", "value", "warned"), [
+    ("North", "Nrth", True), ("North", "N", True), ("North", "norht", True),
+    ("North", "9999", True), ("1", "9", True), ("North", "South", False), ("1", "3", False),
+    ("Male", "Female", False), ("A1", "A12", False), ("North", "Northeast", False),
+])  # fmt: skip
+def test_excluded_values_that_may_be_meant_or_missing_are_named(asked, value, warned):
+    """A rule passed without the refused, whose value was misspelt or a code of missing ones."""
+    others = {"5": asked, "1": "2" if asked == "1" else "West"}
+    frame = rows(value).with_columns(pl.col("r").replace(others))
+    found = warnings(fg.audit(frame, **ASKED, where=f"r = {asked}"), DiagnosticCode.SPELT_OTHERWISE)
+    assert [(each["value"], each["rows"]) for each in found] == [(value, 150)] * warned
+
+
+DATES = {"9999-12-31": "9000-01-01 or later", "1900-01-01": "before 1902-01-01"}
+
+
+@pytest.mark.parametrize("engine", ["polars", "pandas", "csv", "parquet", "arrow"])
+@pytest.mark.parametrize("date", DATES)
+def test_excluded_dates_that_may_mean_a_missing_one_are_named(date, engine, tmp_path):
+    others = {"5": "2026-01-15", "1": "2026-05-01"}
+    frame = rows(date).with_columns(pl.col("r").replace(others).str.to_date())
+    frame.write_csv(tmp_path / "rows.csv")
+    frame.write_parquet(tmp_path / "rows.parquet")
+    data = {"polars": frame, "pandas": frame.to_pandas(), "csv": tmp_path / "rows.csv",
+            "parquet": tmp_path / "rows.parquet", "arrow": frame.to_arrow()}[engine]  # fmt: skip
+    between = "2026-01-01 <= r < 2026-04-01"
+    (warned,) = warnings(fg.audit(data, **ASKED, where=between), DiagnosticCode.SPELT_OTHERWISE)
+    assert (warned["value"], warned["rows"]) == (DATES[date], 150)
+    assert "such values often stand for one that is not known" in warned.message
+    meant = "r < 9999-01-01" if date > "2026" else "r > 1901-01-01"
+    for where in (meant, "r = 2026-01-15"):
+        report = fg.audit(data, **ASKED, where=where)
+        assert not warnings(report, DiagnosticCode.SPELT_OTHERWISE)
+
+
+@pytest.mark.parametrize(("code", "warned"), [(9999, True), (-99, True), (88, False), (0, False)])
+def test_numbers_of_conditions_that_may_be_codes_are_named(code, warned):
+    frame = rows(str(code), kind=int)
+    report = fg.audit(frame, **ASKED, where="3 <= r < 10")
+    found = warnings(report, DiagnosticCode.CODED_NUMBERS)
+    assert [each["value"] for each in found] == [code] * warned
+    for each in found:
+        assert "r, on which a condition depends" in each.message.replace("'", "")
+        again = fg.audit(frame, **ASKED, where="3 <= r < 10", recode=each["line"])
+        assert again.data.excluded == {"missing r (where)": 150}
+        assert again.verdict is Outcome.INCONCLUSIVE
+    stated = "r < 9999" if code > 0 else "r > -99"
+    assert not warnings(fg.audit(frame, **ASKED, where=stated), DiagnosticCode.CODED_NUMBERS)

@@ -180,10 +180,29 @@ def _coded_numbers(d: Diagnostic) -> str:
             "with a code outweigh all others; if it is one, leave these cells empty, or exclude "
             f"the rows: --where '{d['line']}' (where)"
         )
+    used = "whose numbers are compared, cut or averaged"
+    if condition := d.get("condition"):
+        used = f"on which a condition depends ({condition})"
     return (
-        f"column {column}, whose numbers are compared, cut or averaged, has {value}, as codes of "
+        f"column {column}, {used}, has {value}, as codes of "
         "missing values are; if it means that the number is not known, list it as unknown: "
         f"--recode '{d['line']}' (recode)"
+    )
+
+
+def _spelt_otherwise(d: Diagnostic) -> str:
+    without = (
+        f"{numbered(d['rows'], 'rows')} with {quote(d['value'])} in {quote(d['column'])} are not "
+        f"among those with {d['condition']}, though"
+    )
+    if d.get("unknown"):
+        return (
+            f"{without} such values often stand for one that is not known; if they do, leave these "
+            "cells empty, or list the value as unknown (recode, --recode)"
+        )
+    return (
+        f"{without} it may be another spelling of what is asked for; write them alike, recode them "
+        "(recode, --recode), or name both (where, --where)"
     )
 
 
@@ -887,11 +906,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.MANY_STRATA: _many_strata,
     DiagnosticCode.MISSING_MARKER: _missing_marker,
     DiagnosticCode.CODED_NUMBERS: _coded_numbers,
-    DiagnosticCode.SPELT_OTHERWISE: lambda d: (
-        f"{numbered(d['rows'], 'rows')} with {quote(d['value'])} in {quote(d['column'])} are not "
-        f"among those with {d['condition']}, though the values differ in case, blanks or encoding "
-        "alone; write them alike, recode them (recode, --recode), or name both (where, --where)"
-    ),
+    DiagnosticCode.SPELT_OTHERWISE: _spelt_otherwise,
     DiagnosticCode.SAME_NAMES: _same_names,
     DiagnosticCode.PEOPLE: _people,
     DiagnosticCode.PEOPLE_UNCLEAR: _people_unclear,
