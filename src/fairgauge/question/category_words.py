@@ -121,6 +121,8 @@ def resembles(value: Value, stated: Value) -> bool:
     return bool(longer or (_GRANTED.search(text) and _GRANTED.search(_NEGATED.sub(" ", asked))))
 
 
+CODE_OF_FACTORS = 99
+"""A code among small counts and weights; other numbers, as ages, may end there."""
 _CODE_OF_NO_NUMBER = re.compile(r"-(1|99?)|-?(7{3,}|8{3,}|9{3,})")
 
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fairgauge.cube.cube import Cube, Sums
 from fairgauge.cube.levels import with_rows
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Ends, Role
-from fairgauge.question.category_words import codes_of_missing, means_missing
+from fairgauge.question.category_words import (
+    CODE_OF_FACTORS,
+    codes_of_missing,
+    means_missing,
+)
 from fairgauge.question.conditions import Range, RowCondition
 from fairgauge.question.recoding import UNKNOWN, Recoding
 from fairgauge.question.specification import Spec
@@ -26,6 +30,8 @@ _SEPARATORS = re.compile(
     re.IGNORECASE,
 )
 """What spellings differ in: not signs, or what stands between digits ("<40" and ">40", "A+")."""
+_TIMES_THE_MEAN = 5
+"""How far a code of two digits is above the mean of counts or weights, itself included."""
 MOST_SPELLED = 200
 """Values of a column up to which spellings are compared: names of places or people are not."""
 
@@ -99,13 +105,14 @@ def doubtful_conditions(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         if value:
             of = conditions[column]
             spelt = any(spelt_nearly(value, str(asked)) for asked in of.values)
+            more: dict[str, Any] = {} if spelt else {"unknown": True}
             yield Diagnostic.warning(
                 DiagnosticCode.SPELT_OTHERWISE,
                 column=column,
                 value=value,
                 rows=rows,
                 condition=of.to_text(),
-                **({} if spelt else {"unknown": True}),
+                **more,
             )
 
 
@@ -120,8 +127,10 @@ def _coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         value, condition = canonical(end), conditions.get(column)
         if condition and (end in condition.cuts or is_one_of(value, condition.values)):
             continue
-        more: dict[str, str] = {}
+        more: dict[str, Any] = {}
         if role := {spec.count: "count", spec.weight: "weight"}.get(column):  # not to be recoded
+            if end == CODE_OF_FACTORS and end < _TIMES_THE_MEAN * _mean(cube, role):
+                continue
             more = {"role": role}
             line = RowCondition(column, (Range(-math.inf, end, Ends.NEITHER),)).to_text()
         else:
@@ -131,6 +140,13 @@ def _coded_numbers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         yield Diagnostic.warning(
             DiagnosticCode.CODED_NUMBERS, column=column, value=value, line=line, **more
         )
+
+
+def _mean(cube: Cube, role: str) -> float:
+    """Return the mean count of a row, or the mean weight of a case."""
+    sums = cube.tables[0].sums
+    of, among = ("n", "rows") if role == "count" else ("w", "n" if "n" in sums else "rows")
+    return float(sums[of].sum() / sums[among].sum())
 
 
 def _same_names(

@@ -14,7 +14,7 @@ from fairgauge.cube.levels import check_levels, levels_of
 from fairgauge.cube.plan import Axis, Plan
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, EmptyDataError, quote
-from fairgauge.question.category_words import may_be_no_number
+from fairgauge.question.category_words import CODE_OF_FACTORS, may_be_no_number
 from fairgauge.question.recoding import UNKNOWN, not_numbers, write_recodings
 
 Head: TypeAlias = Callable[[Sequence["Axis"], int], Sequence[Sequence[object]]]
@@ -179,13 +179,14 @@ _OF_NUMBERS = (
 def codes_at_ends(plan: Plan, seen: Iterable[Seen]) -> frozenset[tuple[str, float]]:
     """Return the least and greatest numbers, each with its column, that may mean a missing one."""
     asked = {a.column for a in plan.axes if a.cuts and not a.bounds and a.role in _OF_NUMBERS}
-    asked |= {column for column in (plan.count, plan.weight) if column}
+    factors = {plan.count, plan.weight}
     return frozenset(
         (each.column, end)
         for each in seen
-        if each.column in asked
+        if each.column in asked | factors
         for end in (each.low, each.high)
-        if end is not None and may_be_no_number(end)
+        if end is not None
+        and (may_be_no_number(end) or (end == CODE_OF_FACTORS and each.column in factors))
     )
 
 

@@ -1365,6 +1365,14 @@ def test_counts_and_weights_that_may_be_codes_are_warned_of(role):
         assert warned["role"] == "count"
 
 
+@pytest.mark.parametrize("role", ["count", "weight"])
+def test_a_code_of_two_digits_is_one_among_small_counts_and_weights(role):
+    """Weights of 99 among those of 1 to 3 turned a fail into a pass without a word."""
+    data = frame(g=["a", "b"] * (ROWS // 2), w=[*[99] * 4, *[1, 3] * (ROWS // 2 - 2)])
+    (warned,) = found(data, DiagnosticCode.CODED_NUMBERS, **{role: "w"})
+    assert (warned["value"], warned["role"]) == (99, role)
+
+
 @pytest.mark.parametrize("most", [99, 1_000, 2_431, 7_000, 10_000])
 def test_ordinary_counts_and_weights_are_no_codes(most):
     data = frame(g=["a", "b"] * (ROWS // 2), w=np.linspace(1, most, ROWS).round())
