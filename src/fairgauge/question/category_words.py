@@ -28,7 +28,7 @@ _NOT_TOLD = re.compile(
 
 _MISSING_MARKERS = {
     *("na", "n/a", "#n/a", "<na>", "nan", "null", "none", "nil", "nat", "missing"),
-    *("unknown", "not stated", "not available", "?", "-", "--", ".", "", "tbd"),
+    *("unknown", "unk", "n.a.", "not stated", "not available", "?", "-", "--", ".", "", "tbd"),
 }
 
 

@@ -38,6 +38,8 @@ BADNESS = {
     Outcome.FAIL: 2,
 }
 """How bad an outcome is; where rules were set, none is as bad as one that was not evaluated."""
+_MANY_MORE = 0.05
+"""By how much a share of rows that are not used grows, where what they lack could hide a change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,7 +254,8 @@ class Comparison(ResultOfMetrics):
         become the best, the largest, or the one that is named); a verdict that got worse, or that
         of all rules, where no change of its disparity could be tested, or because rows are missing
         that could change it; or, without verdicts beside them, reports that have no disparity with
-        a value in both, or disparities that moved where no change can be tested.
+        a value in both, disparities that moved where no change can be tested, or many more rows
+        that lack something in the new report.
         """
         lonely = (
             each.verdict.outcome is Outcome.FAIL
@@ -263,7 +266,9 @@ class Comparison(ResultOfMetrics):
         rules = (each.what == "rule" and each.report == "old" for each in self.alone)
         judged = self.stayed or self.flips
         moved = any(change.moved for change in self.changes)
+        lacking = [(each.rows - each.used) / max(each.rows, 1) for each in (self.old, self.new)]
         untested = not self.compared or (self.refused is not None and moved)
+        untested |= lacking[1] - lacking[0] >= _MANY_MORE
         return any(lonely) or any(rules) or self._untested_worse or (untested and not judged)
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -128,3 +129,17 @@ def test_a_pass_that_is_not_evaluated_any_more_is_not_known_to_be_as_before():
     (flip,) = found.flips
     assert flip.new.outcome is Outcome.NOT_EVALUATED
     assert (found.incomplete, found.worse) == (True, False)
+
+
+@pytest.mark.parametrize(("blank", "incomplete"), [(0.0, False), (0.02, False), (0.2, True)])
+def test_many_more_rows_without_an_outcome_are_no_green_light(blank, incomplete):
+    """Without rules, refusals of one group that were blank made it better off, and ended in 0."""
+    rng = np.random.default_rng(4)
+    rows = pl.DataFrame({"g": ["F", "M"] * 1_000, "hired": rng.integers(0, 2, 2_000)})
+    lost = (pl.col("g") == "F") & (pl.col("hired") == 0) & (rng.random(2_000) < 4 * blank)
+    asked = {"prediction": "hired", "positive": 1, "sensitive": "g"}
+    new = rows.with_columns(hired=pl.when(~lost).then("hired"))
+    before, after = fg.audit(rows, **asked), fg.audit(new, **asked)
+    found = fg.compare(before, after, same_rows=False)
+    assert found.incomplete is incomplete
+    assert not fg.compare(after, before, same_rows=False).incomplete

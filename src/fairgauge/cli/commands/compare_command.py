@@ -27,8 +27,9 @@ WORSE, INCOMPLETE = 1, 3
     help="Exit with 1 if a disparity or a verdict got statistically significantly worse; without "
     "any change, at most 5% of comparisons do. Otherwise with 3 if a verdict got worse that "
     "could not be tested, as where another group is the best now, if a verdict of the first has no "
-    "counterpart in the second because its group is gone, or if the two have nothing in common "
-    "that could be compared.",
+    "counterpart in the second because its group is gone, if the two have nothing in common that "
+    "could be compared, or, without rules, if many more rows of the second lack an outcome or a "
+    "group.",
 )
 def command(
     reports: tuple[str, ...],
