@@ -146,10 +146,9 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
         cube, source, spec, waiting = _counted_so_far(data, arrays, options)
     else:
         (cube, source, spec), waiting = counted(data, arrays, options), ()
-    rows_by_level = cube.rows_by_level()
-    check_known(cube, spec, rows_by_level)
+    check_known(cube, spec)
     measured, verdicts, notes_of_verdicts = judged(cube, source, spec)
-    excluded, used = excluded_rows(cube, spec, rows_by_level)
+    excluded, used = excluded_rows(cube, spec)
     undecided = 0 if spec.of_people else sum(cube.without_condition.values())
     rows = [*(each.definition for each in measured.estimates), *(v.definition for v in verdicts)]
     report = Report(
@@ -180,7 +179,7 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
             *exclusion_notes(excluded, spec),
             *assumed_positive(cube, spec, measured.task, rows),
             *unfavourable_positive(cube, spec, measured.task),
-            *likely_mistakes(cube, spec, measured.task, rows_by_level),
+            *likely_mistakes(cube, spec, measured.task),
             *repeated_rows(data, source, spec, cube),
             *measured.diagnostics,
             *notes_of_verdicts,
@@ -211,7 +210,7 @@ def _counted_so_far(
     if label in source.columns:
         found = counted(held, arrays, options)
         axis = found[0].plan.axis(Role.LABEL)
-        if axis is None or found[0].rows_by_level()[axis][:-1].any():
+        if axis is None or found[0].rows_by_level[axis][:-1].any():
             return (*found, ())
     bare = replace(every, label=None)
     named = bare.catalogue.row
@@ -364,8 +363,7 @@ def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | No
         check_cells(cube, data, asked)
     else:
         return None
-    rows_by_level = cube.rows_by_level()
-    check_known(cube, asked, rows_by_level)
+    check_known(cube, asked)
     if isinstance(data, Cube):
         features: Sequence[GroupCounts] = resolve(cube, spec).features
     else:
@@ -374,9 +372,9 @@ def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | No
         each.check_answers()
     return (
         *sensitive_outcomes(spec),
-        *single_row_groups(cube, asked, rows_by_level),
-        *numeric_groups(cube, asked, rows_by_level),
-        *doubtful_names(cube, asked, rows_by_level),
+        *single_row_groups(cube, asked),
+        *numeric_groups(cube, asked),
+        *doubtful_names(cube, asked),
         *unmatched_groups(cube, spec),
         *(note for feature in features for note in one_group(feature, asked)),
         *unmatched_rules(spec, group_texts(features)),

@@ -43,7 +43,7 @@ from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now
 from fairgauge.rowwise.paired_score_rows import read_paired_scores
 from fairgauge.scan.source import Source
-from fairgauge.values import matches, name_of
+from fairgauge.values import is_one_of, name_of
 
 
 def compare(
@@ -156,7 +156,7 @@ def compare_models(
             "reports are compared by fg.compare(old, new), fairgauge compare OLD NEW"
         )
         raise SpecError(Problem("candidate", message))
-    check_known(cube, spec, cube.rows_by_level())
+    check_known(cube, spec)
     candidates = compare_candidates(cube, spec, read_paired_scores(source, cube, spec))
     return ModelComparison(
         **made_now(),
@@ -165,7 +165,7 @@ def compare_models(
             source=source.name if source else "counts",
             fingerprint=cube.digest,
             rows=cube.rows,
-            excluded=excluded_rows(cube, spec, cube.rows_by_level())[0],
+            excluded=excluded_rows(cube, spec)[0],
         ),
         spec=spec.to_dict(),
         current=spec.prediction or spec.score or "",
@@ -211,7 +211,7 @@ def _notes(data: object, source: Source | None, cube: Cube, spec: Spec) -> Itera
         counts = alone(cube, axis)
         if spec.label is None:
             yield from _unlike_in_use(cube, axis, spec)
-            decisions = undecided_outcomes(counts, of_candidate, counts.rows_by_level())
+            decisions = undecided_outcomes(counts, of_candidate)
             yield from (e for e in decisions if e.code is not DiagnosticCode.UNLISTED_OUTCOMES)
             yield from _excluded(counts, of_candidate)
             continue
@@ -239,8 +239,7 @@ def _unlike_in_use(cube: Cube, candidate: Axis, spec: Spec) -> Iterator[Diagnost
         return
     stated = spec.positive if isinstance(spec.positive, tuple) else ()
     known = [*cube.levels[in_use], *stated]
-    levels = zip(cube.levels[candidate], cube.rows_by_level()[candidate].tolist(), strict=False)
-    strange = {v: int(n) for v, n in levels if not any(matches(v, each) for each in known)}
+    strange = {v: n for v, n in cube.with_rows(candidate) if not is_one_of(v, known)}
     if strange and len(strange) == len(cube.levels[candidate]):
         held, other = (listing(map(name_of, e), 5) for e in (cube.levels[in_use], strange))
         message = (
@@ -263,7 +262,7 @@ def _unlike_in_use(cube: Cube, candidate: Axis, spec: Spec) -> Iterator[Diagnost
 
 def _of_model(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
     """Yield what an audit warns of a model's decisions, and of the groups that it has."""
-    yield from likely_mistakes(cube, spec, task, cube.rows_by_level())
+    yield from likely_mistakes(cube, spec, task)
     yield from _excluded(cube, spec)
 
 

@@ -178,7 +178,7 @@ def why(
     names, controls = ([each.column for each in of] for of in (strata, beside))
     counts_cases = spec.count or spec.of_people
     read = cube.cases if counts_cases else cube.rows + sum(cube.without_condition.values())
-    rows_by_level, features = cube.rows_by_level(), resolve(crossed.without, spec).features
+    features = resolve(crossed.without, spec).features
     return Decomposition(
         **made_now(),
         data=CountedData(source.name if source else "counts", read),
@@ -212,14 +212,14 @@ def why(
             *missing_values(cube, spec, names),
             *(note for of in features for note in missing_outcomes(of, spec)),
             *uncounted_rows(cube, features, spec),
-            *undecided_outcomes(cube, spec, rows_by_level),
-            *single_row_groups(cube, spec, rows_by_level),
+            *undecided_outcomes(cube, spec),
+            *single_row_groups(cube, spec),
             *(
                 each
-                for each in doubtful_names(cube, spec, rows_by_level)
+                for each in doubtful_names(cube, spec)
                 if each.feature not in names  # `doubtful_strata` is of these
             ),
-            *many_strata(cube, replace(spec, strata=columns), rows_by_level, crossed.known.cube),
+            *many_strata(cube, replace(spec, strata=columns), crossed.known.cube),
         ),
     )
 
@@ -553,6 +553,6 @@ def _excluded(crossed: CrossedStrata, spec: Spec) -> tuple[dict[str, int], int]:
     ] or crossed.cube.tables
     crossed = replace(crossed, cube=replace(crossed.cube, tables=tuple(tables)))
     cube = crossed.known.without
-    reasons, used = excluded_rows(cube, spec, cube.rows_by_level())
+    reasons, used = excluded_rows(cube, spec)
     missing = {"missing stratum": crossed.rows_without} if crossed.rows_without else {}
     return reasons | missing, used

@@ -17,8 +17,8 @@ from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.lookup import BUILT_IN, metric_or_name
 from fairgauge.catalogue.score_statistics import ScoreMean, ScoreTerm
 from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.cube.cube import Cube, Sums
-from fairgauge.cube.plan import Axis, Plan, plan
+from fairgauge.cube.cube import Cube
+from fairgauge.cube.plan import Plan, plan
 from fairgauge.enums import (
     Better,
     DiagnosticCode,
@@ -259,11 +259,10 @@ def find(
         rng = None if split is None else generator(spec, "search", rows_searched.outcomes)
         found = find_subgroups(rows_searched, question, rng)
     cases = cube.cases if min_cell is None else rounded_count(cube.cases, min_cell)
-    task, rows_by_level = decide_task(cube, spec), cube.rows_by_level()
+    task = decide_task(cube, spec)
     base = min_cell or 1
-    shown_rows = {axis: (rows / base).round() * base for axis, rows in rows_by_level.items()}
     incomplete = [
-        *_excluded(cube, spec, rows_by_level, row.needs, base),
+        *_excluded(cube, spec, row.needs, base),
         *(_rounded(note, min_cell) for note in unevenly_lacking(rows_searched, searched, spec)),
     ]
     return SubgroupSearch(
@@ -275,12 +274,12 @@ def find(
             *incomplete,
             *assumed_positive(cube, spec, task, (row,)),
             *unfavourable_positive(cube, spec, task),
-            *mistaken_outcomes(cube, spec, task, rows_by_level),
+            *mistaken_outcomes(cube, spec, task),
             *repeated_rows(data, source, spec, cube, "find"),
             *counted_people(cube, spec),
-            *doubtful_names(with_ends_of_fifths(cube, spec, searched), spec, shown_rows),
+            *doubtful_names(with_ends_of_fifths(cube, spec, searched), spec, base),
             *doubtful_conditions(cube, spec),
-            *single_row_groups(cube, replace(spec, intersections=()), rows_by_level),
+            *single_row_groups(cube, replace(spec, intersections=())),
         ),
         own=(row,) if row.own else (),
         **{"fingerprint": cube.digest} | with_few_disclosed(_bounded(found, incomplete), min_cell),
@@ -294,14 +293,12 @@ def _bounded(found: dict[str, Any], incomplete: Sequence[Diagnostic]) -> dict[st
     return found | {"largest": replace(found["largest"], by_at_most=None, by_at_most_of_large=None)}
 
 
-def _excluded(
-    cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums], needs: Set[str], base: int
-) -> Iterator[Diagnostic]:
+def _excluded(cube: Cube, spec: Spec, needs: Set[str], base: int) -> Iterator[Diagnostic]:
     """Note the rows that are not searched, and warn where they are many.
 
     Their numbers are multiples of ``base``.
     """
-    excluded, _ = excluded_rows(cube, spec, rows_by_level)
+    excluded, _ = excluded_rows(cube, spec)
     searched = {"missing label": "label", "missing prediction": "prediction"}
     kept = {why: rounded_count(rows, base) for why, rows in excluded.items()
             if searched.get(why) in (None, *needs)}  # fmt: skip

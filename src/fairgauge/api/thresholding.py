@@ -79,12 +79,11 @@ def thresholds(
     (rule,) = spec.rules
     ((rate, margin),) = spec.margins or _MARGINS
     chosen = choose_thresholds(cube, spec, rule, rate, margin)
-    rows_by_level = cube.rows_by_level()
     notes = [
-        *exclusion_notes(excluded_rows(cube, spec, rows_by_level)[0], spec),
+        *exclusion_notes(excluded_rows(cube, spec)[0], spec),
         *assumed_positive(cube, spec, Task.BINARY, (rule.row,)),
         *unfavourable_positive(cube, spec, Task.BINARY),
-        *likely_mistakes(cube, spec, Task.BINARY, rows_by_level),
+        *likely_mistakes(cube, spec, Task.BINARY),
         *repeated_rows(data, source, spec, cube, "thresholds"),
     ]
     if any(each.code is DiagnosticCode.ONE_DECISION for each in chosen["diagnostics"]):

@@ -17,6 +17,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -84,7 +85,7 @@ def _first_bits(sums: Sums) -> Sums:
     return kept
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Cube:
     """Counts of rows; add cubes of the same plan with ``+``.
 
@@ -250,6 +251,7 @@ class Cube:
         columns = [table.axes.index(axis) for axis in axes]
         return aggregate(tuple(axes), table.codes[:, columns], table.sums)
 
+    @cached_property
     def rows_by_level(self) -> dict[Axis, Sums]:
         """Return the physical rows of every level of every axis; the last are the missing ones."""
         rows = {}
@@ -259,6 +261,11 @@ class Cube:
             at = np.where(table.codes[:, 0] < 0, last, table.codes[:, 0])
             rows[axis] = np.bincount(at, table.sums["rows"], last + 1).astype(np.float64)
         return rows
+
+    def with_rows(self, axis: Axis, to_nearest: int = 1) -> list[tuple[Value, int]]:
+        """Return the levels of an axis, each with its rows to the nearest multiple of a number."""
+        rows = (self.rows_by_level[axis][:-1] / to_nearest).round() * to_nearest
+        return list(zip(self.levels[axis], map(int, rows.tolist()), strict=True))
 
     def has_counts_of(self, other: Cube) -> bool:
         """Return whether another cube holds the same counts, of too many rows for a coincidence."""

@@ -64,7 +64,7 @@ def with_hidden_clusters(cube: Cube, key: bytes | None) -> Cube:
         tables=tables,
         clusters=how,
         spellings=spellings_of(cube.levels[axis]),
-        placeholders=placeholders(cube.levels[axis], cube.rows_by_level()[axis][:-1]),
+        placeholders=placeholders(cube.levels[axis], cube.rows_by_level[axis][:-1]),
     )
 
 

@@ -12,7 +12,6 @@ from fairgauge.values import Value, canonical, is_number, name_of, sort_key, typ
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from fairgauge.cube.cube import Sums
     from fairgauge.cube.plan import Axis
 
 MANY_LEVELS = 20
@@ -82,11 +81,6 @@ def quartiles(levels: Sequence[Value], rows: Sequence[float] | None = None) -> t
     below = list(accumulate(rows or [1.0] * len(numbers)))
     at = [next(i for i, n in enumerate(below) if n >= q * below[-1]) for q in (0.25, 0.5, 0.75)]
     return tuple(dict.fromkeys(numbers[i] for i in at if i < len(numbers) - 1))
-
-
-def with_rows(levels: Sequence[Value], rows: Sums) -> list[tuple[Value, int]]:
-    """Return the levels of an axis, each with its rows; the last ``rows`` are of none."""
-    return [(level, int(n)) for level, n in zip(levels, rows[:-1].tolist(), strict=True)]
 
 
 def _remedy(axis: Axis, levels: Sequence[Value]) -> str:

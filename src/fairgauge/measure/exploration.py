@@ -180,7 +180,7 @@ def _warnings(cube: Cube, resolution: Resolution, of_rows: Sequence[Diagnostic])
     for each in (
         *of_rows,
         *uncounted_rows(cube, resolution.features, spec),
-        *likely_mistakes(cube, spec, task, cube.rows_by_level()),
+        *likely_mistakes(cube, spec, task),
         *(note for counts in resolution.features for note in missing_outcomes(counts, spec)),
         *(note for counts in resolution.features for note in missing_groups(counts, spec)),
     ):

@@ -81,7 +81,7 @@ def counted_rows(cube: Cube, question: Spec, first: Cube | None) -> CountedRows:
     ``first`` holds the first period; None where that is ``cube`` itself.
     """
     complete = _complete(cube, question)
-    excluded = {} if complete else excluded_rows(cube, question, cube.rows_by_level())[0]
+    excluded = {} if complete else excluded_rows(cube, question)[0]
     return CountedRows(
         fingerprint(cube),
         cube.rows,
@@ -167,7 +167,7 @@ def _rows_of_values(cube: Cube, question: Spec) -> tuple[dict[str, dict[str, int
     """
     values: dict[str, dict[str, int]] = {}
     missing: dict[str, int] = {}
-    apart, rows = _apart(question), cube.rows_by_level()
+    apart, rows = _apart(question), cube.rows_by_level
     binary = decide_task(cube, question) is Task.BINARY
     for axis in cube.plan.axes:
         if axis.role not in _CHECKED:

@@ -6,10 +6,10 @@ was not meant.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from fairgauge.cube.cube import Cube, Sums
-from fairgauge.cube.plan import OUTCOMES, Axis
+from fairgauge.cube.cube import Cube
+from fairgauge.cube.plan import OUTCOMES
 from fairgauge.enums import Task
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.copy_checks import sensitive_outcomes, strata_of_outcomes
@@ -26,21 +26,19 @@ from fairgauge.resolve.stratum_checks import doubtful_strata, many_strata
 from fairgauge.results.scopes import Diagnostic
 
 
-def likely_mistakes(
-    cube: Cube, spec: Spec, task: Task, rows_by_level: Mapping[Axis, Sums]
-) -> Iterator[Diagnostic]:
+def likely_mistakes(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
     """Warn of values that suggest that something else was meant."""
-    yield from mistaken_outcomes(cube, spec, task, rows_by_level)
+    yield from mistaken_outcomes(cube, spec, task)
     yield from sensitive_outcomes(spec)
-    yield from single_row_groups(cube, spec, rows_by_level)
-    yield from numeric_groups(cube, spec, rows_by_level)
-    yield from many_strata(cube, spec, rows_by_level)
+    yield from single_row_groups(cube, spec)
+    yield from numeric_groups(cube, spec)
+    yield from many_strata(cube, spec)
     strata = [each.column for each in spec.strata]
     sensitive = {c for feature in spec.recorded.values() for c in feature.columns}
     yield from doubtful_strata(cube, spec, set(strata) - sensitive)
     yield from missing_values(cube, spec, strata)
     yield from strata_of_outcomes(cube, spec, strata, OUTCOMES)
-    yield from doubtful_names(cube, spec, rows_by_level)
+    yield from doubtful_names(cube, spec)
     yield from doubtful_conditions(cube, spec)
     yield from limits_outside_range(spec)
     yield from ratios_of_signed_amounts(cube, spec)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from fairgauge.cube.cube import Cube, Sums, rows_of_no_weight
+from fairgauge.cube.cube import Cube, rows_of_no_weight
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Role, Uncounted
 from fairgauge.question.specification import Spec
@@ -41,9 +41,7 @@ def missing_in_condition(column: str) -> str:
     return f"missing {column} (where)"
 
 
-def excluded_rows(
-    cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
-) -> tuple[dict[str, int], int]:
+def excluded_rows(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
     """Count physical rows excluded by reason, and the rows used.
 
     A row is used when its label and prediction are known and at least one feature is.
@@ -55,7 +53,7 @@ def excluded_rows(
     complete = np.ones(len(joint.codes), dtype=bool)
     any_feature = np.zeros(len(joint.codes), dtype=bool)
     for axis in cube.plan.axes:
-        rows = rows_by_level[axis]
+        rows = cube.rows_by_level[axis]
         absent = np.append(unknown_levels(axis, cube.levels[axis], spec), True)  # code -1 is last
         missing = int(rows[absent].sum())
         known = ~absent[joint.codes[:, joint.axes.index(axis)]] if axis in joint.axes else None

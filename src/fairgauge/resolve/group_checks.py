@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
-from fairgauge.cube.cube import Cube, Sums
-from fairgauge.cube.levels import MANY_LEVELS, MOST_READABLE, quartiles, with_rows
-from fairgauge.cube.plan import Axis
+from fairgauge.cube.cube import Cube
+from fairgauge.cube.levels import MANY_LEVELS, MOST_READABLE, quartiles
 from fairgauge.enums import DiagnosticCode, ReferenceRule, Role, Task
 from fairgauge.question.presets import preset
 from fairgauge.question.specification import Spec
@@ -29,9 +28,7 @@ _OTHER_UNIT = 10.0
 """The ratio of means from which one of them may be in another unit: per cent, or a month's."""
 
 
-def single_row_groups(
-    cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
-) -> Iterator[Diagnostic]:
+def single_row_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of features with many groups, most of one row, as identifiers have."""
     axes = {axis.column: axis for axis in cube.plan.axes if axis.role is Role.FEATURE}
     for name, feature in spec.recorded.items():
@@ -39,7 +36,7 @@ def single_row_groups(
         if len(crossed) == 1:
             if quartiles(cube.levels[crossed[0]]):
                 continue
-            of_levels = rows_by_level[crossed[0]][:-1]
+            of_levels = cube.rows_by_level[crossed[0]][:-1]
             rows = of_levels[of_levels > 0]
         else:
             table = cube.marginal(crossed)
@@ -51,16 +48,14 @@ def single_row_groups(
             )
 
 
-def numeric_groups(
-    cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
-) -> Iterator[Diagnostic]:
+def numeric_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of features with very many numbers, or many of few rows, that are not cut."""
     for feature in spec.sensitive:
         axis = cube.plan.axis(Role.FEATURE, feature.column)
         assert axis is not None
         if axis.bins or feature.values:
             continue
-        levels = [each for each in with_rows(cube.levels[axis], rows_by_level[axis]) if each[1]]
+        levels = [each for each in cube.with_rows(axis) if each[1]]
         small = sum(rows < FEWEST_ROWS for _, rows in levels)
         cuts = quartiles([value for value, _ in levels], [rows for _, rows in levels])
         sparse = len(levels) >= MANY_LEVELS and small > len(levels) / 2

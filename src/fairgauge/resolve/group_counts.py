@@ -798,10 +798,6 @@ def _dense(cube: Cube, crossing: Crossing, axes: list[Axis | None]) -> dict[str,
     return counts
 
 
-def _some(levels: Sequence[Value]) -> str:
-    return listing([name_of(level) for level in levels], _MOST_SHOWN)
-
-
 def refuse_missing(cube: Cube) -> None:
     """Refuse counts in which anything is missing.
 

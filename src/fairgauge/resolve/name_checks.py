@@ -7,8 +7,7 @@ import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from fairgauge.cube.cube import Cube, Sums
-from fairgauge.cube.levels import with_rows
+from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Ends, Role
 from fairgauge.question.category_words import (
@@ -45,16 +44,17 @@ class _TextValue(NamedTuple):
     meaning: Hashable
 
 
-def doubtful_names(
-    cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
-) -> Iterator[Diagnostic]:
-    """Warn of names that mean a missing value, and of several that may be one group or outcome."""
-    groups = _known_groups(cube, spec, rows_by_level)
+def doubtful_names(cube: Cube, spec: Spec, to_nearest: int = 1) -> Iterator[Diagnostic]:
+    """Warn of names that mean a missing value, and of several that may be one group or outcome.
+
+    The rows of a name are stated ``to_nearest`` so many, where counts are protected.
+    """
+    groups = _known_groups(cube, spec, to_nearest)
     outcomes = [
         _TextValue(axis.column, level, rows, _outcome(level, spec))
         for axis in cube.plan.outcomes
         if not axis.bins
-        for level, rows in with_rows(cube.levels[axis], rows_by_level[axis])
+        for level, rows in cube.with_rows(axis, to_nearest)
         if isinstance(level, str)
     ]
     for each in (
@@ -62,21 +62,19 @@ def doubtful_names(
         *_coded_numbers(cube, spec),
         *_same_names(spec, groups, outcomes),
         *_unseen_values(cube, spec),
-        *_recodings(cube, spec, rows_by_level, groups),
+        *_recodings(cube, spec, to_nearest, groups),
         *_outcome_recodings(outcomes, spec),
     ):
         yield each.of_people() if spec.of_people else each
 
 
-def _known_groups(
-    cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
-) -> dict[Axis, list[tuple[Value, int]]]:
+def _known_groups(cube: Cube, spec: Spec, to_nearest: int) -> dict[Axis, list[tuple[Value, int]]]:
     """Return the values of features that are not cut: those not excluded, each with its rows."""
     known = {}
     for axis in cube.plan.axes:
         if axis.role is Role.FEATURE and not axis.bins:
             unknown = unknown_levels(axis, cube.levels[axis], spec)
-            levels = with_rows(cube.levels[axis], rows_by_level[axis])
+            levels = cube.with_rows(axis, to_nearest)
             known[axis] = [
                 each
                 for each, missing in zip(levels, unknown, strict=True)
@@ -208,7 +206,7 @@ def _unseen_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 def _recodings(
     cube: Cube,
     spec: Spec,
-    rows_by_level: Mapping[Axis, Sums],
+    to_nearest: int,
     groups: Mapping[Axis, list[tuple[Value, int]]],
 ) -> Iterator[Diagnostic]:
     """Check recodings against the data, and suggest those that the spellings of groups call for."""
@@ -216,7 +214,7 @@ def _recodings(
         if axis.bins or axis.role is Role.CLUSTER:
             continue
         if recoding := spec.recoding(axis.column):
-            yield from _left_over(recoding, with_rows(cube.levels[axis], rows_by_level[axis]))
+            yield from _left_over(recoding, cube.with_rows(axis, to_nearest))
         if axis in groups and not spec.feature(axis.column).values:
             texts = {level: rows for level, rows in groups[axis] if isinstance(level, str)}
             if suggested := _suggested(texts):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from fairgauge.cube.cube import Cube, Sums
-from fairgauge.cube.levels import with_rows
+from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Role, Task
 from fairgauge.identity import ValueSet
@@ -45,25 +44,21 @@ _HMDA_UNDECIDED = ("4", "5", "6")
 """Withdrawn, closed for incompleteness, and purchased: nobody was approved or denied."""
 
 
-def mistaken_outcomes(
-    cube: Cube, spec: Spec, task: Task, rows_by_level: Mapping[Axis, Sums]
-) -> Iterator[Diagnostic]:
+def mistaken_outcomes(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
     """Warn of labels and predictions that suggest that something else was meant."""
     if cube.min_cell is None:  # few errors may be rounded to none
         yield from prediction_is_label(cube, spec)
         yield from copied_outcomes(cube, spec)
     if task is not Task.REGRESSION:
-        yield from one_outcome(cube, spec, task, rows_by_level)
-        yield from predictions_that_are_no_label(cube, spec, task, rows_by_level)
+        yield from one_outcome(cube, spec, task)
+        yield from predictions_that_are_no_label(cube, spec, task)
     if task is Task.BINARY:
-        yield from undecided_outcomes(cube, spec, rows_by_level)
+        yield from undecided_outcomes(cube, spec)
     if task is Task.MULTICLASS:
-        yield from missing_classes(cube, spec, rows_by_level)
+        yield from missing_classes(cube, spec)
 
 
-def one_outcome(
-    cube: Cube, spec: Spec, task: Task, rows_by_level: Mapping[Axis, Sums]
-) -> Iterator[Diagnostic]:
+def one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
     """Warn of labels that are all alike, and of predictions: of a score at every threshold.
 
     No verdict is withheld: labels of one outcome may be all that there are.
@@ -77,7 +72,7 @@ def one_outcome(
             continue
         if of_labels and "label" not in needs:
             continue  # nothing that is asked for rests on it
-        rows = rows_by_level[axis][:-1]
+        rows = cube.rows_by_level[axis][:-1]
         if rows.sum() < FEWEST_ROWS:
             continue
         code = DiagnosticCode.ONE_LABEL if of_labels else DiagnosticCode.ONE_DECISION
@@ -93,9 +88,7 @@ def one_outcome(
             )
 
 
-def predictions_that_are_no_label(
-    cube: Cube, spec: Spec, task: Task, rows_by_level: Mapping[Axis, Sums]
-) -> Iterator[Diagnostic]:
+def predictions_that_are_no_label(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
     """Warn of predicted values that no label has: they count as unfavourable, or as wrong.
 
     `undecided_outcomes` warns of those that may be none.
@@ -108,7 +101,7 @@ def predictions_that_are_no_label(
     labels = [*cube.levels[label], *(spec.positive if isinstance(spec.positive, tuple) else ())]
     if task is Task.BINARY and isinstance(spec.positive, tuple):
         labels += no_outcomes(cube.levels[prediction])
-    levels = with_rows(cube.levels[prediction], rows_by_level[prediction])
+    levels = cube.with_rows(prediction)
     strange = [each for each in levels if not is_one_of(each[0], labels)]
     rows = sum(rows for _, rows in strange)
     # where the labels are of one class, the other is known from predictions alone
@@ -124,9 +117,7 @@ def predictions_that_are_no_label(
         )
 
 
-def undecided_outcomes(
-    cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
-) -> Iterator[Diagnostic]:
+def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of outcomes that count as unfavourable, though their names are of no decision.
 
     Of HMDA's codes also of approvals that do. Of people, whose decisions count as one, how many
@@ -138,7 +129,7 @@ def undecided_outcomes(
     for i, axis in enumerate(cube.plan.outcomes):
         if axis.bins:
             continue
-        levels = with_rows(cube.levels[axis], rows_by_level[axis])
+        levels = cube.with_rows(axis)
         values = [level for level, _ in levels]
         codes = bool(_HMDA_COLUMN.search(axis.column)) and all(
             name_of(value) in _HMDA_CODES for value in values
@@ -251,16 +242,14 @@ def _of_one_group(
     return found
 
 
-def missing_classes(
-    cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]
-) -> Iterator[Diagnostic]:
+def missing_classes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of classes that usually mean a missing value, and are right where both columns agree."""
     if isinstance(spec.positive, Ordered):  # which names every class
         return
     for axis in cube.plan.outcomes:
         if axis.bins:
             continue
-        levels = [each for each in with_rows(cube.levels[axis], rows_by_level[axis]) if each[1]]
+        levels = [each for each in cube.with_rows(axis) if each[1]]
         missing = classes_of_missing(level for level, _ in levels)
         if missing:
             names = tuple(map(name_of, missing))

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.moments import Mean, RegressionTerm
-from fairgauge.cube.cube import Cube, Sums
-from fairgauge.cube.plan import Axis
+from fairgauge.cube.cube import Cube
 from fairgauge.enums import DiagnosticCode, Role
 from fairgauge.errors import DataError, closest, listing, quote
 from fairgauge.identity import FeatureId, is_named, texts_of
@@ -18,7 +17,7 @@ from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import is_one_of, name_of
 
 
-def check_known(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -> None:
+def check_known(cube: Cube, spec: Spec) -> None:
     """Refuse a column of the specification that has no value in any row.
 
     A cluster column may be empty: values do not need it, and intervals then state the reason.
@@ -33,7 +32,7 @@ def check_known(cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums]) -> N
     for axis in cube.plan.axes:
         if axis.role is Role.CLUSTER or (axis.role is Role.FEATURE and spec.groups_missing):
             continue  # rows without a group are a group of their own
-        if not rows_by_level[axis][:-1].any():
+        if not cube.rows_by_level[axis][:-1].any():
             role = Role.SCORE if axis.bounds else axis.role
             what = "number" if axis.bins else "value"
             if people := dict(cube.conflicts).get(axis.column):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from fairgauge.cube.crossed_strata import with_one_stratum
-from fairgauge.cube.cube import Cube, Sums
+from fairgauge.cube.cube import Cube
 from fairgauge.cube.levels import MANY_LEVELS, MOST_READABLE, quartiles
-from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Role
 from fairgauge.question.category_words import codes_of_missing, may_be_codes, means_missing
 from fairgauge.question.recoding import UNKNOWN
@@ -41,9 +40,7 @@ def doubtful_strata(cube: Cube, spec: Spec, columns: Collection[str]) -> Iterato
             )
 
 
-def many_strata(
-    cube: Cube, spec: Spec, rows_by_level: Mapping[Axis, Sums], crossed: Cube | None = None
-) -> Iterator[Diagnostic]:
+def many_strata(cube: Cube, spec: Spec, crossed: Cube | None = None) -> Iterator[Diagnostic]:
     """Warn of many strata of few rows, which often lack one side of a comparison, or of numbers.
 
     ``crossed`` are the counts by the strata that are asked for, where the cube may hold others.
@@ -60,7 +57,7 @@ def many_strata(
     asked = [each for each in cube.plan.axes if each.column in columns]
     for each in asked:
         if each.role is Role.STRATUM and not each.cuts:
-            levels, sizes = cube.levels[each], rows_by_level[each].tolist()
+            levels, sizes = cube.levels[each], cube.rows_by_level[each].tolist()
             cuts = quartiles(levels, sizes[: len(levels)])
             # else as many strata as before, or codes, which have no order
             if cuts and len(levels) > len(cuts) + 1 and not may_be_codes(levels):
