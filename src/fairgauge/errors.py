@@ -16,7 +16,7 @@ from __future__ import annotations
 import difflib
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 _LONGEST_MESSAGE = 1_900
@@ -50,6 +50,12 @@ class SpecError(FairgaugeError, ValueError):
     def __init__(self, problems: Problem | Iterable[Problem]) -> None:
         self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
         super().__init__("\n".join(map(str, self.problems)))
+
+
+def refuse(problems: Collection[Problem]) -> None:
+    """Raise everything that is wrong, if anything is."""
+    if problems:
+        raise SpecError(problems)
 
 
 class DataError(FairgaugeError, ValueError):

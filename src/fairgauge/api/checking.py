@@ -25,7 +25,7 @@ from fairgauge.cube.build import Counted, build
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
 from fairgauge.enums import IntervalMethod, Outcome, RateTest, ReferenceRule
-from fairgauge.errors import Problem, SpecError, listing, nearest, quote
+from fairgauge.errors import Problem, SpecError, listing, nearest, quote, refuse
 from fairgauge.inference.compared_counts import FEWEST_GROUPS
 from fairgauge.measure.decide import interval_reached
 from fairgauge.published.printed_numbers import is_whole
@@ -176,8 +176,7 @@ def _check_options(columns: Mapping[str, str], test: str) -> RateTest:
         if role not in list(ColumnRole):
             allowed = ", ".join(ColumnRole)
             problems.append(Problem(f"columns.{role}", f"unknown role; use {allowed}"))
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
     return chosen
 
 

@@ -9,11 +9,11 @@ from typing import Never, Unpack
 
 from fairgauge.api.audit import counted, counted_people, repeated_rows
 from fairgauge.catalogue.facts import described
-from fairgauge.cube.cube import Cube
+from fairgauge.cube.cube import Cube, levels_with_rows
 from fairgauge.cube.pairs import alone, asked_of, candidate_axes
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Role, Task
-from fairgauge.errors import Problem, SpecError, listing, quote
+from fairgauge.errors import Problem, SpecError, listing, quote, refuse
 from fairgauge.inference.missing_values import missing_groups, missing_outcomes
 from fairgauge.measure.compare_models import compare_candidates
 from fairgauge.measure.compare_reports import compare_reports
@@ -99,8 +99,7 @@ def compare(
     problems = [Problem(name, message) for name in options]
     if new is None or "candidate" in options:
         problems = [Problem("compare", f"takes two reports, old and new; {MODELS_INSTEAD}")]
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
     assert new is not None
     return compare_reports(old, new, same_rows=same_rows)
 
@@ -239,7 +238,7 @@ def _unlike_in_use(cube: Cube, candidate: Axis, spec: Spec) -> Iterator[Diagnost
         return
     stated = spec.positive if isinstance(spec.positive, tuple) else ()
     known = [*cube.levels[in_use], *stated]
-    strange = {v: n for v, n in cube.with_rows(candidate) if not is_one_of(v, known)}
+    strange = {v: n for v, n in levels_with_rows(cube, candidate) if not is_one_of(v, known)}
     if strange and len(strange) == len(cube.levels[candidate]):
         held, other = (listing(map(name_of, e), 5) for e in (cube.levels[in_use], strange))
         message = (

@@ -25,7 +25,15 @@ from fairgauge.cube.quantile_cuts import (
     with_fewer_cuts,
 )
 from fairgauge.enums import DiagnosticCode, ReferenceRule, Role, Task
-from fairgauge.errors import CubeError, DataError, Problem, SpecError, TooManyValues, listing, quote
+from fairgauge.errors import (
+    CubeError,
+    DataError,
+    Problem,
+    TooManyValues,
+    listing,
+    quote,
+    refuse,
+)
 from fairgauge.inference.missing_values import missing_outcomes, uncounted_rows
 from fairgauge.measure.decompose_gaps import decompose_gaps, with_other_intervals
 from fairgauge.measure.numbers_by_rows import adjusted_by_rows, adjusted_for_numbers
@@ -138,8 +146,7 @@ def why(
         asked, margins = of_numbers, {each.replace(*_MEANS): margins[each] for each in margins}
     if isinstance(data, Cube):
         data = _without_strata(data, strata)
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
     cuts: dict[str, dict[int, tuple[float, ...]]] = {}
     values: dict[str, int] = {}
     if not isinstance(data, Cube) and _has_quantiles(asked.get("strata")):
@@ -370,8 +377,7 @@ def _cut_at_quantiles(
     plain = [replace(each, quantiles=False) for each in strata]
     source, named = open_rows(data, {**asked, "strata": plain})
     spec = ask(source.columns, **cast("Options", named))
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
     rows = chosen_rows(source, spec)
     found = _numbers(rows, [each.column for each in strata if each.quantiles], spec)
     cuts = {column: cut for column, (cut, _) in found.items()}
@@ -472,8 +478,7 @@ def _check(spec: Spec, strata: Sequence[Feature], margins: Mapping[str, float], 
             "one outcome is decomposed at a time: state which values are positive (--positive)"
         )
         problems.append(Problem("positive", message))
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
 
 
 def _thresholds(spec: Spec) -> int:

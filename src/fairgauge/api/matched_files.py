@@ -11,7 +11,7 @@ import numpy as np
 from fairgauge.api.audit import counted
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import GapVerdict, ReferenceKind, Role
-from fairgauge.errors import DataError, Problem, SpecError, alternatives, quote
+from fairgauge.errors import DataError, Problem, alternatives, quote, refuse
 from fairgauge.question.options import Options
 from fairgauge.question.readers import controls_as_strata
 from fairgauge.question.specification import Spec
@@ -77,8 +77,7 @@ def matched_files(data: object, found: Decomposition, identifier: str) -> Matche
     problems = list(_wrong(found, spec))
     if identifier not in source.columns:
         problems.append(Problem("id", f"there is no column {quote(identifier)}"))
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
     resolution = resolve(cube, spec)
     features = {axis.column for axis in cube.plan.axes if axis.role is Role.FEATURE}
     outcomes = {column for column in (spec.label, spec.prediction) if column}

@@ -10,7 +10,7 @@ import numpy as np
 
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import answer_plan, is_of_answers
-from fairgauge.errors import CubeError, Problem, SpecError, nearest, quote
+from fairgauge.errors import CubeError, Problem, SpecError, nearest, quote, refuse
 from fairgauge.measure.swap_differences import compare_swaps
 from fairgauge.question.features import Above
 from fairgauge.question.spec_file import Config, with_config
@@ -231,8 +231,7 @@ def _made_long(
     ]
     if asked.get("count") is not None:
         problems.append(Problem("count", "remove it: a wide table has a row for each item"))
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
     rows = read_rows(source, [*kept, *groups])
     size = len(rows[next(iter(groups))]) if groups else 0
     feature = asked.get("sensitive") or "group"

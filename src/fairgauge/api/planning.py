@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from fairgauge.api.audit import audit
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.errors import Problem, SpecError, shown
+from fairgauge.errors import Problem, SpecError, refuse, shown
 from fairgauge.inference.needed_rows import POWER, detectable_disparity
 from fairgauge.measure.needed_self_reports import needed_self_reports
 from fairgauge.question.options import Options
@@ -345,8 +345,7 @@ def _read_design(
         if count is not None and not (isinstance(count, int) and count >= least):
             message = f"must be a whole number of at least {least}, not {shown(count)}"
             problems.append(Problem(name, message))
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
     sd = {name: float(deviations.get(name, 0.0)) for name in _DEVIATIONS}
     side = names or 3
     return CrossedDesign(
@@ -406,8 +405,7 @@ def _check(numbers: Mapping[str, object], data: object, options: Iterable[str]) 
     if data is None:
         problems += [Problem(name, "needs data to audit") for name in options]
     problems += _out_of_range(numbers)
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
 
 
 def _out_of_range(numbers: Mapping[str, object]) -> list[Problem]:

@@ -30,7 +30,7 @@ from fairgauge.enums import (
     Uncounted,
     Worse,
 )
-from fairgauge.errors import CubeError, Problem, SpecError, listing, nearest, quote, shown
+from fairgauge.errors import CubeError, Problem, SpecError, listing, nearest, quote, refuse, shown
 from fairgauge.inference.compared_counts import generator
 from fairgauge.inference.missing_values import unevenly_lacking
 from fairgauge.measure.find_miscalibration import find_miscalibration
@@ -650,5 +650,4 @@ def _check_features(spec: Spec, columns: Sequence[str]) -> None:
         for name, used in outcomes.items()
         if column == used
     ]
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)

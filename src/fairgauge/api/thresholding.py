@@ -6,7 +6,7 @@ from typing import Unpack
 
 from fairgauge.api.audit import counted, repeated_rows
 from fairgauge.enums import DiagnosticCode, Task, Threshold
-from fairgauge.errors import Problem, SpecError, alternatives, quote
+from fairgauge.errors import Problem, alternatives, quote, refuse
 from fairgauge.measure.choose_thresholds import choose_thresholds
 from fairgauge.question.option_docs import with_options
 from fairgauge.question.options import Options
@@ -136,5 +136,4 @@ def _check(spec: Spec) -> None:
         if spec.catalogue.rate(name).needs - {"label", "prediction"}:
             message = "cannot be kept: name a rate of decisions, such as accuracy"
             problems.append(Problem(f"margins.{name}", message))
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
-from fairgauge.errors import Problem, SpecError, listing, nearest, quote
+from fairgauge.errors import Problem, listing, nearest, quote, refuse
 from fairgauge.question.probabilities import recognised
 from fairgauge.question.spec_file import toml_value
 from fairgauge.values import Json
@@ -130,8 +130,7 @@ def check(given: Mapping[str, str]) -> None:
     if missing is not None:
         choices = listing(list(missing.answers), len(missing.answers))
         problems.append(Problem(missing.name, f"is not answered; choose one of {choices}"))
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
 
 
 RATIO = 0.8
@@ -162,8 +161,7 @@ class Expected:
             for name in ("rate", "share", "base_rate")
             if not 0 < (value := getattr(self, name)) < 1
         ]
-        if problems:
-            raise SpecError(problems)
+        refuse(problems)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from fairgauge.errors import DataError, MissingExtra, Problem, SpecError, quote
+from fairgauge.errors import DataError, MissingExtra, Problem, quote, refuse
 
 STANDARD_INPUT = "-"
 _REMOTE = ("s3://", "gs://", "bq://", "https://", "http://")
@@ -77,8 +77,7 @@ def read_maps(texts: Iterable[str]) -> dict[str, Path]:
             problems.append(Problem(f"--map[{i}]", f"there is no folder {quote(folder)}"))
         else:
             found[prefix] = Path(folder)
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
     return found
 
 

@@ -11,7 +11,7 @@ from fairgauge.cube.cube import Codes, Cube, Sums, aggregate, settled
 from fairgauge.cube.levels import check_levels, identity, not_plain, sorted_levels, typed
 from fairgauge.cube.plan import Axis, Plan, plan
 from fairgauge.enums import Role, Uncounted
-from fairgauge.errors import Problem, SpecError, nearest, quote, shown
+from fairgauge.errors import Problem, nearest, quote, refuse, shown
 from fairgauge.question.features import Feature
 from fairgauge.question.specification import Spec
 from fairgauge.values import Value
@@ -222,8 +222,7 @@ def confusion(feature: str, groups: Mapping[str, Mapping[str, int]]) -> Cube:
             elif not _is_count(count):
                 message = f"must be a whole number, 0 or greater, not {quote(count)}"
                 problems.append(Problem(path, message))
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
     records = [
         (group, *key, float(cells.get(name, 0)))
         for group, cells in groups.items()

@@ -231,10 +231,6 @@ class Cube:
         axes = ", ".join(f"{axis.role} {axis.column}" for axis in self.plan.axes)
         return f"<Cube of {self.rows:,} rows in {cells:,} cells: {axes}>"
 
-    def counts_together(self, *axes: Axis) -> bool:
-        """Return whether a table has all of several axes."""
-        return any(set(axes) <= set(table.axes) for table in self.tables)
-
     def marginal(self, axes: Sequence[Axis]) -> CountTable:
         """Return the counts by ``axes`` alone, from the smallest table that has them all.
 
@@ -261,11 +257,6 @@ class Cube:
             at = np.where(table.codes[:, 0] < 0, last, table.codes[:, 0])
             rows[axis] = np.bincount(at, table.sums["rows"], last + 1).astype(np.float64)
         return rows
-
-    def with_rows(self, axis: Axis, to_nearest: int = 1) -> list[tuple[Value, int]]:
-        """Return the levels of an axis, each with its rows to the nearest multiple of a number."""
-        rows = (self.rows_by_level[axis][:-1] / to_nearest).round() * to_nearest
-        return list(zip(self.levels[axis], map(int, rows.tolist()), strict=True))
 
     def has_counts_of(self, other: Cube) -> bool:
         """Return whether another cube holds the same counts, of too many rows for a coincidence."""
@@ -384,6 +375,17 @@ class Cube:
         from fairgauge.atomic_files import write_whole
 
         write_whole(path, self.to_json())
+
+
+def counts_together(cube: Cube, *axes: Axis) -> bool:
+    """Return whether a table of a cube has all of several axes."""
+    return any(set(axes) <= set(table.axes) for table in cube.tables)
+
+
+def levels_with_rows(cube: Cube, axis: Axis, to_nearest: int = 1) -> list[tuple[Value, int]]:
+    """Return the levels of an axis, each with its rows to the nearest multiple of a number."""
+    rows = (cube.rows_by_level[axis][:-1] / to_nearest).round() * to_nearest
+    return list(zip(cube.levels[axis], map(int, rows.tolist()), strict=True))
 
 
 def undecided_of(cubes: Iterable[Cube]) -> tuple[tuple[str, str, int], ...]:

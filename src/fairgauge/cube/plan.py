@@ -18,7 +18,7 @@ from fairgauge.values import meaning, name_of
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Collection, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -225,11 +225,6 @@ class Plan:
     def outcomes(self) -> tuple[Axis, ...]:
         """Return the axes of label and prediction, those that are counted."""
         return tuple(axis for role in OUTCOMES if (axis := self.axis(role)))
-
-    def axes_of(self, columns: Collection[str]) -> list[Axis]:
-        """Return the axes of columns, each of which may be counted as a stratum or as a feature."""
-        either = (Role.STRATUM, Role.FEATURE)
-        return [axis for axis in self.axes if axis.role in either and axis.column in columns]
 
     @property
     def joint(self) -> bool:

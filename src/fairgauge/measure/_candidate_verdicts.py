@@ -30,7 +30,7 @@ import numpy as np
 from fairgauge.catalogue.cells import Array
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.enums import CandidateVerdict, Direction, Fairness, Performance, ScopeKind, Status
-from fairgauge.errors import Problem, SpecError, listing, quote
+from fairgauge.errors import Problem, listing, quote, refuse
 from fairgauge.inference.needed_rows import POWER
 from fairgauge.inference.two.paired_changes import Quantity, StatisticChange
 from fairgauge.measure._change_records import MeasuredDisparities, interval_of
@@ -484,8 +484,7 @@ def check_margins(spec: Spec, compared: Iterable[str]) -> None:
         for name, _ in spec.margins
         if _disparity(spec, name) not in (None, EVERY_DISPARITY, *names)
     ]
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
 
 
 def _disparity(spec: Spec, name: str) -> str | None:

@@ -36,7 +36,7 @@ from fairgauge.enums import (
     Status,
     Task,
 )
-from fairgauge.errors import Problem, SpecError
+from fairgauge.errors import Problem, SpecError, refuse
 from fairgauge.inference.compared_counts import FEWEST_GROUPS, Evidence, generator
 from fairgauge.inference.groups.paired_extremes import combined_changes
 from fairgauge.inference.interval import StatisticInterval
@@ -122,8 +122,7 @@ def choose_thresholds(
         if getattr(spec, option):
             why = "the counts of scores, by which thresholds are chosen, do not hold it"
             problems.append(Problem(option, f"{why}; {instead}"))
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
     (outcome,) = resolution.outcomes
     without = uncounted(cube, resolution.features, spec)
     choosers = [

@@ -20,7 +20,7 @@ import numpy as np
 from fairgauge.catalogue.comparisons import Metric, is_of_all_groups
 from fairgauge.cube.cube import SCHEMA as CUBE_SCHEMA
 from fairgauge.enums import ClassKind, Direction, Outcome, ScopeKind, Status, Turn
-from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote
+from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote, refuse
 from fairgauge.question.options import BY_NAME, OPTIONS
 from fairgauge.question.readers import items
 from fairgauge.reasons import Reason, ReasonCode
@@ -157,8 +157,7 @@ def _refuse_unlike(old: Report, new: Report) -> None:
         note("positive", *map(_positive, positives))
     if old.task != new.task:
         note("task", quote(old.task), quote(new.task))
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
 
 
 def _alike(old: object, new: object) -> bool:

@@ -17,7 +17,7 @@ from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import Decide, Estimator
-from fairgauge.errors import Problem, SpecError, quote
+from fairgauge.errors import Problem, quote, refuse
 from fairgauge.inference.unrecorded_rates import (
     By,
     LinearEstimator,
@@ -140,8 +140,7 @@ def needed_self_reports(cube: Cube, spec: Spec, power: float) -> Iterator[SelfRe
                 f"that the whole interval decides, not for {quote(str(rule))}"
             )
             problems.append(Problem(f"rules[{i}]", message))
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
     resolution = resolve(cube, spec)
     for counts in estimated_groups(cube, spec):
         for _, rule in spec.limits:

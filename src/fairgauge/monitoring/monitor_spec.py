@@ -17,7 +17,7 @@ from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan, read_question
 from fairgauge.enums import ReferenceRule, Threshold
-from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote, shown
+from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote, refuse, shown
 from fairgauge.monitoring.periods import Period, parse_period
 from fairgauge.question import spec_file
 from fairgauge.question.features import Ordered
@@ -261,8 +261,7 @@ def _overridden(
     rules = spec.rules
     if "rules" in options:
         rules = _rules(None, question, load_baseline, problems)
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
     return replace(spec, question=question, rules=rules)
 
 

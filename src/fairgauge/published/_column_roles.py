@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, permutations
 
-from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
+from fairgauge.errors import DataError, Problem, listing, nearest, quote, refuse
 from fairgauge.published._header_words import is_remark, role_of
 from fairgauge.published._table_files import Grid
 from fairgauge.published._table_shapes import (
@@ -238,8 +238,7 @@ def _roles(grid: Grid, given: Mapping[str, ColumnRole]) -> dict[int, ColumnRole]
         for name, role in given.items()
         if name not in grid.header
     ]  # fmt: skip
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
     found = {grid.header.index(name): role for name, role in given.items()}
     free = [i for i in range(len(grid.header)) if i not in found]
     text = [

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote, shown
+from fairgauge.errors import DataError, Problem, listing, nearest, quote, refuse, shown
 from fairgauge.object_stores import local_path
 from fairgauge.published._column_roles import parts_of, table_of
 from fairgauge.published._table_files import (
@@ -152,8 +152,7 @@ def _check_columns(columns: Mapping[str, str], grids: list[Grid]) -> None:
         for name in _named(role, names, headers)
         if name not in headers
     ]  # fmt: skip
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
 
 
 def _named(role: str, names: str, headers: Iterable[str]) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Required, TypeAlias, TypedDict
 
 from fairgauge.enums import Closed
-from fairgauge.errors import Problem, SpecError, quote, shown
+from fairgauge.errors import Problem, SpecError, quote, refuse, shown
 from fairgauge.question.readers import is_finite, items, read_values, read_word, unknown_keys
 from fairgauge.values import Value, name_of
 
@@ -122,8 +122,7 @@ def cut(column: str, points: Sequence[float] | float | str, *, closed: str = "ri
     quantiles = points == QUANTILES
     cuts = () if quantiles else _cuts(points, "cut", problems)
     edge = read_word(Closed)(closed, "cut.closed", problems)
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
     return Feature(column, cuts=cuts, closed=edge, quantiles=quantiles)
 
 
@@ -169,8 +168,7 @@ def ordered(*levels: object) -> Ordered:
     """
     problems: list[Problem] = []
     made = read_ordered(list(levels), "ordered", problems)
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
     return made
 
 

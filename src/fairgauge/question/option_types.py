@@ -205,10 +205,6 @@ def _read_metrics(
     return tuple(asked.values())
 
 
-def _plain_metrics(value: tuple[str | Statistic | Metric, ...]) -> Json:
-    return [each if isinstance(each, str) else each.name for each in value]
-
-
 def _read_positive(value: object, path: str, problems: Problems) -> Positive:
     if isinstance(value, (Above, Ordered)):
         return value
@@ -221,10 +217,6 @@ def _read_positive(value: object, path: str, problems: Problems) -> Positive:
     allowed = "values, {above = NUMBER} or {ordered = [VALUE, ...]}"
     problems.append(Problem(path, f"must be {allowed}, not {shown(value)}"))
     return ()
-
-
-def _plain_positive(value: Positive) -> Json:
-    return plain(value) or None  # no values: they are not asked for
 
 
 def _read_threshold(value: object, path: str, problems: Problems) -> tuple[float, ...] | Threshold:
@@ -331,10 +323,6 @@ def _read_population(value: object, path: str, problems: Problems) -> Population
     return tuple(population)
 
 
-def _plain_population(population: Population) -> Json:
-    return {column: {name_of(v): s for v, s in shares} for column, shares in population}
-
-
 Margins = tuple[tuple[str, float], ...]
 
 
@@ -417,7 +405,7 @@ POSITIVE = OptionType(
         _table({"above": _NUMBER}, "above"),
         _table({"ordered": {**_SCALARS, "minItems": 2}}, "ordered"),
     ),
-    plain=_plain_positive,
+    plain=lambda value: plain(value) or None,  # no values: they are not asked for
     parse=syntax.parse_positive,
     write=syntax.write_positive,
     metavar="VALUE,...",
@@ -471,7 +459,7 @@ REFERENCE = OptionType(
 )
 METRICS = OptionType(
     read=_read_metrics,
-    plain=_plain_metrics,
+    plain=lambda metrics: [each if isinstance(each, str) else each.name for each in metrics],
     schema=one_or_many({"$ref": "#/$defs/Name"}),
     parse=syntax.parse_names,
     write=syntax.write_names,
@@ -496,7 +484,9 @@ POPULATION = OptionType(
             "additionalProperties": {"type": "number", "minimum": 0},
         },
     },
-    plain=_plain_population,
+    plain=lambda columns: {
+        column: {name_of(v): s for v, s in shares} for column, shares in columns
+    },
     parse=syntax.parse_population,
     write=syntax.write_population,
     metavar="COL:V=SHARE,...",

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Required, TypedDict, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Required, TypedDict, TypeGuard, TypeVar, cast
 
 from fairgauge.enums import Decide, Insufficient
 from fairgauge.errors import Problem, SpecError, quote, shown
@@ -129,12 +129,9 @@ class Rule:
 
     def to_dict(self) -> RuleKeys:
         """Return the rule with the keys of a specification file."""
-        keys: RuleKeys = {"metric": self.metric}
-        _set_limits(keys, self)
+        keys = cast("RuleKeys", _limit_keys(self))
         if self.alternatives:
-            keys["alternatives"] = [{"metric": each.metric} for each in self.alternatives]
-            for limit, each in zip(keys["alternatives"], self.alternatives, strict=True):
-                _set_limits(limit, each)
+            keys["alternatives"] = [_limit_keys(each) for each in self.alternatives]
         if self.features:
             keys["features"] = list(self.features)
         if self.groups:
@@ -144,11 +141,13 @@ class Rule:
         return keys
 
 
-def _set_limits(keys: LimitKeys, rule: Rule) -> None:
+def _limit_keys(rule: Rule) -> LimitKeys:
+    keys: LimitKeys = {"metric": rule.metric}
     if not math.isinf(rule.low):
         keys["at_least"] = rule.low
     if not math.isinf(rule.high):
         keys["at_most"] = rule.high
+    return keys
 
 
 def rule(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
-from fairgauge.errors import Problem, SpecError, shown
+from fairgauge.errors import Problem, SpecError, refuse, shown
 from fairgauge.question.file_formats import parse
 from fairgauge.question.options import OPTIONS, Options, Spec
 from fairgauge.question.readers import items
@@ -105,8 +105,7 @@ def _judged_by_audits(rules: object) -> list[object]:
         for i, rule in enumerate(found)
         if isinstance(rule, Mapping) and ("of" in rule or "within" in rule)
     ]
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
     return found
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Better, Method, Missing, Person, Profile, ReferenceRule, Task, Threshold
-from fairgauge.errors import Problem, SpecError, listing, nearest, quote
+from fairgauge.errors import Problem, SpecError, listing, nearest, quote, refuse
 from fairgauge.question.features import Above, Ordered
 from fairgauge.question.option_types import NamedReferences
 from fairgauge.question.options import BY_NAME, Spec
@@ -104,8 +104,7 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
     problems += _unknown_columns(spec, columns)
     if columns is not None:
         problems += strata_alone(spec)
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
     return spec
 
 
@@ -121,8 +120,7 @@ def read_part(names: Collection[str], options: Mapping[str, object]) -> Spec:
         for name in names
         if options.get(name) is not None
     }
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
     return replace(Spec(), **given)
 
 

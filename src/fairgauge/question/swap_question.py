@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from fairgauge.errors import Problem, SpecError, alternatives, nearest, quote
+from fairgauge.errors import Problem, SpecError, alternatives, nearest, quote, refuse
 from fairgauge.identity import name_of_values
 from fairgauge.question.options import Spec
 from fairgauge.question.readers import read_column, read_value, read_values
@@ -119,8 +119,7 @@ def check_swap_options(given: Collection[str]) -> None:
         for name in given
         if name not in allowed and name not in _REFUSED
     ]
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
 
 
 def read_swap_question(options: Mapping[str, object]) -> SwapQuestion:
@@ -155,8 +154,7 @@ def read_swap_question(options: Mapping[str, object]) -> SwapQuestion:
             problems.append(Problem(name, f"name the column of {what} (--{name} COL)"))
     wrong = {problem.path.split(".")[0].split("[")[0] for problem in problems}
     problems += _contradictions(spec, wrong)
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
     item, variant = own["item"], own["variant"]
     assert item is not None
     assert variant is not None
@@ -165,8 +163,7 @@ def read_swap_question(options: Mapping[str, object]) -> SwapQuestion:
         series=series, releases=releases, baseline=baseline, spec=spec,
     )  # fmt: skip
     twice = [*_used_twice(question)]
-    if twice:
-        raise SpecError(twice)
+    refuse(twice)
     return question
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import SQUARES, SUM, Axis
 from fairgauge.enums import Role
-from fairgauge.errors import Problem, SpecError, listing, nearest, quote
+from fairgauge.errors import Problem, listing, nearest, quote, refuse
 from fairgauge.identity import GroupId, group_names
 from fairgauge.question.features import Ordered
 from fairgauge.question.swap_question import SwapQuestion, named_reference
@@ -127,8 +127,7 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
     models = _names(cube, table.axes[axes[Role.MODEL]]) if Role.MODEL in axes else (None,)
     model = codes[:, axes[Role.MODEL]] if Role.MODEL in axes else np.zeros(len(codes), np.int64)
     order = _releases(models, question, problems)
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
     if question.series:
         other = kept & ~np.isin(model, order)
         if lacking := int(rows[other].sum()):
@@ -171,8 +170,7 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
         excluded=excluded,
     )
     problems = [*_not_comparable(answers, question)]
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
     return answers
 
 

@@ -12,7 +12,7 @@ from fairgauge.catalogue.lookup import SETS
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube, rows_of_no_weight
 from fairgauge.enums import Profile, ReferenceRule, Role, Task
-from fairgauge.errors import Problem, SpecError, quote
+from fairgauge.errors import Problem, quote, refuse
 from fairgauge.question.needs import unmet_need
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
@@ -55,8 +55,7 @@ def asked_metrics(cube: Cube, spec: Spec, task: Task) -> list[AskedMetric]:
             if name != "standard" or (obstacle is None and not _is_beside_errors(metric, cube)):
                 asked.setdefault(metric.name, AskedMetric(metric, obstacle))
     problems += _of_other_tasks(spec, task)
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
     return list(asked.values())
 
 
@@ -126,12 +125,8 @@ def without_equal_weights(cube: Cube, spec: Spec) -> Spec:
 
 
 def _available(cube: Cube) -> frozenset[Need]:
-    roles: dict[Need, Role] = {
-        "label": Role.LABEL,
-        "prediction": Role.PREDICTION,
-        "score": Role.SCORE,
-    }
-    return frozenset(need for need, role in roles.items() if cube.plan.axis(role))
+    needs: tuple[Need, ...] = ("label", "prediction", "score")
+    return frozenset(need for need in needs if cube.plan.axis(Role(need)))
 
 
 def _obstacle(metric: Metric, cube: Cube, spec: Spec, task: Task) -> Reason | None:

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from fairgauge.cube.cube import Cube, Sums
+from fairgauge.cube.cube import Cube, Sums, counts_together
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Role
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.outcomes import decide_task, outcome_masks
+from fairgauge.resolve.stratum_checks import axes_of
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import Value, matches, name_of
 
@@ -47,7 +48,7 @@ def copied_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         if axis.column in (spec.label, spec.prediction, spec.score):
             continue  # which `sensitive_outcomes` reports
         for outcome in outcomes:
-            if not cube.counts_together(axis, outcome):
+            if not counts_together(cube, axis, outcome):
                 continue
             rows, equal = _always_equal(cube, axis, outcome)
             if equal:
@@ -114,8 +115,8 @@ def strata_of_outcomes(
     if cube.min_cell is not None:
         return
     masks = outcome_masks(cube, spec, decide_task(cube, spec))
-    for stratum, outcome in product(cube.plan.axes_of(columns), cube.plan.outcomes):
-        if outcome.role not in roles or not cube.counts_together(stratum, outcome):
+    for stratum, outcome in product(axes_of(cube, columns), cube.plan.outcomes):
+        if outcome.role not in roles or not counts_together(cube, stratum, outcome):
             continue
         table = cube.marginal([stratum, outcome])
         held = (table.codes >= 0).all(axis=1)
@@ -156,8 +157,8 @@ def controls_of_groups(cube: Cube, spec: Spec, controls: Collection[str]) -> Ite
         groups = [
             a for a in cube.plan.axes if a.role is Role.FEATURE and a.column in feature.columns
         ]
-        for control in cube.plan.axes_of(controls):
-            if not cube.counts_together(control, *groups):
+        for control in axes_of(cube, controls):
+            if not counts_together(cube, control, *groups):
                 continue
             table = cube.marginal([control, *groups])
             held = table.codes[(table.codes >= 0).all(axis=1) & (table.sums["rows"] > 0)]

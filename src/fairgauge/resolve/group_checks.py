@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fairgauge.cube.cube import Cube
+from fairgauge.cube.cube import Cube, levels_with_rows
 from fairgauge.cube.levels import MANY_LEVELS, MOST_READABLE, quartiles
 from fairgauge.enums import DiagnosticCode, ReferenceRule, Role, Task
 from fairgauge.question.presets import preset
@@ -55,7 +55,7 @@ def numeric_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         assert axis is not None
         if axis.bins or feature.values:
             continue
-        levels = [each for each in cube.with_rows(axis) if each[1]]
+        levels = [each for each in levels_with_rows(cube, axis) if each[1]]
         small = sum(rows < FEWEST_ROWS for _, rows in levels)
         cuts = quartiles([value for value, _ in levels], [rows for _, rows in levels])
         sparse = len(levels) >= MANY_LEVELS and small > len(levels) / 2
@@ -87,10 +87,7 @@ def weightless_groups(counts: GroupCounts) -> Iterator[Diagnostic]:
     """Warn of groups whose rows all have a weight of 0: nothing is estimated of them."""
     if not counts.weighted:
         return
-    groups = len(counts.groups)
-    rows, weights = (
-        counts.counts[name][:groups, 0].reshape(groups, -1).sum(axis=1) for name in ("rows", "w")
-    )
+    rows, weights = (counts.counts[name][:-1, 0].sum(axis=(1, 2)) for name in ("rows", "w"))
     none = np.flatnonzero((rows > 0) & (weights == 0))
     if len(none):
         yield Diagnostic.warning(
@@ -109,10 +106,7 @@ def unlike_amounts(counts: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
     for name, column in (("y", spec.label), ("p", spec.prediction)):
         if column is None or name not in counts.counts:
             continue
-        n, total = (
-            counts.counts[each][large, 0].reshape(len(large), -1).sum(axis=1)
-            for each in ("n", name)
-        )
+        n, total = (counts.counts[each][large, 0].sum(axis=(1, 2)) for each in ("n", name))
         means = quotient(total, n)
         if means.min() > 0 and means.max() >= _OTHER_UNIT * means.min():
             low, high = large[means.argmin()], large[means.argmax()]

@@ -15,7 +15,16 @@ from fairgauge.cube.crossed_strata import with_one_stratum
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Missing, ReferenceKind, ReferenceRule, Role
-from fairgauge.errors import DataError, Problem, SpecError, alternatives, listing, nearest, quote
+from fairgauge.errors import (
+    DataError,
+    Problem,
+    SpecError,
+    alternatives,
+    listing,
+    nearest,
+    quote,
+    refuse,
+)
 from fairgauge.identity import (
     EVERYONE,
     FeatureId,
@@ -305,8 +314,7 @@ def count_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
         )
         for name, feature in spec.recorded.items()
     ]
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
     return features
 
 
@@ -327,8 +335,7 @@ def group_columns(cube: Cube, spec: Spec) -> dict[str, Grouping]:
         if axis.role is Role.FEATURE
         and any(axis.column in feature.columns for feature in spec.audited.values())
     }
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
     if spec.missing is Missing.ERROR:
         refuse_missing(cube)
     return groupings

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from fairgauge.cube.cube import Cube, Sums
+from fairgauge.cube.cube import Cube, Sums, counts_together
 from fairgauge.cube.plan import OUTCOMES, Axis
 from fairgauge.enums import DiagnosticCode, Role
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.group_counts import unknown_levels
+from fairgauge.resolve.stratum_checks import axes_of
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.stats.arrays import Mask
 from fairgauge.stats.cluster_robust import largest_design_effect
@@ -34,7 +35,7 @@ def missing_values(cube: Cube, spec: Spec, strata: Collection[str]) -> Iterator[
     recorded = () if spec.groups_missing else spec.recorded.values()
     features = {column for feature in recorded for column in feature.columns}
     unit = {"unit": "people"} if spec.of_people else {"unit": "cases"} if spec.count else {}
-    axes = cube.plan.axes_of({*strata, *features})
+    axes = axes_of(cube, {*strata, *features})
     for axis in axes:
         absent = np.append(unknown_levels(axis, cube.levels[axis], spec), True)  # code -1 is last
         table = cube.marginal([axis])
@@ -43,7 +44,11 @@ def missing_values(cube: Cube, spec: Spec, strata: Collection[str]) -> Iterator[
             continue
         level = HARDLY_CHANCE / len(axes)
         apart, by_group = (
-            max(_apart(cube, axis, absent, roles, level), key=_distance, default={})
+            max(
+                _apart(cube, axis, absent, roles, level),
+                key=lambda found: found["most_share"] - found["least_share"],
+                default={},
+            )
             for roles in (OUTCOMES, (Role.FEATURE,))
         )
         if axis.column not in strata:
@@ -62,10 +67,6 @@ def missing_values(cube: Cube, spec: Spec, strata: Collection[str]) -> Iterator[
                 **{f"group_{name}": value for name, value in by_group.items()},
                 **unit,
             )
-
-
-def _distance(apart: Mapping[str, Any]) -> float:
-    return float(apart["most_share"] - apart["least_share"])
 
 
 def _apart(
@@ -102,7 +103,7 @@ def shares_by(
         of_cluster = cube.marginal([cluster])
         alike = largest_design_effect(of_cluster.cases[of_cluster.codes[:, 0] >= 0])
     for other in [a for a in cube.plan.axes if a.role in roles and not a.bins]:
-        if not cube.counts_together(axis, other):
+        if not counts_together(cube, axis, other):
             continue
         table = cube.marginal([axis, other])
         known = table.codes[:, 1] >= 0

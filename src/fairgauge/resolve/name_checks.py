@@ -7,7 +7,7 @@ import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from fairgauge.cube.cube import Cube
+from fairgauge.cube.cube import Cube, levels_with_rows
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Ends, Role
 from fairgauge.question.category_words import (
@@ -54,7 +54,7 @@ def doubtful_names(cube: Cube, spec: Spec, to_nearest: int = 1) -> Iterator[Diag
         _TextValue(axis.column, level, rows, _outcome(level, spec))
         for axis in cube.plan.outcomes
         if not axis.bins
-        for level, rows in cube.with_rows(axis, to_nearest)
+        for level, rows in levels_with_rows(cube, axis, to_nearest)
         if isinstance(level, str)
     ]
     for each in (
@@ -74,7 +74,7 @@ def _known_groups(cube: Cube, spec: Spec, to_nearest: int) -> dict[Axis, list[tu
     for axis in cube.plan.axes:
         if axis.role is Role.FEATURE and not axis.bins:
             unknown = unknown_levels(axis, cube.levels[axis], spec)
-            levels = cube.with_rows(axis, to_nearest)
+            levels = levels_with_rows(cube, axis, to_nearest)
             known[axis] = [
                 each
                 for each, missing in zip(levels, unknown, strict=True)
@@ -214,7 +214,7 @@ def _recodings(
         if axis.bins or axis.role is Role.CLUSTER:
             continue
         if recoding := spec.recoding(axis.column):
-            yield from _left_over(recoding, cube.with_rows(axis, to_nearest))
+            yield from _left_over(recoding, levels_with_rows(cube, axis, to_nearest))
         if axis in groups and not spec.feature(axis.column).values:
             texts = {level: rows for level, rows in groups[axis] if isinstance(level, str)}
             if suggested := _suggested(texts):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fairgauge.cube.cube import Cube
+from fairgauge.cube.cube import Cube, levels_with_rows
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Role, Task
 from fairgauge.identity import ValueSet
@@ -101,7 +101,7 @@ def predictions_that_are_no_label(cube: Cube, spec: Spec, task: Task) -> Iterato
     labels = [*cube.levels[label], *(spec.positive if isinstance(spec.positive, tuple) else ())]
     if task is Task.BINARY and isinstance(spec.positive, tuple):
         labels += no_outcomes(cube.levels[prediction])
-    levels = cube.with_rows(prediction)
+    levels = levels_with_rows(cube, prediction)
     strange = [each for each in levels if not is_one_of(each[0], labels)]
     rows = sum(rows for _, rows in strange)
     # where the labels are of one class, the other is known from predictions alone
@@ -129,7 +129,7 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     for i, axis in enumerate(cube.plan.outcomes):
         if axis.bins:
             continue
-        levels = cube.with_rows(axis)
+        levels = levels_with_rows(cube, axis)
         values = [level for level, _ in levels]
         codes = bool(_HMDA_COLUMN.search(axis.column)) and all(
             name_of(value) in _HMDA_CODES for value in values
@@ -249,7 +249,7 @@ def missing_classes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     for axis in cube.plan.outcomes:
         if axis.bins:
             continue
-        levels = [each for each in cube.with_rows(axis) if each[1]]
+        levels = [each for each in levels_with_rows(cube, axis) if each[1]]
         missing = classes_of_missing(level for level, _ in levels)
         if missing:
             names = tuple(map(name_of, missing))

@@ -15,7 +15,7 @@ import numpy as np
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import ClassKind, Role, Task
-from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
+from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote, refuse
 from fairgauge.question.category_words import is_undecided
 from fairgauge.question.features import Ordered
 from fairgauge.question.specification import Spec
@@ -74,7 +74,7 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
     if task is Task.MULTICLASS:
         return _classes(cube, label_levels, prediction_levels, spec.max_classes)
     if isinstance(spec.positive, Ordered):
-        return _selections(cube, spec.positive)
+        return _selections(cube, spec.positive, label_levels, prediction_levels)
     present = _plain_levels(cube)
     wanted = _wanted(spec, present, label or prediction)
     labels = _mask(wanted, label_levels) if label and not label.bins else _truth(label_levels)
@@ -92,29 +92,27 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
     )
 
 
-def _selections(cube: Cube, positive: Ordered) -> tuple[OutcomeMasks, ...]:
+def _selections(
+    cube: Cube, positive: Ordered, labels: Sequence[Value], predictions: Sequence[Value]
+) -> tuple[OutcomeMasks, ...]:
     """Return one mask for every cut of ordered levels: the first level, the first two ..."""
-    axes = [cube.plan.axis(role) for role in (Role.LABEL, Role.PREDICTION)]
-    levels = [cube.levels[axis] if axis else () for axis in axes]
     problems = []
-    for axis, present in zip(axes, levels, strict=True):
-        strange = [value for value in present if not is_one_of(value, positive.levels)]
-        if axis is not None and strange:
+    for axis in cube.plan.outcomes:
+        strange = [value for value in cube.levels[axis] if not is_one_of(value, positive.levels)]
+        if strange:
             message = f"does not order {_some(strange)}, which column {quote(axis.column)} holds"
             problems.append(Problem("positive", message))
-    known = [value for present in levels for value in present]
     if not problems:
         problems = [
             Problem("positive", f"no row has the level {quote(name_of(value))}; remove it")
             for value in positive.levels
-            if not is_one_of(value, known)
+            if not is_one_of(value, (*labels, *predictions))
         ]
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
     return tuple(
         OutcomeMasks(
-            _mask(selected, levels[0]),
-            _mask(selected, levels[1]),
+            _mask(selected, labels),
+            _mask(selected, predictions),
             class_scope=ClassScope(ClassKind.SELECTION, " or ".join(map(name_of, selected))),
         )
         for selected in positive.selections
@@ -223,8 +221,7 @@ def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tu
     every = list(dict.fromkeys(level for levels in present for level in levels))
     if message := _all_favourable(spec.positive, every, axis.column):
         problems.append(Problem("positive", message))
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
     _check_predictions(spec, present)
     return spec.positive
 

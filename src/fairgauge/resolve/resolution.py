@@ -10,7 +10,7 @@ from typing import TypeVar
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import WEIGHTS
 from fairgauge.enums import GroupKind, Task
-from fairgauge.errors import Problem, SpecError, listing, nearest, quote
+from fairgauge.errors import Problem, SpecError, listing, nearest, quote, refuse
 from fairgauge.identity import FeatureId, texts_of
 from fairgauge.question.option_types import POPULATION_ROUNDING
 from fairgauge.question.specification import Spec, strata_alone
@@ -102,8 +102,7 @@ def resolve_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
         *_wrong_populations(features, spec),
         *strata_alone(spec),
     ]
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
     return features
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from fairgauge.cube.crossed_strata import with_one_stratum
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.levels import MANY_LEVELS, MOST_READABLE, quartiles
+from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Role
 from fairgauge.question.category_words import codes_of_missing, may_be_codes, means_missing
 from fairgauge.question.recoding import UNKNOWN
@@ -17,9 +18,15 @@ from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import name_of, spelled_alike, spelling
 
 
+def axes_of(cube: Cube, columns: Collection[str]) -> list[Axis]:
+    """Return the axes of columns, each of which may be counted as a stratum or as a feature."""
+    either = (Role.STRATUM, Role.FEATURE)
+    return [axis for axis in cube.plan.axes if axis.role in either and axis.column in columns]
+
+
 def doubtful_strata(cube: Cube, spec: Spec, columns: Collection[str]) -> Iterator[Diagnostic]:
     """Warn of strata that may be one, or none: of a missing value, or spelt as another one."""
-    for axis in cube.plan.axes_of(columns):
+    for axis in axes_of(cube, columns):
         if axis.bins:
             continue
         levels, codes = cube.levels[axis], codes_of_missing(cube.levels[axis])

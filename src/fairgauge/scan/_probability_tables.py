@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
+from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote, refuse
 from fairgauge.question.probabilities import Probabilities
 from fairgauge.scan._sql import identifier
 from fairgauge.scan.duckdb_files import DuckFiles
@@ -124,8 +124,7 @@ def read_table(feature: Probabilities, path: str) -> ProbabilityTable:
         if number:
             message = wrong_probabilities(kind, number, described(wrong, p, feature, kind), feature)
             problems.append(Problem(f"{path}.table", f"{quote(feature.table)}: {message}"))
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
     return ProbabilityTable(source, feature.on, columns, rows, p)
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import Role
-from fairgauge.errors import DataError, Problem, SpecError, quote
+from fairgauge.errors import DataError, Problem, SpecError, quote, refuse
 from fairgauge.question.probabilities import Probabilities
 from fairgauge.question.specification import Spec
 from fairgauge.scan._probability_tables import (
@@ -130,8 +130,7 @@ def check_cells(cube: Cube, source: Source, spec: Spec) -> None:
                 rows = int(table.sums["rows"][table.codes[:, 0] == position].sum())
                 message = wrong_probabilities(level, rows, _first(level, source, feature), feature)
                 problems.append(Problem(f"probabilities[{i}]", message))
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
 
 
 def _first(kind: int, source: Source, feature: Probabilities) -> tuple[int, str] | None:

@@ -11,7 +11,7 @@ from fairgauge.cli._data_arguments import DataArguments, takes_data
 from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._spec_flags import asked, config_option, flags_for
 from fairgauge.enums import Missing, SearchControl, SearchedReference, Worse
-from fairgauge.errors import Problem
+from fairgauge.errors import Problem, refuse
 from fairgauge.question.option_types import LISTED_FEATURES
 from fairgauge.question.options import OF_ROWS
 
@@ -107,11 +107,9 @@ def command(
     features = LISTED_FEATURES.parse(listed, "features", problems) if listed else None
 
     from fairgauge.api.searching import find
-    from fairgauge.errors import SpecError
     from fairgauge.scan.scan_progress import progress
 
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
     stated = {name: value for name, value in search.items() if value is not None}
     rows = data.read()
     with progress("Counting rows"):

@@ -32,7 +32,7 @@ from fairgauge.compat.clarify.dataset import (
     shown,
 )
 from fairgauge.compat.uri_paths import Places, json_lines, search
-from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
+from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote, refuse
 from fairgauge.scan.ordered_files import MISSING_TEXTS
 
 NO_FACET = "Unable to locate the facet."
@@ -111,8 +111,7 @@ def _check_columns(config: AnalysisConfig, made: Dataset) -> None:
     for i, segment in enumerate(config.segment_config or []):
         if made.find(segment.name_or_index) is None:
             absent(f"segment_config[{i}].name_or_index", segment.name_or_index)
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
 
 
 def joined(

@@ -25,7 +25,7 @@ from pydantic import (
 from fairgauge.compat._coded_column import CodedColumn
 from fairgauge.compat._config_problems import problems_of
 from fairgauge.compat.uri_paths import read_text
-from fairgauge.errors import Problem, SpecError, quote
+from fairgauge.errors import Problem, SpecError, quote, refuse
 from fairgauge.question.file_formats import Unreadable, loads
 from fairgauge.stats.arrays import Mask
 from fairgauge.values import canonical, is_number, matches
@@ -325,8 +325,7 @@ def read_vertex_config(
         raise SpecError(problems) from None
     slices, problems = read_bias_configs(asked.bias_configs)
     problems += _contradictions(asked)
-    if problems:
-        raise SpecError(problems)
+    refuse(problems)
     return VertexConfig(asked, slices, others)
 
 
