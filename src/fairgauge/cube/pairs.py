@@ -69,7 +69,7 @@ def pair(cube: Cube, candidate: Axis) -> PairedCubes:
     recoded = [_recoded(table, cube, both, levels) for table in tables]
     known = [_decided(table, both) for table in recoded]
     first = tables[0]
-    rows = _cases(known[0])
+    rows = int(known[0].cases.sum())
     others = _without_models(cube)
     asked = replace(cube.asked, candidate=(), margins=())
     jointly = [*((axis, axis) for axis in others), (candidate, candidate)]
@@ -79,7 +79,7 @@ def pair(cube: Cube, candidate: Axis) -> PairedCubes:
         _view(held, known, jointly, asked),
         _view(held, recoded, jointly, asked),
         rows,
-        _cases(first) - rows,
+        int(first.cases.sum()) - rows,
     )
 
 
@@ -109,10 +109,6 @@ def _of_candidate(cube: Cube, tables: list[CountTable], candidate: Axis) -> Cube
     ]
     of = replace(candidate, role=Role.PREDICTION)
     return _view(cube, tables, columns, asked_of(cube.asked, candidate), of)
-
-
-def _cases(table: CountTable) -> int:
-    return int(table.sums.get("n", table.sums["rows"]).sum())
 
 
 def _recoded(

@@ -49,7 +49,7 @@ def quantile_cuts(cube: Cube, axis: Axis, intervals: int) -> tuple[float, ...]:
     table = cube.marginal([axis])
     known = table.codes[:, 0] >= 0
     values = np.array([float(levels[code] or 0) for code in table.codes[known, 0].tolist()])
-    found = cuts_of(values, table.sums.get("n", table.sums["rows"])[known], intervals)
+    found = cuts_of(values, table.cases[known], intervals)
     if not found:
         raise too_few_numbers(axis.column)
     return found

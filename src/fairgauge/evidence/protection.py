@@ -108,7 +108,7 @@ def _persons(table: CountTable, proxy: Axis, cells: int) -> tuple[Array, Array]:
     _, other = np.unique(np.delete(table.codes, at, axis=1), axis=0, return_inverse=True)
     other = other.reshape(-1)
     persons = np.zeros((cells + 1, int(other.max(initial=0)) + 1))
-    counted = table.sums.get("n", table.sums["rows"])
+    counted = table.cases
     np.add.at(persons, (table.codes[:, at], other), counted)  # the last is of missing ones
     return persons[:-1], persons[-1]
 
@@ -231,7 +231,7 @@ def protected(
 ) -> Cube:
     """Return protected counts of what `protect` has checked, by given random numbers."""
     table = _every_cell(cube)
-    counts = np.append(_numbers(table), [float(n) for n in cube.excluded.values()])
+    counts = np.append(table.cases, [float(n) for n in cube.excluded.values()])
     reasons = np.arange(len(counts)) >= len(table.codes)  # a reason that is listed has some rows
     before = [_ranges_before(each, cube, table) for each in earlier]
     history = _History(min_cell, before, reasons & (counts > 0))
@@ -254,10 +254,10 @@ def protected_beside(
         No rounding that was drawn withstands the attacker.
     """
     table = _every_cell(cube)
-    counts = _numbers(table)
+    counts = table.cases
     overlapping = OverlappingTables(
         PublishedCounts.of(cube, table),
-        [(PublishedCounts.of(each, each.tables[0]), _numbers(each.tables[0])) for each in others],
+        [(PublishedCounts.of(each, each.tables[0]), each.tables[0].cases) for each in others],
         min_cell,
     )
     for _ in range(_ATTEMPTS):
@@ -412,10 +412,6 @@ def _obstacles(cube: Cube) -> Iterator[str]:
 
 def _columns(cube: Cube) -> set[str]:
     return {axis.column for axis in cube.tables[0].axes}
-
-
-def _numbers(table: CountTable) -> Array:
-    return np.asarray(table.sums.get("n", table.sums["rows"]))
 
 
 def _check_published(cube: Cube, exact: Cube, min_cell: int, *, other_columns: bool) -> None:

@@ -418,7 +418,7 @@ def _summed(
     combinations_, index = np.unique(codes, axis=0, return_inverse=True)
     shape = (len(combinations_), 3, len(places) + 2)
     flat = np.ravel_multi_index((index.ravel(), labels, bins), shape)
-    counted = [table.sums.get("n", table.sums["rows"])]
+    counted = [table.cases]
     counted += [table.sums[name] for name in RANGE if name in table.sums]
     counts, *ranges = (
         np.bincount(flat, sums, prod(shape)).astype(np.int64).reshape(shape) for sums in counted

@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -54,7 +55,7 @@ def loads(text: str, kind: Literal["TOML", "YAML", "JSON"]) -> object:
     read: dict[str, Callable[[str], object]] = {
         "TOML": _read_toml,
         "YAML": _read_yaml,
-        "JSON": _read_json,
+        "JSON": partial(json.loads, object_pairs_hook=unique_keys),
     }
     try:
         return _dates_as_text(read[kind](text))
@@ -71,10 +72,6 @@ _KINDS: dict[str, Literal["TOML", "YAML", "JSON"]] = {
     ".yml": "YAML",
     ".json": "JSON",
 }
-
-
-def _read_json(text: str) -> object:
-    return json.loads(text, object_pairs_hook=unique_keys)
 
 
 def _read_yaml(text: str) -> object:

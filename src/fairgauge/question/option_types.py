@@ -499,13 +499,7 @@ RECODE = OptionType(
         {
             "type": "object",
             "additionalProperties": {
-                "anyOf": [
-                    _TEXT,
-                    {
-                        "type": "object",
-                        "additionalProperties": one_or_many(_SCALAR),
-                    },
-                ]
+                "anyOf": [_TEXT, {"type": "object", "additionalProperties": one_or_many(_SCALAR)}]
             },
         },
     ),
@@ -560,9 +554,7 @@ DOCUMENT = OptionType(
 )
 _NAMES_OF_GROUPS: Schema = {
     "type": "object",
-    "additionalProperties": {
-        "anyOf": [_TEXT, {"type": "object", "additionalProperties": _TEXT}],
-    },
+    "additionalProperties": {"anyOf": [_TEXT, {"type": "object", "additionalProperties": _TEXT}]},
 }
 _WORD_SCHEMAS: dict[str, Schema] = {
     **dict.fromkeys(WORD_KEYS, _TEXT),

@@ -61,8 +61,7 @@ def unknown_keys(table: Mapping[str, object], allowed: Sequence[str], path: str)
     """Return a problem for every key of a table that it does not have."""
     return [
         Problem(
-            f"{path}.{key}",
-            f"unknown key.{nearest(key, allowed)} Allowed: {', '.join(allowed)}",
+            f"{path}.{key}", f"unknown key.{nearest(key, allowed)} Allowed: {', '.join(allowed)}"
         )
         for key in table
         if key not in allowed
@@ -172,14 +171,8 @@ def read_numbers(value: object, path: str, problems: Problems) -> tuple[float, .
     read = read_number(inside=True)
     if not every:
         problems.append(Problem(path, "must hold at least one number"))
-    return tuple(
-        sorted(
-            {
-                read(each, f"{path}[{i}]" if listed else path, problems)
-                for i, each in enumerate(every)
-            }
-        )
-    )
+    paths = (f"{path}[{i}]" if listed else path for i in range(len(every)))
+    return tuple(sorted({read(each, at, problems) for each, at in zip(every, paths, strict=True)}))
 
 
 def read_range(value: object, path: str, problems: Problems) -> tuple[float, float]:

@@ -185,11 +185,8 @@ def _contradictions(
             "whose intervals are cluster-robust"
         )
         yield Problem("method", message)
-    if spec.score_of is not None and (spec.positive, spec.label, spec.prediction) == (
-        (),
-        None,
-        None,
-    ):
+    compared = spec.positive != () or spec.label is not None or spec.prediction is not None
+    if spec.score_of is not None and not compared:
         message = "needs a label, or the positive value (positive), to be compared with"
         yield Problem("score_of", message)
     yield from _wrong_probabilities(spec)

@@ -233,11 +233,7 @@ def _in_natural_order(name: str) -> tuple[tuple[bool, int, str], ...]:
 
 
 def _groups(
-    cube: Cube,
-    axes: Sequence[Axis],
-    codes: Codes,
-    features: Sequence[int],
-    question: SwapQuestion,
+    cube: Cube, axes: Sequence[Axis], codes: Codes, features: Sequence[int], question: SwapQuestion
 ) -> tuple[tuple[str, ...], Codes]:
     """Return the names of all groups, and the group of every counted cell; -1 where it has none."""
     unknown = np.zeros(len(codes), dtype=np.bool_)

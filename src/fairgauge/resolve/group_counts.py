@@ -580,10 +580,7 @@ def _without(absent: Mask, group_of: Index, groups: Sequence[Part]) -> tuple[Ind
 
 
 def _value_sets(
-    sets: Sequence[Sequence[Value]],
-    levels: Sequence[Value],
-    column: str,
-    problems: list[Problem],
+    sets: Sequence[Sequence[Value]], levels: Sequence[Value], column: str, problems: list[Problem]
 ) -> tuple[list[Part], Index]:
     group_of = np.full(len(levels), _OTHER)
     groups: list[Part] = []
@@ -694,10 +691,7 @@ def _named_references(spec: Spec) -> dict[str, Value | tuple[Value, ...]]:
 
 
 def _reference_group(
-    feature: str,
-    crossing: Crossing,
-    asked: Value | tuple[Value, ...],
-    problems: list[Problem],
+    feature: str, crossing: Crossing, asked: Value | tuple[Value, ...], problems: list[Problem]
 ) -> int | None:
     """Return the group that is named, or that of the named values of all columns; None without."""
     parts, groups = crossing.parts, crossing.groups

@@ -204,10 +204,7 @@ def _unseen_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 
 
 def _recodings(
-    cube: Cube,
-    spec: Spec,
-    to_nearest: int,
-    groups: Mapping[Axis, list[tuple[Value, int]]],
+    cube: Cube, spec: Spec, to_nearest: int, groups: Mapping[Axis, list[tuple[Value, int]]]
 ) -> Iterator[Diagnostic]:
     """Check recodings against the data, and suggest those that the spellings of groups call for."""
     for axis in cube.plan.axes:

@@ -78,7 +78,9 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
     present = _plain_levels(cube)
     wanted = _wanted(spec, present, label or prediction)
     labels = _mask(wanted, label_levels) if label and not label.bins else _truth(label_levels)
-    _check_score_of(spec, present)
+    if spec.score_of is not None and present and not is_one_of(spec.score_of, present[0]):
+        message = _no_such_value(spec.score_of, present[0], str(spec.label))
+        raise SpecError(Problem("score_of", message))
     of_positive = spec.score_of is None or is_one_of(spec.score_of, wanted)
     turned = None if of_positive else sum(spec.score_range)
     if prediction is None or prediction.bounds is None:
@@ -277,12 +279,6 @@ def _which_is_positive(spec: Spec, present: list[Sequence[Value]]) -> str:
         "(positive=..., or fairgauge.above, '>x' on the command line); "
         "task='multiclass' or task='regression' reads them as they are"
     )
-
-
-def _check_score_of(spec: Spec, present: list[Sequence[Value]]) -> None:
-    if spec.score_of is not None and present and not is_one_of(spec.score_of, present[0]):
-        message = _no_such_value(spec.score_of, present[0], str(spec.label))
-        raise SpecError(Problem("score_of", message))
 
 
 def _no_such_value(value: Value, levels: Sequence[Value], column: str) -> str:

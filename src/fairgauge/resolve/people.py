@@ -96,10 +96,7 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
         conflicts[spec.person] = int(table.sums["rows"][~named].sum())
     columns = [outcomes[a] if a in outcomes else groups[a][0] for a in plan.axes]
     every = np.concatenate(
-        [
-            np.stack(columns, axis=-1),
-            np.stack([codes[axis][~named] for axis in plan.axes], axis=-1),
-        ]
+        [np.stack(columns, axis=-1), np.stack([codes[axis][~named] for axis in plan.axes], axis=-1)]
     )
     counts = np.concatenate([np.ones(len(people)), table.sums["rows"][~named]])
     further = int(table.sums["rows"].sum() - counts.sum())

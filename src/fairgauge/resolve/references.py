@@ -236,11 +236,7 @@ def _choose(
 
 
 def choose_groups(
-    sizes: Values,
-    large: Mask,
-    people: Mask,
-    names: Sequence[str],
-    values: Values,
+    sizes: Values, large: Mask, people: Mask, names: Sequence[str], values: Values
 ) -> tuple[Index, Mask, Mask]:
     """Return the group of the largest value at each place, the tied ones, and where none is known.
 

@@ -144,8 +144,7 @@ class SearchedRows:
         """Return the rows with those events that were none, and the reverse."""
         other = np.array([NOT_COUNTED, EVENT, COUNTED])
         return self.changed(
-            lambda part: replace(part, outcomes=other[part.outcomes]),
-            outcomes=self.outcomes[other],
+            lambda part: replace(part, outcomes=other[part.outcomes]), outcomes=self.outcomes[other]
         )
 
 
@@ -241,9 +240,7 @@ def _cells(cube: Cube, axes: Sequence[Axis]) -> CodedRows:
     """Return the cells by some axes, as rows that stand for several."""
     table = cube.marginal(axes)
     return CodedRows(
-        dict(zip(axes, table.codes.T, strict=True)),
-        table.cases,
-        table.sums.get(SCORE_SUM),
+        dict(zip(axes, table.codes.T, strict=True)), table.cases, table.sums.get(SCORE_SUM)
     )
 
 
