@@ -383,6 +383,14 @@ def test_an_identifier_of_no_one_is_a_warning_with_its_recoding(value):
     assert recoded.estimates == fg.audit(_with_identifier(None), **ASKED).estimates
 
 
+def test_the_recoding_of_an_identifier_holds_those_that_are_recoded_already():
+    data = pl.concat([_with_identifier("N/A"), _with_identifier("unknown")])
+    first = {"who": {"unknown": ["unknown"]}}
+    report = fg.audit(data, **ASKED, recode=first)
+    (note,) = [d for d in report.diagnostics if d.code == "placeholder_identifier"]
+    assert note["line"] == 'who = {unknown = ["unknown", "N/A"]}'
+
+
 def test_clusters_of_no_one_are_warned_of_and_recoded():
     asked = {"prediction": "y", "positive": 1, "sensitive": "sex", "cluster": "who"}
     report = fg.audit(_with_identifier("N/A"), **asked)
