@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -57,7 +57,7 @@ from fairgauge.resolve.searched_features import (
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now
-from fairgauge.results.subgroup_search import HIDING, SearchQuestion, SubgroupSearch
+from fairgauge.results.subgroup_search import SearchQuestion, SubgroupSearch, hides
 from fairgauge.results.threshold_choice import CountedData
 from fairgauge.rowwise.first_rows import median_score, with_task
 from fairgauge.scan import open_rows
@@ -261,34 +261,34 @@ def find(
     cases = cube.cases if min_cell is None else rounded_count(cube.cases, min_cell)
     task = decide_task(cube, spec)
     base = min_cell or 1
-    incomplete = [
+    diagnostics = (
         *_excluded(cube, spec, row.needs, base),
         *(_rounded(note, min_cell) for note in unevenly_lacking(rows_searched, searched, spec)),
-    ]
+        *assumed_positive(cube, spec, task, (row,)),
+        *unfavourable_positive(cube, spec, task),
+        *mistaken_outcomes(cube, spec, task),
+        *repeated_rows(data, source, spec, cube, "find"),
+        *counted_people(cube, spec),
+        *doubtful_names(with_ends_of_fifths(cube, spec, searched), spec, base),
+        *doubtful_conditions(cube, spec),
+        *single_row_groups(cube, replace(spec, intersections=())),
+    )
+    found = with_few_disclosed(_bounded(found, diagnostics, cases), min_cell)
     return SubgroupSearch(
         **made_now(),
         data=CountedData(source.name if source else origin, cases),
         question=question,
         spec=spec.to_dict(),
-        diagnostics=(
-            *incomplete,
-            *assumed_positive(cube, spec, task, (row,)),
-            *unfavourable_positive(cube, spec, task),
-            *mistaken_outcomes(cube, spec, task),
-            *repeated_rows(data, source, spec, cube, "find"),
-            *counted_people(cube, spec),
-            *doubtful_names(with_ends_of_fifths(cube, spec, searched), spec, base),
-            *doubtful_conditions(cube, spec),
-            *single_row_groups(cube, replace(spec, intersections=())),
-        ),
+        diagnostics=diagnostics,
         own=(row,) if row.own else (),
-        **{"fingerprint": cube.digest} | with_few_disclosed(_bounded(found, incomplete), min_cell),
+        **{"fingerprint": cube.digest}
+        | with_few_disclosed(_bounded(found, diagnostics, cases), min_cell),
     )
 
 
-def _bounded(found: dict[str, Any], incomplete: Sequence[Diagnostic]) -> dict[str, Any]:
-    """Return what is found without bounds of all subgroups, where incomplete rows hide some."""
-    if not any(note.code in HIDING for note in incomplete):
+def _bounded(found: dict[str, Any], notes: Iterable[Diagnostic], rows: float) -> dict[str, Any]:
+    """Return what is found without bounds of all subgroups, where rows could hide some."""
+    if not any(hides(note, rows) for note in notes):
         return found
     return found | {"largest": replace(found["largest"], by_at_most=None, by_at_most_of_large=None)}
 

@@ -24,10 +24,11 @@ from fairgauge.catalogue.cells import Array, ConfusionCounts
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube, rows_of_no_weight
-from fairgauge.enums import DiagnosticCode, Profile, Uncounted
+from fairgauge.enums import DiagnosticCode, Profile, Task, Uncounted
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts, known_outcome, without_group
+from fairgauge.resolve.outcome_checks import unclear_outcomes
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import large_groups
 from fairgauge.resolve.sides import CountsBySide, Measure
@@ -187,11 +188,6 @@ def uncounted(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> dict[s
     Many beside some group: their groups and outcomes are not known, and no rule passes without
     them.
     """
-    fewest = [
-        counts.counts["rows"][: len(counts.groups), 0].sum(axis=(1, 2))[large_groups(counts, spec)]
-        for counts in features
-    ]
-    rows = np.concatenate([*fewest, np.array([cube.rows], dtype=np.float64)])
     found = {
         "count": cube.excluded.get(Uncounted.NO_COUNT, 0),
         "weight": cube.excluded.get(Uncounted.NO_WEIGHT, 0),
@@ -199,7 +195,26 @@ def uncounted(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> dict[s
     if any(_weighs_unevenly(counts) for counts in features):
         found["weight above 0"] = rows_of_no_weight(cube)
     found |= {f"value of {of}": rows for of, rows in cube.without_condition.items()}
-    return {what: n for what, n in found.items() if n > MANY_MISSING * rows.min()}
+    return {what: n for what, n in found.items() if n > _few(cube, features, spec)}
+
+
+def unclear(cube: Cube, features: Sequence[GroupCounts], spec: Spec, task: Task) -> dict[str, int]:
+    """Return the rows of which it is unclear what their label or prediction is, if they are many.
+
+    No rule that needs it passes by counting them as unfavourable.
+    """
+    found = unclear_outcomes(cube, spec, task)
+    return {of: rows for of, rows in found.items() if rows > _few(cube, features, spec)}
+
+
+def _few(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> float:
+    """Return how many rows are few beside every large group."""
+    fewest = [
+        counts.counts["rows"][: len(counts.groups), 0].sum(axis=(1, 2))[large_groups(counts, spec)]
+        for counts in features
+    ]
+    rows = np.concatenate([*fewest, np.array([cube.rows], dtype=np.float64)])
+    return float(MANY_MISSING * rows.min())
 
 
 def _weighs_unevenly(counted: GroupCounts) -> bool:

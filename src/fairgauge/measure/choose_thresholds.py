@@ -10,7 +10,7 @@ models on the same rows, and compared as such: whether a rate is kept is a test 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from operator import itemgetter
@@ -46,6 +46,7 @@ from fairgauge.inference.missing_values import (
     missing_outcomes,
     reached,
     share_limits,
+    unclear,
     uncounted,
     uncounted_rows,
 )
@@ -125,8 +126,9 @@ def choose_thresholds(
     refuse(problems)
     (outcome,) = resolution.outcomes
     without = uncounted(cube, resolution.features, spec)
+    of_labels = unclear(cube, resolution.features, spec, resolution.task)
     choosers = [
-        _Chooser(of, outcome, spec, goal, spec.catalogue.rate(kept), margin, without)
+        _Chooser(of, outcome, spec, goal, spec.catalogue.rate(kept), margin, without, of_labels)
         for of in resolution.features
     ]
     return {
@@ -166,7 +168,8 @@ class Excluded:
     Attributes
     ----------
     ungrouped, incomplete : the rows without a group, and those without a label or a score.
-    uncounted : the rows without a weight or a count, where they are many.
+    uncounted : the rows without a weight or a count, where they are many; ``unclear`` those whose
+        label is unclear.
     """
 
     def __init__(
@@ -176,8 +179,9 @@ class Excluded:
         spec: Spec,
         cuts: Array,
         uncounted: Mapping[str, int],
+        unclear: Mapping[str, int],
     ) -> None:
-        self.uncounted = uncounted
+        self.uncounted, self._unclear = uncounted, unclear
         self._unit = {"unit": "people"} if spec.of_people else {}
         self._accepts_above = accepts(outcome, spec) in (Accepts.FROM, Accepts.ABOVE)
         cases = states_by_threshold(counts, outcome, spec, cuts[:1], "n")
@@ -274,21 +278,27 @@ class Excluded:
                 ]
                 yield [(rows, (before, after)) for before, after in cells]
 
-    def passing(self, outcome: Outcome, reason: Reason | None) -> tuple[Outcome, Reason | None]:
+    def passing(
+        self, outcome: Outcome, reason: Reason | None, needs: Container[str]
+    ) -> tuple[Outcome, Reason | None]:
         """Return what a pass comes to, with the rows that could change it, if any could."""
-        if outcome is Outcome.PASS and self.uncounted:
-            what, rows = max(self.uncounted.items(), key=itemgetter(1))
-            reason = Reason.of(ReasonCode.NOT_COUNTED, what=what, rows=rows, alone=str(outcome))
+        unclear = {of: rows for of, rows in self._unclear.items() if of in needs}
+        for code, every in (
+            (ReasonCode.UNCLEAR_OUTCOMES, unclear), (ReasonCode.NOT_COUNTED, self.uncounted),
+        ):  # fmt: skip
+            if outcome is Outcome.PASS and every:
+                what, rows = max(every.items(), key=itemgetter(1))
+                reason = Reason.of(code, what=what, rows=rows, alone=str(outcome))
         return (outcome, None) if reason is None else (Outcome.INCONCLUSIVE, reason)
 
-    def judged(self, measured: Disparities) -> tuple[Outcome, Reason | None]:
+    def judged(self, measured: Disparities, needs: Container[str]) -> tuple[Outcome, Reason | None]:
         """Return what the goal comes to at the first threshold, and the rows that leave it open."""
         (outcome, *_), (alone, *_) = measured.outcomes, measured.alone.outcomes
         if outcome is alone:
-            return self.passing(outcome, None)
+            return self.passing(outcome, None, needs)
         of_groups = replace(measured, whatever=measured.whatever_groups)
         by_groups = of_groups.outcomes[0] is not alone
-        return self.passing(outcome, self.reason(alone, by_groups=by_groups))
+        return self.passing(outcome, self.reason(alone, by_groups=by_groups), needs)
 
     def reason(self, alone: Outcome, *, by_groups: bool = False) -> Reason:
         """Return that rows without a label or score, or a group, could change what others show."""
@@ -346,6 +356,7 @@ class _Chooser:
         kept: Statistic,
         margin: float,
         uncounted: Mapping[str, int],
+        unclear: Mapping[str, int],
     ) -> None:
         self.metric, self.goal, self.kept = metric_of(goal), goal, kept
         self.margin, self.spec = margin, spec
@@ -367,7 +378,7 @@ class _Chooser:
             self._half(quotient(half, cases), histogram) for half in (firsts, cases - firsts)
         )
         self._margins = margins_by_threshold(counts, outcome, spec, self.cuts)
-        self._rest = Excluded(counts, outcome, spec, self.cuts, uncounted)
+        self._rest = Excluded(counts, outcome, spec, self.cuts, uncounted, unclear)
         self.today = int(np.searchsorted(self.cuts, self.spec.threshold[0]))
         small = small_groups([counts], self.spec)
         self._small = [small.get((counts.feature, name)) for name in counts.groups]
@@ -430,7 +441,7 @@ class _Chooser:
         low, high = self._gain(measures, choices).difference.at(z)
         lost = (-low if self._lower else high) < -self.margin - _ROUNDING
         open_ = {
-            self._rest.passing(goal, None)[0]
+            self._rest.passing(goal, None, self.metric.needs)[0]
             for goal, worse in zip(found.outcomes, lost.tolist(), strict=True)
             if not worse and goal is not Outcome.FAIL
         }
@@ -554,7 +565,7 @@ class _Chooser:
                 disparity=as_number(disparities.value[at]),
                 disparity_interval=self._interval(disparities.low[at], disparities.high[at]),
                 value_meets=bool(meet[i]),
-                outcome=self._rest.passing(outcomes[i], None)[0],
+                outcome=self._rest.passing(outcomes[i], None, self.metric.needs)[0],
             )
 
     def _interval(self, low: float, high: float) -> Interval | None:
@@ -627,7 +638,7 @@ class _Chooser:
         (value_meets,) = measured.meet.tolist()
         low, high = performance.gain_at(critical(level), self.margin, lower=self._lower)
         keeps, of_kept = self._keeps(cuts, low, high)
-        outcome, of_goal = self._rest.judged(measured)
+        outcome, of_goal = self._rest.judged(measured, self.metric.needs)
         if rate.interval is not None:
             ends = (-high, -low) if self._lower else (low, high)
             rate = replace(rate, interval=replace(rate.interval, low=ends[0], high=ends[1]))
@@ -682,7 +693,7 @@ class _Chooser:
         reason = None
         if low + loss < -self.margin:
             reason = self._rest.reason(Outcome.PASS)
-        return self._rest.passing(Outcome.PASS, reason)
+        return self._rest.passing(Outcome.PASS, reason, self.kept.needs)
 
     def _disparity_changes(
         self, compared: Array, bases: Sequence[DisparityChange]

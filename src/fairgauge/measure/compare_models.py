@@ -43,7 +43,7 @@ from fairgauge.inference.groups.paired_extremes import (
     spread_change,
 )
 from fairgauge.inference.interval import NoInterval
-from fairgauge.inference.missing_values import MANY_MISSING, uncounted
+from fairgauge.inference.missing_values import MANY_MISSING, unclear, uncounted
 from fairgauge.inference.one.statistic_intervals import is_resampled, side_interval
 from fairgauge.inference.two.missing_pairs import MissingPairs, RateLimits, furthest
 from fairgauge.inference.two.paired_changes import (
@@ -303,6 +303,7 @@ class _Models:
     others: tuple[tuple[Metric, Reason | None], ...]
     scores: PairedScores | None
     uncounted: bool
+    unclear: Collection[str]
     slices: dict[int | None, tuple[PairedSlice, ...]] = field(default_factory=dict)
     changes: dict[tuple[int, Statistic, bytes, bytes], StatisticChange] = field(
         default_factory=dict
@@ -329,6 +330,11 @@ class _Models:
         return many or (
             "group" in needs and unknown > 0 and unknown >= MANY_MISSING * large.min(initial=np.inf)
         )
+
+    def is_open(self, feature: str | None, needs: Collection[str], *, known: bool) -> bool:
+        """Return whether rows could change a result; how far missing ones could may be known."""
+        unclear = any(need in self.unclear for need in needs)
+        return self.uncounted or unclear or (not known and self.lacks(feature or "", needs))
 
     def is_complete(self, counts: GroupCounts) -> bool:
         """Return whether no row lacks a group, a label or a decision."""
@@ -370,6 +376,11 @@ def _models(cube: Cube, axis: Axis, spec: Spec, scores: PairedScores | None) -> 
         resolution=resolution,
         other=resolve(cubes.candidate, of_candidate),
         uncounted=bool(uncounted(cube, resolution.features, in_use)),
+        unclear={
+            need
+            for counts, of in ((cubes.current, in_use), (cubes.candidate, of_candidate))
+            for need in unclear(counts, resolution.features, of, resolution.task)
+        },
         contrasts=tuple((metric, why) for metric, why in asked if isinstance(metric, Contrast)),
         others=tuple((metric, why) for metric, why in asked if not isinstance(metric, Contrast)),
         scores=scores,
@@ -406,7 +417,7 @@ def _with_reach(models: _Models, batch: MeasuredDisparities) -> MeasuredDisparit
     for i, one in enumerate(batch.records):
         needs = one.definition.needs | ({"group"} if one.feature else set())
         needs |= {"strata"} if one.scope == POOLED else set()
-        if models.uncounted or (batch.reach is None and models.lacks(one.feature or "", needs)):
+        if models.is_open(one.feature, needs, known=batch.reach is not None):
             reach[i] = np.inf
     return replace(batch, reach=reach)
 
@@ -417,7 +428,7 @@ def _with_reach_of_rates(models: _Models, batch: MeasuredMargins) -> MeasuredMar
     for i, test in enumerate(batch.tests):
         one = test.change
         needs = one.definition.needs | ({"group"} if one.feature else set())
-        if models.uncounted or (batch.reach is None and models.lacks(one.feature or "", needs)):
+        if models.is_open(one.feature, needs, known=batch.reach is not None):
             reach[i] = np.inf
     return replace(batch, reach=reach)
 

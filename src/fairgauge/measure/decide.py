@@ -397,17 +397,20 @@ def _no_estimate(what: str, name: str, known: Sequence[str]) -> Reason:
 
 
 def _decided(each: _Subject, rule: Rule, measured: Measured) -> Decision:
-    """Decide, but pass nothing where many rows were not counted; a fail states them."""
+    """Decide, but pass nothing where many rows were not counted, or are unclear; a fail stays."""
     outcome, reason = _decided_by_counts(each, rule, measured)
-    if not measured.uncounted:
-        return outcome, reason
-    what, rows = max(measured.uncounted.items(), key=itemgetter(1))
-    if reason.code in _ON_ONE_SIDE and reason.get("missing") is None:
-        return outcome, Reason.of(reason.code, **dict(reason.parameters), missing=rows, what=what)
-    if outcome is Outcome.PASS:
-        return Outcome.INCONCLUSIVE, Reason.of(
-            ReasonCode.NOT_COUNTED, what=what, rows=rows, alone=str(outcome)
-        )
+    unclear = {of: rows for of, rows in measured.unclear.items() if of in rule.row.needs}
+    for code, every in (
+        (ReasonCode.NOT_COUNTED, measured.uncounted), (ReasonCode.UNCLEAR_OUTCOMES, unclear),
+    ):  # fmt: skip
+        if not every:
+            continue
+        what, rows = max(every.items(), key=itemgetter(1))
+        if outcome is Outcome.PASS:
+            return Outcome.INCONCLUSIVE, Reason.of(code, what=what, rows=rows, alone=str(outcome))
+        if reason.code in _ON_ONE_SIDE and reason.get("missing") is None:
+            what = f"clear {what}" if code is ReasonCode.UNCLEAR_OUTCOMES else what
+            reason = Reason.of(reason.code, **dict(reason.parameters), missing=rows, what=what)
     return outcome, reason
 
 

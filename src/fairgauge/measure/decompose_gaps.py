@@ -27,7 +27,7 @@ from fairgauge.enums import (
     WhyInconclusive,
     WhyNoRegression,
 )
-from fairgauge.inference.missing_values import RowsWithoutStratum, uncounted
+from fairgauge.inference.missing_values import RowsWithoutStratum, unclear, uncounted
 from fairgauge.measure._gap_sides import GapSides, gap_sides
 from fairgauge.measure._unlike_rows import UnlikeRows, unlike_rows
 from fairgauge.measure.measure import measure
@@ -141,8 +141,11 @@ def _without_uneven(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec) -> 
 
     Nor does any difference remain, or reverse, that these rows could turn.
     """
-    slices = _slices(resolve(every.without, spec))
-    many_uncounted = uncounted(every.cube, [part.counts for part in slices.values()], spec)
+    resolution = resolve(every.without, spec)
+    slices = _slices(resolution)
+    features = [part.counts for part in slices.values()]
+    many_uncounted = uncounted(every.cube, features, spec)
+    many_unclear = unclear(every.without, features, spec, resolution.task)
     found = []
     for gap in gaps:
         part, metric = slices[gap.estimate.feature], gap.estimate.definition
@@ -150,6 +153,8 @@ def _without_uneven(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec) -> 
         unlike = [*unlike_rows(part, metric, *_numbers_of_sides(gap.estimate, part))]
         if many_uncounted:
             unlike.append(UnlikeRows(WhyInconclusive.NOT_COUNTED))
+        if metric.needs & set(many_unclear):
+            unlike.append(UnlikeRows(WhyInconclusive.UNCLEAR_OUTCOMES))
         for rows in unlike:
             within = gap.part(GapPartKind.WITHIN).value
             turned = within is not None and rows.could_turn(within, ratio=gap.scale == "ratio")

@@ -44,6 +44,7 @@ from fairgauge.inference.missing_values import (
     lacking,
     missing_groups,
     missing_outcomes,
+    unclear,
     uncounted,
     uncounted_rows,
 )
@@ -188,6 +189,7 @@ def measure(
         unit="people" if spec.of_people else None,
         lacking={key: rows for part in parts for key, rows in part.lacking.items()},
         uncounted=uncounted(cube, binned, spec),
+        unclear=unclear(cube, binned, spec, resolution.task),
         adequate=adequate,
         group_ids={
             feature.feature: dict(zip(feature.groups, feature.group_ids, strict=True))

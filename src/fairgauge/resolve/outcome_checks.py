@@ -176,6 +176,32 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             yield from _unlisted_outcomes(cube, spec, axis, rest)
 
 
+def unclear_outcomes(cube: Cube, spec: Spec, task: Task) -> dict[str, int]:
+    """Return the rows, by the role of their column, of outcomes that are warned of.
+
+    They count as unfavourable, and may be favourable, or none. Of people it is not known how many
+    have each.
+    """
+    if task is not Task.BINARY or spec.of_people or not isinstance(spec.positive, tuple):
+        return {}
+    warned = [each for each in undecided_outcomes(cube, spec) if each.level == "warning"]
+    stated = [without_separators(name_of(value)) for value in spec.positive]
+    found = {}
+    for axis in cube.plan.outcomes:
+        unclear = {name for each in warned if each["column"] == axis.column
+                   for name in each["values"]}  # fmt: skip
+        levels = [] if axis.bins else levels_with_rows(cube, axis)
+        found[str(axis.role)] = sum(
+            rows
+            for value, rows in levels
+            if name_of(value) in unclear
+            or (
+                without_separators(name_of(value)) in stated and not is_one_of(value, spec.positive)
+            )
+        )
+    return found
+
+
 def _unlisted_outcomes(
     cube: Cube, spec: Spec, axis: Axis, refused: Sequence[tuple[Value, int]]
 ) -> Iterator[Diagnostic]:

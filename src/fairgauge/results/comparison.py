@@ -109,6 +109,7 @@ class VerdictChange:
 
 _OF_MISSING_ROWS = (
     ReasonCode.MISSING_GROUPS, ReasonCode.MISSING_OUTCOMES, ReasonCode.NOT_COUNTED,
+    ReasonCode.UNCLEAR_OUTCOMES,
 )  # fmt: skip
 
 

@@ -448,7 +448,7 @@ class Measured:
     ``shown`` holds how far the intervals of groups that nobody recorded reach if their
     probabilities show as little as people of known group leave possible. ``unit`` is "people" where
     these were counted, and not rows. ``uncounted`` are the rows without a count or a weight, where
-    they are many.
+    they are many, ``unclear`` those whose label or prediction is unclear, likewise.
     """
 
     task: Task
@@ -462,6 +462,7 @@ class Measured:
     worst_cases: Mapping[ComparisonKey, tuple[WorstCase, ...]] = field(default_factory=dict)
     lacking: Mapping[tuple[str, str], int] = field(default_factory=dict)
     uncounted: Mapping[str, int] = field(default_factory=dict)
+    unclear: Mapping[str, int] = field(default_factory=dict)
     adequate: Mapping[ComparisonKey, Adequate] = field(default_factory=dict)
     other_references: tuple[OtherReference, ...] = ()
     group_ids: Mapping[str, Mapping[str, GroupId]] = field(default_factory=dict)

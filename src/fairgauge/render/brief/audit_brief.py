@@ -96,7 +96,7 @@ _COUNTED = {
 _TOGETHER = "when all comparisons are judged together"
 _EVERY_RULE = {1: "The rule", 2: "Both rules"}
 _NO_GROUP = (ReferenceRule.OTHERS, ReferenceRule.OVERALL)
-_NOT_COUNTED = ReasonCode.NOT_COUNTED
+_NOT_COUNTED, _UNCLEAR = ReasonCode.NOT_COUNTED, ReasonCode.UNCLEAR_OUTCOMES
 _UNDECIDED = (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
 
 
@@ -662,7 +662,7 @@ def _certainty(
     for code, why in WHY_ON_ONE_SIDE.items():
         if on_one_side := [each for each in open_ones if each.reason.code is code]:
             beside = ", although the whole CI is on one side of the limit"
-            beside *= code is not _NOT_COUNTED  # of which a value alone may decide
+            beside *= code not in (_NOT_COUNTED, _UNCLEAR)  # of which a value alone may decide
             yield Sentence(f"Inconclusive ({len(on_one_side):,}){beside}: {why}.", ("verdicts",))
     if crossing:
         yield Sentence(
@@ -1024,7 +1024,9 @@ def _later_steps(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     elif not report.verdicts:
         yield owner("decide which difference is tolerable; a rule would give a verdict.")
     elif any(
-        each.value is not None and not (each.feature in estimated and each.outcome in _UNDECIDED)
+        each.value is not None
+        and each.reason.code not in (_NOT_COUNTED, _UNCLEAR)
+        and not (each.feature in estimated and each.outcome in _UNDECIDED)
         for each in report.verdicts
     ):
         if _is_constant(report.verdicts):
@@ -1056,6 +1058,10 @@ def _missing_statements(report: Report, words: Vocabulary) -> Iterator[Sentence]
     if _is_positive_assumed(report):
         yield analyst(
             "state which value is the favourable outcome (fairgauge audit --positive VALUE)."
+        )
+    if any(each.reason.code is _UNCLEAR for each in report.verdicts):
+        yield analyst(
+            "state what the outcomes in the warnings mean (--positive, --recode, --where)."
         )
     if _states_gaps(report.spec) and report.spec.get("reference") in _NO_GROUP:
         yield analyst(

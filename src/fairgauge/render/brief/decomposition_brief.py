@@ -263,10 +263,14 @@ def _to_complete(gaps: Sequence[Gap], adjusted: Sequence[Gap]) -> Iterator[Sente
     """Yield which values to complete, without which a gap is inconclusive."""
     if lacking := _with_missing_strata(adjusted):
         yield supplier(f"complete {lacking}, and ask again.")
-    named = ("outcomes", "groups", "weights, counts or values of conditions")
+    named = (
+        "complete the outcomes that are missing", "complete the groups that are missing",
+        "complete the weights, counts or values of conditions that are missing",
+        "state what the outcomes in the warnings mean (--positive, --recode, --where)",
+    )  # fmt: skip
     for reason, what in zip(MISSING_ROWS, named, strict=True):
         if any(gap.reason is reason for gap in gaps):
-            yield supplier(f"complete the {what} that are missing, and ask again.")
+            yield supplier(f"{what}, and ask again.")
 
 
 def _with_missing_strata(gaps: Sequence[Gap]) -> str:

@@ -475,7 +475,7 @@ class _ModelsBrief:
                 "and 5 of 100: --margin accuracy=0.01 --margin disparity=0.05."
             )
         if best.overturned:
-            yield owner("complete the rows that are excluded, and compare again.")
+            yield owner("complete the rows that are excluded or unclear, and compare again.")
         for text in needed_sentences(best):
             yield owner(f"decide whether to collect more rows. {text}", (f"{self.place}.needed",))
         if verdict is CandidateVerdict.TRADE_OFF:

@@ -159,6 +159,8 @@ def _unknown(verdict: Verdict) -> str:
         what = missing_outcome(verdict)
     elif reason.code is ReasonCode.NOT_COUNTED:
         what = f"a {reason['what']}"
+    elif reason.code is ReasonCode.UNCLEAR_OUTCOMES:
+        what = f"a clear {reason['what']}"
     else:
         return ""
     rows = numbers.numbered(reason["rows"], reason.get("unit") or "rows")

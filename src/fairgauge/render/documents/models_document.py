@@ -254,7 +254,7 @@ def _untested(each: Candidate) -> Iterator[str]:
         if status is Status.OK:
             why = f"not shown to be within the margin of {words.TERMS.margin(one)}"
             if one.overturned:
-                why += ", whatever the excluded rows hold"
+                why += ", whatever excluded or unclear rows hold"
         whose.setdefault((who, why), []).append(what)
     for (who, why), parts in list(whose.items())[:_MOST_UNTESTED]:
         yield f"{who}, {why}: {'; '.join(dict.fromkeys(parts))}."

@@ -281,16 +281,15 @@ def margin_sentence(test: MarginTest, candidates: int) -> str:
 
 
 def overturned_sentences(each: Candidate, excluded: Mapping[str, int]) -> Iterator[str]:
-    """Yield that excluded rows keep something from being called better, and which rows."""
+    """Yield that excluded or unclear rows keep something from being called better, and which."""
     if not each.overturned:
         return
     rows = list(excluded_rows(excluded))
     if each.undecided:
         rows.append(f"{numbers.numbered(each.undecided)} that one of both models does not decide")
-    yield (
-        "What the rows that are excluded could overturn does not count as better, or as within its "
-        f"margin: {numbers.listing(rows)}."
-    )
+    which = "the rows that are excluded" if rows else "rows whose outcome is unclear"
+    named = f": {numbers.listing(rows)}" if rows else " (see the warnings)"
+    yield (f"What {which} could overturn does not count as better, or as within its margin{named}.")
 
 
 def excluded_rows(excluded: Mapping[str, int]) -> Iterator[str]:

@@ -150,7 +150,7 @@ def nothing_shown(found: SubgroupSearch) -> str:
             "The rate is the same in all subgroups, as with a constant score or decision: no "
             "subgroup can differ."
         )
-    lacking = "; rows that lack an outcome or a count could hide one" * found.lacks_outcomes
+    lacking = "; rows that lack a clear outcome or a count could hide one" * found.lacks_outcomes
     return f"This does not show that none is {bad_words(found.question)}{lacking}."
 
 

@@ -334,6 +334,15 @@ def _not_counted(verdict: Verdict) -> str:
     )
 
 
+def _unclear(verdict: Verdict) -> str:
+    reason = verdict.reason
+    rows = numbered(reason["rows"], "rows").removeprefix("1 ")
+    return (
+        f"{_measured(verdict)}: alone this would {reason['alone']}, but the {rows} without a clear "
+        f"{reason['what']} could change it"
+    )
+
+
 def missing_outcome(verdict: Verdict) -> str:
     """Return what rows lack that leave a verdict open: outcomes, or a weight or a count."""
     if (what := verdict.reason.get("what")) is not None:
@@ -404,6 +413,7 @@ _DESCRIBED = {
     ReasonCode.MISSING_GROUPS: _missing_rows,
     ReasonCode.MISSING_OUTCOMES: _missing_rows,
     ReasonCode.NOT_COUNTED: _not_counted,
+    ReasonCode.UNCLEAR_OUTCOMES: _unclear,
     ReasonCode.COUNTED_AS: _counted_as,
     ReasonCode.FAMILYWISE: _familywise,
     ReasonCode.UNSHOWN_PROBABILITIES: _unshown,

@@ -137,7 +137,7 @@ def test_where_missing_decisions_could_hide_a_subgroup_a_pipeline_gets_3(run, wr
     data.write_text("\n".join(lines), "utf-8")
     result = run("find", str(data), *ASKED, "--fail-on", "worse")
     assert result.exit_code == 3, result.output
-    assert "rows that lack an outcome or a count could hide one" in result.stdout
+    assert "rows that lack a clear outcome or a count could hide one" in result.stdout
 
 
 def test_features_are_those_of_a_file_unless_given(run, write):

@@ -1,0 +1,117 @@
+"""A rule does not pass by counting as unfavourable what may be favourable, or no outcome."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairgauge as fg
+from fairgauge.enums import Outcome, WhyInconclusive
+from fairgauge.reasons import ReasonCode
+
+RULES = ["selection_rate.ratio >= 0.6"]
+
+
+def rows(value: str, of: int = 100, refused: str = "denied", role: str = "outcome") -> pl.DataFrame:
+    """Return rows of two groups of equal rates; some of one have another value."""
+    return pl.DataFrame({
+        role: ["approved"] * 300 + [value] * of + [refused] * (500 - of)
+        + ["approved"] * 300 + [refused] * 500,
+        "g": ["a"] * 800 + ["b"] * 800,
+    })  # fmt: skip
+
+
+def audited(table: pl.DataFrame, **more: object) -> fg.Report:
+    asked = {"prediction": "outcome", "positive": "approved", "sensitive": "g", "rules": RULES}
+    return fg.audit(table, **{**asked, **more})
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["approved with conditions", "Approved ", "originated", "granted", "pending", "withdrawn",
+     "9999", "n/a", "code 7"],
+)  # fmt: skip
+def test_unclear_outcomes_withhold_a_pass_as_blank_ones_do(value):
+    """It was PASS with a warning, and a pipeline that reads exit codes went on."""
+    report = audited(rows(value))
+    (verdict,) = report.verdicts
+    assert (verdict.outcome, verdict.reason.code) == (
+        Outcome.INCONCLUSIVE, ReasonCode.UNCLEAR_OUTCOMES
+    )  # fmt: skip
+    assert (verdict.reason["what"], verdict.reason["rows"]) == ("prediction", 100)
+    assert fg.Report.from_dict(report.to_dict()).verdicts == report.verdicts
+    text = " ".join(str(report).split())
+    assert "because rows whose outcome is unclear could change it" in text
+    assert "100 rows without a clear prediction could change it" in text
+    steps = " ".join(map(str, report.brief().steps))
+    assert "Analyst: state what the outcomes in the warnings mean" in steps
+    assert "collect more rows" not in steps
+
+
+@pytest.mark.parametrize("stated", [
+    {"positive": ["approved", "approved with conditions"]},
+    {"recode": 'outcome = {denied = ["approved with conditions"]}'},
+    {"where": "outcome != approved with conditions"},
+])  # fmt: skip
+def test_an_outcome_that_is_stated_is_clear(stated):
+    report = audited(
+        rows("approved with conditions"), rules="selection_rate.ratio >= 0.5", **stated
+    )
+    assert report.verdict is Outcome.PASS
+
+
+@pytest.mark.parametrize(("value", "of"), [("denied", 100), ("pending", 4), ("refused", 100)])
+def test_plain_refusals_and_a_few_others_withhold_nothing(value, of):
+    assert audited(rows(value, of)).verdict is Outcome.PASS
+
+
+def test_a_fail_stays_and_states_them():
+    report = audited(rows("pending"), rules="selection_rate.ratio >= 1.5")
+    assert report.verdict is Outcome.FAIL
+    assert {(e.reason["missing"], e.reason["what"]) for e in report.verdicts} == {
+        (100, "clear prediction")
+    }
+
+
+def test_a_rule_that_does_not_need_them_passes():
+    """Labels are unclear, and a rule on decisions is not of labels."""
+    table = rows("pending", role="y").with_columns(p=pl.col("y").replace("pending", "denied"))
+    asked = {"label": "y", "prediction": "p", "positive": "approved", "sensitive": "g"}
+    report = fg.audit(table, **asked, rules=[*RULES, "base_rate.ratio >= 0.6"])
+    assert [each.outcome for each in report.verdicts] == [Outcome.PASS, Outcome.INCONCLUSIVE]
+
+
+def test_why_thresholds_models_and_searches_withhold_what_an_audit_does():
+    """They accounted for, kept, called within a margin and found nothing, with a warning."""
+    rng = np.random.default_rng(0)
+    base, g = rng.random(6_000) < 0.5, rng.choice(["a", "b"], 6_000)
+    other = (g == "a") & ~base & (rng.random(6_000) < 0.3)
+    clear = np.where(base, "approved", "denied")
+    table = pl.DataFrame({
+        "g": g, "s": rng.choice(["x", "y"], 6_000), "clear": clear,
+        "outcome": np.where(other, "approved in part", clear),
+        "score": 0.4 * base + 0.6 * rng.random(6_000),
+    })  # fmt: skip
+    for column, unclear in (("outcome", True), ("clear", False)):
+        asked = {"positive": "approved", "sensitive": "g"}
+        gap, *_ = fg.why(table, prediction=column, strata="s", **asked).gaps
+        assert (gap.reason is WhyInconclusive.UNCLEAR_OUTCOMES) is unclear
+        goals = ["|true_positive_rate.difference| <= 0.3", "|selection_rate.difference| <= 0.3"]
+        chosen = [
+            fg.thresholds(table, label=column, score="score", rules=goal, **asked)["g"].common
+            for goal in goals
+        ]
+        assert [each.goal_outcome is Outcome.PASS for each in chosen] == [not unclear, True]
+        models = fg.compare_models(
+            table.with_columns(new=column),
+            prediction="clear",
+            candidate="new",
+            margins={"disparity": 0.3},
+            **asked,
+        )
+        (candidate,) = models.candidates
+        assert candidate.overturned is unclear
+        search = {"positive": "approved", "features": ["g", "s"], "rate": "selection_rate"}
+        found = fg.find(table, prediction=column, **search)
+        assert (found.worse, found.lacks_outcomes) == ((), unclear)
