@@ -485,7 +485,7 @@ class DiagnosticCode(StrEnum):
     CODED_NUMBERS = "coded_numbers"
     # column, value, line: the recoding that makes it missing; of a count or weight, which is its
     # role, the condition that excludes it
-    SPELT_OTHERWISE = "spelt_otherwise"  # column, value, rows, condition; unknown
+    SPELT_OTHERWISE = "spelt_otherwise"  # column, value, rows, condition; unknown, dates, counted
     SAME_NAMES = "same_names"  # values, rows, columns
     UNMATCHED = "unmatched"  # path, name, nearest, held: the names that there are
     ONE_GROUP = "one_group"  # group; itself: others are there, and it is the reference

@@ -111,8 +111,8 @@ class Cube:
     spellings : identifiers of persons or clusters that differ from another one in case, blanks
         or encoding alone, and count as others.
     undecided : rows that no condition is known to exclude, but that have no value of the column of
-        one, or its value in another spelling: by column and that value (empty where missing). They
-        are not among ``rows``.
+        one: by column and an empty text, and not among ``rows``; and those with another spelling
+        of what a condition names, or with what often stands for a missing value: by column and it.
     placeholders : identifiers that probably stand for unknown ones, with the rows that count as
         one person or cluster; an empty text for one that may be someone's.
     far_dates : dates that order the decisions of people and are far from the others, with their

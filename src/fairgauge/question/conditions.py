@@ -14,7 +14,16 @@ from fairgauge.enums import Closed, Ends
 from fairgauge.errors import Problem, SpecError, listing, quote, shown
 from fairgauge.identity import MissingValue, ValueSet
 from fairgauge.question.readers import Problems, items, read_value
-from fairgauge.values import MISSING_NAME, Json, Value, canonical, is_number, matches, name_of
+from fairgauge.values import (
+    MISSING_NAME,
+    Json,
+    Value,
+    canonical,
+    is_number,
+    matches,
+    name_of,
+    spelt_nearly,
+)
 
 End: TypeAlias = float | dt.date
 """A number, a date or a time; an infinite number where there is no end."""
@@ -263,22 +272,28 @@ class RowCondition:
         times = {*OUTSIDE, *(time for end in ends for time in _first_times(end))}
         return tuple(sorted(time.replace(tzinfo=zone) for time in times))
 
+    def may_name(self, name: str) -> bool:
+        """Return whether a value is probably one that it names, spelt otherwise."""
+        return any(spelt_nearly(name, each) for each in self.values if isinstance(each, str))
+
     def far_date(self, value: Value) -> str:
-        """Return when a date is that it excludes and that is often written where none is known.
+        """Return the date up to which, or from which on, a date is often one that is not known.
+
+        Of others, and where the condition is on such dates, it is empty.
 
         >>> asked = RowCondition("day", (Range(-math.inf, dt.date(2026, 3, 31), Ends.RIGHT),))
-        >>> asked.far_date("9999-12-31"), asked.far_date("2026-04-01")
-        ('9000-01-01 or later', '')
+        >>> asked.far_date("9999-12-31"), asked.far_date("1900-01-01"), asked.far_date("2026-04-01")
+        ('9000-01-01', '1901-12-31', '')
         """
         first, last = OUTSIDE
         ends = [_first_times(e)[0] for each in self.ranges for e in (each.low, each.high)
                 if isinstance(e, dt.date)]  # fmt: skip
         found = _moment(value) if isinstance(value, str) else None
         if found is None or not ends or not first <= min(ends) <= max(ends) <= last:
-            return ""  # a condition on such dates means them
+            return ""
         if _in_utc(found) < first:
-            return f"before {first.date()}"
-        return f"{last.date()} or later" if _in_utc(found) >= last else ""
+            return str(first.date() - dt.timedelta(days=1))
+        return str(last.date()) if _in_utc(found) >= last else ""
 
     @property
     def closed(self) -> Closed:

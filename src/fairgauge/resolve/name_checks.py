@@ -21,7 +21,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.question_checks import unmatched
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.values import Value, canonical, is_one_of, matches, name_of, spelling, spelt_nearly
+from fairgauge.values import Value, canonical, is_one_of, matches, name_of, spelling
 
 _SEPARATORS = re.compile(
     r"(?<=[^\W\d_])\s*-\s*(?=[^\W\d_])|(?<!\d)[\s_/,.;:&'\"()]+|[\s_/,.;:&'\"()]+(?!\d)"
@@ -97,13 +97,14 @@ def _missing_markers(
 
 
 def doubtful_conditions(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of values that conditions exclude, and that may be meant by them or be missing."""
+    """Warn of values that may be what a condition names, or missing, and are not taken so."""
     conditions = {each.column: each for each in spec.where}
     for column, value, rows in cube.undecided:
         if value:
             of = conditions[column]
-            spelt = any(spelt_nearly(value, str(asked)) for asked in of.values)
-            more: dict[str, Any] = {} if spelt else {"unknown": True}
+            more: dict[str, Any] = {} if of.may_name(value) else {"unknown": True}
+            more |= {"dates": True} if of.ranges else {}
+            more |= {"counted": True} if of.holds(value) else {}
             yield Diagnostic.warning(
                 DiagnosticCode.SPELT_OTHERWISE,
                 column=column,

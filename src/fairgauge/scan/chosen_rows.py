@@ -25,7 +25,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.scan.row_access import read_rows
 from fairgauge.scan.row_codes import Batch, PositionsInLevels, Streamed
 from fairgauge.scan.source import Fetched, Readable, Source
-from fairgauge.values import Value, matches, name_of, spelt_nearly
+from fairgauge.values import Value, is_one_of, matches, name_of
 
 _MOST_SHOWN = 5
 _MOST_PERIODS = 10_000
@@ -258,23 +258,24 @@ def _kept(
 def _doubtful(
     condition: RowCondition, levels: tuple[Value, ...], kept: NDArray[np.bool_]
 ) -> dict[int, str]:
-    """Return the codes of which a condition may hold though it excludes them, each with its value.
+    """Return the codes that a condition may be wrong about, each with its value.
 
-    The value is empty where the code means that it is missing; else it is spelt nearly as one that
-    is asked for, or often stands for a missing one.
+    The value is empty where the code means that it is missing, and the condition excludes it; else
+    it is spelt nearly as one that is named, or often stands for a missing one.
     """
-    if condition.negated or condition.cuts:
-        return {} if condition.negated or kept[-1] else {-1: ""}
-    found = {} if None in condition.values or kept[-1] else {-1: ""}
+    found = {} if condition.negated or kept[-1] or None in condition.values else {-1: ""}
+    if condition.cuts:
+        return found
     codes = [] if condition.ranges else codes_of_missing(levels)
-    asked = [value for value in condition.values if isinstance(value, str)]
-    for i in np.flatnonzero(~kept[:-1]).tolist():
-        level, name = levels[i], name_of(levels[i])
-        if means_missing(level):
+    for i, level in enumerate(levels):
+        name = name_of(level)
+        if is_one_of(level, condition.values):
+            continue
+        if means_missing(level) and not kept[i]:
             found[i] = ""
         elif far := condition.far_date(level):
             found[i] = far
-        elif level in codes or any(spelt_nearly(name, each) for each in asked):
+        elif (level in codes and not kept[i]) or condition.may_name(name):
             found[i] = name
     return found
 

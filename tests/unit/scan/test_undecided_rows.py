@@ -79,7 +79,7 @@ def test_a_value_that_is_spelt_otherwise_is_named():
         (warned,) = warnings(found, DiagnosticCode.SPELT_OTHERWISE)
         assert warned.message == (
             "150 rows with 'north' in 'r' are not among those with r = North, though it may be "
-            "another spelling of what is asked for; write them alike, recode them (recode, "
+            "another spelling of what is named; write them alike, recode them (recode, "
             "--recode), or name both (where, --where)"
         )
     both = fg.audit(frame, **asked, where="r = North or north")
@@ -130,7 +130,7 @@ def test_excluded_values_that_may_be_meant_or_missing_are_named(asked, value, wa
     assert [(each["value"], each["rows"]) for each in found] == [(value, 150)] * warned
 
 
-DATES = {"9999-12-31": "9000-01-01 or later", "1900-01-01": "before 1902-01-01"}
+DATES = {"9999-12-31": "9000-01-01", "1900-01-01": "1901-12-31"}
 
 
 @pytest.mark.parametrize("engine", ["polars", "pandas", "csv", "parquet", "arrow"])
@@ -145,6 +145,11 @@ def test_excluded_dates_that_may_mean_a_missing_one_are_named(date, engine, tmp_
     between = "2026-01-01 <= r < 2026-04-01"
     (warned,) = warnings(fg.audit(data, **ASKED, where=between), DiagnosticCode.SPELT_OTHERWISE)
     assert (warned["value"], warned["rows"]) == (DATES[date], 150)
+    on = "from 9000-01-01 on" if date > "2026" else "up to 1901-12-31"
+    assert f"150 rows with a date {on} in 'r' are not among those with {between}" in warned.message
+    open_ended = "r >= 2026-01-01" if date > "2026" else "r < 2026-04-01"
+    (kept,) = warnings(fg.audit(data, **ASKED, where=open_ended), DiagnosticCode.SPELT_OTHERWISE)
+    assert f"in 'r' are among those with {open_ended}" in kept.message
     assert "such values often stand for one that is not known" in warned.message
     meant = "r < 9999-01-01" if date > "2026" else "r > 1901-01-01"
     for where in (meant, "r = 2026-01-15"):
@@ -165,3 +170,15 @@ def test_numbers_of_conditions_that_may_be_codes_are_named(code, warned):
         assert again.verdict is Outcome.INCONCLUSIVE
     stated = "r < 9999" if code > 0 else "r > -99"
     assert not warnings(fg.audit(frame, **ASKED, where=stated), DiagnosticCode.CODED_NUMBERS)
+
+
+@pytest.mark.parametrize("value", ["north", "Nroth", "N"])
+def test_a_value_that_is_probably_one_that_is_excluded_is_named(value):
+    """Rows in another spelling of what was excluded stayed, and a rule passed with them."""
+    frame = rows(value).with_columns(pl.col("r").replace({"5": "South", "1": "North"}))
+    (warned,) = warnings(
+        fg.audit(frame, **ASKED, where="r != North"), DiagnosticCode.SPELT_OTHERWISE
+    )
+    assert f"150 rows with '{value}' in 'r' are among those with r != North" in warned.message
+    both = fg.audit(frame, **ASKED, where=f"r != North or {value}")
+    assert not warnings(both, DiagnosticCode.SPELT_OTHERWISE)

@@ -191,17 +191,20 @@ def _coded_numbers(d: Diagnostic) -> str:
 
 
 def _spelt_otherwise(d: Diagnostic) -> str:
-    without = (
-        f"{numbered(d['rows'], 'rows')} with {quote(d['value'])} in {quote(d['column'])} are not "
-        f"among those with {d['condition']}, though"
-    )
+    value = f"with {quote(d['value'])} in"
+    if d.get("dates"):
+        up_to = "from 9000-01-01 on" if d["value"] == "9000-01-01" else f"up to {d['value']}"
+        value = f"with a date {up_to} in"
+    are = "are among" if d.get("counted") else "are not among"
+    rows = f"{numbered(d['rows'], 'rows')} {value} {quote(d['column'])}"
+    taken = f"{rows} {are} those with {d['condition']}, though"
     if d.get("unknown"):
         return (
-            f"{without} such values often stand for one that is not known; if they do, leave these "
+            f"{taken} such values often stand for one that is not known; if they do, leave these "
             "cells empty, or list the value as unknown (recode, --recode)"
         )
     return (
-        f"{without} it may be another spelling of what is asked for; write them alike, recode them "
+        f"{taken} it may be another spelling of what is named; write them alike, recode them "
         "(recode, --recode), or name both (where, --where)"
     )
 
