@@ -13,6 +13,7 @@ from typing import TypeAlias
 from fairgauge.enums import Closed, Ends
 from fairgauge.errors import Problem, SpecError, listing, quote, shown
 from fairgauge.identity import MissingValue, ValueSet
+from fairgauge.question.category_words import means_missing
 from fairgauge.question.readers import Problems, items, read_value
 from fairgauge.values import (
     MISSING_NAME,
@@ -103,16 +104,19 @@ class Range:
         return low if self.has_low else low_after, high_after if self.has_high else high
 
     def holds(self, value: Value) -> bool:
-        """Return whether a value lies in it.
+        """Return whether a value lies in it; a text that means a missing value does not.
 
-        >>> Range(dt.date(2026, 1, 1), math.inf, Ends.LEFT).holds("2026-01-01 09:30")
-        True
+        >>> this_year = Range(dt.date(2026, 1, 1), math.inf, Ends.LEFT)
+        >>> this_year.holds("2026-01-01 09:30"), this_year.holds("NA")
+        (True, False)
 
         Raises
         ------
         LookupError
             A date is compared with a value that is none.
         """
+        if means_missing(value):
+            return False
         found = self._moment(value) if self.of_moments else _number(value)
         low, high = _order(found, self.low), _order(found, self.high)
         above = low > 0 or (self.has_low and low == 0)

@@ -30,7 +30,7 @@ from fairgauge.resolve.missingness_checks import HARDLY_CHANCE, MARGIN, shares_b
 from fairgauge.resolve.name_checks import MOST_SPELLED, without_separators
 from fairgauge.resolve.outcomes import outcome_masks
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.values import Value, is_one_of, name_of
+from fairgauge.values import Value, is_one_of, matches, name_of
 
 _FEWEST_OF_ONE_GROUP = 10
 """Rows of an outcome of one group, of fewer than which the test does not hold."""
@@ -144,7 +144,7 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             for each in refused
             if (name_of(each[0]) in _HMDA_UNDECIDED if codes else is_undecided(each[0]))
         ]
-        none = [] if codes else no_outcomes(values)
+        none = [] if codes else [*no_outcomes(values), *_beside_yes_and_no(values, asked)]
         beside = [value for value in values if value not in none]
         apart = [each for each in refused if each[0] in none and each not in undecided]
         excluded = [
@@ -174,6 +174,13 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         if i == 0 and not codes and len(refused) > 1:
             rest = [each for each in refused if each not in (*undecided, *apart)]
             yield from _unlisted_outcomes(cube, spec, axis, rest)
+
+
+def _beside_yes_and_no(values: Sequence[Value], asked: Sequence[Value]) -> list[Value]:
+    """Return the 2 of 0, 1 and 2 where 1 alone is favourable: of a scale an end would be."""
+    coded = len(values) == 3 and all(is_one_of(number, values) for number in range(3))
+    favourable = [number for number in range(3) if is_one_of(number, asked)]
+    return [value for value in values if matches(2, value)] if coded and favourable == [1] else []
 
 
 def unclear_outcomes(cube: Cube, spec: Spec, task: Task) -> dict[str, int]:

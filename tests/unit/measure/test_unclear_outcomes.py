@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.enums import Outcome, WhyInconclusive
+from fairgauge.enums import DiagnosticCode, Outcome, WhyInconclusive
 from fairgauge.reasons import ReasonCode
 
 RULES = ["selection_rate.ratio >= 0.6"]
@@ -64,6 +64,19 @@ def test_an_outcome_that_is_stated_is_clear(stated):
 @pytest.mark.parametrize(("value", "of"), [("denied", 100), ("pending", 4), ("refused", 100)])
 def test_plain_refusals_and_a_few_others_withhold_nothing(value, of):
     assert audited(rows(value, of)).verdict is Outcome.PASS
+
+
+@pytest.mark.parametrize(("positive", "outcome"), [(1, Outcome.INCONCLUSIVE), (2, Outcome.PASS)])
+def test_a_two_beside_no_and_yes_is_unclear(positive, outcome):
+    """Of a scale of 0 to 2 an end is favourable, and nothing is said."""
+    held = [positive] * 300 + [3 - positive] * 100 + [0] * 400
+    table = pl.DataFrame({"outcome": held * 2, "g": ["a"] * 800 + ["b"] * 800})
+    report = audited(table, positive=positive, rules="selection_rate.ratio >= 0.6")
+    assert report.verdict is outcome
+    unclear = [
+        each for each in report.diagnostics if each.code is DiagnosticCode.UNDECIDED_OUTCOMES
+    ]
+    assert [each["values"] for each in unclear] == [("2",)] * (positive == 1)
 
 
 def test_a_fail_stays_and_states_them():

@@ -130,6 +130,19 @@ def test_excluded_values_that_may_be_meant_or_missing_are_named(asked, value, wa
     assert [(each["value"], each["rows"]) for each in found] == [(value, 150)] * warned
 
 
+@pytest.mark.parametrize("engine", ["polars", "csv", "parquet"])
+def test_texts_among_dates_that_mean_a_missing_one_are_missing(engine, tmp_path):
+    """They were an error, while beside names they are rows of unknown value."""
+    others = {"5": "2026-01-15", "1": "2026-05-01"}
+    frame = rows("N/A").with_columns(pl.col("r").replace(others))
+    frame.write_csv(tmp_path / "rows.csv")
+    frame.write_parquet(tmp_path / "rows.parquet")
+    data = frame if engine == "polars" else tmp_path / f"rows.{engine}"
+    report = fg.audit(data, **ASKED, where="2026-01-01 <= r < 2026-04-01")
+    assert report.data.excluded == {"missing r (where)": 150}
+    assert report.verdict is Outcome.INCONCLUSIVE
+
+
 DATES = {"9999-12-31": "9000-01-01", "1900-01-01": "1901-12-31"}
 
 
