@@ -490,7 +490,7 @@ class DiagnosticCode(StrEnum):
     UNMATCHED = "unmatched"  # path, name, nearest, held: the names that there are
     ONE_GROUP = "one_group"  # group; itself: others are there, and it is the reference
     WEIGHTLESS_GROUPS = "weightless_groups"  # groups, rows
-    UNLIKE_AMOUNTS = "unlike_amounts"  # column, times, most, least: groups
+    UNLIKE_AMOUNTS = "unlike_amounts"  # column, times; most, least: groups, or other: a column
     PEOPLE = "people"  # column, counted; rows, people, unnamed rows where known
     NEVER_REPEATS = "never_repeats"  # column, role: person or cluster
     ALIKE_IDENTIFIERS = "alike_identifiers"  # column, role, identifiers

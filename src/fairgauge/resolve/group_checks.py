@@ -24,7 +24,7 @@ from fairgauge.values import name_of
 _FEW_PUBLISHED = 10
 _MANY_SINGLE = 20
 """Groups of one row, from which a feature looks like an identifier."""
-_OTHER_UNIT = 10.0
+OTHER_UNIT = 10.0
 """The ratio of means from which one of them may be in another unit: per cent, or a month's."""
 
 
@@ -108,7 +108,7 @@ def unlike_amounts(counts: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
             continue
         n, total = (counts.counts[each][large, 0].sum(axis=(1, 2)) for each in ("n", name))
         means = quotient(total, n)
-        if means.min() > 0 and means.max() >= _OTHER_UNIT * means.min():
+        if means.min() > 0 and means.max() >= OTHER_UNIT * means.min():
             low, high = large[means.argmin()], large[means.argmax()]
             yield Diagnostic.warning(
                 DiagnosticCode.UNLIKE_AMOUNTS,

@@ -26,6 +26,7 @@ from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.copy_checks import copied_outcomes, prediction_is_label
+from fairgauge.resolve.group_checks import OTHER_UNIT
 from fairgauge.resolve.missingness_checks import HARDLY_CHANCE, MARGIN, shares_by
 from fairgauge.resolve.name_checks import MOST_SPELLED, without_separators
 from fairgauge.resolve.outcomes import outcome_masks
@@ -56,6 +57,8 @@ def mistaken_outcomes(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic
         yield from undecided_outcomes(cube, spec)
     if task is Task.MULTICLASS:
         yield from missing_classes(cube, spec)
+    if task is Task.REGRESSION:
+        yield from predictions_in_another_unit(cube)
 
 
 def one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
@@ -86,6 +89,22 @@ def one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
             yield Diagnostic.warning(
                 code, column=axis.column, positive=positive != {0}, threshold=threshold
             )
+
+
+def predictions_in_another_unit(cube: Cube) -> Iterator[Diagnostic]:
+    """Warn of predicted numbers that are on average many times the labels of the same rows."""
+    label, prediction = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
+    if label is None or prediction is None or cube.min_cell is not None:
+        return
+    table = cube.marginal([label, prediction])
+    known = (table.codes >= 0).all(axis=1)
+    sums = [float(table.sums[name][known].sum()) for name in ("y", "p")]
+    if min(sums) > 0 and max(sums) >= OTHER_UNIT * min(sums):
+        most, least = (label, prediction) if sums[0] > sums[1] else (prediction, label)
+        yield Diagnostic.warning(
+            DiagnosticCode.UNLIKE_AMOUNTS, column=most.column, other=least.column,
+            times=max(sums) / min(sums),
+        )  # fmt: skip
 
 
 def predictions_that_are_no_label(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:

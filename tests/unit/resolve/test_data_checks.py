@@ -1343,6 +1343,17 @@ def test_means_of_another_size_are_warned_of(unit, warned):
     assert ("times as high for F as for M" in str(report)) is warned
 
 
+@pytest.mark.parametrize(("unit", "warned"), [(1, False), (12, True), (0.001, True), (-1, False)])
+def test_predictions_in_another_unit_than_the_label_are_warned_of(unit, warned):
+    rng = np.random.default_rng(5)
+    rows = pl.DataFrame({"sex": ["F", "M"] * 200, "pay": rng.lognormal(1, 0.3, 400)})
+    asked = {"label": "pay", "prediction": "said", "task": "regression", "sensitive": "sex"}
+    report = fg.audit(rows.with_columns(said=unit * pl.col("pay") + 0.001), **asked)
+    found = [d for d in report.diagnostics if d.code is DiagnosticCode.UNLIKE_AMOUNTS]
+    assert [{d["column"], d["other"]} for d in found] == [{"pay", "said"}] * warned
+    assert ("times that of" in " ".join(str(report).split())) is warned
+
+
 @pytest.mark.parametrize("role", ["count", "weight"])
 def test_counts_and_weights_that_may_be_codes_are_warned_of(role):
     """Rows with 9999 outweighed all others, and a rule passed without a word of it."""

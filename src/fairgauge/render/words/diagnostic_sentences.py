@@ -209,6 +209,18 @@ def _spelt_otherwise(d: Diagnostic) -> str:
     )
 
 
+def _unlike_amounts(d: Diagnostic) -> str:
+    times = f"the average of {quote(d['column'])} is {d['times']:,.0f} times"
+    if other := d.get("other"):
+        as_high = f"{times} that of {quote(other)}"
+    else:
+        as_high = f"{times} as high for {called(d['most'])} as for {called(d['least'])}"
+    return (
+        f"{as_high}; check that the numbers of both are in one unit (such as per cent or shares, a "
+        "year or a month)"
+    )
+
+
 def _adjusted(d: Diagnostic) -> str:
     tests = d.get("homogeneity") or 0
     among = f", {tests:,} of homogeneity and {tests:,} of all pairs of groups among them"
@@ -946,11 +958,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         "ratio of its averages depends on where the scale has its zero, and a rule on it may pass "
         "or fail once the same number is added to every value; a difference does not depend on it"
     ),
-    DiagnosticCode.UNLIKE_AMOUNTS: lambda d: (
-        f"the average of {quote(d['column'])} is {d['times']:,.0f} times as high for "
-        f"{called(d['most'])} as for {called(d['least'])}; check that the numbers of both are in "
-        "one unit (such as per cent or shares, a year or a month)"
-    ),
+    DiagnosticCode.UNLIKE_AMOUNTS: _unlike_amounts,
     DiagnosticCode.LIMITS_OUTSIDE_RANGE: lambda d: (
         f"{d['path']}: no value of {d['metric']}, which is between {d['low']:g} and {d['high']:g}, "
         "is allowed; shares are written as 0.8, not as 80"
