@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Sequence
 
@@ -18,6 +19,8 @@ _YEARS_BEFORE, _YEARS_AFTER = 20, 10
 
 Decisions may be of long ago, while none is known for years to come.
 """
+_YEARS_AHEAD = 2
+"""Years from the beginning of this one, after which no decision is made yet."""
 
 
 def far_dates(values: Sequence[Value], rows: Sums) -> tuple[tuple[Value, int], ...]:
@@ -46,6 +49,9 @@ def far_dates(values: Sequence[Value], rows: Sums) -> tuple[tuple[Value, int], .
     most = int(np.argmax(np.bincount(part, 1 + rows_of / (1 + rows_of.sum()))))  # then of most rows
     low, high = at[part == most].min(), at[part == most].max()
     far = (at >= high + _YEARS_AFTER) | (at <= low - _YEARS_BEFORE)
+    ahead = at > dt.date.today().year + _YEARS_AHEAD
+    if rows_of[ahead].sum() < rows_of[~ahead].sum():  # else they are of a simulation
+        far |= ahead
     return tuple(each for each, odd in zip(held, far, strict=True) if odd)
 
 

@@ -375,10 +375,10 @@ def _far_dates(d: Diagnostic) -> str:
     it = plural(len(d["values"]), "it", "they")
     return (
         f"{quote(d['column'])}, which orders the decisions of each person, is "
-        f"{numbers.listing(_values_with_rows(d))}, at least ten years from all other dates, as "
-        f"dates are that stand for unknown ones; {it} may decide which decision is the last. If "
-        f"{it} {plural(len(d['values']), 'means', 'mean')} that no date is known: --recode "
-        f"'{d['line']}' (recode)"
+        f"{numbers.listing(_values_with_rows(d))}, at least ten years from all other dates or "
+        f"years from now, as dates are that stand for unknown ones; {it} may decide which decision "
+        f"is the last. If {it} {plural(len(d['values']), 'means', 'mean')} that no date is known: "
+        f"--recode '{d['line']}' (recode)"
     )
 
 
