@@ -282,7 +282,7 @@ class Excluded:
         self, outcome: Outcome, reason: Reason | None, needs: Container[str]
     ) -> tuple[Outcome, Reason | None]:
         """Return what a pass comes to, with the rows that could change it, if any could."""
-        unclear = {of: rows for of, rows in self._unclear.items() if of in needs}
+        unclear = {f"clear {of}": rows for of, rows in self._unclear.items() if of in needs}
         for code, every in (
             (ReasonCode.UNCLEAR_OUTCOMES, unclear), (ReasonCode.NOT_COUNTED, self.uncounted),
         ):  # fmt: skip

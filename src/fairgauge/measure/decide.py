@@ -399,7 +399,8 @@ def _no_estimate(what: str, name: str, known: Sequence[str]) -> Reason:
 def _decided(each: _Subject, rule: Rule, measured: Measured) -> Decision:
     """Decide, but pass nothing where many rows were not counted, or are unclear; a fail stays."""
     outcome, reason = _decided_by_counts(each, rule, measured)
-    unclear = {of: rows for of, rows in measured.unclear.items() if of in rule.row.needs}
+    needs = rule.row.needs
+    unclear = {f"clear {of}": rows for of, rows in measured.unclear.items() if of in needs}
     for code, every in (
         (ReasonCode.NOT_COUNTED, measured.uncounted), (ReasonCode.UNCLEAR_OUTCOMES, unclear),
     ):  # fmt: skip
@@ -409,7 +410,6 @@ def _decided(each: _Subject, rule: Rule, measured: Measured) -> Decision:
         if outcome is Outcome.PASS:
             return Outcome.INCONCLUSIVE, Reason.of(code, what=what, rows=rows, alone=str(outcome))
         if reason.code in _ON_ONE_SIDE and reason.get("missing") is None:
-            what = f"clear {what}" if code is ReasonCode.UNCLEAR_OUTCOMES else what
             reason = Reason.of(reason.code, **dict(reason.parameters), missing=rows, what=what)
     return outcome, reason
 

@@ -39,7 +39,7 @@ def test_unclear_outcomes_withhold_a_pass_as_blank_ones_do(value):
     assert (verdict.outcome, verdict.reason.code) == (
         Outcome.INCONCLUSIVE, ReasonCode.UNCLEAR_OUTCOMES
     )  # fmt: skip
-    assert (verdict.reason["what"], verdict.reason["rows"]) == ("prediction", 100)
+    assert (verdict.reason["what"], verdict.reason["rows"]) == ("clear prediction", 100)
     assert fg.Report.from_dict(report.to_dict()).verdicts == report.verdicts
     text = " ".join(str(report).split())
     assert "because rows whose outcome is unclear could change it" in text

@@ -157,10 +157,8 @@ def _unknown(verdict: Verdict) -> str:
         what = called(verdict.feature)
     elif reason.code is ReasonCode.MISSING_OUTCOMES:
         what = missing_outcome(verdict)
-    elif reason.code is ReasonCode.NOT_COUNTED:
+    elif reason.code in (ReasonCode.NOT_COUNTED, ReasonCode.UNCLEAR_OUTCOMES):
         what = f"a {reason['what']}"
-    elif reason.code is ReasonCode.UNCLEAR_OUTCOMES:
-        what = f"a clear {reason['what']}"
     else:
         return ""
     rows = numbers.numbered(reason["rows"], reason.get("unit") or "rows")

@@ -316,8 +316,10 @@ _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
     ReasonCode.SMALL_GROUP: _small_group,
     ReasonCode.MISSING_GROUPS: lambda reason: _could_change(reason, "group"),
     ReasonCode.MISSING_OUTCOMES: lambda reason: _could_change(reason, "label or score"),
-    ReasonCode.NOT_COUNTED: lambda reason: _could_change(reason, reason["what"]),
-    ReasonCode.UNCLEAR_OUTCOMES: lambda reason: _could_change(reason, f"clear {reason['what']}"),
+    **dict.fromkeys(
+        (ReasonCode.NOT_COUNTED, ReasonCode.UNCLEAR_OUTCOMES),
+        lambda reason: _could_change(reason, reason["what"]),
+    ),
     ReasonCode.NO_ESTIMATE: _no_estimate,
     ReasonCode.IS_REFERENCE: lambda reason: (
         f"it is the reference in the {reason['report']} report"

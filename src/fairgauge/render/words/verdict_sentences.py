@@ -325,20 +325,11 @@ def _missing_rows(verdict: Verdict) -> str:
     )
 
 
-def _not_counted(verdict: Verdict) -> str:
+def _without(verdict: Verdict) -> str:
     reason = verdict.reason
     rows = numbered(reason["rows"], "rows").removeprefix("1 ")
     return (
-        f"{_measured(verdict)}: alone this would {reason['alone']}, but the {rows} that could not "
-        f"be counted without a {reason['what']} could change it"
-    )
-
-
-def _unclear(verdict: Verdict) -> str:
-    reason = verdict.reason
-    rows = numbered(reason["rows"], "rows").removeprefix("1 ")
-    return (
-        f"{_measured(verdict)}: alone this would {reason['alone']}, but the {rows} without a clear "
+        f"{_measured(verdict)}: alone this would {reason['alone']}, but the {rows} without a "
         f"{reason['what']} could change it"
     )
 
@@ -412,8 +403,8 @@ _DESCRIBED = {
     ReasonCode.CROSSES: _crosses,
     ReasonCode.MISSING_GROUPS: _missing_rows,
     ReasonCode.MISSING_OUTCOMES: _missing_rows,
-    ReasonCode.NOT_COUNTED: _not_counted,
-    ReasonCode.UNCLEAR_OUTCOMES: _unclear,
+    ReasonCode.NOT_COUNTED: _without,
+    ReasonCode.UNCLEAR_OUTCOMES: _without,
     ReasonCode.COUNTED_AS: _counted_as,
     ReasonCode.FAMILYWISE: _familywise,
     ReasonCode.UNSHOWN_PROBABILITIES: _unshown,
