@@ -14,6 +14,8 @@ from typing import NoReturn
 import pytest
 
 MUST_RUN = os.environ.get("CI", "").casefold() == "true" and sys.platform == "linux"
+EVERY_CASE = os.environ.get("FAIRGAUGE_TESTS") == "all"
+"""Whether costly tests run in full: ``make thorough``, which takes hours, and the weekly run."""
 POSIX = pytest.mark.skipif(
     os.name != "posix", reason="needs signals, pipes with names, or rights of files, as POSIX has"
 )

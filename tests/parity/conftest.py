@@ -6,7 +6,6 @@ import contextlib
 import csv
 import gzip
 import json
-import os
 import re
 import secrets
 import warnings
@@ -22,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyarrow import feather
-from tests.needs import need
+from tests.needs import EVERY_CASE, need
 from tests.object_servers import azure_container, gcs_bucket, s3_bucket
 
 from fairgauge.scan.source import sql
@@ -337,7 +336,8 @@ GAPS = {
 
 
 COSTLY = re.compile(
-    r"(not_allowed\[sqlframe_duckdb-score|(order_of_rows|fine_bins|powers_of_labels)\w*\[sqlframe_duckdb)"
+    r"(not_allowed\[sqlframe_duckdb-score|(order_of_rows|fine_bins|powers_of_labels|many_rows"
+    r"|missing_score|several_thresholds)\w*\[sqlframe_duckdb)"
     r"|test_bigquery$"
 )
 """SQLFrame takes up to a minute to write one query about scores or moments; ZetaSQL starts for half
@@ -346,7 +346,7 @@ of one."""
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Expect to fail what other libraries do not let through, and only that."""
-    if os.environ.get("FAIRGAUGE_TESTS") != "all":
+    if not EVERY_CASE:
         items[:] = [item for item in items if not COSTLY.search(item.nodeid)]
     for item in items:
         for pattern, reason in GAPS.items():

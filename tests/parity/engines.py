@@ -22,16 +22,13 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from tests.needs import missing
+from tests.needs import EVERY_CASE, missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
-ROWS = int(
-    os.environ.get("FAIRGAUGE_ROWS")
-    or (200_000 if os.environ.get("FAIRGAUGE_TESTS") == "all" else 2_000)
-)
+ROWS = int(os.environ.get("FAIRGAUGE_ROWS") or (200_000 if EVERY_CASE else 2_000))
 """How many rows every engine, store and dialect must agree on."""
 
 _numbers = itertools.count()

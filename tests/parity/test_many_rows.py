@@ -24,7 +24,14 @@ if TYPE_CHECKING:
 
     from fairgauge.cube.cube import Cube
 
-METRICS = ["selection_rate", "calibration_gap", "brier_score", "roc_auc", "mean_score", "score_smd"]
+METRICS = [
+    "selection_rate.difference",
+    "calibration_gap",
+    "brier_score",
+    "roc_auc",
+    "mean_score",
+    "score_smd",
+]
 
 ASKED = {
     "label": "y", "score": "s", "threshold": 0.5, "weight": "w", "strata": ["d"],

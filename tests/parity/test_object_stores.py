@@ -463,6 +463,7 @@ def test_a_store_that_never_recovers_is_one_message(
     folder, _ = written
     write_object(f"{s3}/never/{name}", (folder / name).read_bytes())
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")  # else the client waits half a minute
+    monkeypatch.setattr("s3fs.S3FileSystem.retries", 2)  # and each of five times longer
     asked = ["audit", f"{s3}/never/{name}", *FLAGS, "-o", str(tmp_path / "r.json")]
     with unsteady(monkeypatch, how=how, times=1_000_000):
         done = CliRunner().invoke(main, asked)
