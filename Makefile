@@ -2,8 +2,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# a worker that takes neighbouring tests starts fewer servers, and makes fewer tables anew
+PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal -q
 .DEFAULT_GOAL := help
-.PHONY: help demo test check thorough clients prepare extras lowest branches dist bench bench-quick coverage docs site clean
+.PHONY: help demo test check lint thorough clients prepare extras lowest branches dist bench bench-quick coverage docs site clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -26,11 +28,11 @@ demo: $(BIN)/.run  ## audit Berkeley's admissions and a synthetic loan table
 # Hundreds of tests start fairgauge: without bytecode each start compiles all of its modules again.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: $(BIN)/.dev  ## check, build the site and run every test
-	$(MAKE) --jobs=2 --output-sync=target check site clients
-	$(BIN)/python -m pytest -n auto -q --ignore tests/repository
+	$(MAKE) --jobs=2 --output-sync=target lint site clients
+	$(PYTEST)
 
 thorough: $(BIN)/.dev clients  ## run every case of the costly tests too (hours)
-	FAIRGAUGE_TESTS=all $(BIN)/python -m pytest -n auto -q
+	FAIRGAUGE_TESTS=all $(PYTEST)
 
 clients:
 	tests/prepare
@@ -49,11 +51,13 @@ docs: $(BIN)/.run  ## write the pages and the script that are made from the sour
 site: $(BIN)/.dev  ## build the documentation as a site: build/site/index.html
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --builder html docs build/site
 
-check: $(BIN)/.dev  ## lint, types, layers, repository rules, docs drift
+lint: $(BIN)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+check: lint  ## lint, types, layers, repository rules, docs drift
 	$(BIN)/python -m pytest -q tests/repository
 
 extras: $(BIN)/.dev  ## test every extra alone, from the built wheel (some 10 minutes)
