@@ -53,6 +53,15 @@ def pages(tmp_path_factory):
     return found
 
 
+def violations(page, axe, scheme):
+    """Return what axe finds; in dark by its rules of colours: nothing else of a page differs."""
+    options = {"resultTypes": ["violations"]}
+    if scheme == "dark":
+        options["runOnly"] = ["color-contrast", "link-in-text-block"]
+    page.evaluate(axe)
+    return page.evaluate("options => axe.run(document, options)", options)["violations"]
+
+
 class Visit:
     """A page that was opened, and what the browser had to say of it."""
 

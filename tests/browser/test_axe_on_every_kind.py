@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from tests.browser.conftest import Visit
+from tests.browser.conftest import Visit, violations
 from tests.monitored_days import RATIO, asked, days
 from tests.properties.test_every_verb import VERBS, table
 from tests.unit.render.brief.test_first_page_of_every_kind import of_check, of_decomposition
@@ -75,15 +75,14 @@ KINDS = {
 def test_axe_finds_nothing_moderate(chromium, axe, tmp_path, kind):
     path = tmp_path / "page.html"
     path.write_text(render(KINDS[kind](), "html"), encoding="utf-8")
+    opened = Visit(chromium, path)
+    opened.page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
     for scheme in ("light", "dark"):
-        opened = Visit(chromium, path, color_scheme=scheme)
-        opened.page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
-        opened.page.evaluate(axe)
-        found = opened.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-        opened.context.close()
+        opened.page.emulate_media(color_scheme=scheme)
         graver = [
             (each["id"], each["impact"], [node["html"][:120] for node in each["nodes"][:3]])
-            for each in found["violations"]
+            for each in violations(opened.page, axe, scheme)
             if each["impact"] in ("moderate", "serious", "critical")
         ]
         assert graver == [], scheme
+    opened.context.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import sample_reports
-from conftest import SAMPLES
+from conftest import SAMPLES, violations
 from fairgauge.render import render
 
 KINDS = ("plain", "sure")
@@ -62,11 +62,9 @@ def test_a_table_that_is_cut_on_a_phone_shows_that_there_is_more(visit):
 def test_axe_finds_nothing_serious(visit, axe, name, scheme):
     page = visit(name, color_scheme=scheme).page
     unfold(page)
-    page.evaluate(axe)
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     grave = [
         (each["id"], each["impact"], [node["html"][:120] for node in each["nodes"][:3]])
-        for each in found["violations"]
+        for each in violations(page, axe, scheme)
         if each["impact"] in ("serious", "critical")
     ]
     assert grave == []
