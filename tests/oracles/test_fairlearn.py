@@ -95,7 +95,9 @@ def test_rates_within_a_control_feature(peers: Any, groups: Any, name: str) -> N
     for positive, columns, entry in frames(peers, name):
         if not entry.get("control_feature"):
             continue
-        report = peers.audit(name, columns, positive, strata=entry["control_feature"])
+        metrics = tuple(f"{ours}.difference" for ours in RATES.values())
+        strata = entry["control_feature"]
+        report = peers.audit(name, columns, positive, strata=strata, metrics=metrics)
         for key, theirs in entry["metric_frame_control"]["by_group"].items():
             stratum, group = key.split("|")
             if theirs["count"] == "NaN":

@@ -6,6 +6,7 @@ import copy
 import io
 import json
 import re
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -29,12 +30,18 @@ ROWS = pl.DataFrame(
 ASKED = {"label": "y", "prediction": "p", "sensitive": "g", "rules": ["DI >= 0.8"]}
 
 
-@pytest.fixture
-def sealed(tmp_path):
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory):
     cube = fg.count(ROWS, **ASKED)
-    path = tmp_path / "audit.fairgauge"
+    path = tmp_path_factory.mktemp("sealed") / "audit.fairgauge"
     fg.seal(fg.audit(cube), cube, path)
     return path
+
+
+@pytest.fixture
+def sealed(bundle, tmp_path):
+    """Return a copy of the bundle, which a test may change."""
+    return Path(shutil.copy(bundle, tmp_path))
 
 
 def rewritten(path, change):

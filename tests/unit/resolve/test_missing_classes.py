@@ -10,7 +10,9 @@ import fairgauge as fg
 from fairgauge.enums import DiagnosticCode
 
 ROWS = 900
-ASKED = {"label": "y", "prediction": "p", "sensitive": "g", "task": "multiclass"}
+ASKED = {
+    "label": "y", "prediction": "p", "sensitive": "g", "task": "multiclass", "metrics": "accuracy",
+}  # fmt: skip
 
 
 def rows(classes=("cancel", "sales", "other")):
