@@ -225,7 +225,7 @@ STUDIES = {
     "standardised selection": (selection, (), 93.0),
     "selection in overall deviations": (overall_selection, (), 94.0),
 }
-SETS = 1_000
+SETS = 500
 
 
 @pytest.mark.one_in(4)

@@ -236,7 +236,7 @@ def test_interval_and_p_value_agree():
 
 def test_coverage_where_rows_alone_would_cover_too_little():
     """ICC 0.1, 40 clusters of 25 rows a side: 95 %, give or take three Monte-Carlo errors."""
-    sets, covered, naive = 300, 0, 0
+    sets, covered, naive = 150, 0, 0
     z = critical(0.95)
     for seed in range(sets):
         rows = tied(seed, clusters=80, size=25, icc=0.1, rate=0.3, groups=("a", "b"))

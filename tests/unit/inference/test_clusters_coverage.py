@@ -104,8 +104,8 @@ def held(estimates, truth, kept=lambda each: True):
 
 @pytest.mark.parametrize(
     ("mode", "clusters", "icc", "sets"),
-    [(mode, *each) for mode, each in product(MODES, [(20, 0.3, 400), (60, 0.05, 250)])]
-    + [("alike", 200, 0.3, 150)],
+    [(mode, *each) for mode, each in product(MODES, [(20, 0.3, 200), (60, 0.05, 150)])]
+    + [("alike", 200, 0.3, 100)],
 )
 def test_coverage_of_contrasts(mode, clusters, icc, sets):
     for name, (found, known) in coverage(sets, clusters, icc, mode).items():

@@ -112,13 +112,13 @@ def test_a_rate_that_is_not_kept_in_the_other_half_is_no_pass():
 def test_a_choice_whose_accuracy_is_beyond_the_margin_rarely_passes():
     """In the population accuracy falls by a third more than is allowed; it passed in 3 of 7."""
     passed = 0
-    for seed in range(40):
+    for seed in range(20):
         effect = chosen(
             scored(3_000, gap=0.45, seed=seed), threshold=0.55, margins={"accuracy": 0.03},
             rules="selection_rate.ratio >= 0.9", seed=seed,
         )["sex"].common  # fmt: skip
         passed += effect is not None and effect.outcome is Outcome.PASS
-    assert passed <= 3
+    assert passed <= 2
 
 
 def test_another_group_changes_neither_half_of_the_others():

@@ -8,7 +8,7 @@ import pytest
 import fairgauge as fg
 from fairgauge.render.words.finding_sentences import describe_finding
 
-_REPORTS = 120
+_REPORTS = 60
 
 
 def equal_groups(seed: int, sizes: list[int]) -> fg.Report:

@@ -197,7 +197,7 @@ def test_half_the_rows_count_half():
     assert halved == pytest.approx(whole * math.sqrt(49 / 19), rel=1e-9)
 
 
-SETS = 700
+SETS = 400
 
 
 @pytest.mark.one_in(2)
