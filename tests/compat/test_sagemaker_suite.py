@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 from client_libraries import SCRIPTS, ask
 from smclarify_blocks import same
+from tests.needs import EVERY_CASE
 
 from fairgauge.compat.clarify.clarify_config import ConfigError, read_config
 
@@ -217,7 +218,8 @@ def test_others_configurations_give_smclarifys_numbers(
 ) -> None:
     monkeypatch.syspath_prepend(str(folder.path))
     asked, ours = [], []
-    for i, case in enumerate(made[kind]):
+    step = 1 if EVERY_CASE else 2
+    for i, case in enumerate(made[kind][::step]):
         args = write(folder, case, table)
         found = folder.clarify(case.config, *args)
         for job in jobs(case, table, folder.path / f"whole{i}.csv"):
@@ -229,9 +231,9 @@ def test_others_configurations_give_smclarifys_numbers(
     compared = sum(
         same(blocks, reports, name) for (name, blocks), reports in zip(ours, theirs, strict=True)
     )
-    print(f"\n{len(made[kind])} configurations, {compared} values compared with smclarify")
+    print(f"\n{len(made[kind][::step])} configurations, {compared} values compared with smclarify")
     assert len(made[kind]) >= fewest
-    assert compared > 10 * fewest
+    assert compared > 10 * fewest / step
 
 
 def test_every_pair_of_content_and_accept_types_is_read(written: Any) -> None:

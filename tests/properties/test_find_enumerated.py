@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from tests.needs import EVERY_CASE
 
 import fairgauge as fg
 from fairgauge.stats.signed_roots import signed_root
@@ -39,7 +40,7 @@ def test_no_total_of_forty_rows_has_a_claim_in_more_than_a_twentieth_of_its_tabl
     grid = np.array(list(itertools.product(*(range(n + 1) for n in cells))))
     log_ways = sum(stats.binom.logpmf(grid[:, i], n, 0.5) for i, n in enumerate(cells))
     groups = np.array([[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0], [0, 1, 0, 1]])
-    for total in range(1, 40):
+    for total in range(1, 40, 1 if EVERY_CASE else 3):
         tables, ways = grid[grid.sum(axis=1) == total], np.exp(log_ways[grid.sum(axis=1) == total])
         middle = tables[np.argmax(ways)]
         found = fg.find(table(cells, middle), features=["f", "g"], worse=worse, **ASKED)

@@ -71,7 +71,7 @@ def numbers(row: dict[str, Any]) -> list[Any]:
     return [real(value) if value in ("Infinity", "-Infinity") else value for value in values]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("groups", [2, 3])
 @pytest.mark.parametrize(
     ("kind", "design"),

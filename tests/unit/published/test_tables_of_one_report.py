@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from tests.needs import EVERY_CASE
 
 import fairgauge as fg
 from fairgauge.published._table_files import tables_to_publish
@@ -122,7 +123,7 @@ def test_every_changed_count_of_an_own_report_is_found_in_either_copy(tmp_path, 
         for at in range(1 if pattern != _CELL else 0, match.re.groups + 1)
     ]
     assert len(places) == 2 * (8 * 2 + 3 + 3 * 4 + 3)
-    for at, number in places:
+    for at, number in places[:: 1 if EVERY_CASE else 3]:
         changed = f"{text[:at]}{_one_more(number)}{text[at + len(number) :]}"
         path.write_text(changed, encoding="utf-8")
         assert fg.check(path).errors, changed[at - 80 : at + 40]
