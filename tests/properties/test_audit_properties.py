@@ -20,6 +20,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 from test_catalogue_properties import COUNTED, exact
+from tests.needs import EVERY_CASE
 
 import fairgauge as fg
 from fairgauge.api.loading import load
@@ -64,7 +65,7 @@ def table(seed: int) -> tuple[Any, ...]:
     return (*both, *rows)
 
 
-tables = st.integers(0, 11).map(table)
+tables = st.integers(0, 11 if EVERY_CASE else 5).map(table)
 BALANCED = [
     (g, s, y, p, score, 3)
     for g in "da"

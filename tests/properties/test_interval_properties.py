@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.needs import EVERY_CASE
 
 import fairgauge as fg
 from fairgauge.catalogue.catalogue import METRICS
@@ -20,7 +21,10 @@ from fairgauge.enums import IntervalMethod as M
 from fairgauge.enums import Status
 
 FEW = settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    max_examples=15 if EVERY_CASE else 8,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
 )
 COUNTS = st.tuples(*[st.integers(0, 60)] * 4)
 TABLES = st.tuples(COUNTS, COUNTS)

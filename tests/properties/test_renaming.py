@@ -117,9 +117,11 @@ def asked(names: Mapping[str, str], **more: Any) -> dict[str, Any]:
         return names.get(name, f"{name} of the data" if name in moved else name)
 
     group, second, third, stratum = map(column, COLUMNS)
+    crossed = [(group, second), (second, third)]
     return {
         "sensitive": [group, second],
-        "intersections": [(group, second), (second, third)],
+        # classes multiply the metrics: the columns whose names collide are enough of them
+        "intersections": crossed[1:] if more.get("task") == "multiclass" else crossed,
         "strata": stratum,
         "replicates": 20,
         **{key: [column(c) for c in value] if isinstance(value, list) else column(value)
@@ -226,17 +228,19 @@ def answers(which: str | None, question: str, verb: str) -> tuple[Any, ...]:
     names = BIJECTIONS[which] if which else {}
     back = {new: old for old, new in names.items()}
     options = asked(names, **QUESTIONS[question])
-    if verb not in ("audit", "count"):  # of these all metrics are compared
-        options["metrics"] = ["standard", "clarify", "vertex"]
     data = renamed_table(names)
-    report = fg.audit(data, **options)
-    known = what_groups_are(report.to_dict(), back)
     if verb == "audit":
-        return in_first_words(report.to_dict(), known, back), known
+        report = fg.audit(data, **options).to_dict()
+        known = what_groups_are(report, back)
+        return in_first_words(report, known, back), known
+    _, known = answers(which, question, "audit")
+    if verb != "count":  # of which all metrics are compared, as of an audit
+        options["metrics"] = ["standard", "clarify", "vertex"]
     if verb == "count":
         counted = {key: value for key, value in options.items() if key != "features"}
         return in_first_words(fg.audit(fg.count(data, **counted)).to_dict(), known, back), known
     if verb == "compare":
+        report = fg.audit(data, **options)
         other = fg.audit(renamed_table(names, seed=1), **options)
         return in_first_words(fg.compare(report, other).to_dict(), known, back), known
     if verb == "compare_models":
