@@ -469,7 +469,8 @@ class DiagnosticCode(StrEnum):
     UNFAVOURABLE_POSITIVE = "unfavourable_positive"  # column, values, others
     FEW_PUBLISHED = "few_published"  # groups, features, fewer, strata of pay: tables to publish
     PREDICTION_NOT_A_LABEL = "prediction_not_a_label"  # column, label, values, rows; in_use classes
-    UNDECIDED_OUTCOMES = "undecided_outcomes"  # column, values, rows, codes, condition, beside
+    UNDECIDED_OUTCOMES = "undecided_outcomes"
+    # column, values, rows, codes, condition, beside; of swapped names line: their recoding
     UNLISTED_OUTCOMES = "unlisted_outcomes"
     # column, values, rows of each; of a warning: positive, which they may be, too, or group_column
     # and group, which alone has them
@@ -501,7 +502,7 @@ class DiagnosticCode(StrEnum):
     FAR_DATES = "far_dates"  # column, values, rows of each, line: the recoding of unknown ones
     NOT_RECODED = "not_recoded"  # values, rows; alike: those spelt nearly as a recoded value
     RECODING = "recoding"  # line: a recoding that spellings suggest
-    DOUBLED_ROWS = "doubled_rows"  # times, different: rows
+    DOUBLED_ROWS = "doubled_rows"  # times, different: rows; answers: under swapped names
     COPIED_FILES = "copied_files"  # files: that hold the same lines
     SIGNED_RATIO = "signed_ratio"  # column, share: of rows up to 0
     LIMITS_OUTSIDE_RANGE = "limits_outside_range"  # path, metric, low, high

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import answer_plan, is_of_answers
+from fairgauge.enums import DiagnosticCode
 from fairgauge.errors import CubeError, Problem, SpecError, nearest, quote, refuse
 from fairgauge.measure.swap_differences import compare_swaps
 from fairgauge.question.features import Above
@@ -22,10 +23,14 @@ from fairgauge.question.swap_question import (
     check_swap_options,
     read_swap_question,
 )
+from fairgauge.resolve.answer_checks import doubtful_answers
 from fairgauge.resolve.answers import read_answers
 from fairgauge.results.name_swaps import AnswerCounts, PairsAudit
+from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now
+from fairgauge.rowwise.first_rows import doubled_answers
 from fairgauge.scan import open_rows
+from fairgauge.scan.input_files import copied_files
 from fairgauge.scan.row_access import read_rows
 from fairgauge.scan.source import Source
 from fairgauge.values import Value
@@ -148,13 +153,13 @@ def pairs(
     asked: Any = options | {name: value for name, value in named.items() if value is not None}
     asked = with_config(config, asked)
     columns = asked.get("variant")
-    cube, name, question = counted_answers(data, asked)
+    cube, source, question = counted_answers(data, asked)
     answers = read_answers(cube, question)
     there = answers.n > 0
     return PairsAudit(
         **made_now(),
         data=AnswerCounts(
-            source=name,
+            source=source.name if source else "counts",
             fingerprint=cube.digest,
             answers=int(answers.n.sum()),
             missing=int(answers.missing.sum()),
@@ -165,12 +170,29 @@ def pairs(
             excluded=answers.excluded,
         ),
         spec=question.to_dict() | ({"variant": columns} if isinstance(columns, Mapping) else {}),
+        diagnostics=(
+            *_repeated_rows(data, source, cube, question),
+            *doubtful_answers(cube, question),
+        ),
         **compare_swaps(answers, question),
     )
 
 
-def counted_answers(data: object, asked: Mapping[str, Any]) -> tuple[Cube, str, SwapQuestion]:
-    """Return the counts of answers, what the data are called, and the question.
+def _repeated_rows(
+    data: object, source: Source | None, cube: Cube, question: SwapQuestion
+) -> Iterator[Diagnostic]:
+    """Warn of copied files, and of answers that are all there several times."""
+    copied = copied_files(data)
+    for files in copied:
+        yield Diagnostic.warning(DiagnosticCode.COPIED_FILES, files=files)
+    if source is not None and not copied:
+        yield from doubled_answers(source, cube, question)
+
+
+def counted_answers(
+    data: object, asked: Mapping[str, Any]
+) -> tuple[Cube, Source | None, SwapQuestion]:
+    """Return the counts of answers, the rows that they are of, if any, and the question.
 
     Raises
     ------
@@ -192,7 +214,7 @@ def counted_answers(data: object, asked: Mapping[str, Any]) -> tuple[Cube, str, 
             raise CubeError(
                 "these counts are of other columns or other decisions; count the answers again"
             )
-        return data, "counts", question
+        return data, None, question
     source, _ = open_rows(data, {})
     columns = asked.get("variant")
     if isinstance(columns, Mapping):
@@ -200,7 +222,7 @@ def counted_answers(data: object, asked: Mapping[str, Any]) -> tuple[Cube, str, 
     question = read_swap_question(asked)
     check_swap_columns(question, source.columns)
     cube = source.count(answer_plan(question), _MOST_VALUES)
-    return replace(cube, question=question.spec), source.name, question
+    return replace(cube, question=question.spec), source, question
 
 
 def _asked_of_counts(cube: Cube, asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -438,12 +438,11 @@ def recompute(cube: Cube, sealed: Sealed, saved: Saved) -> Recomputation:
     if older:  # what its format did not state, such as the counts of a rate, cannot differ
         one = _filled(saved, other)
     settled = dict(one) | {"schema": other["schema"]}  # an older one is read, not compared
-    if isinstance(sealed, Report):
-        _settle_diagnostics(cube, settled, other)
+    _settle_diagnostics(cube, settled, other)
     compared = _Comparison(from_rows, another=another)
     compared.compare_values(settled, other)
     compared.compare_sentences(one, reading)
-    notes = sealed.diagnostics if isinstance(sealed, Report) else ()
+    notes = sealed.diagnostics
     if (
         isinstance(sealed, Report) and sealed.own
     ):  # a cube file cannot hold them, and their titles are not those of this version

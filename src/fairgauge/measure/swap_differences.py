@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 
 from fairgauge.enums import Status
 from fairgauge.errors import Problem, SpecError, listing, quote
+from fairgauge.measure._missing_answers import Doubt, answered_shares, doubts
+from fairgauge.measure._missing_answers import Sides as Compared
 from fairgauge.question.swap_question import SwapQuestion, named_reference
 from fairgauge.resolve.answers import Answers
 from fairgauge.results.name_swaps import (
-    AnsweredShare,
+    UNDECIDED,
     PlaceboSpread,
     SwapComponents,
     SwapDifference,
@@ -97,6 +99,25 @@ class _Sides:
     reference: tuple[int, ...]
     names: tuple[str, str]
 
+    @property
+    def groups(self) -> Compared:
+        """Return the groups of both."""
+        return (self.group,), self.reference
+
+
+@dataclass(frozen=True, slots=True)
+class _Reach:
+    """How far answers could move a difference.
+
+    Attributes
+    ----------
+    lacking : those that one side lacks more often than the other.
+    unclear : decisions that may be none.
+    """
+
+    lacking: float
+    unclear: float
+
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
@@ -108,7 +129,17 @@ class _Draft:
     cells: _Cells
     sides: _Sides
     result: SwapDifference
+    reach: _Reach
     difference: CrossedDifference | None = None
+
+    @property
+    def doubt(self) -> SwapReason | None:
+        """Return why a difference that is within the margin might be beyond it."""
+        value, margin = self.result.value or 0.0, self.result.margin or 0.0
+        lacking, unclear = self.reach.lacking, self.reach.unclear
+        if not lacking + unclear or abs(value) + lacking + unclear <= margin:
+            return None
+        return SwapReason.UNEQUAL_ANSWERS if lacking >= unclear else SwapReason.UNCLEAR_ANSWERS
 
 
 def compare_swaps(answers: Answers, question: SwapQuestion) -> dict[str, Any]:
@@ -127,8 +158,18 @@ def compare_swaps(answers: Answers, question: SwapQuestion) -> dict[str, Any]:
     changes = [*_changes(of_models, question)] if series else []
     effects = {id(cells): _placebo_effects(answers, cells) for cells in (*every, *changes)}
 
+    doubtful = doubts(answers, [side.groups for side in sides])
+    span = 1.0 if question.decides else float(np.ptp(answers.mean[answers.n > 0]))
+
     def drafted(of: Sequence[_Cells]) -> list[_Draft]:
-        return [_draft(cells, side, effects[id(cells)], question) for cells in of for side in sides]
+        return [
+            _draft(cells, side, effects[id(cells)], question, span, [
+                doubtful[model, side.groups] for model in cells.models
+                if (model, side.groups) in doubtful
+            ])
+            for cells in of
+            for side in sides
+        ]  # fmt: skip
 
     drafts, changed = drafted(every), drafted(changes)
     variants = tuple(v for cells in every for v in _variants(answers, cells, question))
@@ -144,7 +185,7 @@ def compare_swaps(answers: Answers, question: SwapQuestion) -> dict[str, Any]:
             if len(effects[id(cells)])
         ),
         "components": tuple(_components(answers, cells, drafts) for cells in of_models),
-        "answered": tuple(_answered(answers)),
+        "answered": tuple(answered_shares(answers)),
         "notes": tuple(_notes(answers, question, drafts, effects, alone=not (pooled or series))),
     }
 
@@ -245,7 +286,14 @@ def _reference(answers: Answers, question: SwapQuestion) -> int | None:
 # ---- one comparison -----------------------------------------------------------------------------
 
 
-def _draft(cells: _Cells, sides: _Sides, placebo: Array, question: SwapQuestion) -> _Draft:
+def _draft(
+    cells: _Cells,
+    sides: _Sides,
+    placebo: Array,
+    question: SwapQuestion,
+    span: float,
+    doubtful: Sequence[Doubt],
+) -> _Draft:
     both = cells.of(np.isin(cells.group, (sides.group, *sides.reference)))
     in_group = both.group == sides.group
     items = np.intersect1d(both.item[in_group], both.item[~in_group])
@@ -269,9 +317,14 @@ def _draft(cells: _Cells, sides: _Sides, placebo: Array, question: SwapQuestion)
         margin=question.margin,
         reason=SwapReason.NO_ITEMS,
         since=cells.since,
+        p_missing=min((each.p for each in doubtful if each.p is not None), default=None),
     )
+    alpha = 1 - question.spec.confidence
+    lacking = sum(each.excess for each in doubtful if each.p is not None and each.p <= alpha)
+    of = len(cells.models) if cells.pooled else 1
+    reach = _Reach(span * lacking / of, sum(each.unclear for each in doubtful) / of)
     if not len(items):
-        return _Draft(cells, sides, result)
+        return _Draft(cells, sides, result, reach)
     _, item = np.unique(both.item, return_inverse=True)
     _, variant = np.unique(both.variant, return_inverse=True)
     found = crossed_difference(item, variant, in_group, both.y, both.n)
@@ -285,7 +338,7 @@ def _draft(cells: _Cells, sides: _Sides, placebo: Array, question: SwapQuestion)
         result = _of_one_variant(result, found, both, in_group, item, question)
     else:
         result = _of_names(result, found, both, in_group, (item, variant), placebo, question)
-    return _Draft(cells, sides, result, found)
+    return _Draft(cells, sides, result, reach, found)
 
 
 def _of_one_variant(
@@ -395,7 +448,8 @@ def _judged(
         verdict, reason = SwapVerdict.CANNOT_TELL, result.reason
         # the margin comes first: then no further comparison makes one that differs equivalent
         if reason is None and p_equivalence is not None and p_equivalence <= alpha / 2:
-            verdict = SwapVerdict.EQUIVALENT
+            reason = draft.doubt
+            verdict = SwapVerdict.EQUIVALENT if reason is None else verdict
         elif reason is None and p is not None and p <= alpha:
             verdict = SwapVerdict.DIFFERS
         elif reason is None:
@@ -415,7 +469,7 @@ def _judged(
 
 
 def _status(reason: SwapReason | None) -> Status:
-    if reason is None or reason is SwapReason.IMPRECISE:
+    if reason in UNDECIDED:
         return Status.OK
     undefined = reason in (SwapReason.NO_ITEMS, SwapReason.NO_VARIATION)
     return Status.UNDEFINED if undefined else Status.TOO_FEW
@@ -565,18 +619,6 @@ def _runs(answers: Answers, cells: _Cells) -> tuple[float, int]:
     return math.fsum(variances), max(round(runs * number), 1)
 
 
-def _answered(answers: Answers) -> Iterator[AnsweredShare]:
-    group = answers.group_of[answers.variant]
-    for code, model in enumerate(answers.models):
-        for g, name in enumerate(answers.groups):
-            mask = (group == g) & (answers.model == code)
-            if mask.any():
-                answered = int(answers.n[mask].sum())
-                missing = int(answers.missing[mask].sum())
-                yield AnsweredShare(model=model, group=name, n=answered + missing,
-                                    answered=answered)  # fmt: skip
-
-
 # ---- notes --------------------------------------------------------------------------------------
 
 
@@ -604,8 +646,7 @@ def _notes(
     compared = [draft.result for draft in drafts if draft.result.items]
     if not all(each.complete for each in compared):
         yield SwapNote(SwapNoteCode.INCOMPLETE)
-    if answers.repeated:
-        yield SwapNote(SwapNoteCode.REPEATED_RUNS, question.run, answers.repeated)
+    yield from _repeated(answers, question)
     if len(answers.unfavourable) > 1:
         yield SwapNote(SwapNoteCode.UNFAVOURABLE, listing(answers.unfavourable))
     if answers.alike:
@@ -617,6 +658,16 @@ def _notes(
         yield SwapNote(SwapNoteCode.WIDE_MARGIN)
     if len(answers.models) > 1 and alone:
         yield SwapNote(SwapNoteCode.MODELS_DIFFER)
+
+
+def _repeated(answers: Answers, question: SwapQuestion) -> Iterator[SwapNote]:
+    """Note rows that may be in the data twice, or are of a model that answers alike each time."""
+    if answers.repeated:
+        yield SwapNote(SwapNoteCode.REPEATED_RUNS, question.run, answers.repeated)
+    several = answers.n[answers.n > 0].min() > 1
+    differ = (answers.squares > _ROUNDING * answers.n * answers.mean**2).any()
+    if several and not differ and question.run is None and question.spec.count is None:
+        yield SwapNote(SwapNoteCode.SAME_ANSWERS)
 
 
 def _is_baseline(name: str) -> bool:

@@ -19,7 +19,7 @@ from fairgauge.errors import Problem, listing, nearest, quote, refuse
 from fairgauge.identity import GroupId, group_names
 from fairgauge.question.features import Ordered
 from fairgauge.question.swap_question import SwapQuestion, named_reference
-from fairgauge.resolve.group_counts import unknown_levels
+from fairgauge.resolve.answer_checks import unclear_decisions, unknown_values
 from fairgauge.stats.arrays import Mask
 from fairgauge.values import is_one_of, match, name_of, spelled_alike, spelling
 
@@ -43,8 +43,9 @@ class Answers:
     model, item, variant : the codes of every cell.
     n, missing, mean, squares : of every cell, the answers, those that are missing, the mean, and
         the sum of squared deviations from it.
+    unclear : of every cell, the decisions that count as unfavourable, but may be none.
     repeated : runs of a cell with several answers.
-    alike : variants that differ from another in case, blanks or encoding alone.
+    alike : variants and items that differ from another in case, blanks or encoding alone.
     unfavourable : the decisions that are not favourable.
     excluded : rows that are in no cell, by reason.
     """
@@ -63,6 +64,7 @@ class Answers:
     missing: Array
     mean: Array
     squares: Array
+    unclear: Array
     repeated: int
     alike: tuple[str, ...]
     unfavourable: tuple[str, ...]
@@ -90,7 +92,7 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
     answer = axes.get(Role.SCORE, axes.get(Role.PREDICTION, 0))
     answered = codes[:, answer] >= 0
     if question.decides:  # a refusal that is written as a text is no decision
-        answered &= ~_unknown(cube, table.axes[answer], question)[codes[:, answer]]
+        answered &= ~unknown_values(cube, table.axes[answer], question)[codes[:, answer]]
     rows = table.sums["n" if question.spec.count else "rows"]
     problems: list[Problem] = []
 
@@ -113,13 +115,15 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
         excluded["excluded group"] = lacking
     kept &= ~np.isin(group, left_out)
     unfavourable: tuple[str, ...] = ()
+    unclear = np.zeros(len(codes))
     if question.decides:
         axis = table.axes[axes[Role.PREDICTION]]
         favourable = _positive(cube, axis, question, problems)
         sums = rows * favourable[codes[:, axes[Role.PREDICTION]]]
         if not axis.cuts:
-            refused = ~_unknown(cube, axis, question) & (favourable == 0)
+            refused = ~unknown_values(cube, axis, question) & (favourable == 0)
             unfavourable = tuple(name_of(cube.levels[axis][i]) for i in np.flatnonzero(refused))
+            unclear = rows * _unclear(cube, axis, question)[codes[:, axes[Role.PREDICTION]]]
         squares = sums
     else:
         sums, squares = table.sums[SUM], table.sums[SQUARES]
@@ -149,10 +153,11 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
     position = np.full(len(groups) + 1, -1, dtype=np.int64)
     position[used] = np.arange(len(used))
     names = tuple(groups[g] for g in used)
+    items = _names(cube, table.axes[axes[Role.ITEM]])
     answers = Answers(
         models=models,
         order=order,
-        items=_names(cube, table.axes[axes[Role.ITEM]]),
+        items=items,
         variants=levels,
         groups=names,
         group_of=position[group_of],
@@ -164,7 +169,11 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
         missing=np.bincount(cell, rows[kept] * ~there, len(cells)).astype(np.float64),
         mean=mean,
         squares=np.maximum(total(squares) - n * mean**2, 0.0),
-        alike=spelled_alike([levels[v] for v in np.unique(variant[kept])]),
+        unclear=total(unclear),
+        alike=(
+            *spelled_alike([levels[v] for v in np.unique(variant[kept])]),
+            *spelled_alike([items[i] for i in np.unique(codes[kept, axes[Role.ITEM]])]),
+        ),
         unfavourable=unfavourable,
         repeated=_repeated(codes[kept & answered], rows[kept & answered], axes),
         excluded=excluded,
@@ -172,12 +181,6 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
     problems = [*_not_comparable(answers, question)]
     refuse(problems)
     return answers
-
-
-def _unknown(cube: Cube, axis: Axis, question: SwapQuestion) -> Mask:
-    """Return whether every level of an axis means that a value is unknown; last, a missing one."""
-    levels = [None] * (len(axis.cuts) + 1) if axis.cuts else cube.levels[axis]
-    return np.append(unknown_levels(axis, levels, question.spec, axis.role), True)
 
 
 def _distinct(codes: Codes) -> tuple[Codes, Codes]:
@@ -238,7 +241,7 @@ def _groups(
     """Return the names of all groups, and the group of every counted cell; -1 where it has none."""
     unknown = np.zeros(len(codes), dtype=np.bool_)
     for i in features:
-        unknown |= _unknown(cube, axes[i], question)[codes[:, i]]
+        unknown |= unknown_values(cube, axes[i], question)[codes[:, i]]
     combinations, group = _distinct(codes[:, features])
     group = np.where(unknown, -1, group)
     parts = [axes[i].parts(cube.levels[axes[i]]) for i in features]
@@ -301,7 +304,7 @@ def _positive(
                 message = str(error) or f"column {column} has no {quote(name_of(value))}.{near}"
                 problems.append(Problem("positive", message))
     favourable = [float(is_one_of(level, asked)) for level in levels]
-    known = ~_unknown(cube, axis, question)[:-1]
+    known = ~unknown_values(cube, axis, question)[:-1]
     for i, level in enumerate(levels):
         alike = [name_of(v) for v in asked if spelling(name_of(v)) == spelling(name_of(level))]
         if known[i] and not favourable[i] and alike:
@@ -311,6 +314,12 @@ def _positive(
                 "(--recode)"
             )))  # fmt: skip
     return np.array([*favourable, 0.0])
+
+
+def _unclear(cube: Cube, axis: Axis, question: SwapQuestion) -> Mask:
+    """Return whether every decision is one that is warned of; last, a missing one."""
+    warned = {value for each in unclear_decisions(cube, question) for value in each["values"]}
+    return np.array([*(name_of(level) in warned for level in cube.levels[axis]), False])
 
 
 def _unknown_groups(question: SwapQuestion, groups: Sequence[str]) -> Iterator[Problem]:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 from fairgauge.enums import Status
 from fairgauge.results.codec import Finite, Share, Version
 from fairgauge.results.describers import function_at, in_words
+from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import ResultKind, ShownResult
 from fairgauge.values import Saved
 
@@ -30,7 +31,15 @@ class SwapReason(StrEnum):
     FEW_ITEMS = "few_items"
     NO_ITEMS = "no_items"
     NO_VARIATION = "no_variation"
+    UNEQUAL_ANSWERS = "unequal_answers"
+    UNCLEAR_ANSWERS = "unclear_answers"
     IMPRECISE = "imprecise"
+
+
+UNDECIDED = (
+    None, SwapReason.IMPRECISE, SwapReason.UNEQUAL_ANSWERS, SwapReason.UNCLEAR_ANSWERS
+)  # fmt: skip
+"""Reasons, or none, where there are enough names and items for a verdict."""
 
 
 class SwapNoteCode(StrEnum):
@@ -41,6 +50,7 @@ class SwapNoteCode(StrEnum):
     UNEQUAL_RUNS = "unequal_runs"
     INCOMPLETE = "incomplete"
     REPEATED_RUNS = "repeated_runs"
+    SAME_ANSWERS = "same_answers"
     UNFAVOURABLE = "unfavourable"
     SPELLED_ALIKE = "spelled_alike"
     ITEMS_EXCLUDED = "items_excluded"
@@ -159,6 +169,9 @@ class SwapDifference:
     variance : the variance and its terms; None without an interval over names.
     margin : the margin of equivalence, None where none was given.
     p_equivalence : the larger one-sided p-value of a difference beyond the margin, adjusted.
+    p_missing : of answers that are missing equally often under names of both sides, adjusted; the
+        smallest of both releases of a change, and of all models of a mean. None where no answer is
+        missing.
     verdict, reason : what it came to, and why it is undecided.
     status : ok, too_few where there is no verdict for want of variants or items, or undefined.
     needed : what would decide, where it is imprecise.
@@ -194,6 +207,7 @@ class SwapDifference:
     variance: SwapVariance | None = None
     margin: Finite | None
     p_equivalence: Share | None = None
+    p_missing: Share | None = None
     verdict: SwapVerdict = SwapVerdict.CANNOT_TELL
     status: Status = Status.OK
     reason: SwapReason | None = None
@@ -205,6 +219,11 @@ class SwapDifference:
     def of_decisions(self) -> bool:
         """Return whether the numbers are shares of decisions, not scores."""
         return self.rate == "selection_rate"
+
+    @property
+    def unequal(self) -> bool:
+        """Return whether one side lacks answers more often than the other, beyond chance."""
+        return self.p_missing is not None and self.p_missing <= 1 - self.confidence
 
     @property
     def ratio(self) -> Finite | None:
@@ -306,7 +325,15 @@ class SwapComponents:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnsweredShare:
-    """How many of the rows of a group have an answer: a refusal is a result, too."""
+    """How many of the answers of a group are there: a refusal is a result, too.
+
+    Attributes
+    ----------
+    model, group : which.
+    n, answered : its rows, and those with an answer.
+    absent : rows that it lacks where every item is asked under every name of a group: without them
+        some items and names have fewer rows than others of the group.
+    """
 
     DERIVED: ClassVar = ("share",)
 
@@ -314,11 +341,13 @@ class AnsweredShare:
     group: str
     n: int
     answered: int
+    absent: int = 0
 
     @property
     def share(self) -> Share:
-        """Return the share of the rows with an answer."""
-        return self.answered / self.n if self.n else 0.0
+        """Return the share of the answers that are there."""
+        asked = self.n + self.absent
+        return self.answered / asked if asked else 0.0
 
 
 def exit_code_of(verdict: SwapVerdict) -> int:
@@ -361,6 +390,7 @@ class PairsAudit(ShownResult):
     components : what answers vary by.
     answered : how many rows of each group have an answer.
     notes : what a reader should know.
+    diagnostics : warnings of what may be wrong with the answers.
     """
 
     KIND: ClassVar = ResultKind(
@@ -393,6 +423,7 @@ class PairsAudit(ShownResult):
     notes: tuple[SwapNote, ...] = ()
     releases: tuple[str, ...] = ()
     changes: tuple[SwapDifference, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
 
     @property
     def verdict(self) -> SwapVerdict:

@@ -10,9 +10,10 @@ from dataclasses import replace
 import numpy as np
 
 from fairgauge.cube.cube import Cube
-from fairgauge.enums import DiagnosticCode, Task
+from fairgauge.enums import DiagnosticCode, Role, Task
 from fairgauge.errors import DataError, quote
 from fairgauge.question.specification import Spec
+from fairgauge.question.swap_question import SwapQuestion
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.scan.row_access import numbers_of, read_rows
 from fairgauge.scan.source import Source, at_hand
@@ -32,6 +33,10 @@ _FEWEST_ROWS = 30
 """Different rows, all of them of an even number by coincidence in one table of a billion."""
 _FEWEST_DIFFERENT = 0.1
 """A column with fewer distinct values than this share of its rows is not an identifier."""
+
+
+_OF_CELLS = (Role.ITEM, Role.VARIANT, Role.MODEL)
+"""The axes of the cells of answers under swapped names."""
 
 
 def with_task(source: Source, spec: Spec) -> Spec:
@@ -106,6 +111,22 @@ def doubled_rows(source: Source | None, cube: Cube, spec: Spec) -> Iterator[Diag
         times, different = int(np.gcd.reduce([*held.values()])), len(held)
     if times > 1 and different >= _FEWEST_ROWS:
         yield Diagnostic.warning(DiagnosticCode.DOUBLED_ROWS, times=times, different=different)
+
+
+def doubled_answers(source: Source, cube: Cube, question: SwapQuestion) -> Iterator[Diagnostic]:
+    """Warn where every answer under swapped names stands several times in a table.
+
+    A model that is asked again may answer alike. Without a column of runs the rows are known to be
+    repeated only where answers to one item under one variant differ, each of them repeated.
+    """
+    if question.run is None and not (at_hand(source) and cube.rows <= _MOST_COMPARED):
+        return
+    (table,) = cube.tables
+    by = [i for i, axis in enumerate(table.axes) if axis.role in _OF_CELLS]
+    cells = len(np.unique(table.codes[:, by], axis=0))
+    for each in doubled_rows(source, cube, question.spec):
+        if question.run is not None or each["different"] > cells:
+            yield Diagnostic.warning(each.code, answers=True, **dict(each.parameters))
 
 
 def median_score(source: Source, spec: Spec) -> float:

@@ -173,6 +173,7 @@ def ranged_columns(plan: Plan) -> set[str]:
 
 _OF_NUMBERS = (
     Role.FEATURE, Role.STRATUM, Role.LABEL, Role.PREDICTION, Role.CANDIDATE, Role.CONDITION,
+    Role.SCORE,
 )  # fmt: skip
 
 

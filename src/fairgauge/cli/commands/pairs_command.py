@@ -130,6 +130,7 @@ def command(
         )
     if fail_on and not audit.releases:
         raise click.UsageError("--fail-on changed is of releases: name their column (--by COL)")
+    out.print_warnings(audit.diagnostics)
     out.show(audit)
     return exit_code_of(audit.change) if fail_on and audit.change else audit.exit_code
 

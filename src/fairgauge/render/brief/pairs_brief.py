@@ -9,7 +9,13 @@ from fairgauge.render.words import swap_sentences as words
 from fairgauge.render.words.display_names import called, group_called
 from fairgauge.render.words.numbers import count, listing, numbered, plural
 from fairgauge.results.brief import Brief, Sentence
-from fairgauge.results.name_swaps import PairsAudit, SwapDifference, SwapReason, SwapVerdict
+from fairgauge.results.name_swaps import (
+    UNDECIDED,
+    PairsAudit,
+    SwapDifference,
+    SwapReason,
+    SwapVerdict,
+)
 
 _MOST_FOUND, _MOST_NAMED, _FEWEST_EDITS = 3, 4, 3
 
@@ -54,7 +60,7 @@ def _headline(audit: PairsAudit, differing: Sequence[SwapDifference]) -> str:
         low = (first.value or 0.0) < 0
         return f"Names of {group} {how} {less if low else more} than {other}{where}"
     newest = audit.newest(audit.distinct)
-    if all(each.reason not in (None, SwapReason.IMPRECISE) for each in newest):
+    if all(each.reason not in UNDECIDED for each in newest):
         return f"The answers{of} allow no verdict: too few names or items, or no variation"
     if audit.verdict is SwapVerdict.EQUIVALENT:
         return f"Mean answers to names of all groups differ by less than {_margin(audit)}{of}"
@@ -135,6 +141,9 @@ def _looked_at(audit: PairsAudit) -> Iterator[Sentence]:
             "answers given.",
             ("data.missing", "answered"),
         )
+    if data.excluded:
+        excluded = (f"{numbered(n)} ({reason})" for reason, n in data.excluded.items())
+        yield Sentence(f"Excluded: {'; '.join(excluded)}.", ("data.excluded",))
 
 
 def _found(audit: PairsAudit, differing: Sequence[SwapDifference]) -> Iterator[Sentence]:
@@ -169,8 +178,8 @@ def _certainty(
     for i, spread in enumerate(audit.placebo[:_MOST_NAMED]):
         yield Sentence(words.describe_spread(spread), (f"placebo[{i}]",))
     undecided = by[SwapVerdict.CANNOT_TELL]
-    few = [each for each in undecided if each.reason is not SwapReason.IMPRECISE]
-    if len(few) < len(undecided):
+    few = [each for each in undecided if each.reason not in UNDECIDED]
+    if any(each.reason is SwapReason.IMPRECISE for each in undecided):
         yield Sentence(
             "An inconclusive comparison does not show that there is no difference: the "
             "answers vary too much."

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from fairgauge.enums import Status
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.documents._document_parts import document_of, listed
+from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
 from fairgauge.render.words import numbers
 from fairgauge.render.words import swap_sentences as words
 from fairgauge.render.words.display_names import called, group_called
@@ -15,7 +17,6 @@ from fairgauge.results.name_swaps import (
     PairsAudit,
     PlaceboSpread,
     SwapDifference,
-    SwapReason,
     SwapVariant,
     SwapVerdict,
 )
@@ -76,6 +77,7 @@ def pairs_document(audit: PairsAudit, *, full: bool = True) -> tree.DocumentTree
         sections=sections,
         not_shown=() if full else ("every variant", "what the answers vary by", "who answered"),
         file_name="pairs",
+        warnings=opening_warnings(report_warnings(audit.diagnostics)),
     )
 
 
@@ -105,7 +107,7 @@ def _difference_charts(
                 each.value,
                 each.low,
                 each.high,
-                sparse=each.reason not in (None, SwapReason.IMPRECISE),
+                sparse=each.status is not Status.OK,
             ),
             words.change_text(each, each.value or 0.0),
             below=_p(each),

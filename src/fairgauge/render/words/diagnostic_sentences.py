@@ -356,10 +356,12 @@ def _undecided_outcomes(d: Diagnostic) -> str:
         suggests = "which in HMDA data were withdrawn, incomplete or purchased, and not decided"
     if beside := d.get("beside"):
         suggests = f"beside {numbers.listing(beside, most=3)}, as codes of missing values are"
+    alone = f'--where {quote(d["condition"])} (where="...")'
+    if line := d.get("line"):  # of answers under swapped names
+        alone = f"--recode '{line}' (recode)"
     return (
         f"{_have_outcome(d)}, {suggests}; they count as not "
-        "favourable. To count decided rows "
-        f'alone: --where {quote(d["condition"])} (where="...")'
+        f"favourable. To count decided rows alone: {alone}"
     )
 
 
@@ -393,7 +395,10 @@ def _unlisted_outcomes(d: Diagnostic) -> str:
         whose = f"{called(d['group_column'])} = {called(group)}"
         why = f"hardly any {noun} but those of {whose} have {it}"
     flag = shlex.join(["--positive", *BY_NAME["positive"].type.write(positive)])
-    return f"{text}, though {why}. To count {it} as favourable: {flag} (positive={[*positive]})"
+    text += f", though {why}. To count {it} as favourable: {flag} (positive={[*positive]})"
+    if line := d.get("line"):  # of answers under swapped names
+        text += f"; if no decision: --recode '{line}' (recode)"
+    return text
 
 
 def _one_decision(d: Diagnostic) -> str:
@@ -933,8 +938,13 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     ),
     DiagnosticCode.DOUBLED_ROWS: lambda d: (
         f"every row stands {d['times']:,} times or a multiple of it ({d['different']:,} different "
-        "ones): if the table was written more than once, intervals are too narrow; remove the "
-        "repetitions"
+        "ones): if the table was written more than once, "
+        + (
+            "there are fewer answers than are counted, and how far runs vary is underestimated"
+            if d.get("answers")
+            else "intervals are too narrow"
+        )
+        + "; remove the repetitions"
     ),
     DiagnosticCode.COPIED_FILES: lambda d: (
         f"the files {listing(d['files'])} hold the same lines, so "

@@ -224,6 +224,17 @@ _REASONS: dict[SwapReason, Callable[[SwapDifference], str]] = {
         f"the {'answers' if d.since is None else 'changes of the answers'} do not vary by name or "
         "item, so that their variation cannot be estimated"
     ),
+    SwapReason.UNEQUAL_ANSWERS: lambda d: (
+        f"the answers given are equivalent within {margin_text(d)}, but answers are missing more "
+        "often under names of one side than of the other "
+        f"({numbers.probability(d.p_missing, 'adjusted p')}), and could move the difference beyond "
+        "the margin; ask for them again, and exclude items that were not asked under all names"
+    ),
+    SwapReason.UNCLEAR_ANSWERS: lambda d: (
+        f"the decisions are equivalent within {margin_text(d)} as they are counted, but some that "
+        "count as unfavourable may be favourable, or none, and could move the difference beyond "
+        "the margin (see the warning)"
+    ),
     SwapReason.IMPRECISE: _imprecise,
 }
 
@@ -242,29 +253,34 @@ def describe_spread(spread: PlaceboSpread) -> str:
 
 
 def unequal_answers(audit: PairsAudit) -> str:
-    """Return between which groups the shares of missing answers differ most, if by over 5 pp.
+    """Return between which groups the shares of missing answers differ most.
 
-    No test stands behind it: answers to the same item, and under the same name, are not
-    independent.
+    Only if they differ beyond chance in some model, or those of the rows by over 5 pp.
     """
     edits = {each.group for each in audit.variants if each.placebo}
     by_model: dict[str | None, list[AnsweredShare]] = {}
     for each in audit.answered:
         if each.group not in edits:
             by_model.setdefault(each.model, []).append(each)
-    ends = [
-        (min(shares, key=lambda each: each.share), max(shares, key=lambda each: each.share))
-        for shares in by_model.values()
-    ]
-    fewest, most = max(ends, key=lambda pair: pair[1].share - pair[0].share)
-    if most.share - fewest.share <= _FAR_APART:
+    beyond_chance = any(each.unequal for each in audit.differences)
+
+    def share(each: AnsweredShare) -> float:
+        return each.share if beyond_chance else each.answered / each.n
+
+    ends = [(min(shares, key=share), max(shares, key=share)) for shares in by_model.values()]
+    fewest, most = max(ends, key=lambda pair: share(pair[1]) - share(pair[0]))
+    if not beyond_chance and share(most) - share(fewest) <= _FAR_APART:
         return ""
     where = "" if fewest.model is None else f"{called(fewest.model)}: "
 
     def missing(each: AnsweredShare) -> str:
-        n = each.n - each.answered
-        share = numbers.percent(1 - each.share)
-        return f"{called(each.group)} ({share}, {numbers.count(n)} of {numbers.count(each.n)})"
+        asked = each.n + each.absent * beyond_chance
+        n = asked - each.answered
+        absent = f", {numbers.count(each.absent)} of them without a row"
+        return (
+            f"{called(each.group)} ({numbers.percent(1 - share(each))}, {numbers.count(n)} of "
+            f"{numbers.count(asked)}{absent if asked > each.n else ''})"
+        )
 
     return (
         f"{where}Answers are missing more often under names of {missing(fewest)} than of "
@@ -298,13 +314,19 @@ _NOTES: dict[SwapNoteCode, Callable[[SwapNote], str]] = {
         f"answers to one item under one variant (column {called(n.name)}); they are averaged. Rows "
         "that are in the data twice look the same."
     ),
+    SwapNoteCode.SAME_ANSWERS: lambda _: (
+        "There are several, and all answers to one item under one variant are the same. Where "
+        "the model does not answer alike each time, the rows are in the data several times: "
+        "remove the repetitions, or name the column of runs (run)."
+    ),
     SwapNoteCode.UNFAVOURABLE: lambda n: (
         f"Counted as unfavourable: {n.name}. A value that is no decision is made unknown by "
         "--unknown or --recode."
     ),
     SwapNoteCode.SPELLED_ALIKE: lambda n: (
         f"{numbers.count(n.count)} "
-        f"{numbers.plural(n.count or 0, 'variant differs', 'variants differ')} from another in "
+        f"{numbers.plural(n.count or 0, 'name', 'names')} of variants or items "
+        f"{numbers.plural(n.count or 0, 'differs', 'differ')} from another in "
         f"case, blanks or encoding alone, such as {quote(n.name or '')}, and each is a name of its "
         "own here; recode (--recode) spellings of one name."
     ),

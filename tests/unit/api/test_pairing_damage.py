@@ -1,0 +1,320 @@
+"""fg.pairs: what is wrong with answers is warned of, and nothing passes by their absence."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import fairgauge as fg
+from fairgauge.cli import main
+from fairgauge.results.name_swaps import SwapVerdict
+from swapped_names import ASKED, study
+
+ASKED_OF = {**ASKED, "reference": {"group": "White"}, "margins": {"score": 0.5}}
+RUN = {"run": "run"}
+
+
+def answers(seed=1, delta=0.0, **design):
+    table = study((6, 6), 25, 2, delta=delta, seed=seed, **design)
+    return table.assign(score=(table.score + 5).clip(0.1).round(2))
+
+
+def decisions(seed=1):
+    table = answers(seed)
+    refused = np.random.default_rng(seed).random(len(table)) < 0.3
+    return table.assign(called=np.where(refused, "no", "yes")).drop(columns="score")
+
+
+DECIDED = {**ASKED_OF, "score": None, "prediction": "called", "positive": "yes",
+           "margins": {"selection_rate": 0.3}}  # fmt: skip
+
+
+def audit(table, **options):
+    return fg.pairs(table, **{**ASKED_OF, **options})
+
+
+def warned(found):
+    return [(each.code, each.message) for each in found.diagnostics]
+
+
+def some(table, share, group="Black", seed=3):
+    """Return the index of a share of the rows of a group."""
+    own = table.index[table.group == group]
+    return own[np.random.default_rng(seed).random(len(own)) < share]
+
+
+# ---- codes of missing scores --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", [-1, -9, -99, 999, 9999])
+def test_a_code_of_a_missing_score_is_warned_of_with_its_recoding(code):
+    table = answers()
+    lost = some(table, 0.03)
+    table.loc[lost, "score"] = code
+    found = audit(table)
+    ((name, message),) = warned(found)
+    line = f"score = {{unknown = [{code}]}}"
+    assert name == "coded_numbers"
+    assert f"'score', whose numbers are compared, cut or averaged, has {code}, " in message
+    assert f"--recode '{line}'" in message
+    assert f"has {code}" in " ".join(str(found).split())
+    mended = audit(table, recode={"score": {"unknown": [code]}})
+    assert not mended.diagnostics
+    assert mended.data.missing == len(lost)
+    counts = fg.count(table, **ASKED)
+    options = {"reference": {"group": "White"}, "margins": {"score": 0.5}}
+    assert warned(fg.pairs(counts, **options)) == warned(found)
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        [-1, 0, 1], [-2, -1, 0, 1, 2], [-1, -0.4, 0.2, 0.9], [-9, -3, -1, 4], [1, 2, 3, 99],
+        [-1, -0.5], [-1],
+    ],
+)  # fmt: skip
+def test_ends_of_scales_are_no_codes(scores):
+    table = answers()
+    drawn = np.random.default_rng(0).choice(scores, len(table))
+    assert not audit(table.assign(score=drawn)).diagnostics
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_ordinary_answers_draw_no_warning(seed):
+    table = answers(seed, placebos=4)
+    asked = {"placebo": "edit"}
+    assert not audit(table, **asked, **RUN).diagnostics
+    assert not audit(table.drop(columns="run"), **asked).diagnostics
+    assert not fg.pairs(decisions(seed), **DECIDED).diagnostics
+
+
+# ---- rows that stand twice ----------------------------------------------------------------------
+
+
+def doubled(found):
+    return [message for code, message in warned(found) if code == "doubled_rows"]
+
+
+@pytest.mark.parametrize("asked", [{}, RUN])
+def test_a_table_that_was_written_twice_is_warned_of(asked):
+    table = answers()
+    twice = pd.concat([table, table])
+    if not asked:
+        table, twice = table.drop(columns="run"), twice.drop(columns="run")
+    assert not doubled(audit(table, **asked))
+    (message,) = doubled(audit(twice, **asked))
+    assert "every row stands 2 times" in message
+    assert "written more than once" in message
+
+
+def test_answers_that_are_alike_each_time_are_noted_and_not_warned_of():
+    """Of one answer, twice, nothing shows whether the model was asked twice."""
+    table = answers()
+    table = table[table.run == 0].drop(columns="run")
+    found = audit(pd.concat([table, table]))
+    assert not found.diagnostics
+    (note,) = [each for each in found.notes if each.code == "same_answers"]
+    assert "all answers to one item under one variant are the same" in note.message
+    assert not [e for e in audit(answers()).notes if e.code == "same_answers"]
+    asked_again = pd.concat([table.assign(run=k) for k in (0, 1)])
+    assert not audit(asked_again, **RUN).diagnostics
+    assert doubled(audit(pd.concat([asked_again] * 2), **RUN))
+
+
+def test_files_with_the_same_lines_are_warned_of(tmp_path):
+    for name in ("a.csv", "b.csv"):
+        answers().to_csv(tmp_path / name, index=False)
+    found = audit([str(tmp_path / "a.csv"), str(tmp_path / "b.csv")])
+    assert [code for code, _ in warned(found)] == ["copied_files"]
+
+
+def test_warnings_are_on_the_page_and_sealed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = answers()
+    table.loc[some(table, 0.03), "score"] = -1
+    twice = pd.concat([table, table])
+    twice.to_csv("a.csv", index=False)
+    asked = ["--item=item", "--variant=name", "--sensitive=group", "--score=score", "--run=run"]
+    more = ["--reference=group=White", "--margin=score=0.5", "-o", "pairs.json"]
+    done = CliRunner().invoke(main, ["pairs", "a.csv", *asked, *more, "-q"])
+    assert "every row stands 2 times" in done.stderr
+    assert "as codes of missing values are" in done.stderr
+    saved = json.loads((tmp_path / "pairs.json").read_text())
+    codes = [each["code"] for each in saved["diagnostics"]]
+    assert codes == ["doubled_rows", "coded_numbers"]
+    counts = fg.count("a.csv", **ASKED, run="run")
+    fg.seal("pairs.json", counts, "pairs.fairgauge")
+    found = fg.verify("pairs.fairgauge")
+    assert (found.finding, found.from_rows) == (
+        "partly reproduced", ("diagnostic doubled_rows",)
+    )  # fmt: skip
+
+
+# ---- answers that one group lacks ---------------------------------------------------------------
+
+
+def verdict(found):
+    (each,) = found.differences
+    return each.verdict, each.reason
+
+
+LACKING = SwapVerdict.CANNOT_TELL, "unequal_answers"
+
+
+@pytest.mark.parametrize("absent", [False, True])
+@pytest.mark.parametrize("which", ["low", "a fifth", "items", "one name"])
+def test_nothing_is_equivalent_where_one_group_lacks_answers(which, absent):
+    table = answers()
+    black = table.group == "Black"
+    lost = {
+        "low": black & (table.score < 4.5),
+        "a fifth": black & table.index.isin(some(table, 0.2)),
+        "items": black & table.item.isin([f"cv{k}" for k in range(8)]),
+        "one name": (table.name == "B00") & (table.item != "cv0"),
+    }[which]
+    damaged = table[~lost] if absent else table.assign(score=table.score.where(~lost))
+    found = audit(damaged)
+    assert audit(table).exit_code == 0
+    assert verdict(found) == LACKING
+    assert found.exit_code == 3
+    text = " ".join(str(found).split())
+    n = int(lost.sum())
+    of = f"{n / 300:.1%}, {n} of 300{f', {n} of them without a row' if absent else ''}"
+    assert f"Answers are missing more often under names of Black ({of}) than of White (0.0%" in text
+    assert "but answers are missing more often under names of one side than of the other" in text
+    shares = {each.group: (each.n, each.absent) for each in found.answered}
+    assert shares["Black"] == ((300 - n, n) if absent else (300, 0))
+
+
+def test_a_difference_that_is_shown_differs_whatever_is_missing():
+    table = answers(delta=-1.5)
+    found = audit(table[(table.group != "Black") | (table.score > 3)])
+    assert verdict(found)[0] is SwapVerdict.DIFFERS
+    assert "Answers are missing more often under names of Black" in str(found)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_answers_that_are_missing_by_chance_change_no_verdict(seed):
+    table = answers(seed)
+    rng = np.random.default_rng(seed)
+    lost = rng.random(len(table)) < 0.15
+    for damaged in (table[~lost], table.assign(score=table.score.where(~lost))):
+        found = audit(damaged)
+        assert verdict(found) == (SwapVerdict.EQUIVALENT, None)
+        assert not found.differences[0].unequal
+    assert "more often" not in str(audit(table[~lost]))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_designs_in_which_groups_are_asked_otherwise_change_no_verdict(seed):
+    """More runs of one group, and items with some of the names, are no missing answers."""
+    table = answers(seed)
+    once = table[(table.group == "White") | (table.run == 0)]
+    assert verdict(audit(once)) == (SwapVerdict.EQUIVALENT, None)
+    rng = np.random.default_rng(seed)
+    kept = {(item, group): rng.choice(6, 2 if group == "White" else 1, replace=False)
+            for item in table["item"].unique() for group in ("Black", "White")}  # fmt: skip
+    number = table["name"].str[1:].astype(int) % 6
+    keys = zip(table["item"], table["group"], number, strict=True)
+    some_names = table[[n in kept[item, group] for item, group, n in keys]]
+    assert audit(some_names).differences[0].reason != "unequal_answers"
+    assert "more often" not in str(audit(some_names))
+
+
+def test_the_mean_over_models_and_changes_lack_what_a_model_lacks():
+    one, other = answers(1).assign(model="a"), answers(2).assign(model="b")
+    other = other[(other.group != "Black") | (other.score > 4.5)]
+    both = pd.concat([one, other])
+    found = {each.model: each.reason for each in audit(both, model="model").differences}
+    assert found == {"a": None, "b": "unequal_answers", None: "unequal_answers"}
+    series = audit(both, by="model")
+    assert series.changes[0].reason == "unequal_answers"
+
+
+def test_few_missing_answers_cannot_move_a_difference_beyond_a_wide_margin():
+    table = answers()
+    lost = some(table, 0.03)
+    found = audit(table.drop(lost), margins={"score": 1.0})
+    assert verdict(found) == (SwapVerdict.EQUIVALENT, None)
+
+
+# ---- decisions that may be none -----------------------------------------------------------------
+
+
+UNCLEAR = SwapVerdict.CANNOT_TELL, "unclear_answers"
+
+
+@pytest.mark.parametrize(
+    ("value", "code", "why"),
+    [
+        ("N/A", "undecided_outcomes", "not decided or are not known"),
+        ("error", "unlisted_outcomes", "hardly any rows but those of group = Black"),
+        ("yes, with conditions", "unlisted_outcomes", "resembles the favourable outcome"),
+    ],
+)
+def test_values_that_may_be_no_refusals_are_warned_of_and_nothing_is_equivalent(value, code, why):
+    table = decisions()
+    lost = some(table, 0.25)
+    table.loc[lost, "called"] = value
+    found = fg.pairs(table, **DECIDED)
+    ((name, message),) = warned(found)
+    assert (name, why in message) == (code, True)
+    line = f"called = {{unknown = [{json.dumps(value)}]}}"
+    assert f"--recode '{line}'" in message
+    assert verdict(found) == UNCLEAR
+    for mended in ({"recode": {"called": {"unknown": [value]}}}, {"unknown": [value]}):
+        again = fg.pairs(table, **DECIDED | mended | {"margins": {"selection_rate": 0.2}})
+        assert not again.diagnostics
+        assert again.data.missing == len(lost)
+        assert verdict(again) == LACKING
+
+
+def test_codes_among_decisions_are_warned_of():
+    table = decisions()
+    table["called"] = (table["called"] == "yes").astype(int)
+    asked = DECIDED | {"positive": 1}
+    assert verdict(fg.pairs(table, **asked)) == (SwapVerdict.EQUIVALENT, None)
+    table.loc[some(table, 0.25), "called"] = 9
+    found = fg.pairs(table, **asked)
+    assert "beside 0 and 1, as codes of missing values are" in found.diagnostics[0].message
+    assert verdict(found) == UNCLEAR
+
+
+def test_few_unclear_decisions_cannot_move_a_difference_beyond_a_wide_margin():
+    table = decisions()
+    table.loc[some(table, 0.02), "called"] = "N/A"
+    found = fg.pairs(table, **DECIDED)
+    assert warned(found)[0][0] == "undecided_outcomes"
+    assert verdict(found) == (SwapVerdict.EQUIVALENT, None)
+
+
+# ---- groups and items ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("group", "code"), [("black", "same_names"), ("N/A", "missing_marker"), (None, None)]
+)
+def test_groups_that_may_be_another_or_none_are_on_the_page(group, code):
+    table = answers()
+    some_names = table["name"].isin(["B00", "B01", "B02"])
+    found = audit(table.assign(group=table["group"].where(~some_names, group)))
+    text = " ".join(str(found).split())
+    if code is None:
+        assert "Excluded: 150 rows (missing group)." in text
+    else:
+        assert code in [each for each, _ in warned(found)]
+        assert "Warning: " in text
+    edits = answers(placebos=4).replace({"group": {"edit": "none"}})
+    assert not audit(edits, placebo="none").diagnostics
+
+
+def test_items_that_differ_in_case_alone_are_noted():
+    table = answers()
+    upper = table["name"].isin(["B00", "B01", "B02"])
+    found = audit(table.assign(item=table["item"].where(~upper, table["item"].str.upper())))
+    (note,) = [each for each in found.notes if each.code == "spelled_alike"]
+    assert "names of variants or items differ from another in case, blanks" in note.message
