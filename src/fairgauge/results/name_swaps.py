@@ -395,7 +395,7 @@ class PairsAudit(ShownResult):
 
     KIND: ClassVar = ResultKind(
         name="pairs",
-        schema="fairgauge.pairs/1",
+        schema="fairgauge.pairs/2",
         title="Audit by swapped names",
         called="an audit by swapped names",
         document="fairgauge.render.documents.pairs_document:pairs_document",

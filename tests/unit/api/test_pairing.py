@@ -590,7 +590,7 @@ def test_an_audit_comes_back_from_strict_json_that_keeps_to_its_schema(tmp_path)
     found.save(tmp_path / "pairs.json")
     assert fg.load(tmp_path / "pairs.json") == found
     written = json.loads((tmp_path / "pairs.json").read_text())
-    assert written["schema"] == "fairgauge.pairs/1"
+    assert written["schema"] == "fairgauge.pairs/2"
     assert written["verdict"] == str(found.verdict)
     jsonschema.Draft202012Validator(PairsAudit.json_schema()).validate(written)
     assert found.to_pandas("variants").placebo.sum() == 3
