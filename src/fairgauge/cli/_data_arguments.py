@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fairgauge.cli._command_group import Decorator, add_options
-from fairgauge.errors import DataError, FairgaugeError, quote
+from fairgauge.errors import DataError, FairgaugeError, listing, quote
 from fairgauge.object_stores import SHOWN_STORES, Object, Place, address, find_objects, is_object
 
 if TYPE_CHECKING:
@@ -158,6 +158,14 @@ def warn_of_copies(data: object) -> None:
 
     for files in copied_files(data):
         _warn(describe_diagnostic(Diagnostic.warning(DiagnosticCode.COPIED_FILES, files=files)))
+
+
+def warn_of_equal_periods(files: Sequence[object]) -> None:
+    """Warn of files of counts, each of a period, that are copies."""
+    from fairgauge.scan.input_files import copied_files
+
+    for same in copied_files(files):
+        _warn(f"the periods of {listing(same)} hold the same counts; one of them may be a copy")
 
 
 def warn_of_repeated_counts(cubes: Mapping[str, Cube], added: Collection[str]) -> None:

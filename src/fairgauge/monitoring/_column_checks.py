@@ -423,6 +423,29 @@ def _new_values(
         spelt.update(_reads(value) for value in held[t])
 
 
+def came_later(value: str, periods: Sequence[Period], held: Sequence[Mapping[str, int]]) -> bool:
+    """Return whether the first period lacks a value, or only three at most of seven have it.
+
+    That is by no coincidence: the probability is that all of its rows are in any so many periods of
+    their kind, if every row were as likely to be one.
+    """
+    sizes = [sum(each.values()) for each in held]
+    having = [t for t, each in enumerate(held) if value in each]
+    lacking = [t for t, size in enumerate(sizes) if size and value not in held[t]]
+    if not lacking or (having[0] < lacking[0] and not len(having) <= FIRST < len(lacking)):
+        return False
+    rest = [{v: n for v, n in each.items() if v != value} for each in held]
+    varied = _of_column(rest, [sum(each.values()) for each in rest], range(len(rest)))
+    chance = 0.0
+    for kind in {kind_of(periods[t]) for t in having}:
+        some, others = ([t for t in every if kind_of(periods[t]) == kind]
+                        for every in (having, lacking))  # fmt: skip
+        rows, of = sum(held[t][value] for t in some), sum(sizes[t] for t in some)
+        chance += math.log(math.comb(len(some) + len(others), len(some)))
+        chance += all_among(rows, of, of + sum(sizes[t] for t in others)) / varied
+    return chance < RARE
+
+
 def _since_new(
     column: str,
     new: str,

@@ -22,6 +22,7 @@ from fairgauge.monitoring._column_checks import (
     WEEK,
     Suspected,
     all_among,
+    came_later,
     check_crossed,
     check_group_shares,
     check_missing,
@@ -59,6 +60,8 @@ _OTHER_RANGE = 0.2
 """Shares of scores that move by days alone hardly reach, and by another scale far surpass."""
 _FEWEST_CELLS = 4
 _FEWEST_OTHERS = 3
+_OF_VALUES = (HistoryProblem.NEW_VALUE, HistoryProblem.VANISHED_VALUE)
+_TWO_CODES = ({"0", "1"}, {"1", "2"})
 _WITH_SIGN = (
     HistoryProblem.MISSING_VALUES, HistoryProblem.MISSING_LABELS, HistoryProblem.OTHER_SCORES,
     HistoryProblem.VOLUME, HistoryProblem.GROUP_SHARE,
@@ -104,7 +107,7 @@ def check_history(
     unusual = [*check_values_of_columns(periods, counted)]
     at = {(each.column, each.at) for each in unusual}
     unknown = [
-        *_no_outcomes(counted, outcomes, positive),
+        *_no_outcomes(periods, counted, outcomes, positive),
         *(
             e
             for e in _unknown_groups(counted, features, unusual)
@@ -116,7 +119,7 @@ def check_history(
         e
         for e in unusual
         if (e.problem is not HistoryProblem.VANISHED_VALUE or (e.column, e.at) not in of_one_value)
-        and (e.problem is not HistoryProblem.NEW_VALUE or (e.column, e.value) not in of_unknown)
+        and (e.problem not in _OF_VALUES or (e.column, e.value) not in of_unknown)
     ]
     shares = [*check_group_shares(periods, counted, features, at)]
     at |= {(each.column, each.at) for each in shares}
@@ -361,13 +364,24 @@ def _outcomes(
 
 
 def _no_outcomes(
-    counted: Sequence[CountedRows], columns: Sequence[str], positive: Sequence[Value]
+    periods: Sequence[Period],
+    counted: Sequence[CountedRows],
+    columns: Sequence[str],
+    positive: Sequence[Value],
 ) -> Iterator[Suspected]:
-    """Yield outcomes that may mean that nothing is known, and count as unfavourable ones."""
+    """Yield outcomes that may mean that nothing is known, and count as unfavourable ones.
+
+    A third number beside two codes is such a one if it came later; from the beginning on they are
+    a scale.
+    """
     for column in columns:
         held = [each.values.get(column, {}) for each in counted]
-        values = {value for each in held for value in each if not is_one_of(value, positive)}
+        every = {value for each in held for value in each}
+        values = {value for value in every if not is_one_of(value, positive)}
         none = values.intersection(no_outcomes([*values, *positive]))
+        came = {v for v in sorted(values - none) if came_later(v, periods, held)}
+        if every - none - came in _TWO_CODES:
+            none |= came
         for t, each in enumerate(held):
             for value in sorted(none & each.keys()):
                 yield Suspected(t, HistoryProblem.NO_OUTCOME, column, value, rows=each[value])

@@ -886,6 +886,47 @@ def test_labels_that_may_mean_that_nothing_is_known_are_found(positive, odd, war
     assert all("recode it as unknown" in each.says for each in found)
 
 
+def coded(scale: list[int], shares: list[list[float]], seed: int = 0) -> list[tuple[object, ...]]:
+    """Return the findings of days with labels of a scale, each with its shares of the values."""
+    rng = np.random.default_rng(seed)
+    names, held = [parse_period(name) for name in day_names(len(shares))], []
+    for chances in shares:
+        rows = rng.multinomial(rng.poisson(500), chances).tolist()
+        of_values = {str(value): n for value, n in zip(scale, rows, strict=True) if n}
+        held.append(counted(sum(rows), rng)._replace(values={"label": of_values}))
+    found = check_history(names, held, outcomes=["label"], positive=[1])
+    at = {str(each): t for t, each in enumerate(names)}
+    return [(e.problem.value, e.column, e.value, at[e.period], at[e.last]) for e in found]
+
+
+@pytest.mark.parametrize(("scale", "third"), [([0, 1, 2], 2), ([1, 2, 3], 3), ([0, 1, 2], 0)])
+@pytest.mark.parametrize(("first", "last"), [(0, 0), (2, 2), (3, 29), (5, 6), (9, 12), (25, 25)])
+def test_a_third_number_that_came_later_beside_two_codes_is_no_outcome(
+    scale: list[int], third: int, first: int, last: int
+) -> None:
+    """It is, and no day is accused of lacking it."""
+    at = scale.index(third)
+    usual, odd = (np.insert([(1 - n) / 2] * 2, at, n).tolist() for n in (0.0, 0.2))
+    found = coded(scale, [odd if first <= t <= last else usual for t in range(30)])
+    assert found == [("no outcome", "label", str(third), first, last)]
+    if first == last == 25:  # on its night
+        assert coded(scale, [*[usual] * first, odd]) == [
+            ("no outcome", "label", str(third), *(first,) * 2)
+        ]
+
+
+@pytest.mark.parametrize("rare", [0.2, 0.02, 0.003])
+def test_outcomes_of_three_values_from_the_beginning_are_a_scale(rare: float) -> None:
+    """Also if hardly a day has the third one; if a day lacks it, it is that day that is named."""
+    for seed in range(3):
+        shares = [[0.5, 0.5 - rare, rare]] * 30
+        for nights in (2, 4, 8, 30):
+            assert coded([0, 1, 2], shares[:nights], seed) == []
+    shares[12] = [0.5, 0.5, 0.0]
+    vanished = [("vanished value", "label", "2", 12, 12)]
+    assert coded([0, 1, 2], shares) == (vanished if rare == 0.2 else [])
+
+
 def crossed_days(change: str, seed: int = 0, length: int = 30) -> dict[str, fg.Cube]:
     """Return days of women and men of four branches, whose categories change on the 21st."""
     made = {}

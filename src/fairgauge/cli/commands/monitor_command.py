@@ -18,6 +18,7 @@ from fairgauge.cli._data_arguments import (
     named_places,
     takes_data,
     warn_of_copies,
+    warn_of_equal_periods,
     warn_of_repeated_counts,
 )
 from fairgauge.cli._output import Output, shows_result
@@ -233,7 +234,7 @@ def import_(history: str, files: tuple[str, ...], period: str | None) -> None:
                     "period up before (fairgauge merge)"
                 )
             named[name] = path
-        warn_of_copies([*map(address, cubes)])
+        warn_of_equal_periods([*map(address, cubes)])
         counts = {name: merged([address(path)]) for name, path in named.items()}
         held = History(history)
         added = [name for name, cube in sorted(counts.items()) if held.add(name, cube)]
