@@ -281,8 +281,7 @@ def find(
         spec=spec.to_dict(),
         diagnostics=diagnostics,
         own=(row,) if row.own else (),
-        **{"fingerprint": cube.digest}
-        | with_few_disclosed(_bounded(found, diagnostics, cases), min_cell),
+        **{"fingerprint": cube.digest} | found,
     )
 
 
