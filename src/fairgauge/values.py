@@ -146,11 +146,11 @@ def spelt_nearly(name: str, other: str) -> bool:
     (False, False)
     """
     one, two = spelling(name), spelling(other)
-    if one == two or (len(one) == 1 and one.isalpha() and two.startswith(one)):
+    short, long = sorted((one, two), key=len)
+    if one == two or (len(short) == 1 and short.isalpha() and long.startswith(short)):
         return True
     if not (_LETTERS.fullmatch(one) and _LETTERS.fullmatch(two)):
         return False
-    short, long = sorted((one, two), key=len)
     at = next((i for i, letter in enumerate(short) if letter != long[i]), len(short))
     if len(long) - len(short) == 1:
         return at > 0 and short[at:] == long[at + 1 :]

@@ -26,13 +26,14 @@ from fairgauge.enums import (
     Role,
     SearchControl,
     SearchedReference,
+    Task,
     Threshold,
     Uncounted,
     Worse,
 )
 from fairgauge.errors import CubeError, Problem, SpecError, listing, nearest, quote, refuse, shown
 from fairgauge.inference.compared_counts import generator
-from fairgauge.inference.missing_values import unevenly_lacking
+from fairgauge.inference.missing_values import MANY_MISSING, unevenly_lacking
 from fairgauge.measure.find_miscalibration import find_miscalibration
 from fairgauge.measure.find_subgroups import find_subgroups, rounded_count, with_few_disclosed
 from fairgauge.question.options import OF_ROWS
@@ -43,7 +44,7 @@ from fairgauge.question.specification import Spec, ask, check_names
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes
 from fairgauge.resolve.group_checks import single_row_groups
 from fairgauge.resolve.name_checks import doubtful_conditions, doubtful_names
-from fairgauge.resolve.outcome_checks import mistaken_outcomes
+from fairgauge.resolve.outcome_checks import mistaken_outcomes, unclear_outcomes
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.people import by_person, count_people
 from fairgauge.resolve.positive_checks import assumed_positive, unfavourable_positive
@@ -57,7 +58,7 @@ from fairgauge.resolve.searched_features import (
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.shown_result import made_now
-from fairgauge.results.subgroup_search import SearchQuestion, SubgroupSearch, hides
+from fairgauge.results.subgroup_search import HIDING, SearchQuestion, SubgroupSearch
 from fairgauge.results.threshold_choice import CountedData
 from fairgauge.rowwise.first_rows import median_score, with_task
 from fairgauge.scan import open_rows
@@ -264,6 +265,7 @@ def find(
     diagnostics = (
         *_excluded(cube, spec, row.needs, base),
         *(_rounded(note, min_cell) for note in unevenly_lacking(rows_searched, searched, spec)),
+        *(_rounded(note, min_cell) for note in _unclear(cube, spec, task, row.needs)),
         *assumed_positive(cube, spec, task, (row,)),
         *unfavourable_positive(cube, spec, task),
         *mistaken_outcomes(cube, spec, task),
@@ -273,7 +275,7 @@ def find(
         *doubtful_conditions(cube, spec),
         *single_row_groups(cube, replace(spec, intersections=())),
     )
-    found = with_few_disclosed(_bounded(found, diagnostics, cases), min_cell)
+    found = with_few_disclosed(_bounded(found, diagnostics), min_cell)
     return SubgroupSearch(
         **made_now(),
         data=CountedData(source.name if source else origin, cases),
@@ -285,11 +287,21 @@ def find(
     )
 
 
-def _bounded(found: dict[str, Any], notes: Iterable[Diagnostic], rows: float) -> dict[str, Any]:
+def _bounded(found: dict[str, Any], notes: Iterable[Diagnostic]) -> dict[str, Any]:
     """Return what is found without bounds of all subgroups, where rows could hide some."""
-    if not any(hides(note, rows) for note in notes):
+    if not any(note.code in HIDING for note in notes):
         return found
     return found | {"largest": replace(found["largest"], by_at_most=None, by_at_most_of_large=None)}
+
+
+def _unclear(cube: Cube, spec: Spec, task: Task, needs: Set[str]) -> Iterator[Diagnostic]:
+    """Warn of many rows of which it is unclear what the outcomes are that a rate needs."""
+    for of, rows in unclear_outcomes(cube, spec, task).items():
+        if of in needs and rows > MANY_MISSING * cube.rows:
+            yield Diagnostic.warning(
+                DiagnosticCode.UNCOUNTED_ROWS, what=f"clear {of}", rows=rows, total=cube.rows,
+                ruled=False,
+            )  # fmt: skip
 
 
 def _excluded(cube: Cube, spec: Spec, needs: Set[str], base: int) -> Iterator[Diagnostic]:

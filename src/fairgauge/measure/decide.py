@@ -409,7 +409,8 @@ def _decided(each: _Subject, rule: Rule, measured: Measured) -> Decision:
         what, rows = max(every.items(), key=itemgetter(1))
         if outcome is Outcome.PASS:
             return Outcome.INCONCLUSIVE, Reason.of(code, what=what, rows=rows, alone=str(outcome))
-        if reason.code in _ON_ONE_SIDE and reason.get("missing") is None:
+        counted = code is ReasonCode.UNCLEAR_OUTCOMES
+        if reason.code in _ON_ONE_SIDE and reason.get("missing") is None and not counted:
             reason = Reason.of(reason.code, **dict(reason.parameters), missing=rows, what=what)
     return outcome, reason
 

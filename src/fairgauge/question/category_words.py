@@ -63,16 +63,21 @@ def means_no_outcome(value: object) -> bool:
 
 
 _UNDECIDED = re.compile(
-    r"\b(withdr[ae]wn?|incomplete(ness)?|pending|on hold|in (progress|process|review)|undecided"
-    r"|under review|(no|not|un)[ _-]?(decision|decided|reviewed)|tbd|to be (decided|determined)"
-    r"|loan purchased|purchased loan)\b",
+    r"\b(withdr[ae]wn?|incomplete(ness)?|pending|(on )?hold|in (progress|process|review)|undecided"
+    r"|(under|manual) review|(no|not|un)[ _-]?(decision|decided|reviewed)|tbd|not applicable"
+    r"|to be (decided|determined)|cancell?ed|void(ed)?|timed? ?out|escalated"
+    r"|refer(red)?|loan purchased|purchased loan)\b",
     re.IGNORECASE,
 )
 
 
 def is_undecided(value: Value) -> bool:
-    """Return whether an outcome is a text that is of no decision, or means that it is missing."""
-    named = isinstance(value, str) and bool(_UNDECIDED.search(value))
+    """Return whether an outcome is a text that is of no decision, or means that it is missing.
+
+    >>> is_undecided("Pending"), is_undecided("Rejected: incomplete file")
+    (True, False)
+    """
+    named = isinstance(value, str) and bool(_UNDECIDED.search(value)) and not is_adverse(value)
     return named or means_no_outcome(value)
 
 
@@ -187,7 +192,7 @@ def no_outcomes(values: Iterable[Value]) -> list[Value]:
     if [is_one_of(n, known) for n in range(first, first + 3)] == [True, True, False]:
         codes = [value for value in known if not is_one_of(value, (first, first + 1))]
     elif any(isinstance(value, str) and re.search(r"[^\W\d_]", value) for value in known):
-        codes = [value for value in known if _CODE_OF_MISSING.fullmatch(name_of(value))]
+        codes = [value for value in known if _WHOLE.fullmatch(name_of(value))]
     return [value for value in every if value in codes or is_undecided(value)]
 
 

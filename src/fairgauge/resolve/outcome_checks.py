@@ -31,8 +31,10 @@ from fairgauge.resolve.missingness_checks import HARDLY_CHANCE, MARGIN, shares_b
 from fairgauge.resolve.name_checks import MOST_SPELLED, without_separators
 from fairgauge.resolve.outcomes import outcome_masks
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.values import Value, is_one_of, matches, name_of
+from fairgauge.values import Value, is_one_of, matches, name_of, spelt_nearly
 
+_OPPOSITES = {"-", "none", "nil"}
+"""Marks of missing values that are as often the opposite of the favourable outcome, if alone."""
 _FEWEST_OF_ONE_GROUP = 10
 """Rows of an outcome of one group, of fewer than which the test does not hold."""
 _TIMES_AS_OFTEN = 20
@@ -162,10 +164,15 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             each
             for each in refused
             if (name_of(each[0]) in _HMDA_UNDECIDED if codes else is_undecided(each[0]))
+            and not (len(refused) == 1 and name_of(each[0]).strip().lower() in _OPPOSITES)
         ]
         none = [] if codes else [*no_outcomes(values), *_beside_yes_and_no(values, asked)]
         beside = [value for value in values if value not in none]
-        apart = [each for each in refused if each[0] in none and each not in undecided]
+        apart = [
+            each
+            for each in refused
+            if each[0] in none and not is_undecided(each[0]) and each not in undecided
+        ]
         excluded = [
             value
             for each in spec.where
@@ -203,29 +210,36 @@ def _beside_yes_and_no(values: Sequence[Value], asked: Sequence[Value]) -> list[
 
 
 def unclear_outcomes(cube: Cube, spec: Spec, task: Task) -> dict[str, int]:
-    """Return the rows, by the role of their column, of outcomes that are warned of.
+    """Return the rows, by the role of their column, of which it is unclear what their outcome is.
 
-    They count as unfavourable, and may be favourable, or none. Of people it is not known how many
-    have each.
+    It is warned of, is probably another spelling of a favourable one, or is predicted beside an
+    unfavourable label and is no label. Of people it is not known how many have each.
     """
-    if task is not Task.BINARY or spec.of_people or not isinstance(spec.positive, tuple):
+    if spec.of_people or not isinstance(spec.positive, tuple) or task is Task.REGRESSION:
         return {}
-    warned = [each for each in undecided_outcomes(cube, spec) if each.level == "warning"]
-    stated = [without_separators(name_of(value)) for value in spec.positive]
-    found = {}
+    two = task is Task.BINARY
+    every = undecided_outcomes(cube, spec) if two else missing_classes(cube, spec)
+    warned = [each for each in every if each.level == "warning"]
+    stated = [name_of(value) for value in spec.positive]
+    label, found = cube.plan.axis(Role.LABEL), {}
     for axis in cube.plan.outcomes:
         unclear = {name for each in warned if each["column"] == axis.column
                    for name in each["values"]}  # fmt: skip
         levels = [] if axis.bins else levels_with_rows(cube, axis)
-        found[str(axis.role)] = sum(
-            rows
-            for value, rows in levels
-            if name_of(value) in unclear
-            or (
-                without_separators(name_of(value)) in stated and not is_one_of(value, spec.positive)
-            )
-        )
+        if two:
+            refused = [value for value, _ in levels if not is_one_of(value, spec.positive or (1,))]
+            unclear |= {name for name in map(name_of, refused) if _may_be_one_of(name, stated)}
+            if label and axis is not label:
+                labels = [each for each in refused if is_one_of(each, cube.levels[label])]
+                unclear |= {name_of(each) for each in refused if labels and each not in labels}
+        found[str(axis.role)] = sum(rows for value, rows in levels if name_of(value) in unclear)
     return found
+
+
+def _may_be_one_of(name: str, stated: Sequence[str]) -> bool:
+    """Return whether a name is probably another spelling of one that is stated."""
+    alike = without_separators(name) in map(without_separators, stated)
+    return alike or any(spelt_nearly(name, each) for each in stated)
 
 
 def _unlisted_outcomes(
@@ -242,7 +256,8 @@ def _unlisted_outcomes(
     for name, value in [(name_of(value).strip(), value) for value, _ in refused]:
         if without_separators(name) in known:
             continue
-        if any(resembles(value, each) for each in stated):
+        slip = len(name) > 1 and _may_be_one_of(name, [name_of(each) for each in stated])
+        if slip or any(resembles(value, each) for each in stated):
             alike.append(value)
         elif (is_adverse(name) or is_no(name)) is adverse:
             possible.append(value)

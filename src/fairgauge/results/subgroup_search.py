@@ -28,22 +28,8 @@ from fairgauge.values import Saved
 
 FEW = 10
 """People of whom fewer are few, where no ``min_cell`` is stated."""
-_HIDING = (DiagnosticCode.MISSING_OUTCOMES, DiagnosticCode.UNCOUNTED_ROWS)
+HIDING = (DiagnosticCode.MISSING_OUTCOMES, DiagnosticCode.UNCOUNTED_ROWS)
 """What is warned of where rows that lack something could hide that a subgroup is worse."""
-_UNCLEAR = (
-    DiagnosticCode.UNDECIDED_OUTCOMES, DiagnosticCode.UNLISTED_OUTCOMES,
-    DiagnosticCode.APPROVED_AS_REFUSED,
-)  # fmt: skip
-"""What is warned of where outcomes may mean something else; if they are many, they could, too."""
-_MANY_UNCLEAR = 0.01
-
-
-def hides(note: Diagnostic, rows: float) -> bool:
-    """Return whether a note is of so many of all ``rows`` that they could hide a subgroup."""
-    if note.level != "warning" or note.code not in _UNCLEAR:
-        return note.code in _HIDING
-    of = note.get("rows") or 0
-    return (of if isinstance(of, int) else sum(of)) >= max(1, _MANY_UNCLEAR * rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -334,7 +320,7 @@ class SubgroupSearch(ResultOfMetrics):
         Rows of one value of a feature lack an outcome more often than those of another, or at least
         1% of the rows have no count. Nothing is then shown of all rows where none is found.
         """
-        return any(hides(each, self.data.rows) for each in self.diagnostics)
+        return any(each.code in HIDING for each in self.diagnostics)
 
     def __getitem__(self, name: str) -> Subgroup:
         """Return a listed subgroup by its name.

@@ -143,7 +143,7 @@ class _ChosenRows:
         Of several such conditions a row is stated under the first.
         """
         open_ones = [
-            _doubtful(each, levels[axis], mask)
+            _doubtful(each, levels[axis], mask, self.spec)
             for axis, each, mask in zip(self.axes, self.spec.where, kept, strict=True)
         ]
         codes = table.codes.T[-len(kept) :]
@@ -256,7 +256,7 @@ def _kept(
 
 
 def _doubtful(
-    condition: RowCondition, levels: tuple[Value, ...], kept: NDArray[np.bool_]
+    condition: RowCondition, levels: tuple[Value, ...], kept: NDArray[np.bool_], spec: Spec
 ) -> dict[int, str]:
     """Return the codes that a condition may be wrong about, each with its value.
 
@@ -267,9 +267,12 @@ def _doubtful(
     if condition.cuts:
         return found
     codes = [] if condition.ranges else codes_of_missing(levels)
+    outcomes = spec.label, spec.prediction
+    stated = spec.positive if condition.column in outcomes else ()
+    meant = (*condition.values, *(stated if isinstance(stated, tuple) else ()))
     for i, level in enumerate(levels):
         name = name_of(level)
-        if is_one_of(level, condition.values):
+        if is_one_of(level, meant):
             continue
         if means_missing(level) and not kept[i]:
             found[i] = ""

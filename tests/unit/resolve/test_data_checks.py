@@ -854,7 +854,7 @@ def decided(of_a, of_b):
 
 @pytest.mark.parametrize(
     ("code", "warned"),
-    [*((code, True) for code in ("9999", "999", "-1", "-9", "99")), ("2", False), ("1st", False)],
+    [*((code, True) for code in ("9999", "999", "-1", "-9", "99", "2")), ("1st", False)],
 )
 def test_numbers_beside_words_may_mean_that_nothing_is_known(code, warned):
     """A group of 9999 instead of denials passed a rule without a word."""

@@ -195,3 +195,13 @@ def test_a_value_that_is_probably_one_that_is_excluded_is_named(value):
     assert f"150 rows with '{value}' in 'r' are among those with r != North" in warned.message
     both = fg.audit(frame, **ASKED, where=f"r != North or {value}")
     assert not warnings(both, DiagnosticCode.SPELT_OTHERWISE)
+
+
+def test_the_favourable_outcome_is_no_spelling_of_one_that_is_excluded():
+    """The advice to name both would have excluded the approvals."""
+    frame = pl.DataFrame(
+        {"p": ["approved", "denied", "approve", "denied"] * 200, "g": [*"ab"] * 400}
+    )
+    asked = {"prediction": "p", "positive": "approved", "sensitive": "g"}
+    report = fg.audit(frame, **asked, where="p != approve")
+    assert not warnings(report, DiagnosticCode.SPELT_OTHERWISE)

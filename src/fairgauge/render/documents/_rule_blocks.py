@@ -157,8 +157,10 @@ def _unknown(verdict: Verdict) -> str:
         what = called(verdict.feature)
     elif reason.code is ReasonCode.MISSING_OUTCOMES:
         what = missing_outcome(verdict)
-    elif reason.code in (ReasonCode.NOT_COUNTED, ReasonCode.UNCLEAR_OUTCOMES):
+    elif reason.code is ReasonCode.NOT_COUNTED:
         what = f"a {reason['what']}"
+    elif reason.code is ReasonCode.UNCLEAR_OUTCOMES:
+        return f"{numbers.numbered(reason['rows'], 'rows')} have no {reason['what']}"
     else:
         return ""
     rows = numbers.numbered(reason["rows"], reason.get("unit") or "rows")

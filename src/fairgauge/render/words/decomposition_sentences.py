@@ -677,7 +677,9 @@ def _why_inconclusive(gap: Gap, ends: str) -> str:
     if gap.reason is WhyInconclusive.MISSING_STRATA:
         return _confounding(gap.columns)
     if gap.reason in MISSING_ROWS:
-        return f"{_REASONS[gap.reason]}, and could change what the other rows show{ends}."
+        turned = ", and could change what the other rows show"
+        turned *= gap.reason is not WhyInconclusive.UNCLEAR_OUTCOMES
+        return f"{_REASONS[gap.reason]}{turned}{ends}."
     if gap.reason is WhyInconclusive.STRATA_DECIDE:
         return (
             f"the values of {_columns(gap)} determine the outcome almost wholly, so that little "

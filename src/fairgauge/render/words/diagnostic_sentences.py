@@ -166,8 +166,11 @@ def _uncounted_rows(d: Diagnostic) -> str:
             f"weight of 0, more often in one group than in another, and are in no number{rules}; "
             f"if they are not to count, state it: --where '{d['column']} > 0' (where)"
         )
+    share = f"{d['rows'] / d['total']:.1%} of the rows ({d['rows']:,} of {d['total']:,})"
+    if d["what"].startswith("clear "):  # other warnings name its values
+        return f"{share} have no {d['what']}, and count as unfavourable or wrong"
     return (
-        f"{d['rows'] / d['total']:.1%} of the rows ({d['rows']:,} of {d['total']:,}) have no "
+        f"{share} have no "
         f"{d['what']} and are in no number, so that any number could be another with them{rules}"
     )
 

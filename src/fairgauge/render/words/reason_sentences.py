@@ -316,9 +316,9 @@ _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
     ReasonCode.SMALL_GROUP: _small_group,
     ReasonCode.MISSING_GROUPS: lambda reason: _could_change(reason, "group"),
     ReasonCode.MISSING_OUTCOMES: lambda reason: _could_change(reason, "label or score"),
-    **dict.fromkeys(
-        (ReasonCode.NOT_COUNTED, ReasonCode.UNCLEAR_OUTCOMES),
-        lambda reason: _could_change(reason, reason["what"]),
+    ReasonCode.NOT_COUNTED: lambda reason: _could_change(reason, reason["what"]),
+    ReasonCode.UNCLEAR_OUTCOMES: lambda reason: (
+        f"{numbered(reason['rows'], 'rows')} have no {reason['what']}"
     ),
     ReasonCode.NO_ESTIMATE: _no_estimate,
     ReasonCode.IS_REFERENCE: lambda reason: (

@@ -328,10 +328,10 @@ def _missing_rows(verdict: Verdict) -> str:
 def _without(verdict: Verdict) -> str:
     reason = verdict.reason
     rows = numbered(reason["rows"], "rows").removeprefix("1 ")
-    return (
-        f"{_measured(verdict)}: alone this would {reason['alone']}, but the {rows} without a "
-        f"{reason['what']} could change it"
-    )
+    without = f"the {rows} without a {reason['what']} could change it"
+    if reason.code is ReasonCode.UNCLEAR_OUTCOMES:
+        without = f"{rows} have no {reason['what']}"
+    return f"{_measured(verdict)}: alone this would {reason['alone']}, but {without}"
 
 
 def missing_outcome(verdict: Verdict) -> str:
