@@ -89,6 +89,8 @@ def test_a_prediction_that_no_label_is_is_unclear_beside_one_that_is(value):
     """Where labels were given, predictions in other words passed."""
     table = rows(value).with_columns(y=pl.col("outcome").replace(value, "denied"))
     assert audited(table, label="y").verdict is Outcome.INCONCLUSIVE
+    plain = table.with_columns(pl.col("outcome").replace(value, "declined"))
+    assert audited(plain, label="y").verdict is Outcome.PASS
 
 
 @pytest.mark.parametrize("value", ["N/A", "9999", "?"])
