@@ -213,7 +213,8 @@ def unclear_outcomes(cube: Cube, spec: Spec, task: Task) -> dict[str, int]:
     """Return the rows, by the role of their column, of which it is unclear what their outcome is.
 
     It is warned of, is probably another spelling of a favourable one, or is predicted beside an
-    unfavourable label and is neither a label nor a plain refusal. Of people it is not known how many have each.
+    unfavourable label and is neither a label nor a plain refusal. Of people it is not known how
+    many have each.
     """
     if spec.of_people or not isinstance(spec.positive, tuple) or task is Task.REGRESSION:
         return {}
@@ -231,9 +232,9 @@ def unclear_outcomes(cube: Cube, spec: Spec, task: Task) -> dict[str, int]:
             unclear |= {name for name in map(name_of, refused) if _may_be_one_of(name, stated)}
             if label and axis is not label:
                 strange = [each for each in refused if not is_one_of(each, cube.levels[label])]
-                plain = [each for each in strange if is_adverse(name_of(each))]
                 beside = len(strange) < len(refused)
-                unclear |= {name_of(each) for each in strange if beside and each not in plain}
+                names = map(name_of, strange if beside else ())
+                unclear |= {name for name in names if not is_adverse(name)}
         found[str(axis.role)] = sum(rows for value, rows in levels if name_of(value) in unclear)
     return found
 
