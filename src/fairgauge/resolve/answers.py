@@ -20,6 +20,7 @@ from fairgauge.identity import GroupId, group_names
 from fairgauge.question.features import Ordered
 from fairgauge.question.swap_question import SwapQuestion, named_reference
 from fairgauge.resolve.answer_checks import unclear_decisions, unknown_values
+from fairgauge.resolve.outcome_checks import may_be_spelling_of
 from fairgauge.stats.arrays import Mask
 from fairgauge.values import is_one_of, match, name_of, spelled_alike, spelling
 
@@ -317,9 +318,19 @@ def _positive(
 
 
 def _unclear(cube: Cube, axis: Axis, question: SwapQuestion) -> Mask:
-    """Return whether every decision is one that is warned of; last, a missing one."""
+    """Return whether every decision is warned of, or spelt as a favourable one; last, a missing."""
     warned = {value for each in unclear_decisions(cube, question) for value in each["values"]}
-    return np.array([*(name_of(level) in warned for level in cube.levels[axis]), False])
+    positive = question.spec.positive
+    stated = positive if isinstance(positive, tuple) else ()
+    names = [name_of(value) for value in stated]
+    return np.array([
+        *(
+            name_of(level) in warned
+            or (not is_one_of(level, stated) and may_be_spelling_of(name_of(level), names))
+            for level in cube.levels[axis]
+        ),
+        False,
+    ])  # fmt: skip
 
 
 def _unknown_groups(question: SwapQuestion, groups: Sequence[str]) -> Iterator[Problem]:

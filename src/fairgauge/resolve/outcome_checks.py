@@ -229,7 +229,7 @@ def unclear_outcomes(cube: Cube, spec: Spec, task: Task) -> dict[str, int]:
         levels = [] if axis.bins else levels_with_rows(cube, axis)
         if two:
             refused = [value for value, _ in levels if not is_one_of(value, spec.positive or (1,))]
-            unclear |= {name for name in map(name_of, refused) if _may_be_one_of(name, stated)}
+            unclear |= {name for name in map(name_of, refused) if may_be_spelling_of(name, stated)}
             if label and axis is not label:
                 strange = [each for each in refused if not is_one_of(each, cube.levels[label])]
                 beside = len(strange) < len(refused)
@@ -239,7 +239,7 @@ def unclear_outcomes(cube: Cube, spec: Spec, task: Task) -> dict[str, int]:
     return found
 
 
-def _may_be_one_of(name: str, stated: Sequence[str]) -> bool:
+def may_be_spelling_of(name: str, stated: Sequence[str]) -> bool:
     """Return whether a name is probably another spelling of one that is stated."""
     alike = without_separators(name) in map(without_separators, stated)
     return alike or any(spelt_nearly(name, each) for each in stated)
@@ -259,7 +259,7 @@ def _unlisted_outcomes(
     for name, value in [(name_of(value).strip(), value) for value, _ in refused]:
         if without_separators(name) in known:
             continue
-        slip = len(name) > 1 and _may_be_one_of(name, [name_of(each) for each in stated])
+        slip = len(name) > 1 and may_be_spelling_of(name, [name_of(each) for each in stated])
         if slip or any(resembles(value, each) for each in stated):
             alike.append(value)
         elif (is_adverse(name) or is_no(name)) is adverse:

@@ -273,6 +273,14 @@ def test_values_that_may_be_no_refusals_are_warned_of_and_nothing_is_equivalent(
         assert verdict(again) == LACKING
 
 
+@pytest.mark.parametrize("value", ["yes.", "ye", "Y"])
+def test_other_spellings_of_the_favourable_decision_leave_nothing_equivalent(value):
+    """A warning called `yes.` a spelling of `yes`, beside EQUIVALENT."""
+    table = decisions()
+    table.loc[some(table, 0.25), "called"] = value
+    assert verdict(fg.pairs(table, **DECIDED)) == UNCLEAR
+
+
 def test_codes_among_decisions_are_warned_of():
     table = decisions()
     table["called"] = (table["called"] == "yes").astype(int)
