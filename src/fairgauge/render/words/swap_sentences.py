@@ -315,7 +315,7 @@ _NOTES: dict[SwapNoteCode, Callable[[SwapNote], str]] = {
         "that are in the data twice look the same."
     ),
     SwapNoteCode.SAME_ANSWERS: lambda _: (
-        "There are several, and all answers to one item under one variant are the same. Where "
+        "Every item has several answers under each variant, and these are all the same. Where "
         "the model does not answer alike each time, the rows are in the data several times: "
         "remove the repetitions, or name the column of runs (run)."
     ),
