@@ -118,7 +118,7 @@ def test_answers_that_are_alike_each_time_are_noted_and_not_warned_of():
     found = audit(pd.concat([table, table]))
     assert not found.diagnostics
     (note,) = [each for each in found.notes if each.code == "same_answers"]
-    assert "all answers to one item under one variant are the same" in note.message
+    assert "several answers under each variant, and these are all the same" in note.message
     assert not [e for e in audit(answers()).notes if e.code == "same_answers"]
     asked_again = pd.concat([table.assign(run=k) for k in (0, 1)])
     assert not audit(asked_again, **RUN).diagnostics
