@@ -19,7 +19,16 @@ import numpy as np
 
 from fairgauge.catalogue.comparisons import Metric, is_of_all_groups
 from fairgauge.cube.cube import SCHEMA as CUBE_SCHEMA
-from fairgauge.enums import ClassKind, Direction, Outcome, ScopeKind, Status, Turn
+from fairgauge.enums import (
+    ClassKind,
+    DiagnosticCode,
+    Direction,
+    Level,
+    Outcome,
+    ScopeKind,
+    Status,
+    Turn,
+)
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote, refuse
 from fairgauge.question.options import BY_NAME, OPTIONS
 from fairgauge.question.readers import items
@@ -313,8 +322,21 @@ def _origin(report: Report, asked: Report | str | Path) -> Origin:
         cases=data.cases,
         used=data.used,
         excluded=dict(data.excluded),
+        unclear=sum(
+            each["rows"] if isinstance(each["rows"], int) else sum(each["rows"])
+            for each in report.diagnostics
+            if each.code in _UNCLEAR and each.level is Level.WARNING and each["rows"] is not None
+        ),
         verdict=report.verdict,
     )
+
+
+_UNCLEAR = (
+    DiagnosticCode.UNDECIDED_OUTCOMES, DiagnosticCode.UNLISTED_OUTCOMES,
+    DiagnosticCode.APPROVED_AS_REFUSED, DiagnosticCode.CLASSES_OF_MISSING,
+    DiagnosticCode.PREDICTION_NOT_A_LABEL, DiagnosticCode.MISSING_MARKER,
+)  # fmt: skip
+"""Warnings of rows whose outcome or group may be another one or none."""
 
 
 def _groups(old: Report, new: Report) -> Iterator[GroupChange]:

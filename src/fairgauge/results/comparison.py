@@ -39,7 +39,7 @@ BADNESS = {
 }
 """How bad an outcome is; where rules were set, none is as bad as one that was not evaluated."""
 _MANY_MORE = 0.05
-"""By how much a share of rows that are not used grows, where what they lack could hide a change."""
+"""By how much more of the rows are not used, or unclear, where they could hide a change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +52,7 @@ class Origin:
     source, fingerprint : what was audited, and the digest of its counts.
     created, version : when, and by which fairgauge.
     rows, cases, used, excluded : its data, as in the report.
+    unclear : rows of which a warning says that their outcome or group may be another one or none.
     verdict : what its rules came to.
     """
 
@@ -64,7 +65,13 @@ class Origin:
     cases: Finite
     used: int
     excluded: Mapping[str, int]
+    unclear: int
     verdict: Outcome
+
+    @property
+    def share_lacking(self) -> float:
+        """Return the share of rows that are not used, or that are unclear."""
+        return (self.rows - self.used + self.unclear) / max(self.rows, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +193,7 @@ class Comparison(ResultOfMetrics):
 
     KIND: ClassVar = ResultKind(
         name="comparison",
-        schema="fairgauge.comparison/3",
+        schema="fairgauge.comparison/4",
         title="Two fairness audits compared",
         called="a comparison of fairgauge",
         document="fairgauge.render.documents.comparison_document:comparison_document",
@@ -256,7 +263,7 @@ class Comparison(ResultOfMetrics):
         of all rules, where no change of its disparity could be tested, or because rows are missing
         that could change it; or, without verdicts beside them, reports that have no disparity with
         a value in both, disparities that moved where no change can be tested, or many more rows
-        that lack something in the new report.
+        that lack something, or are unclear, in the new report.
         """
         lonely = (
             each.verdict.outcome is Outcome.FAIL
@@ -267,9 +274,8 @@ class Comparison(ResultOfMetrics):
         rules = (each.what == "rule" and each.report == "old" for each in self.alone)
         judged = self.stayed or self.flips
         moved = any(change.moved for change in self.changes)
-        lacking = [(each.rows - each.used) / max(each.rows, 1) for each in (self.old, self.new)]
         untested = not self.compared or (self.refused is not None and moved)
-        untested |= lacking[1] - lacking[0] >= _MANY_MORE
+        untested |= self.new.share_lacking - self.old.share_lacking >= _MANY_MORE
         return any(lonely) or any(rules) or self._untested_worse or (untested and not judged)
 
     @property

@@ -131,14 +131,15 @@ def test_a_pass_that_is_not_evaluated_any_more_is_not_known_to_be_as_before():
     assert (found.incomplete, found.worse) == (True, False)
 
 
+@pytest.mark.parametrize("value", [None, "pending", "N/A"])
 @pytest.mark.parametrize(("blank", "incomplete"), [(0.0, False), (0.02, False), (0.2, True)])
-def test_many_more_rows_without_an_outcome_are_no_green_light(blank, incomplete):
+def test_many_more_rows_without_a_clear_outcome_are_no_green_light(blank, incomplete, value):
     """Without rules, refusals of one group that were blank made it better off, and ended in 0."""
     rng = np.random.default_rng(4)
-    rows = pl.DataFrame({"g": ["F", "M"] * 1_000, "hired": rng.integers(0, 2, 2_000)})
-    lost = (pl.col("g") == "F") & (pl.col("hired") == 0) & (rng.random(2_000) < 4 * blank)
-    asked = {"prediction": "hired", "positive": 1, "sensitive": "g"}
-    new = rows.with_columns(hired=pl.when(~lost).then("hired"))
+    rows = pl.DataFrame({"g": ["F", "M"] * 1_000, "hired": rng.choice(["yes", "no"], 2_000)})
+    lost = (pl.col("g") == "F") & (pl.col("hired") == "no") & (rng.random(2_000) < 4 * blank)
+    asked = {"prediction": "hired", "positive": "yes", "sensitive": "g"}
+    new = rows.with_columns(hired=pl.when(~lost).then("hired").otherwise(pl.lit(value)))
     before, after = fg.audit(rows, **asked), fg.audit(new, **asked)
     found = fg.compare(before, after, same_rows=False)
     assert found.incomplete is incomplete
