@@ -52,7 +52,7 @@ class Origin:
     source, fingerprint : what was audited, and the digest of its counts.
     created, version : when, and by which fairgauge.
     rows, cases, used, excluded : its data, as in the report.
-    unclear : rows of which a warning says that their outcome or group may be another one or none.
+    unclear : rows whose outcome or group may be another one or none, as a warning states.
     verdict : what its rules came to.
     """
 
