@@ -195,7 +195,8 @@ def uncounted(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> dict[s
     if any(_weighs_unevenly(counts) for counts in features):
         found["weight above 0"] = rows_of_no_weight(cube)
     found |= {f"value of {of}": rows for of, rows in cube.without_condition.items()}
-    return {what: n for what, n in found.items() if n > _few(cube, features, spec)}
+    few = _few(cube, features, spec)
+    return {what: n for what, n in found.items() if n > few}
 
 
 def unclear(cube: Cube, features: Sequence[GroupCounts], spec: Spec, task: Task) -> dict[str, int]:
@@ -203,8 +204,8 @@ def unclear(cube: Cube, features: Sequence[GroupCounts], spec: Spec, task: Task)
 
     No rule that needs it passes by counting them as unfavourable.
     """
-    found = unclear_outcomes(cube, spec, task)
-    return {of: rows for of, rows in found.items() if rows > _few(cube, features, spec)}
+    few = _few(cube, features, spec)
+    return {of: n for of, n in unclear_outcomes(cube, spec, task).items() if n > few}
 
 
 def _few(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> float:

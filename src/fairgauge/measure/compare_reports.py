@@ -51,7 +51,7 @@ from fairgauge.results.comparison import (
 )
 from fairgauge.results.estimates import Estimate, as_number
 from fairgauge.results.report import Report, read_report
-from fairgauge.results.scopes import OVERALL, ClassScope, Interval
+from fairgauge.results.scopes import OVERALL, ClassScope, Diagnostic, Interval
 from fairgauge.results.shown_result import read_saved
 from fairgauge.results.verdicts import Verdict
 from fairgauge.stats.arrays import Array, quiet
@@ -322,13 +322,17 @@ def _origin(report: Report, asked: Report | str | Path) -> Origin:
         cases=data.cases,
         used=data.used,
         excluded=dict(data.excluded),
-        unclear=sum(
-            each["rows"] if isinstance(each["rows"], int) else sum(each["rows"])
-            for each in report.diagnostics
-            if each.code in _UNCLEAR and each.level is Level.WARNING and each["rows"] is not None
-        ),
+        unclear=max(map(_unclear_rows, report.diagnostics), default=0),
         verdict=report.verdict,
     )
+
+
+def _unclear_rows(note: Diagnostic) -> int:
+    """Return how many rows a warning states whose outcome or group is unclear; of people none."""
+    rows = note.get("rows") or 0
+    if note.code not in _UNCLEAR or note.level is not Level.WARNING:
+        return 0
+    return rows if isinstance(rows, int) else sum(rows)
 
 
 _UNCLEAR = (

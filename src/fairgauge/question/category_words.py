@@ -63,7 +63,7 @@ def means_no_outcome(value: object) -> bool:
 
 
 _UNDECIDED = re.compile(
-    r"\b(withdr[ae]wn?|incomplete(ness)?|pending|(on )?hold|in (progress|process|review)|undecided"
+    r"\b(withdr[ae]wn?|incomplete(ness)?|pending|on hold|in (progress|process|review)|undecided"
     r"|(under|manual) review|(no|not|un)[ _-]?(decision|decided|reviewed)|tbd|not applicable"
     r"|to be (decided|determined)|cancell?ed|void(ed)?|timed? ?out|escalated"
     r"|refer(red)?|loan purchased|purchased loan)\b",

@@ -183,7 +183,10 @@ def _moment(text: str) -> dt.datetime | None:
 
 
 def _in_utc(moment: dt.datetime) -> dt.datetime:
-    return moment.astimezone(dt.UTC).replace(tzinfo=None) if moment.tzinfo else moment
+    try:
+        return moment.astimezone(dt.UTC).replace(tzinfo=None) if moment.tzinfo else moment
+    except OverflowError:  # the last hours of 9999, or the first of the year 1
+        return moment.replace(tzinfo=None)
 
 
 def _number(value: Value) -> float:

@@ -104,7 +104,8 @@ def doubtful_conditions(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             of = conditions[column]
             more: dict[str, Any] = {} if of.may_name(value) else {"unknown": True}
             more |= {"dates": True} if of.ranges else {}
-            more |= {"counted": True} if of.holds(value) else {}
+            # in UTC, as ends with a zone are compared with no time without one
+            more |= {"counted": True} if of.holds(f"{value}T00:00Z" if of.ranges else value) else {}
             yield Diagnostic.warning(
                 DiagnosticCode.SPELT_OTHERWISE,
                 column=column,

@@ -52,7 +52,8 @@ class Origin:
     source, fingerprint : what was audited, and the digest of its counts.
     created, version : when, and by which fairgauge.
     rows, cases, used, excluded : its data, as in the report.
-    unclear : rows whose outcome or group may be another one or none, as a warning states.
+    unclear : the most rows of which one warning states that their outcome or group may be another
+        one or none.
     verdict : what its rules came to.
     """
 

@@ -222,7 +222,7 @@ class SwapDifference:
 
     @property
     def unequal(self) -> bool:
-        """Return whether one side lacks answers more often than the other, beyond chance."""
+        """Return whether one side lacks answers statistically significantly more often."""
         return self.p_missing is not None and self.p_missing <= 1 - self.confidence
 
     @property

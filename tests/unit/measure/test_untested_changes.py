@@ -144,3 +144,12 @@ def test_many_more_rows_without_a_clear_outcome_are_no_green_light(blank, incomp
     found = fg.compare(before, after, same_rows=False)
     assert found.incomplete is incomplete
     assert not fg.compare(after, before, same_rows=False).incomplete
+
+
+def test_of_people_no_rows_are_unclear():
+    rows = pl.DataFrame({"id": range(400), "hired": ["yes", "pending", "no", "yes"] * 100,
+                         "g": ["F", "F", "M", "M"] * 100})  # fmt: skip
+    report = fg.audit(rows, prediction="hired", positive="yes", sensitive="g", person="id")
+    assert fg.compare(report, report).new.unclear == 0
+    twice = fg.audit(rows, label="hired", prediction="hired", positive="yes", sensitive="g")
+    assert fg.compare(twice, twice).new.unclear == 100  # and not twice as many

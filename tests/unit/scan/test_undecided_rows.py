@@ -205,3 +205,15 @@ def test_the_favourable_outcome_is_no_spelling_of_one_that_is_excluded():
     asked = {"prediction": "p", "positive": "approved", "sensitive": "g"}
     report = fg.audit(frame, **asked, where="p != approve")
     assert not warnings(report, DiagnosticCode.SPELT_OTHERWISE)
+
+
+@pytest.mark.parametrize("far", ["9999-12-30T00:00:00+09:00", "9999-12-31T23:59:59-05:00"])
+def test_far_dates_are_named_beside_ends_with_a_time_zone(far):
+    """They were an error of a time without a zone, and of a date out of range."""
+    frame = rows(far).with_columns(
+        pl.col("r").replace({"5": "2026-01-15T00:00:00+09:00", "1": "2026-05-01T00:00:00+09:00"})
+    )
+    report = fg.audit(frame, **ASKED, where="r < 2026-03-01T00:00:00+09:00")
+    (warned,) = warnings(report, DiagnosticCode.SPELT_OTHERWISE)
+    assert (warned["value"], warned["rows"]) == ("9000-01-01", 150)
+    assert "are not among" in warned.message

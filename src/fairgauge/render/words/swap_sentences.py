@@ -255,26 +255,26 @@ def describe_spread(spread: PlaceboSpread) -> str:
 def unequal_answers(audit: PairsAudit) -> str:
     """Return between which groups the shares of missing answers differ most.
 
-    Only if they differ beyond chance in some model, or those of the rows by over 5 pp.
+    Only if they differ statistically significantly in some model, or those of rows by over 5 pp.
     """
     edits = {each.group for each in audit.variants if each.placebo}
     by_model: dict[str | None, list[AnsweredShare]] = {}
     for each in audit.answered:
         if each.group not in edits:
             by_model.setdefault(each.model, []).append(each)
-    beyond_chance = any(each.unequal for each in audit.differences)
+    significant = any(each.unequal for each in audit.differences)
 
     def share(each: AnsweredShare) -> float:
-        return each.share if beyond_chance else each.answered / each.n
+        return each.share if significant else each.answered / each.n
 
     ends = [(min(shares, key=share), max(shares, key=share)) for shares in by_model.values()]
     fewest, most = max(ends, key=lambda pair: share(pair[1]) - share(pair[0]))
-    if not beyond_chance and share(most) - share(fewest) <= _FAR_APART:
+    if not significant and share(most) - share(fewest) <= _FAR_APART:
         return ""
     where = "" if fewest.model is None else f"{called(fewest.model)}: "
 
     def missing(each: AnsweredShare) -> str:
-        asked = each.n + each.absent * beyond_chance
+        asked = each.n + each.absent * significant
         n = asked - each.answered
         absent = f", {numbers.count(each.absent)} of them without a row"
         return (
