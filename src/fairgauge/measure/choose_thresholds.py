@@ -288,7 +288,7 @@ class Excluded:
         ):  # fmt: skip
             if outcome is Outcome.PASS and every:
                 what, rows = max(every.items(), key=itemgetter(1))
-                reason = Reason.of(code, what=what, rows=rows, alone=str(outcome))
+                reason = Reason.of(code, what=what, rows=rows, **self._unit, alone=str(outcome))
         return (outcome, None) if reason is None else (Outcome.INCONCLUSIVE, reason)
 
     def judged(self, measured: Disparities, needs: Container[str]) -> tuple[Outcome, Reason | None]:

@@ -408,7 +408,8 @@ def _decided(each: _Subject, rule: Rule, measured: Measured) -> Decision:
             continue
         what, rows = max(every.items(), key=itemgetter(1))
         if outcome is Outcome.PASS:
-            return Outcome.INCONCLUSIVE, Reason.of(code, what=what, rows=rows, alone=str(outcome))
+            made = Reason.of(code, what=what, rows=rows, unit=measured.unit, alone=str(outcome))
+            return Outcome.INCONCLUSIVE, made
         counted = code is ReasonCode.UNCLEAR_OUTCOMES
         if reason.code in _ON_ONE_SIDE and reason.get("missing") is None and not counted:
             reason = Reason.of(reason.code, **dict(reason.parameters), missing=rows, what=what)

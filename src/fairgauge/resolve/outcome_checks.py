@@ -213,10 +213,17 @@ def unclear_outcomes(cube: Cube, spec: Spec, task: Task) -> dict[str, int]:
     """Return the rows, by the role of their column, of which it is unclear what their outcome is.
 
     It is warned of, is probably another spelling of a favourable one, or is predicted beside an
-    unfavourable label and is neither a label nor a plain refusal. Of people it is not known how
-    many have each.
+    unfavourable label and is neither a label nor a plain refusal.
     """
-    if spec.of_people or not isinstance(spec.positive, tuple) or task is Task.REGRESSION:
+    return {
+        str(axis.role): sum(n for value, n in levels_with_rows(cube, axis) if name_of(value) in of)
+        for axis, of in unclear_names(cube, spec, task).items()
+    }
+
+
+def unclear_names(cube: Cube, spec: Spec, task: Task) -> dict[Axis, set[str]]:
+    """Return the names of outcomes, by their column, of which it is unclear what they are."""
+    if not isinstance(spec.positive, tuple) or task is Task.REGRESSION:
         return {}
     two = task is Task.BINARY
     every = undecided_outcomes(cube, spec) if two else missing_classes(cube, spec)
@@ -226,16 +233,17 @@ def unclear_outcomes(cube: Cube, spec: Spec, task: Task) -> dict[str, int]:
     for axis in cube.plan.outcomes:
         unclear = {name for each in warned if each["column"] == axis.column
                    for name in each["values"]}  # fmt: skip
-        levels = [] if axis.bins else levels_with_rows(cube, axis)
-        if two:
-            refused = [value for value, _ in levels if not is_one_of(value, spec.positive or (1,))]
+        if two and not axis.bins:
+            levels = cube.levels[axis]
+            refused = [value for value in levels if not is_one_of(value, spec.positive or (1,))]
             unclear |= {name for name in map(name_of, refused) if may_be_spelling_of(name, stated)}
             if label and axis is not label:
                 strange = [each for each in refused if not is_one_of(each, cube.levels[label])]
                 beside = len(strange) < len(refused)
                 names = map(name_of, strange if beside else ())
                 unclear |= {name for name in names if not is_adverse(name)}
-        found[str(axis.role)] = sum(rows for value, rows in levels if name_of(value) in unclear)
+        if unclear:
+            found[axis] = unclear
     return found
 
 

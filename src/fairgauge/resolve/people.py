@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fairgauge.cube.cube import Cube, aggregate
 from fairgauge.cube.identifiers import placeholders, spellings_of
 from fairgauge.cube.plan import OUTCOMES, Axis, Plan
-from fairgauge.enums import Person, Role, Task, Uncounted
+from fairgauge.enums import DiagnosticCode, Person, Role, Task, Uncounted
 from fairgauge.errors import DataError, Problem, SpecError, quote
 from fairgauge.question.category_words import means_no_outcome
 from fairgauge.question.features import Ordered
@@ -24,12 +24,14 @@ from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.resolve._far_dates import far_dates
 from fairgauge.resolve.group_counts import unknown_levels
+from fairgauge.resolve.outcome_checks import unclear_names, undecided_outcomes
 from fairgauge.resolve.outcomes import decide_task, outcome_masks
 from fairgauge.stats.arrays import Mask
-from fairgauge.values import Value, is_one_of
+from fairgauge.values import Value, is_one_of, name_of
 
 Codes = NDArray[np.int64]
 
+_UNDECIDED = DiagnosticCode.UNDECIDED_OUTCOMES
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?")
 _DAY = len("2026-01-31")
 
@@ -167,7 +169,11 @@ def _decisions(
 
 
 def _favour(rows: Cube, plan: Plan, spec: Spec, axis: Axis) -> Codes:
-    """Return how favourable each decision is, the higher the better; the last entry is of none."""
+    """Return how favourable each decision is, the higher the better; the last entry is of none.
+
+    An outcome that may be a favourable one counts before a refusal, and a refusal before no
+    decision: only the people without anything clearer then have an unclear outcome.
+    """
     levels = rows.levels[axis]
     if isinstance(spec.positive, Ordered):
         steps = [
@@ -179,9 +185,15 @@ def _favour(rows: Cube, plan: Plan, spec: Spec, axis: Axis) -> Codes:
     if task is not Task.BINARY:
         message = "of classes no decision is favourable; state positive, or count each decision"
         raise SpecError(Problem("per_person", message))
-    (masks,) = outcome_masks(replace(rows, plan=plan), spec, task)
+    cube = replace(rows, plan=plan)
+    (masks,) = outcome_masks(cube, spec, task)
     mask = masks.labels if axis.role is Role.LABEL else masks.predictions
-    return np.append(mask.astype(np.int64), -1)
+    warned = [each for each in undecided_outcomes(cube, spec) if each.code is _UNDECIDED]
+    undecided = {name for each in warned for name in each["values"]}
+    unclear = unclear_names(cube, spec, task).get(axis, set()) - undecided
+    names = [name_of(level) for level in levels]
+    refused = [0 if name in undecided else 2 if name in unclear else 1 for name in names]
+    return np.append(np.where(mask, 3, refused), -1)
 
 
 def _check_order(rows: Cube, axis: Axis, spec: Spec) -> None:

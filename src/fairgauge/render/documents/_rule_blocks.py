@@ -160,7 +160,7 @@ def _unknown(verdict: Verdict) -> str:
     elif reason.code is ReasonCode.NOT_COUNTED:
         what = f"a {reason['what']}"
     elif reason.code is ReasonCode.UNCLEAR_OUTCOMES:
-        return f"{numbers.numbered(reason['rows'], 'rows')} have no {reason['what']}"
+        return describe_reason(reason)
     else:
         return ""
     rows = numbers.numbered(reason["rows"], reason.get("unit") or "rows")

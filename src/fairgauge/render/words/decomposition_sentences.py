@@ -95,7 +95,7 @@ _REASONS = {
     WhyInconclusive.MISSING_OUTCOMES: "outcomes are missing more often on one side",
     WhyInconclusive.MISSING_GROUPS: "rows without a group have other rates than the others",
     WhyInconclusive.NOT_COUNTED: "many rows are in no number",
-    WhyInconclusive.UNCLEAR_OUTCOMES: "it is unclear what the outcomes of many rows mean",
+    WhyInconclusive.UNCLEAR_OUTCOMES: "it is unclear what many outcomes mean",
     WhyInconclusive.STRATA_DECIDE: "{strata} determine the outcome almost wholly",
     WhyInconclusive.NOT_COMPARABLE: (
         "not comparable, more than half of one side is in strata that the other does not have"

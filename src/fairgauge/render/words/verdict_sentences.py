@@ -327,10 +327,10 @@ def _missing_rows(verdict: Verdict) -> str:
 
 def _without(verdict: Verdict) -> str:
     reason = verdict.reason
-    rows = numbered(reason["rows"], "rows").removeprefix("1 ")
+    rows = numbered(reason["rows"], reason.get("unit") or "rows").removeprefix("1 ")
     without = f"the {rows} without a {reason['what']} could change it"
     if reason.code is ReasonCode.UNCLEAR_OUTCOMES:
-        without = f"{rows} have no {reason['what']}"
+        without = describe_reason(reason)
     return f"{_measured(verdict)}: alone this would {reason['alone']}, but {without}"
 
 
