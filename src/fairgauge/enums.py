@@ -501,7 +501,7 @@ class DiagnosticCode(StrEnum):
     PEOPLE_UNCLEAR = "people_unclear"  # column, people: of several values in their rows; order
     FAR_DATES = "far_dates"  # column, values, rows of each, line: the recoding of unknown ones
     NOT_RECODED = "not_recoded"  # values, rows; alike: those spelt nearly as a recoded value
-    RECODING = "recoding"  # line: a recoding that spellings suggest
+    RECODING = "recoding"  # line: a recoding that spellings suggest; rows of the others
     DOUBLED_ROWS = "doubled_rows"  # times, different: rows; answers: under swapped names
     COPIED_FILES = "copied_files"  # files: that hold the same lines
     SIGNED_RATIO = "signed_ratio"  # column, share: of rows up to 0

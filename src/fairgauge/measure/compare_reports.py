@@ -338,7 +338,7 @@ def _unclear_rows(note: Diagnostic) -> int:
 _UNCLEAR = (
     DiagnosticCode.UNDECIDED_OUTCOMES, DiagnosticCode.UNLISTED_OUTCOMES,
     DiagnosticCode.APPROVED_AS_REFUSED, DiagnosticCode.CLASSES_OF_MISSING,
-    DiagnosticCode.PREDICTION_NOT_A_LABEL, DiagnosticCode.MISSING_MARKER,
+    DiagnosticCode.PREDICTION_NOT_A_LABEL, DiagnosticCode.MISSING_MARKER, DiagnosticCode.RECODING,
 )  # fmt: skip
 """Warnings of rows whose outcome or group may be another one or none."""
 

@@ -217,7 +217,7 @@ def _recodings(
         if axis in groups and not spec.feature(axis.column).values:
             texts = {level: rows for level, rows in groups[axis] if isinstance(level, str)}
             if suggested := _suggested(texts):
-                yield _recoding(axis.column, suggested, spec)
+                yield _recoding(axis.column, suggested, texts, spec)
 
 
 def _left_over(recoding: Recoding, levels: Sequence[tuple[Value, int]]) -> Iterator[Diagnostic]:
@@ -236,10 +236,16 @@ def _left_over(recoding: Recoding, levels: Sequence[tuple[Value, int]]) -> Itera
         )
 
 
-def _recoding(column: str, suggested: Mapping[str, list[str]], spec: Spec) -> Diagnostic:
-    """Suggest to recode the values of a column."""
+def _recoding(
+    column: str, suggested: Mapping[str, list[str]], rows: Mapping[str, int], spec: Spec
+) -> Diagnostic:
+    """Suggest to recode the values of a column, and state the rows of other spellings."""
+    other = {
+        v for name, values in suggested.items() if name != UNKNOWN for v in values if v != name
+    }
     line = spec.recoding_line(column, suggested)
-    return Diagnostic.warning(DiagnosticCode.RECODING, column, line=line)
+    counted = sum(rows[value] for value in other)
+    return Diagnostic.warning(DiagnosticCode.RECODING, column, line=line, rows=counted)
 
 
 def _outcome_recodings(texts: Sequence[_TextValue], spec: Spec) -> Iterator[Diagnostic]:
@@ -260,7 +266,7 @@ def _outcome_recodings(texts: Sequence[_TextValue], spec: Spec) -> Iterator[Diag
             if held != [name]:
                 columns.setdefault(column, {})[name] = held
     for column, suggested in columns.items():
-        yield _recoding(column, suggested, spec)
+        yield _recoding(column, suggested, rows, spec)
 
 
 def _suggested(rows: Mapping[str, int]) -> dict[str, list[str]]:

@@ -131,7 +131,7 @@ def test_a_pass_that_is_not_evaluated_any_more_is_not_known_to_be_as_before():
     assert (found.incomplete, found.worse) == (True, False)
 
 
-@pytest.mark.parametrize("value", [None, "pending", "N/A"])
+@pytest.mark.parametrize("value", [None, "pending", "N/A", "yes.", "YES"])
 @pytest.mark.parametrize(("blank", "incomplete"), [(0.0, False), (0.02, False), (0.2, True)])
 def test_many_more_rows_without_a_clear_outcome_are_no_green_light(blank, incomplete, value):
     """Without rules, refusals of one group that were blank made it better off, and ended in 0."""
