@@ -140,7 +140,8 @@ class Factor:
     def digits(self, part: slice) -> Codes:
         """Return the codes of some rows, counted from 0, in the smallest type that holds them."""
         smallest = np.min_scalar_type(-max(len(self.values), 1))
-        found: Codes = np.subtract(self.codes[part], self.low, dtype=smallest, casting="unsafe")
+        low = np.array(self.low).astype(smallest)  # both wrap around, and their difference fits
+        found: Codes = np.subtract(self.codes[part], low, dtype=smallest, casting="unsafe")
         return found
 
 
