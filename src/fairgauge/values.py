@@ -132,23 +132,29 @@ def spelling(name: str) -> str:
 
 _LETTERS = re.compile(r"[^\W\d_]{4,}")
 """Words: of codes, one character more makes another one."""
+_CODE = re.compile(r"[^\w-]*0*(\d+)([.,]0{1,2})?\W*")
+"""A whole number, which may have zeros before it, marks around it, or decimals that are 0."""
 
 
 def spelt_nearly(name: str, other: str) -> bool:
     """Return whether a name is probably another one: but for case, blanks, or one slip.
 
     A slip is a letter too few or too many after the first, or two that are swapped. The first
-    letter alone may stand for a name.
+    letter alone may stand for a name. Whole numbers may have zeros before them, or marks.
 
     >>> [spelt_nearly(name, "North") for name in ("north ", "Nrth", "N", "Nroth", "Forth", "South")]
     [True, True, True, True, False, False]
     >>> spelt_nearly("Class 12", "Class 1"), spelt_nearly("Female", "Male")
     (False, False)
+    >>> [spelt_nearly(code, "1") for code in ("01", "#1", "1.0", "1-", "-1", "10", "1.5")]
+    [True, True, True, True, False, False, False]
     """
     one, two = spelling(name), spelling(other)
     short, long = sorted((one, two), key=len)
     if one == two or (len(short) == 1 and short.isalpha() and long.startswith(short)):
         return True
+    if (code := _CODE.fullmatch(one)) and (other_code := _CODE.fullmatch(two)):
+        return code[1] == other_code[1]
     if not (_LETTERS.fullmatch(one) and _LETTERS.fullmatch(two)):
         return False
     at = next((i for i, letter in enumerate(short) if letter != long[i]), len(short))

@@ -281,7 +281,7 @@ class RowCondition:
 
     def may_name(self, name: str) -> bool:
         """Return whether a value is probably one that it names, spelt otherwise."""
-        return any(spelt_nearly(name, each) for each in self.values if isinstance(each, str))
+        return any(spelt_nearly(name, name_of(each)) for each in self.values if each is not None)
 
     def far_date(self, value: Value) -> str:
         """Return the date up to which, or from which on, a date is often one that is not known.

@@ -183,3 +183,21 @@ def test_what_a_person_has_beside_a_clearer_outcome_withholds_nothing(first, sec
         pl.concat([table, other]), person="person", rules="selection_rate.ratio >= 0.5"
     )
     assert report.verdict == "pass"
+
+
+@pytest.mark.parametrize("code", ["01", "001", "+1", "#1", "1-", "1.", "1,0", "'1"])
+def test_another_spelling_of_a_code_is_unclear(code):
+    """It was PASS without a word."""
+    table = rows(code, refused="3").with_columns(pl.col("outcome").replace("approved", "1"))
+    assert audited(table, positive="1").verdict is Outcome.INCONCLUSIVE
+    refused = table.with_columns(pl.col("outcome").replace(code, "3"))
+    assert audited(refused, positive="1").verdict is Outcome.PASS
+
+
+@pytest.mark.parametrize("condition", ["action = 1 or 2", "action = 1"])
+def test_a_condition_on_codes_names_their_other_spellings(condition):
+    codes = pl.Series("action", ["2"] * 9 + ["1"] * 991 + ["01"] * 600)
+    found = audited(rows("denied").with_columns(codes), where=condition)
+    spelt = [e for e in found.diagnostics if e.code is DiagnosticCode.SPELT_OTHERWISE]
+    assert [(each["value"], each["rows"]) for each in spelt] == [("01", 600)]
+    assert found.verdict is not Outcome.PASS
