@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
+from typing import TypeAlias
 
 from fairgauge.errors import quote
 from fairgauge.published._header_words import role_of
@@ -163,6 +164,13 @@ def _large(table: PublishedTable, row: PublishedRow, min_share: float) -> bool:
     return row.n is None or not people or row.n.value >= min_share * people
 
 
+def _people(table: PublishedTable, row: PublishedRow) -> dict[str, Parameter]:
+    """Return how many people a row has, and which share of all that is."""
+    assert row.n is not None
+    share = row.n.value / (table.people or 1)
+    return {"n": row.n.value, "share": share, "all_stated": table.all_people_stated}
+
+
 def _fault(code: FaultCode, row: PublishedRow | None, **parameters: Parameter) -> Fault:
     where = None if row is None else (row.number, row.name)
     return Fault.of(code, where, **parameters)
@@ -187,14 +195,9 @@ def _counts(row: PublishedRow) -> Iterator[Finding]:
         if parts == row.n.value:
             yield None
         else:
-            yield _fault(
-                FaultCode.PARTS_EXCEED_N if parts > row.n.value else FaultCode.PARTS_BELOW_N,
-                row,
-                selected=row.selected.text,
-                not_selected=row.not_selected.text,
-                n=row.n.text,
-                parts=parts,
-            )
+            code = FaultCode.PARTS_EXCEED_N if parts > row.n.value else FaultCode.PARTS_BELOW_N
+            texts = {"selected": row.selected.text, "not_selected": row.not_selected.text}
+            yield _fault(code, row, **texts, n=row.n.text, parts=parts)
 
 
 def _rate(table: PublishedTable, row: PublishedRow) -> Iterator[Finding]:
@@ -212,16 +215,12 @@ def _rate(table: PublishedTable, row: PublishedRow) -> Iterator[Finding]:
     if printed.agrees(share):
         yield None
         return
+    stated: dict[str, Parameter] = {
+        "printed": printed.text, "share": float(share), "percent": printed.percent,
+    }  # fmt: skip
     scaled = [(printed.exact * by, printed.unit * by) for by in (Fraction(1, 100), 100)]
     if any(abs(of - share) <= unit for of, unit in scaled if of <= 1):
-        yield _fault(
-            FaultCode.MIXED_UNITS,
-            row,
-            printed=printed.text,
-            share=float(share),
-            percent=printed.percent,
-            sign="%" in printed.text,
-        )
+        yield _fault(FaultCode.MIXED_UNITS, row, **stated, sign="%" in printed.text)
         return
     others = [
         other.name
@@ -233,26 +232,12 @@ def _rate(table: PublishedTable, row: PublishedRow) -> Iterator[Finding]:
         and other.rate.agrees(share)
     ]
     if others:
-        yield _fault(
-            FaultCode.RATE_OF_OTHER_ROW,
-            row,
-            printed=printed.text,
-            share=float(share),
-            percent=printed.percent,
-            other=others[0],
-        )
+        yield _fault(FaultCode.RATE_OF_OTHER_ROW, row, **stated, other=others[0])
         return
     assert row.selected is not None
     assert row.n is not None
-    yield _fault(
-        FaultCode.RATE_MISMATCH,
-        row,
-        printed=printed.text,
-        share=float(share),
-        percent=printed.percent,
-        selected=row.selected.text,
-        n=row.n.text,
-    )
+    counts = {"selected": row.selected.text, "n": row.n.text}
+    yield _fault(FaultCode.RATE_MISMATCH, row, **stated, **counts)
 
 
 def _repeated(table: PublishedTable) -> Iterator[Fault]:
@@ -286,14 +271,8 @@ def _not_stated(table: PublishedTable) -> Iterator[Fault]:
 
 def _ignored(table: PublishedTable) -> Iterator[Fault]:
     if table.ignored:
-        yield _fault(
-            FaultCode.COLUMNS_IGNORED,
-            None,
-            columns=table.ignored,
-            of_groups=any(
-                role_of(header) not in (None, ColumnRole.RATIO) for header in table.ignored
-            ),
-        )
+        of_groups = any(role_of(each) not in (None, ColumnRole.RATIO) for each in table.ignored)
+        yield _fault(FaultCode.COLUMNS_IGNORED, None, columns=table.ignored, of_groups=of_groups)
 
 
 def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
@@ -315,15 +294,8 @@ def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
         return
     assert best.rate_range is not None
     if not _large(table, reference, min_share):
-        assert reference.n is not None
-        yield _fault(
-            FaultCode.REFERENCE_IS_SMALL,
-            reference,
-            n=reference.n.value,
-            share=reference.n.value / (table.people or 1),
-            all_stated=table.all_people_stated,
-            other=best.name,
-        )
+        people = _people(table, reference)
+        yield _fault(FaultCode.REFERENCE_IS_SMALL, reference, **people, other=best.name)
     elif best.rate_range[0] > reference.rate_range[1]:
         yield _fault(
             FaultCode.HIGHER_RATE if best.n is None else FaultCode.REFERENCE_NOT_HIGHEST,
@@ -441,29 +413,22 @@ def _ratio(row: PublishedRow, reference: PublishedRow) -> list[tuple[Fraction, F
                 found.append((printed, printed))
         return found
     return [
-        ((low(row)) / high(reference), high(row) / low(reference))
-        for low, high in ((_rounded_low, _rounded_high), (_cut_low, _cut_high))
-        if low(reference) > 0
+        (_own(row, low) / _own(reference, high), _own(row, high) / _own(reference, low))
+        for low, high in (_ROUNDED, _CUT_OFF)
+        if _own(reference, low) > 0
     ]
 
 
-def _rounded_low(row: PublishedRow) -> Fraction:
-    return _own(row, lambda rate: max(rate.low, Fraction(0)))
+_End: TypeAlias = Callable[[Printed], Fraction]
+_ROUNDED: tuple[_End, _End] = (
+    lambda rate: max(rate.low, Fraction(0)),
+    lambda rate: rate.exact + rate.margin,
+)
+_CUT_OFF: tuple[_End, _End] = (lambda rate: rate.exact, lambda rate: rate.high)
+"""The least and the greatest rate that is printed so, where it is rounded, or cut off."""
 
 
-def _rounded_high(row: PublishedRow) -> Fraction:
-    return _own(row, lambda rate: rate.exact + rate.margin)
-
-
-def _cut_low(row: PublishedRow) -> Fraction:
-    return _own(row, lambda rate: rate.exact)
-
-
-def _cut_high(row: PublishedRow) -> Fraction:
-    return _own(row, lambda rate: rate.high)
-
-
-def _own(row: PublishedRow, of: Callable[[Printed], Fraction]) -> Fraction:
+def _own(row: PublishedRow, of: _End) -> Fraction:
     """Return the rate of the counts, else an end of the printed one."""
     if row.share is not None:
         return row.share
@@ -495,13 +460,7 @@ def _omitted(table: PublishedTable, min_share: float) -> Iterator[Fault]:
             yield _fault(FaultCode.NUMBERS_MISSING, row, columns=tuple(missing))
         without = has_ratios and row.ratio is None and row is not reference
         if without and not _is_ratio_withheld(row) and row.n and _large(table, row, min_share):
-            yield _fault(
-                FaultCode.RATIO_MISSING,
-                row,
-                n=row.n.value,
-                share=row.n.value / (table.people or 1),
-                all_stated=table.all_people_stated,
-            )
+            yield _fault(FaultCode.RATIO_MISSING, row, **_people(table, row))
     if len(table.dimensions) > 1:
         yield from _missing_combinations(table)
     if not table.of(RowKind.UNKNOWN) and (table.noted_unknown is None or table.unread_notes):
