@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, TypeAlias
@@ -109,9 +109,14 @@ def _flat(fields: Mapping[str, Any]) -> Row:
     return found
 
 
-def estimates_of(report: Report) -> FlatTable:
-    """Return a row for every estimate."""
-    return _table(ESTIMATES, (_flat(to_dict(each)) for each in report.estimates))
+def _of_records(name: str, columns: tuple[str, ...]) -> Callable[[Report], FlatTable]:
+    """Return what makes a table of a report, with a row for every record that it has of a name."""
+    return lambda report: _table(columns, map(_flat, map(to_dict, getattr(report, name))))
+
+
+estimates_of = _of_records("estimates", ESTIMATES)
+verdicts_of = _of_records("verdicts", VERDICTS)
+pairs_of = _of_records("pairs", PAIRS)
 
 
 def groups_of(report: Report) -> FlatTable:
@@ -128,16 +133,6 @@ def _rates(report: Report) -> Iterator[Row]:
             yield own | _flat(rate) | {"rate": name}
         if not rates:
             yield own
-
-
-def verdicts_of(report: Report) -> FlatTable:
-    """Return a row for every verdict."""
-    return _table(VERDICTS, (_flat(to_dict(each)) for each in report.verdicts))
-
-
-def pairs_of(report: Report) -> FlatTable:
-    """Return a row for every pair of groups in a rate."""
-    return _table(PAIRS, (_flat(to_dict(each)) for each in report.pairs))
 
 
 def findings_of(report: Report) -> FlatTable:
