@@ -617,21 +617,8 @@ def _table(
     return FlatTable((*_OF_GAP, *columns), tuple(rows), frozenset((*_TEXTS, *names)))
 
 
-def parts_of(found: Decomposition) -> FlatTable:
-    """Return a row for every part of every gap."""
-    return _table(found, GapPart, lambda gap: gap.parts)
-
-
-def strata_of(found: Decomposition) -> FlatTable:
-    """Return a row for every stratum of every gap."""
-    return _table(found, StratumGap, lambda gap: gap.strata)
-
-
-def adjusted_of(found: Decomposition) -> FlatTable:
-    """Return a row for every regression of every gap."""
-    return _table(found, AdjustedGap, lambda gap: gap.adjusted)
-
-
-def review_of(found: Decomposition) -> FlatTable:
-    """Return the cells to review of every gap, those with most pairs of people first."""
-    return _table(found, ReviewCell, lambda gap: gap.review)
+parts_of = partial(_table, kind=GapPart, records=lambda gap: gap.parts)
+strata_of = partial(_table, kind=StratumGap, records=lambda gap: gap.strata)
+adjusted_of = partial(_table, kind=AdjustedGap, records=lambda gap: gap.adjusted)
+review_of = partial(_table, kind=ReviewCell, records=lambda gap: gap.review)
+"""Return a row for every part, stratum, regression and cell to review of every gap."""
