@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path, PurePath
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import (
     BaseModel,
@@ -35,16 +35,6 @@ from fairgauge.errors import DataError, Problem, SpecError, nearest, quote
 NOT_JSON = "Unable to load analysis configuration as JSON."
 NOT_VALID = "Analysis configuration schema validation error."
 _EXPLAIN = ("shap", "pdp", "asymmetric_shapley_value")
-_CLOUD = (
-    "endpoint_name",
-    "endpoint_name_prefix",
-    "model_name",
-    "target_model",
-    "instance_type",
-    "initial_instance_count",
-    "accelerator_type",
-    "custom_attributes",
-)
 CAPTURED = "application/sagemakercapturejson"
 _JSON_TYPES = ("application/jsonlines", "application/json")
 _STAGES = {
@@ -76,33 +66,13 @@ NameOrIndex = StrictStr | StrictInt
 NamesOrIndices = Annotated[list[NameOrIndex], BeforeValidator(_listed)]
 Number = Annotated[StrictInt | StrictFloat, BeforeValidator(lambda v: v)]
 TypeWord = Literal["categorical", "continuous"]
-DatasetType = Annotated[
-    Literal[
-        "text/csv",
-        "application/jsonlines",
-        "application/json",
-        "application/x-parquet",
-        "application/parquet",
-        "application/x-image",
-        "application/sagemakercapturejson",
-    ],
-    BeforeValidator(_lowered),
-]
-ContentType = Annotated[
-    Literal[
-        "text/csv",
-        "application/jsonlines",
-        "application/json",
-        "image/jpeg",
-        "image/jpg",
-        "image/png",
-        "application/x-npy",
-    ],
-    BeforeValidator(_lowered),
-]
-AcceptType = Annotated[
-    Literal["text/csv", "application/jsonlines", "application/json"], BeforeValidator(_lowered)
-]
+_Text = Literal["text/csv", "application/jsonlines", "application/json"]
+_Parquet = Literal["application/x-parquet", "application/parquet"]
+_Image = Literal["image/jpeg", "image/jpg", "image/png", "application/x-npy"]
+_Other = Literal["application/x-image", "application/sagemakercapturejson"]
+DatasetType = Annotated[Literal[_Text, _Parquet, _Other], BeforeValidator(_lowered)]
+ContentType = Annotated[Literal[_Text, _Image], BeforeValidator(_lowered)]
+AcceptType = Annotated[_Text, BeforeValidator(_lowered)]
 
 
 class _Part(BaseModel):
@@ -154,8 +124,8 @@ class Methods(_Part):
     asymmetric_shapley_value: object = None
 
 
-class Predictor(_Part):
-    """How a model is asked, and how its answers are read."""
+class _CloudModel(_Part):
+    """Where the service has a model, and what runs it."""
 
     endpoint_name: StrictStr | None = None
     endpoint_name_prefix: StrictStr | None = None
@@ -165,6 +135,11 @@ class Predictor(_Part):
     initial_instance_count: StrictInt | None = None
     accelerator_type: StrictStr | None = None
     custom_attributes: StrictStr | None = None
+
+
+class Predictor(_CloudModel):
+    """How a model is asked, and how its answers are read."""
+
     content_type: ContentType | None = None
     accept_type: AcceptType | None = None
     label: NameOrIndex | None = None
@@ -222,14 +197,10 @@ class AnalysisConfig(_Part):
     @property
     def stages(self) -> dict[str, list[str]]:
         """Return the metrics asked for in each stage, in the order of results."""
-        found = {
-            "pre_training_bias": self.methods.pre_training_bias,
-            "post_training_bias": self.methods.post_training_bias,
-        }
         return {
             stage: _asked_metrics(stage, bias.methods)
-            for stage, bias in found.items()
-            if bias is not None
+            for stage in _STAGES
+            if (bias := getattr(self.methods, stage)) is not None
         }
 
 
@@ -464,7 +435,7 @@ def _predictor(config: AnalysisConfig, has_model: bool) -> Iterator[Problem]:
     predictor = config.predictor
     if predictor is None:
         return
-    if predictor.content_type in ("image/jpeg", "image/jpg", "image/png", "application/x-npy"):
+    if predictor.content_type in get_args(_Image):
         yield Problem("predictor.content_type", "is for images, which have no bias metrics")
     template = predictor.content_template
     if isinstance(template, str) and not any(f"${k}" in template for k in _PLACES):
@@ -487,7 +458,9 @@ def _notices(config: AnalysisConfig) -> list[str]:
     if explained:
         found.append(f"methods.{', methods.'.join(explained)}: explanations are out of scope")
     if config.predictor is not None:
-        cloud = [name for name in _CLOUD if getattr(config.predictor, name) is not None]
+        cloud = [
+            name for name in _CloudModel.model_fields if getattr(config.predictor, name) is not None
+        ]
         if cloud:
             names = ", ".join(f"predictor.{name}" for name in cloud)
             found.append(f"{names}: only concern the cloud and are ignored")
