@@ -390,6 +390,52 @@ class Change:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class SortedChanges:
+    """The changes of a comparison, sorted.
+
+    Attributes
+    ----------
+    further, closer : what moved statistically significantly.
+    changed : what changed statistically significantly, and is neither significantly.
+    moved : what moved otherwise, and was tested.
+    untested : what moved, and could not be tested.
+    undefined : what has a value in one report only.
+    stayed : what did not change.
+    mirrored : what is the mirror image of the change of another group.
+    """
+
+    further: tuple[Change, ...]
+    closer: tuple[Change, ...]
+    changed: tuple[Change, ...]
+    moved: tuple[Change, ...]
+    untested: tuple[Change, ...]
+    undefined: tuple[Change, ...]
+    stayed: tuple[Change, ...]
+    mirrored: tuple[Change, ...]
+
+
+def sort_changes(comparison: Comparison) -> SortedChanges:
+    """Sort the changes; of two groups that mirror each other, the smaller one stands for both."""
+    kept = [each for each in comparison.changes if each.mirror_of is None]
+    valued = [each for each in kept if each.change is not None]
+    refused = comparison.refused is not None  # which states for all that nothing was tested
+    return SortedChanges(
+        further=tuple(e for e in valued if e.significant and e.direction is Direction.FURTHER),
+        closer=tuple(e for e in valued if e.significant and e.direction is Direction.CLOSER),
+        changed=tuple(e for e in valued if e.changed and not e.significant),
+        moved=tuple(
+            e
+            for e in valued
+            if e.moved and not (e.significant or e.changed or (e.untested and not refused))
+        ),
+        untested=tuple(e for e in valued if e.untested and not refused),
+        undefined=tuple(e for e in kept if e.change is None and e.moved),
+        stayed=tuple(each for each in kept if not each.moved),
+        mirrored=tuple(each for each in comparison.changes if each.mirror_of is not None),
+    )
+
+
 Subject: TypeAlias = tuple[str, str | None, str | None]
 """The metric, the feature, and the group; no group where the metric is of all groups."""
 

@@ -29,11 +29,11 @@ from fairgauge.measure.compare_reports import changes, turned
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import render
 from fairgauge.render._document_tree import Chart, Unit
-from fairgauge.render.documents.comparison_document import comparison_document, sort_changes
+from fairgauge.render.documents.comparison_document import comparison_document
 from fairgauge.render.words.display_names import width
 from fairgauge.render.words.metric_words import unit
 from fairgauge.render.words.numbers import points
-from fairgauge.results.comparison import Comparison
+from fairgauge.results.comparison import Comparison, sort_changes
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.scopes import OVERALL, POOLED, Interval, Reference, stratum
 from fairgauge.stats.contrasts import mover_difference, newcombe

@@ -22,7 +22,7 @@ from fairgauge.render.words.question_sentences import counts_people
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.verdict_sentences import outcome_word
 from fairgauge.results.brief import Brief, Sentence
-from fairgauge.results.comparison import Change, Comparison, Origin
+from fairgauge.results.comparison import Comparison, Origin, sort_changes
 
 _NEEDED = ("label", "prediction", "score", "weight", "count")
 _MANY = 0.01
@@ -96,7 +96,7 @@ def _headline(comparison: Comparison, found: list[FoundChange]) -> Sentence:
     if comparison.refused is not None:
         text = "Differences changed; whether by more than sampling variation cannot be tested"
         return Sentence(text, ("refused",))
-    untested = len(_untested(comparison))
+    untested = len(sort_changes(comparison).untested)
     tested = sum(each.moved and each.p_adjusted is not None for each in comparison.changes)
     if untested and not tested:
         text = "Differences changed; no change could be tested"
@@ -106,13 +106,6 @@ def _headline(comparison: Comparison, found: list[FoundChange]) -> Sentence:
         text = "No difference that could be tested changed statistically significantly"
         text += f"; {untested:,} could not be tested"
     return Sentence(text, ("changes",))
-
-
-def _untested(comparison: Comparison) -> list[Change]:
-    """Return the changes that could not be tested, though others could."""
-    if comparison.refused is not None:
-        return []
-    return [each for each in comparison.changes if each.mirror_of is None and each.untested]
 
 
 def _verdict(comparison: Comparison) -> Iterator[Sentence]:
@@ -185,16 +178,9 @@ def _found(comparison: Comparison, found: list[FoundChange]) -> Iterator[Sentenc
 
 def _numbers(comparison: Comparison) -> str:
     """Return in a sentence how many disparities went where."""
-    kept = [each for each in comparison.changes if each.mirror_of is None]
-    valued = [each for each in kept if each.change is not None]
-    went = {
-        direction: sum(each.significant and each.direction is direction for each in valued)
-        for direction in (Direction.FURTHER, Direction.CLOSER)
-    }
-    otherwise = sum(each.changed and not each.significant for each in valued)
-    moved = [each for each in valued if each.moved and not each.significant and not each.changed]
+    changes = sort_changes(comparison)
     if comparison.refused:
-        directions = [each.direction for each in moved]
+        directions = [each.direction for each in changes.moved]
         counts = [
             (directions.count(Direction.FURTHER), "became larger"),
             (directions.count(Direction.CLOSER), "became smaller"),
@@ -203,16 +189,18 @@ def _numbers(comparison: Comparison) -> str:
         ]
     else:
         counts = [
-            (went[Direction.FURTHER], "became statistically significantly larger"),
-            (went[Direction.CLOSER], "became statistically significantly smaller"),
-            (otherwise, "changed statistically significantly, not shown to be larger or smaller"),
-            (len(moved) - len(_untested(comparison)), "changed, not statistically significantly"),
-            (len(_untested(comparison)), "changed, not tested"),
+            (len(changes.further), "became statistically significantly larger"),
+            (len(changes.closer), "became statistically significantly smaller"),
+            (
+                len(changes.changed),
+                "changed statistically significantly, not shown to be larger or smaller",
+            ),
+            (len(changes.moved), "changed, not statistically significantly"),
+            (len(changes.untested), "changed, not tested"),
         ]
-    one_sided = sum(each.change is None and each.moved for each in kept)
     counts += [
-        (one_sided, "with a value in one report only"),
-        (sum(not each.moved for each in kept), "unchanged"),
+        (len(changes.undefined), "with a value in one report only"),
+        (len(changes.stayed), "unchanged"),
     ]
     (first, words), *others = [each for each in counts if each[0]]
     parts = [f"{first:,} {plural(first, 'difference', 'differences')} between groups {words}"]

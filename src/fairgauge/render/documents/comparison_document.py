@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.comparisons import Metric, is_of_all_groups
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import ClassKind, Direction, Outcome, Status, Turn, Uncounted
+from fairgauge.enums import ClassKind, Outcome, Status, Turn, Uncounted
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import ReasonCode
@@ -42,7 +41,7 @@ from fairgauge.render.words.metric_words import (
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.rule_words import written_rule_words
 from fairgauge.render.words.verdict_sentences import describe_evidence, outcome_word
-from fairgauge.results.comparison import Alone, Change, Comparison, VerdictChange
+from fairgauge.results.comparison import Alone, Change, Comparison, VerdictChange, sort_changes
 from fairgauge.results.estimates import Estimate
 
 _LONGEST = 500
@@ -92,53 +91,6 @@ def comparison_document(comparison: Comparison, *, full: bool = True) -> tree.Do
         tone=_TONES[comparison.turn],
         sections=sections,
         file_name="comparison",
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class SortedChanges:
-    """The changes of a comparison, sorted.
-
-    Attributes
-    ----------
-    further, closer : what moved statistically significantly.
-    changed : what changed statistically significantly, and is neither significantly.
-    moved : what moved otherwise, and was tested.
-    untested : what moved, and could not be tested.
-    undefined : what has a value in one report only.
-    stayed : what did not change.
-    mirrored : groups that are excluded because another group mirrors them.
-    """
-
-    further: tuple[Change, ...]
-    closer: tuple[Change, ...]
-    changed: tuple[Change, ...]
-    moved: tuple[Change, ...]
-    untested: tuple[Change, ...]
-    undefined: tuple[Change, ...]
-    stayed: tuple[Change, ...]
-    mirrored: tuple[str, ...]
-
-
-def sort_changes(comparison: Comparison) -> SortedChanges:
-    """Sort the changes; of two groups that mirror each other, the smaller one stands for both."""
-    kept = [each for each in comparison.changes if each.mirror_of is None]
-    mirrored = [each.group for each in comparison.changes if each.mirror_of is not None]
-    valued = [each for each in kept if each.change is not None]
-    refused = comparison.refused is not None  # which states for all that nothing was tested
-    return SortedChanges(
-        further=tuple(e for e in valued if e.significant and e.direction is Direction.FURTHER),
-        closer=tuple(e for e in valued if e.significant and e.direction is Direction.CLOSER),
-        changed=tuple(e for e in valued if e.changed and not e.significant),
-        moved=tuple(
-            e
-            for e in valued
-            if e.moved and not (e.significant or e.changed or (e.untested and not refused))
-        ),
-        untested=tuple(e for e in valued if e.untested and not refused),
-        undefined=tuple(e for e in kept if e.change is None and e.moved),
-        stayed=tuple(each for each in kept if not each.moved),
-        mirrored=tuple(dict.fromkeys(map(called, filter(None, mirrored)))),
     )
 
 
@@ -214,8 +166,9 @@ def _disparities(comparison: Comparison) -> Iterator[tree.Block]:
     changes = sort_changes(comparison)
     if not comparison.changes:
         return
-    if changes.mirrored:
-        names = numbers.listing(changes.mirrored[:_MOST_NAMED])
+    mirrored = list(dict.fromkeys(called(e.group) for e in changes.mirrored if e.group))
+    if mirrored:
+        names = numbers.listing(mirrored[:_MOST_NAMED])
         yield tree.Paragraph(
             f"Excluded, because the other group mirrors it: {names}.", tree.Tone.SOFT
         )
