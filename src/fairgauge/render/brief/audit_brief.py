@@ -55,8 +55,7 @@ from fairgauge.render.brief._vocabulary import (
 )
 from fairgauge.render.words.command_line import command_decomposing
 from fairgauge.render.words.display_names import called, capitalised
-from fairgauge.render.words.metric_words import compared_rate, signed, with_unit
-from fairgauge.render.words.metric_words import unit as unit_of
+from fairgauge.render.words.metric_words import compared_rate, metric_value
 from fairgauge.render.words.numbers import count, listing, numbered, percent, plural
 from fairgauge.render.words.question_sentences import (
     can_decompose,
@@ -776,9 +775,7 @@ def _both_estimates(report: Report, explained: list[Estimate]) -> str | None:
         return None
     at = first.metric, first.feature, first.group, first.class_scope, first.threshold
     made = {
-        each.estimator: with_unit(
-            each.value, unit_of(first.definition), sign=signed(first.definition)
-        )
+        each.estimator: metric_value(first.definition, each.value)
         for each in report.estimators
         if (each.metric, each.feature, each.group, each.class_scope, each.threshold) == at
     }

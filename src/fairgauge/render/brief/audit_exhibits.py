@@ -30,14 +30,10 @@ from fairgauge.render.brief._rules_in_words import (
     rule_text,
     shares_of,
 )
-from fairgauge.render.brief._stated_findings import (
-    StatedFinding,
-    disparities_of,
-    led_by,
-)
+from fairgauge.render.brief._stated_findings import StatedFinding, disparities_of, led_by
 from fairgauge.render.brief._vocabulary import Vocabulary, group_value, some
 from fairgauge.render.words.display_names import called, capitalised
-from fairgauge.render.words.metric_words import drawn_value, neutral, shown, signed, unit
+from fairgauge.render.words.metric_words import drawn_value, metric_number, neutral, unit
 from fairgauge.render.words.numbers import listing
 from fairgauge.render.words.verdict_sentences import describe_place
 from fairgauge.results.disadvantage import adverse_sign
@@ -165,9 +161,8 @@ def _part_title(report: Report, words: Vocabulary, verdicts: Sequence[Verdict]) 
 def _cell(report: Report, words: Vocabulary, verdict: Verdict | None) -> GridCell | None:
     if verdict is None:
         return None
-    kind, sign = unit(verdict.definition), signed(verdict.definition)
     low, high = verdict.interval or (None, None)
-    value = "-" if verdict.value is None else shown(verdict.value, kind, sign=sign)
+    value = metric_number(verdict.definition, verdict.value)
     shares = shares_of(report, words, verdict)
     found = shares.counts if shares is not None else None
     counts = value

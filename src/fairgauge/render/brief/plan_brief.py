@@ -10,7 +10,7 @@ from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.render.brief._next_steps import analyst, owner, supplier
 from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.words.display_names import called, capitalised
-from fairgauge.render.words.metric_words import compared_rate, signed, unit, with_unit
+from fairgauge.render.words.metric_words import compared_rate, metric_value
 from fairgauge.render.words.numbers import amount, count, listing, plural
 from fairgauge.render.words.rule_words import written_rule_words
 from fairgauge.results.brief import Brief, Sentence
@@ -173,7 +173,7 @@ def _people_to_ask(planned: Planned) -> Iterator[Sentence]:
         parts = []
         for each in several:
             people = _people(each.self_reports, each.answered)
-            value = with_unit(each.expected, unit(each.definition), sign=signed(each.definition))
+            value = metric_value(each.definition, each.expected)
             parts.append(f"{people} {_EXPECTS[each.expects]} ({value})")
         rule = written_rule_words(first.rule, first.definition)
         at = "" if first.threshold is None else f", threshold {first.threshold:g}"

@@ -31,12 +31,11 @@ from fairgauge.render.words.change_words import ARROW, describe_rate_shift
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import (
     compared_rate,
+    metric_ci,
+    metric_value,
     metric_words,
     shown,
-    shown_range,
-    signed,
     unit,
-    with_unit,
 )
 from fairgauge.render.words.numbers import count, listing, plural
 from fairgauge.render.words.threshold_sentences import (
@@ -60,11 +59,7 @@ from fairgauge.render.words.threshold_sentences import (
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.disparities import is_ratio
 from fairgauge.results.model_comparison import DisparityChange, RateChange
-from fairgauge.results.threshold_choice import (
-    OperatingPoint,
-    ThresholdChoice,
-    ThresholdEffect,
-)
+from fairgauge.results.threshold_choice import OperatingPoint, ThresholdChoice, ThresholdEffect
 
 _MOST_FEATURES, _MOST_STEPS, _MOST_DRAWN = 3, 3, 8
 _SEPARATE = {
@@ -448,19 +443,12 @@ class _ThresholdsBrief:
     def _at(self, point: OperatingPoint) -> str:
         """Return the metric of the goal at a threshold, of the group that decides."""
         goal = parse_rule(self.choice.goal)
-        kind, sign = unit(goal.row), signed(goal.row)
-        value = with_unit(point.disparity, kind, sign=sign)
+        value = metric_value(goal.row, point.disparity)
         group = self.words.group(self.of.feature, point.group)
         text = f"At {point.threshold:g} the {metric_words(goal.row)} of {group} is {value}"
         if point.disparity_interval is None:
             return f"{text}."
-        low, high, level = (
-            point.disparity_interval.low,
-            point.disparity_interval.high,
-            point.disparity_interval.level,
-        )
-        ends = shown_range(low, high, kind, sign=sign)
-        return f"{text} ({100 * level:.4g}% CI {ends})."
+        return f"{text} ({metric_ci(goal.row, point.disparity_interval)})."
 
     def certainty(self) -> Iterator[Sentence]:
         """Yield the interval that decides, and how the threshold was chosen."""

@@ -26,6 +26,7 @@ from fairgauge.render.words.metric_words import (
     holds_with_others,
     marked,
     metric_heading,
+    metric_range,
     metric_words,
     neutral,
     published_value,
@@ -190,10 +191,8 @@ def chart_row(each: Estimate, label: str, *, emphasis: bool = False) -> tree.Cha
     below = [_probability(each)]
     if each.status is Status.TOO_FEW:
         below.append(why_insufficient(each.reason))
-    kind_of, sign = unit(each.definition), signed(each.definition)
-    ends = shown_range(each.low, each.high, kind_of, sign=sign)
-    pp = unit_name(kind_of)
-    text = estimate_value(each) + pp
+    ends = metric_range(each.definition, each.low, each.high)
+    text = estimate_value(each) + unit_name(unit(each.definition))
     return tree.ChartRow(
         label,
         _mark(each),
@@ -241,7 +240,7 @@ def _probability(each: Estimate) -> str:
 
 
 def _range_of(each: Estimate) -> str:
-    ends = shown_range(each.low, each.high, unit(each.definition), sign=signed(each.definition))
+    ends = metric_range(each.definition, each.low, each.high)
     return f"({ends})" if ends else ""
 
 

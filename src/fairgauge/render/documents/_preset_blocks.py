@@ -20,13 +20,12 @@ from fairgauge.render.words.display_names import called
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import (
     compared_rate,
+    metric_range,
     metric_words,
     published_range,
     published_value,
     rate_heading,
     rate_text,
-    shown_range,
-    signed,
     unit,
 )
 from fairgauge.render.words.numbers import count, listing, minus, numbered, percent, plural
@@ -348,14 +347,14 @@ def _compared(estimate: Estimate | None, *, together: bool) -> tree.Cell:
     if estimate is None or estimate.value is None:
         reason = estimate.reason if estimate is not None else None
         return tree.Cell("-", below=f"({describe_reason(reason)})" if reason else "")
-    kind, sign = unit(estimate.definition), signed(estimate.definition)
     below = ""
     if estimate.status is Status.TOO_FEW and estimate.reason is not None:
         below = f"({describe_reason(estimate.reason)})"
     elif interval := estimate.simultaneous if together else estimate.interval:
         low, high = interval
-        ratio = kind is tree.Unit.RATIO
-        ends = published_range(low, high) if ratio else shown_range(low, high, kind, sign=sign)
+        ends = metric_range(estimate.definition, low, high)
+        if unit(estimate.definition) is tree.Unit.RATIO:
+            ends = published_range(low, high)
         below = f"({ends})"
     return tree.Cell(published_value(estimate), below=below)
 

@@ -22,11 +22,10 @@ from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.glossary import metric_link
 from fairgauge.render.words.metric_words import (
     drawn_value,
+    metric_number,
+    metric_range,
     metric_words,
     neutral,
-    shown,
-    shown_range,
-    signed,
     unit,
     unit_name,
 )
@@ -205,14 +204,14 @@ def _held(verdict: Verdict) -> str:
     """Return the value that a rule was held against, with its interval; a dash without one."""
     if verdict.value is None and verdict.interval is None:
         return "-"
-    kind, sign, limits = unit(verdict.definition), signed(verdict.definition), limits_of(verdict)
+    metric, limits = verdict.definition, limits_of(verdict)
     parts = []
     if verdict.value is not None:
-        parts.append(shown(verdict.value, kind, sign=sign, limits=limits) + unit_name(kind))
+        parts.append(metric_number(metric, verdict.value, limits) + unit_name(unit(metric)))
     if verdict.interval is not None:
         low, high = verdict.interval
-        ends = shown_range(low, high, kind, sign=sign, limits=limits)
-        parts.append(f"CI {ends}{'' if parts else unit_name(kind)}")
+        ends = metric_range(metric, low, high, limits)
+        parts.append(f"CI {ends}{'' if parts else unit_name(unit(metric))}")
     return ", ".join(parts)
 
 

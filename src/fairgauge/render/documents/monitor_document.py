@@ -13,7 +13,7 @@ from fairgauge.render.brief.monitor_brief import drawn_caption, vocabulary_of
 from fairgauge.render.documents._document_parts import TONES, document_of, listed, record_blocks
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised
-from fairgauge.render.words.metric_words import metric_words, shown, shown_range, signed, unit
+from fairgauge.render.words.metric_words import metric_number, metric_range, metric_words, unit
 from fairgauge.render.words.monitor_sentences import (
     describe_baseline,
     describe_insufficient,
@@ -219,12 +219,11 @@ def _overview(report: MonitorReport) -> tree.Table:
 
 
 def _row(each: MonitoredComparison) -> tuple[tree.Cell, ...]:
-    kind, sign = unit(each.definition), signed(each.definition)
     value, ends = "-", ""
     last = each.points[-1] if each.points else None
     if last is not None and last.value is not None:
-        value = shown(last.value, kind, sign=sign)
-        ends = shown_range(last.low, last.high, kind, sign=sign)
+        value = metric_number(each.definition, last.value)
+        ends = metric_range(each.definition, last.low, last.high)
     elif last is not None:
         value = "waits for labels" if last.waits else "undefined"
     approximate = each.detector is Detector.ALPHA_SPENDING

@@ -14,20 +14,17 @@ from fairgauge.render.documents._document_parts import TONES, document_of, liste
 from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
 from fairgauge.render.words import numbers
 from fairgauge.render.words import threshold_sentences as words
-from fairgauge.render.words.change_words import (
-    describe_disparity_shift,
-    describe_rate_shift,
-)
+from fairgauge.render.words.change_words import describe_disparity_shift, describe_rate_shift
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.estimate_sentences import versus
 from fairgauge.render.words.metric_words import (
+    metric_number,
+    metric_range,
     metric_value,
     metric_words,
     neutral,
     rate_text,
-    shown,
     shown_range,
-    signed,
     unit,
 )
 from fairgauge.render.words.rule_words import written_rule_words
@@ -313,10 +310,9 @@ def _share(rate: Statistic, value: float | None, interval: Interval | None) -> s
 
 def _disparity(goal: Rule, each: OperatingPoint) -> str:
     """Return the metric of the goal with its interval, on their own sides of its limits."""
-    kind, sign = unit(goal.row), signed(goal.row)
     limits = tuple(filter(math.isfinite, (goal.low, goal.high)))
-    text = shown(each.disparity, kind, sign=sign, limits=limits)
+    text = metric_number(goal.row, each.disparity, limits)
     if each.disparity_interval is None:
         return text
     low, high = each.disparity_interval
-    return f"{text} ({shown_range(low, high, kind, sign=sign, limits=limits)})"
+    return f"{text} ({metric_range(goal.row, low, high, limits)})"

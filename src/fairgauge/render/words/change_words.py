@@ -12,9 +12,9 @@ from fairgauge.render.words.display_names import called
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import (
     ci_words,
+    metric_number,
     rate_text,
     shown,
-    signed,
     unit,
     unit_name,
     with_unit,
@@ -118,14 +118,12 @@ def describe_rate_shift(each: RateChange) -> str:
 
 def describe_disparity(metric: Metric, value: float | None) -> str:
     """Return a disparity with its unit: ``−17.2 pp``."""
-    kind = unit(metric)
-    return f"{shown(value, kind, sign=signed(metric))}{unit_name(kind)}"
+    return f"{metric_number(metric, value)}{unit_name(unit(metric))}"
 
 
 def before_after(one: DisparityChange) -> str:
     """Return a disparity before and after, without its unit: ``−17.2 → −6.3``."""
-    kind, sign = unit(one.definition), signed(one.definition)
-    return f" {ARROW} ".join(shown(value, kind, sign=sign) for value in (one.old, one.new))
+    return f" {ARROW} ".join(metric_number(one.definition, value) for value in (one.old, one.new))
 
 
 def describe_disparity_shift(one: DisparityChange) -> str:

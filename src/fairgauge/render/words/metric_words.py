@@ -315,11 +315,10 @@ def estimate_value(each: Estimate) -> str:
 
     Of what has a range alone it is this range.
     """
-    kind = unit(each.definition)
     if each.value is None and each.interval is not None:
-        return shown_range(each.low, each.high, kind, sign=signed(each.definition))
-    beside = excluded(each.low, each.high, kind)
-    return shown(each.value, kind, sign=signed(each.definition), limits=beside)
+        return metric_range(each.definition, each.low, each.high)
+    beside = excluded(each.low, each.high, unit(each.definition))
+    return metric_number(each.definition, each.value, beside)
 
 
 def unit_name(kind: Unit) -> str:
@@ -339,6 +338,23 @@ def with_unit(value: float | None, kind: Unit, *, sign: bool = False) -> str:
 def metric_value(metric: Metric | Statistic, value: float | None) -> str:
     """Write a value of a metric with its unit, and its sign where it has one: ``−17.2 pp``."""
     return with_unit(value, unit(metric), sign=signed(metric))
+
+
+def metric_number(
+    metric: Metric | Statistic, value: float | None, limits: Collection[float] = ()
+) -> str:
+    """Write a value of a metric without its unit, with its sign where it has one: ``−17.2``."""
+    return shown(value, unit(metric), sign=signed(metric), limits=limits)
+
+
+def metric_range(
+    metric: Metric | Statistic,
+    low: float | None,
+    high: float | None,
+    limits: Collection[float] = (),
+) -> str:
+    """Write a confidence interval of a metric without its unit: ``−19.6 to −14.3``."""
+    return shown_range(low, high, unit(metric), sign=signed(metric), limits=limits)
 
 
 def metric_ci(metric: Metric | Statistic, interval: Interval | None) -> str:

@@ -11,9 +11,10 @@ from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised, group_called
 from fairgauge.render.words.metric_words import (
     compared_rate,
+    metric_number,
+    metric_range,
     metric_words,
     shown,
-    shown_range,
     signed,
     unit,
     unit_name,
@@ -198,9 +199,9 @@ def _with_interval(
     each: MonitoredComparison,
     called_so: str = "",
 ) -> str:
-    kind, sign = unit(each.definition), signed(each.definition)
-    text = f"{shown(value, kind, sign=sign)}{unit_name(kind)}"
-    return text if low is None else f"{text} ({called_so}{shown_range(low, high, kind, sign=sign)})"
+    text = f"{metric_number(each.definition, value)}{unit_name(unit(each.definition))}"
+    ends = metric_range(each.definition, low, high)
+    return f"{text} ({called_so}{ends})" if ends else text
 
 
 def explain_evidence(each: MonitoredComparison) -> str:
@@ -288,12 +289,12 @@ def _outside(each: MonitoredComparison) -> str:
 
 def describe_baseline(each: MonitoredComparison, baseline: Baseline) -> str:
     """Describe a baseline, and what its uncertainty makes of the tolerated values."""
-    kind, sign = unit(each.definition), signed(each.definition)
-    ends = shown_range(baseline.low, baseline.high, kind, sign=sign)
+    value = metric_number(each.definition, baseline.value)
+    ends = metric_range(each.definition, baseline.low, baseline.high)
     sizes = f"n = {baseline.n_group:,}"
     sizes += f" and {baseline.n_reference:,}" if baseline.n_reference else ""
     return (
-        f"The baseline {called(baseline.source)} has {shown(baseline.value, kind, sign=sign)} "
+        f"The baseline {called(baseline.source)} has {value} "
         f"({sizes}) and is itself an estimate ({ends}); tolerated is {tolerated_words(each)}."
     )
 
@@ -334,8 +335,7 @@ def describe_outside(each: MonitoredComparison) -> str:
 
 
 def _value(each: MonitoredComparison, held: PooledPeriods) -> str:
-    kind = unit(each.definition)
-    return f"{shown(held.value, kind, sign=signed(each.definition))}{unit_name(kind)}"
+    return f"{metric_number(each.definition, held.value)}{unit_name(unit(each.definition))}"
 
 
 def _over(held: PooledPeriods) -> str:
@@ -375,8 +375,7 @@ def describe_now(
     when = f"{capitalised(_over(now))}, after the alarm, {what} is"
     if now.low is None or now.high is None:
         return f"{when} {'undefined' if now.value is None else _value(each, now)}."
-    kind, sign = unit(each.definition), signed(each.definition)
-    ends = f"95% CI {shown_range(now.low, now.high, kind, sign=sign)}"
+    ends = f"95% CI {metric_range(each.definition, now.low, now.high)}"
     text, outside = f"{when} {_value(each, now)} ({ends})", _outside(each)
     if stated is not None:
         text = f"{capitalised(_over(now))}, after the alarm, {stated} (95% CI)"

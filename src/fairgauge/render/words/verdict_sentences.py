@@ -13,10 +13,9 @@ from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
 from fairgauge.render.words.display_names import called, printable, shorten
 from fairgauge.render.words.estimate_sentences import assumption
 from fairgauge.render.words.metric_words import (
+    metric_number,
+    metric_range,
     metric_words,
-    shown,
-    shown_range,
-    signed,
     unit,
     unit_name,
 )
@@ -120,9 +119,8 @@ def _estimated(verdict: Verdict) -> str:
 
 def _shown(verdict: Verdict, value: float) -> str:
     """Return a number in the unit of the metric."""
-    kind = unit(verdict.definition)
-    pp = unit_name(kind)
-    return f"{shown(value, kind, sign=signed(verdict.definition), limits=limits_of(verdict))}{pp}"
+    text = metric_number(verdict.definition, value, limits_of(verdict))
+    return f"{text}{unit_name(unit(verdict.definition))}"
 
 
 def limits_of(verdict: Verdict) -> tuple[float, ...]:
@@ -152,15 +150,8 @@ def describe_place(verdict: Verdict) -> str:
 def _ends(verdict: Verdict) -> str:
     interval = verdict.interval
     assert interval is not None
-    kind = unit(verdict.definition)
-    ends = shown_range(
-        interval.low,
-        interval.high,
-        kind,
-        sign=signed(verdict.definition),
-        limits=limits_of(verdict),
-    )
-    pp = unit_name(kind)
+    ends = metric_range(verdict.definition, interval.low, interval.high, limits_of(verdict))
+    pp = unit_name(unit(verdict.definition))
     return f"{100 * interval.level:.4g}% CI ({ends}{pp})"
 
 
