@@ -25,15 +25,7 @@ from fairgauge.cube.quantile_cuts import (
     with_fewer_cuts,
 )
 from fairgauge.enums import DiagnosticCode, ReferenceRule, Role, Task
-from fairgauge.errors import (
-    CubeError,
-    DataError,
-    Problem,
-    TooManyValues,
-    listing,
-    quote,
-    refuse,
-)
+from fairgauge.errors import CubeError, DataError, Problem, TooManyValues, listing, quote, refuse
 from fairgauge.inference.missing_values import missing_outcomes, uncounted_rows
 from fairgauge.measure.decompose_gaps import decompose_gaps, with_other_intervals
 from fairgauge.measure.numbers_by_rows import adjusted_by_rows, adjusted_for_numbers

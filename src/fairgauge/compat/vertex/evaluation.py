@@ -17,13 +17,7 @@ import numpy as np
 from fairgauge.api.audit import audit
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.compat import IntervalOptions
-from fairgauge.compat._coded_column import (
-    CodedColumn,
-    Codes,
-    ColumnTable,
-    as_float,
-    from_values,
-)
+from fairgauge.compat._coded_column import CodedColumn, Codes, ColumnTable, as_float, from_values
 from fairgauge.compat._column_reading import DataType
 from fairgauge.compat._facet_counts import BinaryOutcome, Blocks, FacetQuestion, count_question
 from fairgauge.compat._service_texts import spelled

@@ -20,12 +20,7 @@ from fairgauge.render.words.command_line import NO_FILE, command_against, comman
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.writers.flat_rows import FlatTable
 from fairgauge.results.codec import to_dict
-from fairgauge.results.subgroup_search import (
-    FEW,
-    SearchQuestion,
-    Subgroup,
-    SubgroupSearch,
-)
+from fairgauge.results.subgroup_search import FEW, SearchQuestion, Subgroup, SubgroupSearch
 
 _MOST_CLAIMS = 200
 _MOST_UNDECIDED = 25
