@@ -119,6 +119,12 @@ class RateWords:
         return f"they {verb} {often}"
 
 
+def rate_words(words: Vocabulary, row: object) -> RateWords | None:
+    """Return the words of a rate; None where it has none, and of what is no rate of rows."""
+    rate = RateWords(words, row) if isinstance(row, Rate) else None
+    return rate if rate is not None and rate.known else None
+
+
 class ComparedShares:
     """A comparison of two groups in a share of rows, read from the side that is worse off.
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairgauge.catalogue.catalogue import RATES
-from fairgauge.catalogue.statistics import Rate
-from fairgauge.render.brief._compared_shares import RateWords
+from fairgauge.render.brief._compared_shares import rate_words
 from fairgauge.render.brief._vocabulary import Vocabulary
 
 
@@ -45,8 +44,6 @@ def _called(groups: Sequence[str], names: object) -> list[str]:
 
 def _says(rate: Mapping[str, Any], words: Vocabulary) -> str:
     for row in RATES:
-        if row.name == rate["name"] and isinstance(row, Rate):
-            of = RateWords(words, row)
-            if of.known:
-                return f"of {of.among(words.noun)}, {of.how_often}"
+        if row.name == rate["name"] and (of := rate_words(words, row)) is not None:
+            return f"of {of.among(words.noun)}, {of.how_often}"
     return str(rate["says"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fairgauge.catalogue.cells import FN, FP, TN, TP
-from fairgauge.catalogue.statistics import Rate, Statistic
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import (
     Better,
     CandidateVerdict,
@@ -25,7 +25,7 @@ from fairgauge.render.brief._changed_shares import (
     each_once,
     shares_of,
 )
-from fairgauge.render.brief._compared_shares import RateWords
+from fairgauge.render.brief._compared_shares import rate_words
 from fairgauge.render.brief._frequencies import DENOMINATORS, counted_changes, range_words
 from fairgauge.render.brief._next_steps import analyst, owner
 from fairgauge.render.brief._vocabulary import (
@@ -107,11 +107,6 @@ class _PlainTerms(Terms):
     def __init__(self, words: Vocabulary) -> None:
         self.words = words
 
-    def words_of(self, row: Statistic) -> RateWords | None:
-        """Return the words of a rate, None where it has none."""
-        rate = RateWords(self.words, row) if isinstance(row, Rate) else None
-        return rate if rate is not None and rate.known else None
-
     def rate(self, row: Statistic) -> str:
         often = self._how_often(row)
         return f"{row.title} ({often})" if often else row.title
@@ -121,7 +116,7 @@ class _PlainTerms(Terms):
         return f"{often} in each group" if often else super().own_rate(row)
 
     def _how_often(self, row: Statistic) -> str:
-        if (rate := self.words_of(row)) is None:
+        if (rate := rate_words(self.words, row)) is None:
             return ""
         if rate.event is None:
             return f"how often {rate.clause}"
@@ -371,7 +366,7 @@ class _ModelsBrief:
 
         None of a rate that counts none of its rows.
         """
-        rate = self.terms.words_of(one.definition)
+        rate = rate_words(self.words, one.definition)
         at_one = one.threshold is None and one.class_scope.is_single
         shares = shares_of(self.words, one)
         if rate is None or shares is None or interval is None or not at_one:

@@ -9,10 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import ReferenceRule
 from fairgauge.question.rules import limits_of
-from fairgauge.render.brief._compared_shares import RateWords
+from fairgauge.render.brief._compared_shares import rate_words
 from fairgauge.render.brief._frequencies import Share, common_counts, counted_changes, size_words
 from fairgauge.render.brief._next_steps import analyst, owner, reader, supplier
 from fairgauge.render.brief._rules_in_words import share_rule_in_words
@@ -122,8 +121,7 @@ class _Compared:
         self.each = each
         self.source: tuple[str, ...] = (f"comparisons[{report.comparisons.index(each)}]",)
         row = compared_rate(each.definition) or each.definition
-        known = RateWords(words, row) if isinstance(row, Rate) and each.class_ is None else None
-        self.rate = known if known is not None and known.known else None
+        self.rate = rate_words(words, row) if each.class_ is None else None
         self.subject = words.group(each.feature, each.group)
         others = report.spec.get("reference") == ReferenceRule.OTHERS
         other = other_of_two(each, report.comparisons)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fairgauge.catalogue.cells import FP, TP
-from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import Better, DiagnosticCode, Outcome, Status
 from fairgauge.question.rules import parse_rule
 from fairgauge.render._document_tree import Chart, ChartRow, Mark, Unit
@@ -15,7 +14,7 @@ from fairgauge.render.brief._changed_shares import (
     describe_change,
     shares_of,
 )
-from fairgauge.render.brief._compared_shares import RateWords
+from fairgauge.render.brief._compared_shares import RateWords, rate_words
 from fairgauge.render.brief._frequencies import counted_changes, frequencies
 from fairgauge.render.brief._next_steps import analyst, owner
 from fairgauge.render.brief._rules_in_words import share_rule_in_words
@@ -158,16 +157,11 @@ class _ThresholdsBrief:
     def _more(self, grown: RateChange) -> str:
         """Return which wrong decisions are more: "applicants who defaulted are approved more"..."""
         rises = (grown.change or 0.0) > 0
-        rate = self._words_of(grown.definition)
+        rate = rate_words(self.words, grown.definition)
         if rate is None or rate.event is None:
             return f"the {grown.definition.title} {'rises' if rises else 'falls'}"
         often = "more often" if rises else "less often"
         return f"{rate.among(self.words.noun)} {rate.event.happens} {often}"
-
-    def _words_of(self, row: object) -> RateWords | None:
-        """Return the words of a rate, None where there are none."""
-        rate = RateWords(self.words, row) if isinstance(row, Rate) else None
-        return rate if rate is not None and rate.known else None
 
     def verdict(self) -> Iterator[Sentence]:
         """Yield what the half of the rows that measures shows, of each feature."""
@@ -199,7 +193,7 @@ class _ThresholdsBrief:
         """Yield what was asked, and of which rows."""
         choice = self.choice
         goal, decided = parse_rule(choice.goal), self.words.event(TP + FP)
-        rate = self._words_of(compared_rate(goal.row))
+        rate = rate_words(self.words, compared_rate(goal.row))
         asked = "" if rate is None else share_rule_in_words(rate, goal.row, (goal.low, goal.high))
         happens = "get the favourable decision" if decided is None else decided.happens
         yield Sentence(
@@ -309,11 +303,10 @@ class _ThresholdsBrief:
     def _ratio_words(self, effect: ThresholdEffect, place: int) -> str | None:
         """Return a ratio before and after: "Women were approved 0.66 times as often as men"."""
         one = effect.disparities[place]
-        row = compared_rate(one.definition)
-        if not isinstance(row, Rate) or not is_ratio(one.definition) or None in (one.old, one.new):
+        rate = rate_words(self.words, compared_rate(one.definition))
+        if not is_ratio(one.definition) or None in (one.old, one.new):
             return None
-        rate = RateWords(self.words, row)
-        if not rate.known or rate.event is None:
+        if rate is None or rate.event is None:
             return None
         old, new = (shown(value, unit(one.definition)) for value in (one.old, one.new))
         subject = rate.among(self.words.group(one.feature, one.group))
@@ -325,7 +318,7 @@ class _ThresholdsBrief:
 
     def _counted(self, change: RateChange, cut: float) -> str | None:
         """Return a rate of all rows before and after as counts; once where nothing changes."""
-        rate = self._words_of(change.definition)
+        rate = rate_words(self.words, change.definition)
         shares = shares_of(self.words, change)
         found = counted_changes([shares]) if rate is not None and shares is not None else None
         if rate is None or found is None:
@@ -338,7 +331,7 @@ class _ThresholdsBrief:
         """Yield how often it happens to each group, today and at the chosen threshold."""
         effect = self.effect
         row = compared_rate(parse_rule(self.choice.goal).row)
-        rate = None if row is None else self._words_of(row)
+        rate = rate_words(self.words, row)
         if effect is None or row is None or rate is None or rate.event is None:
             return
         cut, today = cut_of(effect), self.choice.today
@@ -382,7 +375,7 @@ class _ThresholdsBrief:
     def _sides(self, point: OperatingPoint) -> tuple[RateWords, str, str, bool] | None:
         """Return the rate, both sides, the worse-off one first, and whether they are turned."""
         one = self._compared(point)
-        rate, value = self._words_of(compared_rate(one.definition)), point.disparity
+        rate, value = rate_words(self.words, compared_rate(one.definition)), point.disparity
         if rate is None or value is None or one.reference is None:
             return None
         subject, other = self.words.group(one.feature, one.group), self.words.reference(one)
