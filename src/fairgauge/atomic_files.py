@@ -11,7 +11,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from fairgauge.errors import DataError, quote
+from fairgauge.errors import DataError, cause, quote
 from fairgauge.object_stores import is_object, write_object
 
 _WINDOWS = os.name == "nt"
@@ -52,8 +52,7 @@ def write_all(contents: Mapping[str | Path, str | bytes]) -> None:
     except DataError:  # of a store
         raise
     except (OSError, ValueError, RuntimeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise DataError(f"cannot write {quote(path)}: {reason}") from None
+        raise DataError(f"cannot write {quote(path)}: {cause(error)}") from None
     finally:
         for temporary in waiting.values():
             with contextlib.suppress(OSError):

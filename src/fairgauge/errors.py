@@ -121,6 +121,11 @@ def _first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
+def cause(error: Exception) -> str:
+    """Return why something failed: in the words of the system, else in those of the error."""
+    return str(getattr(error, "strerror", None) or error)
+
+
 def quote(value: object) -> str:
     """Show a name or value in a message: quoted, printable, never longer than a line."""
     text = str(value)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fairgauge.cli._command_group import Decorator, add_options
-from fairgauge.errors import DataError, FairgaugeError, listing, quote
+from fairgauge.errors import DataError, FairgaugeError, cause, listing, quote
 from fairgauge.object_stores import SHOWN_STORES, Object, Place, address, find_objects, is_object
 
 if TYPE_CHECKING:
@@ -277,8 +277,7 @@ def _refuse_streams(asked: str) -> None:
     except FileNotFoundError:
         return  # a glob, or nothing: opening it raises the error
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise DataError(f"cannot read {quote(asked)}: {reason}") from None
+        raise DataError(f"cannot read {quote(asked)}: {cause(error)}") from None
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise DataError(
             f"{quote(asked)} is a pipe or a device; pass its rows to standard input and name it -"

@@ -13,7 +13,7 @@ from fairgauge.cli._command_group import Decorator, add_options
 from fairgauge.cli._data_arguments import CUBE_SUFFIX, STANDARD_INPUT, named_files
 from fairgauge.cli._streams import print_message, print_result, terminal_style
 from fairgauge.enums import Role
-from fairgauge.errors import DataError, quote
+from fairgauge.errors import DataError, cause, quote
 from fairgauge.object_stores import Object, Place, is_object
 from fairgauge.render.formats import format_of, names, suffixes
 from fairgauge.render.words.numbers import plural
@@ -199,8 +199,7 @@ def _place(path: Place) -> Place:
     try:
         return path.resolve()
     except (OSError, RuntimeError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise DataError(f"cannot use the path {quote(path)}: {reason}") from None
+        raise DataError(f"cannot use the path {quote(path)}: {cause(error)}") from None
 
 
 def check_cube_output(outputs: Sequence[str | None], inputs: Sequence[str | None]) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from fairgauge.errors import DataError, MissingExtra, Problem, quote, refuse
+from fairgauge.errors import DataError, MissingExtra, Problem, cause, quote, refuse
 
 STANDARD_INPUT = "-"
 _REMOTE = ("s3://", "gs://", "bq://", "https://", "http://")
@@ -87,8 +87,7 @@ def made_folder(path: str) -> Path:
         folder = Path(path)
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise DataError(f"cannot make the folder {quote(path)}: {reason}") from None
+        raise DataError(f"cannot make the folder {quote(path)}: {cause(error)}") from None
     return folder
 
 
@@ -115,8 +114,7 @@ def read_text(path: Path) -> str:
     except UnicodeDecodeError:
         raise DataError(f"{quote(path)} is not UTF-8 text") from None
     except (OSError, EOFError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise DataError(f"cannot read {quote(path)}: {reason}") from None
+        raise DataError(f"cannot read {quote(path)}: {cause(error)}") from None
 
 
 def json_lines(path: Path) -> Iterator[object]:

@@ -13,6 +13,7 @@ from fairgauge.published._table_files import Grid
 from fairgauge.published._table_shapes import (
     are_nested,
     headings_of,
+    is_empty_column,
     is_numeric,
     misfits,
     regular,
@@ -244,7 +245,7 @@ def _roles(grid: Grid, given: Mapping[str, ColumnRole]) -> dict[int, ColumnRole]
     text = [
         i
         for i in free
-        if not (is_numeric(grid, i) or _is_empty(grid, i) or is_remark(grid.header[i]))
+        if not (is_numeric(grid, i) or is_empty_column(grid, i) or is_remark(grid.header[i]))
     ]
     named = ColumnRole.CATEGORY in found.values()
     text = [
@@ -423,11 +424,7 @@ def _as_shares(rates: list[Printed | None]) -> list[Printed | None]:
 
 def _has_digits(grid: Grid, i: int) -> bool:
     """Return whether a cell of a column has digits, or all are blank."""
-    return _is_empty(grid, i) or any(any(map(str.isdigit, row[i])) for row in grid.rows)
-
-
-def _is_empty(grid: Grid, i: int) -> bool:
-    return all(is_blank(row[i]) for row in grid.rows)
+    return is_empty_column(grid, i) or any(any(map(str.isdigit, row[i])) for row in grid.rows)
 
 
 def _is_whole(grid: Grid, i: int) -> bool:

@@ -14,7 +14,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from fairgauge.errors import DataError, MissingExtra, quote
+from fairgauge.errors import DataError, MissingExtra, cause, quote
 from fairgauge.published._aligned_columns import aligned, stacked
 from fairgauge.published._header_words import role_of
 from fairgauge.published._own_reports import (
@@ -251,8 +251,7 @@ def _content(path: Path) -> bytes:
             )
         return path.read_bytes()
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise DataError(f"cannot read {quote(path)}: {reason}") from None
+        raise DataError(f"cannot read {quote(path)}: {cause(error)}") from None
 
 
 def _decoded(content: bytes, path: Path) -> str:

@@ -338,7 +338,7 @@ def _from_wide(grid: Grid) -> Grid:
         i
         for i, header in enumerate(grid.header)
         if is_numeric(grid, i)
-        or (role_of(header) is not None and (_is_empty(grid, i) or is_unknown(header)))
+        or (role_of(header) is not None and (is_empty_column(grid, i) or is_unknown(header)))
     ]
     apart: list[int] = []
     groups = _groups_of_columns([grid.header[i] for i in numeric])
@@ -349,7 +349,9 @@ def _from_wide(grid: Grid) -> Grid:
     if not groups:
         return grid
     kept = [
-        i for i in range(len(grid.header)) if i not in (*numeric, *apart) and not _is_empty(grid, i)
+        i
+        for i in range(len(grid.header))
+        if i not in (*numeric, *apart) and not is_empty_column(grid, i)
     ]
     roles = [role for role in _WORDS if any(role in of for of in groups.values())]
     rows, numbers = [], []
@@ -430,7 +432,8 @@ def is_numeric(grid: Grid, i: int) -> bool:
     return i > 0 and role_of(grid.header[i]) is not None and any(map(_is_number, cells))
 
 
-def _is_empty(grid: Grid, i: int) -> bool:
+def is_empty_column(grid: Grid, i: int) -> bool:
+    """Return whether every cell of a column is blank."""
     return all(is_blank(row[i]) for row in grid.rows)
 
 

@@ -21,7 +21,7 @@ from typing import Annotated, ClassVar, Self, TypedDict
 from fairgauge.catalogue.facts import Facts, own_rates
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.errors import CubeError, DataError, quote, shown
+from fairgauge.errors import CubeError, DataError, cause, quote, shown
 from fairgauge.object_stores import is_object, local_path, read_object
 from fairgauge.results import codec
 from fairgauge.results.brief import Brief
@@ -268,8 +268,7 @@ def _read(path: Path) -> str:
             ) from None
         raise CubeError(f"{quote(path)} is no saved result of fairgauge: not UTF-8") from None
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise DataError(f"cannot read {quote(path)}: {reason}") from None
+        raise DataError(f"cannot read {quote(path)}: {cause(error)}") from None
     if not regular:
         raise DataError(f"cannot read {quote(path)}: it is a folder, a pipe or a device")
     return text
