@@ -152,13 +152,14 @@ class Output:
         amount = {name: True for name in ("full", "quiet") if getattr(self, name)}
         return {"format": self.format, **terminal_style(self.format), **amount}
 
-    def show(self, result: ShownResult, others: Mapping[str, str | bytes] | None = None) -> None:
-        """Print a result, and write its files and others with them."""
+    def show(self, result: ShownResult, others: Mapping[str, str | bytes] | None = None) -> int:
+        """Print a result, write its files and others with them, and return its exit code."""
         from fairgauge.render.formats import render, save_all
 
         text = render(result, **self.shown)  # first, so that an error writes no file
         save_all(result, self.files, others, full=self.full)
         print_result(text)
+        return result.exit_code
 
     def print_warnings(self, notes: Iterable[Diagnostic]) -> None:
         """Write the gravest warnings to standard error where the output has none of them."""

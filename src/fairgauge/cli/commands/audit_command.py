@@ -56,8 +56,7 @@ def command(
     with progress("Counting rows"):
         report = audited(rows, later=labels_come_later(config), **what.options)
     out.print_warnings(report.diagnostics)
-    out.show(report)
-    return report.exit_code
+    return out.show(report)
 
 
 def _report_table(data: DataArguments) -> tuple[DataArguments, str | None]:

@@ -88,8 +88,7 @@ def command(
         test=test,
         **given_options(flags),
     )
-    out.show(found)
-    return found.exit_code
+    return out.show(found)
 
 
 def _sources(tables: tuple[str, ...]) -> str | tuple[str, ...]:

@@ -44,5 +44,4 @@ def command(
     with progress("Counting rows"):
         models = compare_models(rows, **given.options)
     out.print_warnings(models.diagnostics)
-    out.show(models)
-    return models.exit_code
+    return out.show(models)

@@ -204,8 +204,7 @@ def doctor(
     from fairgauge.monitoring.monitor import monitor_doctor
 
     health = monitor_doctor(history, config, at=at)
-    out.show(health)
-    return health.exit_code
+    return out.show(health)
 
 
 @command.command("import", short_help="Add values that SageMaker Clarify found earlier.")
