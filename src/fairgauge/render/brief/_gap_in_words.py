@@ -25,7 +25,6 @@ from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.words.decomposition_sentences import (
     OTHER_DIRECTION,
     adjusted_for,
-    controls_words,
     describe_adjusted,
     direction,
     each_of,
@@ -35,7 +34,7 @@ from fairgauge.render.words.decomposition_sentences import (
     strata_words,
     within_words,
 )
-from fairgauge.render.words.display_names import capitalised
+from fairgauge.render.words.display_names import all_called, capitalised
 from fairgauge.render.words.metric_words import compared_rate, shown, shown_ends
 from fairgauge.results.disparities import gap as distance
 from fairgauge.results.estimates import Estimate
@@ -226,7 +225,7 @@ class GapInWords:
         stated = f"{sides} in the same {each_of(self.gap)}: on average {within}."
         if self.gap.controls:
             yield self._adjusted(sides)
-            only = f"by {strata_words(self.gap)} alone, without {controls_words(self.gap)}"
+            only = f"by {strata_words(self.gap)} alone, without {all_called(self.gap.controls)}"
             stated = f"In the same {each_of(self.gap)}, {only}: on average {within}."
             both = f"last {both}"
         elif self.gap.reason is WhyInconclusive.VARIES:

@@ -22,7 +22,7 @@ from fairgauge.enums import (
 from fairgauge.identity import FeatureId, GroupId
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.question.wording import Words, read_words
-from fairgauge.render.words.display_names import called
+from fairgauge.render.words.display_names import all_called, called
 from fairgauge.render.words.numbers import listing, numbered
 from fairgauge.render.words.question_sentences import (
     counts_people,
@@ -412,7 +412,7 @@ class Vocabulary:
         found = self._features.get(str(feature))
         if found is None or len(found.columns) == 1:
             return called(feature)
-        return f"{listing([called(column) for column in found.columns])}{together}"
+        return f"{all_called(found.columns)}{together}"
 
     def _by_pattern(self, pattern: str, feature: str, group: str) -> str:
         values: dict[str, str] = {"value": called(group), "noun": self.noun}

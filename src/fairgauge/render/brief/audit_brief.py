@@ -54,7 +54,7 @@ from fairgauge.render.brief._vocabulary import (
     taken_as_better,
 )
 from fairgauge.render.words.command_line import command_decomposing
-from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.display_names import all_called, called, capitalised
 from fairgauge.render.words.metric_words import compared_rate, metric_value
 from fairgauge.render.words.numbers import count, listing, numbered, percent, plural
 from fairgauge.render.words.question_sentences import (
@@ -409,7 +409,7 @@ def _rules_in_words(report: Report, words: Vocabulary) -> Iterator[Sentence]:
 def _estimated_groups(report: Report) -> Iterator[Sentence]:
     """Yield of which features nobody recorded the groups, and what they are estimated from."""
     for i, each in enumerate(report.spec.get("probabilities", ())):
-        columns = listing([called(column) for column in each["probabilities"].values()])
+        columns = all_called(each["probabilities"].values())
         by = f", by {called(each['on'])}" if each.get("on") else ""
         name, corrected = capitalised(called(each["name"])), ""
         was = f"{name} was not recorded: it"

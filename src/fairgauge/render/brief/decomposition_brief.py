@@ -16,7 +16,6 @@ from fairgauge.render.words.decomposition_sentences import (
     CHANGED_BY_DECISION,
     MISSING_ROWS,
     adjusted_for,
-    controls_words,
     describe_adjusted,
     describe_detectable,
     describe_gap_verdict,
@@ -37,7 +36,7 @@ from fairgauge.render.words.decomposition_sentences import (
     with_controls,
     within_words,
 )
-from fairgauge.render.words.display_names import called, capitalised, group_called
+from fairgauge.render.words.display_names import all_called, called, capitalised, group_called
 from fairgauge.render.words.metric_words import compared_rate, metric_words
 from fairgauge.render.words.numbers import listing, plural
 from fairgauge.results.brief import Brief, Sentence
@@ -106,10 +105,10 @@ def _verdict(gap: Gap) -> Iterator[str]:
     places, strata = [name for name, _ in outlying_places(gap)], strata_words(gap)
     if gap.reason is not WhyInconclusive.VARIES or not places:
         subject = "The difference " if gap.verdict is GapVerdict.REMAINS else ""
-        stated = f"{subject}{verdict_and_controls(gap, strata, controls_words(gap))}"
+        stated = f"{subject}{verdict_and_controls(gap, strata, all_called(gap.controls))}"
         yield f"{capitalised(stated)}."
         return
-    also = with_controls(gap, controls_words(gap))
+    also = with_controls(gap, all_called(gap.controls))
     yield f"Inconclusive over {strata} as a whole: the difference is not the same everywhere{also}."
     named, are = listing(places, most=_MOST_PLACES), plural(len(places), "is", "are")
     yield (
@@ -140,7 +139,7 @@ def _headline(ordered: Sequence[tuple[int, Gap]], words: Vocabulary) -> Sentence
         text = f"The {metric} of {group} {gap.verdict} {within_words(gap)}"
     else:
         text = capitalised(f"{group}, {metric}: {verdict_words(gap)}")
-    text += describe_not_compared(gap) + with_controls(gap, controls_words(gap))
+    text += describe_not_compared(gap) + with_controls(gap, all_called(gap.controls))
     sources = [f"gaps[{at}].verdict", f"gaps[{at}].reason", f"gaps[{at}].support"]
     sources += [f"gaps[{at}].adjusted"] * bool(gap.controls)
     for i, each in ordered:
@@ -281,7 +280,7 @@ def _with_missing_strata(gaps: Sequence[Gap]) -> str:
         if gap.reason is WhyInconclusive.MISSING_STRATA or gap.confounded
         for column in (missing_columns(gap) if gap.confounded else gap.columns)
     ]
-    return listing(list(map(called, dict.fromkeys(columns))))
+    return all_called(dict.fromkeys(columns))
 
 
 def _remains(gap: Gap) -> bool:
@@ -351,7 +350,7 @@ def _other_strata(found: Decomposition) -> Iterator[Sentence]:
             )
             return
     if len(columns := found.gaps[0].columns) > 1:
-        names = listing([called(name) for name in columns])
+        names = all_called(columns)
         yield owner(
             f"state which of {names} should count, and have only these compared: the answer may "
             "depend on it."

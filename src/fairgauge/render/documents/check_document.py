@@ -9,7 +9,7 @@ from fairgauge.reasons import ReasonCode
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.documents._document_parts import TONES, document_of, listed, table_of_rows
 from fairgauge.render.words import check_sentences as words
-from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.display_names import all_called, called, capitalised
 from fairgauge.render.words.metric_words import published_range
 from fairgauge.render.words.numbers import listing, numbered
 from fairgauge.render.words.reason_sentences import INSUFFICIENT
@@ -272,10 +272,10 @@ def _other_reference(other: AlternativeReference, table: CheckedTable, check: Ch
     effects = []
     if other.changes:
         verdicts = "verdict" if len(other.changes) == 1 else "verdicts"
-        names = listing([called(each) for each in other.changes])
+        names = all_called(other.changes)
         effects.append(f"the {verdicts} of {names} would change")
     if other.not_evaluated:
-        names = listing([called(each) for each in other.not_evaluated])
+        names = all_called(other.not_evaluated)
         few = f"because {called(other.name)} has too few people"
         effects.append(f"{names} would not be evaluated, {few}")
     return f"{start}; with it as the reference, {listing(effects) or 'no verdict would change'}"

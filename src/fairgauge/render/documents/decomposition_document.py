@@ -22,7 +22,7 @@ from fairgauge.render.documents._preset_blocks import QUOTED, preset_facts
 from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
 from fairgauge.render.words import decomposition_sentences as words
 from fairgauge.render.words import numbers
-from fairgauge.render.words.display_names import called, capitalised, group_called
+from fairgauge.render.words.display_names import all_called, called, capitalised, group_called
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import (
     compared_rate,
@@ -85,7 +85,7 @@ METHOD = (
 
 def decomposition_document(found: Decomposition, *, full: bool = True) -> tree.DocumentTree:
     """Build the document of a decomposition: of a summary, what one screen has room for."""
-    columns = numbers.listing([called(column) for column in found.gaps[0].columns])
+    columns = all_called(found.gaps[0].columns)
     several = len(found.gaps) > 1
     of = (
         f"Each gap is divided in two parts: that the sides are spread differently over {columns} "

@@ -10,7 +10,7 @@ from fairgauge.render.documents._document_parts import document_of, listed
 from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
 from fairgauge.render.words import numbers
 from fairgauge.render.words import swap_sentences as words
-from fairgauge.render.words.display_names import called, group_called
+from fairgauge.render.words.display_names import all_called, called, group_called
 from fairgauge.render.words.metric_words import shown, shown_range
 from fairgauge.render.writers.flat_rows import FlatTable, table_of_records
 from fairgauge.results.name_swaps import (
@@ -85,7 +85,7 @@ def _lead(audit: PairsAudit) -> str:
     counts = audit.data
     models = f", {numbers.count(counts.models)} models" if counts.models > 1 else ""
     if audit.releases:
-        models = f", the releases {numbers.listing([*map(called, audit.releases)])} (in this order)"
+        models = f", the releases {all_called(audit.releases)} (in this order)"
     feature = called(audit.differences[0].feature)
     return (
         f"Answers to the same items under names of groups of {feature}: "

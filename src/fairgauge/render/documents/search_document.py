@@ -17,7 +17,7 @@ from fairgauge.render.documents.report_notes import opening_warnings, report_war
 from fairgauge.render.words import numbers
 from fairgauge.render.words import search_sentences as words
 from fairgauge.render.words.command_line import NO_FILE, command_against, command_inside
-from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.display_names import all_called, called, capitalised
 from fairgauge.render.writers.flat_rows import FlatTable
 from fairgauge.results.codec import to_dict
 from fairgauge.results.subgroup_search import FEW, SearchQuestion, Subgroup, SubgroupSearch
@@ -325,7 +325,7 @@ def _values_made(question: SearchQuestion) -> Iterator[str]:
                 "identifiers makes no subgroups."
             )
         elif feature.made is SearchedValues.ONE_HOT:
-            columns = numbers.listing([*map(called, feature.columns)], most=_MOST_LABELS)
+            columns = all_called(feature.columns, most=_MOST_LABELS)
             yield f"The one-hot columns {columns} were searched as {called(feature.name)}."
 
 

@@ -18,7 +18,7 @@ from fairgauge.enums import (
 )
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.words.diagnostic_sentences import describe_diagnostic
-from fairgauge.render.words.display_names import called, capitalised
+from fairgauge.render.words.display_names import all_called, called, capitalised
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import (
     ci_words,
@@ -123,7 +123,7 @@ def verdict_words(gap: Gap | OtherIntervals, strata: str = "strata") -> str:
     reason = f": {_REASONS[gap.reason]}" if gap.reason else ""
     if isinstance(gap, Gap) and is_of_one_outcome(gap):
         reason = f": {ONE_OUTCOME}"
-    columns = _either(gap.columns) if isinstance(gap, Gap) else "a stratum"
+    columns = all_called(gap.columns, "or") if isinstance(gap, Gap) else "a stratum"
     return f"{_VERDICTS[gap.verdict]}{reason}".format(strata=strata, columns=columns)
 
 
@@ -535,7 +535,7 @@ def excluded_words(gap: Gap) -> str:
     """Return how many rows the regression alone excludes; nothing where it excludes none."""
     if not gap.left_out:
         return ""
-    rows = f"{numbered(gap.left_out, 'rows')} without {_either(missing_columns(gap))}"
+    rows = f"{numbered(gap.left_out, 'rows')} without {all_called(missing_columns(gap), 'or')}"
     return f" It excludes {rows}."
 
 
@@ -701,13 +701,9 @@ def _why_inconclusive(gap: Gap, ends: str) -> str:
 
 def _confounding(columns: Sequence[str], rows: str = "rows ") -> str:
     return (
-        f"{rows}without a value of {_either(columns)} are excluded, and have other rates than the "
-        "rows with one, so that excluding them changes the gap by itself."
+        f"{rows}without a value of {all_called(columns, 'or')} are excluded, and have other rates "
+        "than the rows with one, so that excluding them changes the gap by itself."
     )
-
-
-def _either(columns: Sequence[str]) -> str:
-    return listing([called(column) for column in columns], "or")
 
 
 def _none_remains(gap: Gap, ends: str) -> str:
@@ -817,11 +813,6 @@ def within_words(gap: Gap) -> str:
     return f"within {strata_words(gap)}{_ALONE * bool(gap.controls)}"
 
 
-def controls_words(gap: Gap) -> str:
-    """Return the columns for which the regression alone is adjusted."""
-    return listing([called(column) for column in gap.controls])
-
-
 def each_of(gap: Gap, *, several: bool = False) -> str:
     """Return one stratum: "Dept", "combination of Dept and Year"; several: "values of Dept"."""
     if len(gap.columns) > 1:
@@ -830,12 +821,12 @@ def each_of(gap: Gap, *, several: bool = False) -> str:
 
 
 def _columns(gap: Gap) -> str:
-    return listing([called(column) for column in gap.columns])
+    return all_called(gap.columns)
 
 
 def adjusted_for(gap: Gap) -> str:
     """Return the columns for which the regression is adjusted."""
-    return listing([called(column) for column in gap.adjusted_for])
+    return all_called(gap.adjusted_for)
 
 
 def part_words(gap: Gap, part: GapPart) -> str:

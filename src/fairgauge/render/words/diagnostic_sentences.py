@@ -13,7 +13,7 @@ from fairgauge.enums import Better, DiagnosticCode, Person
 from fairgauge.errors import alternatives, listing, quote
 from fairgauge.question.options import BY_NAME
 from fairgauge.render.words import numbers
-from fairgauge.render.words.display_names import called
+from fairgauge.render.words.display_names import all_called, called
 from fairgauge.render.words.metric_words import metric_words, shown_range, unit, with_unit
 from fairgauge.render.words.numbers import amount, numbered, percent, plural
 from fairgauge.render.words.question_sentences import COUNTED
@@ -288,7 +288,7 @@ def _pairs(d: Diagnostic) -> str:
 def _composition(d: Diagnostic) -> str:
     metric = d.definition
     assert isinstance(metric, Contrast)
-    kind, strata = unit(metric), numbers.listing([called(name) for name in d["columns"]])
+    kind, strata = unit(metric), all_called(d["columns"])
 
     def size(name: str, beside: str = "") -> str:
         ends = shown_range(d[f"{name}_low"], d[f"{name}_high"], kind, sign=True)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
+
+from fairgauge.render.words.numbers import listing
 
 _LONGEST = 120
 _NARROW = re.compile(
@@ -48,6 +51,11 @@ def called(name: object) -> str:
     """
     shown = shorten(printable(name), _LONGEST)
     return f"“{_UNSEEN.sub(_kept, shown)}”" if _UNSEEN.search(shown) else shown
+
+
+def all_called(names: Iterable[object], last: str = "and", most: int = 8) -> str:
+    """Return names of the user as a sentence lists them."""
+    return listing([called(each) for each in names], last, most)
 
 
 def _kept(blanks: re.Match[str]) -> str:

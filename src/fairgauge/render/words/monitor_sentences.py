@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.words import numbers
-from fairgauge.render.words.display_names import called, capitalised, group_called
+from fairgauge.render.words.display_names import all_called, called, capitalised, group_called
 from fairgauge.render.words.metric_words import (
     compared_rate,
     metric_number,
@@ -428,7 +428,7 @@ def describe_parts(each: MonitoredComparison, alarm: Alarm) -> str:
             f"{text}. Without strata it is not known how much of it is who applies, and how much "
             f"the {within}: count with strata."
         )
-    by = numbers.listing([called(name) for name in parts.by])
+    by = all_called(parts.by)
     # the shown terms add up to the shown change
     composition = round(parts.composition, _POINT_DIGITS)
     treatment = round(alarm.change, _POINT_DIGITS) - composition
@@ -442,7 +442,7 @@ def look_first(parts: ChangeParts) -> str:
     """Return what to look at first; nothing where the counts hold no mix of cases."""
     if not parts.by:
         return ""
-    by = numbers.listing([called(name) for name in parts.by])
+    by = all_called(parts.by)
     mix, within = abs(parts.composition), abs(parts.treatment)
     if mix > _CLEAR * within:
         return f"look first at who applies: the mix of {by}."

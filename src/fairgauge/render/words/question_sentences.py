@@ -23,7 +23,7 @@ from fairgauge.question.conditions import read_conditions
 from fairgauge.question.features import strata_columns, strata_named
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.presets import preset, preset_names
-from fairgauge.render.words.display_names import called, printable
+from fairgauge.render.words.display_names import all_called, called, printable
 from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.words.numbers import count, listing, numbered, plural
 from fairgauge.resolve.excluded_rows import contradictory_group, excluded_group, missing_group
@@ -147,7 +147,7 @@ def _small_references(report: Report) -> str:
     if not small:
         return ""
     return (
-        f" No group of {listing([called(each) for each in small], 'or')} is large enough to be a "
+        f" No group of {all_called(small, 'or')} is large enough to be a "
         "reference: there the largest group is."
     )
 
@@ -367,7 +367,7 @@ def unknown_in_intersections(report: Report) -> list[tuple[str, int]]:
     for name, parts in _intersections(report.spec).items():
         rows = _unknown(report).get(name)
         if rows:
-            columns = listing([called(part) for part in parts], "or")
+            columns = all_called(parts, "or")
             found.append((f"unknown {columns} ({called(name)}){among}", rows))
     return found
 
@@ -430,13 +430,13 @@ def excluded_sentence(report: Report) -> str:
         return ""
     lacking = " or ".join(incomplete(report))
     known = f", also those without a known {lacking}" if lacking else ""
-    names = listing([called(name) for name in report.spec["exclude_groups"]])
+    names = all_called(report.spec["exclude_groups"])
     return f"Excluded groups ({names}), in no row of the tables of {'; of '.join(parts)}{known}."
 
 
 def _and_of(column: str, report: Report) -> str:
     joint = [name for name, parts in _intersections(report.spec).items() if column in parts]
-    return f" and {listing([called(name) for name in joint])}" if joint else ""
+    return f" and {all_called(joint)}" if joint else ""
 
 
 def _marker_sentence(report: Report) -> str:
@@ -697,7 +697,7 @@ def chosen_rows(result: object) -> tuple[str, ...]:
 
 def _only_rows(conditions: object) -> str:
     texts = BY_NAME["where"].type.write(conditions) if conditions else []
-    return f"only rows with {listing(list(map(called, texts)), most=50)}" if texts else "all rows"
+    return f"only rows with {all_called(texts, most=50)}" if texts else "all rows"
 
 
 def outcome_columns(spec: Mapping[str, Any]) -> set[str | None]:
