@@ -33,7 +33,7 @@ from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import large_groups
 from fairgauge.resolve.sides import CountsBySide, Measure
 from fairgauge.results.disparities import LITTLE
-from fairgauge.results.estimates import ComparisonKey, WorstCase
+from fairgauge.results.estimates import ComparisonKey, RowsInDoubt, WorstCase
 from fairgauge.results.scopes import OVERALL, Diagnostic
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
 from fairgauge.stats.cluster_robust import largest_design_effect
@@ -199,13 +199,18 @@ def uncounted(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> dict[s
     return {what: n for what, n in found.items() if n > few}
 
 
-def unclear(cube: Cube, features: Sequence[GroupCounts], spec: Spec, task: Task) -> dict[str, int]:
-    """Return the rows of which it is unclear what their label or prediction is, if they are many.
+def rows_in_doubt(
+    cube: Cube, features: Sequence[GroupCounts], spec: Spec, task: Task, *models: tuple[Cube, Spec]
+) -> RowsInDoubt:
+    """Return the rows without which no rule passes: many that are in no number, or are unclear.
 
-    No rule that needs it passes by counting them as unfavourable.
+    Outcomes are unclear in these counts, or in those of any of the ``models`` that are compared.
     """
     few = _few(cube, features, spec)
-    return {of: n for of, n in unclear_outcomes(cube, spec, task).items() if n > few}
+    unclear = (unclear_outcomes(*each, task).items() for each in models or [(cube, spec)])
+    return RowsInDoubt(
+        uncounted(cube, features, spec), {of: n for each in unclear for of, n in each if n > few}
+    )
 
 
 def _few(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> float:

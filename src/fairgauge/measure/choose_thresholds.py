@@ -10,10 +10,9 @@ models on the same rows, and compared as such: whether a rate is kept is a test 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from operator import itemgetter
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -45,9 +44,8 @@ from fairgauge.inference.missing_values import (
     missing_groups,
     missing_outcomes,
     reached,
+    rows_in_doubt,
     share_limits,
-    unclear,
-    uncounted,
     uncounted_rows,
 )
 from fairgauge.inference.needed_rows import POWER
@@ -80,7 +78,7 @@ from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import References, admissible_groups, group_sizes
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.sides import Measure, with_others
-from fairgauge.results.estimates import EVERYONE, as_number
+from fairgauge.results.estimates import EVERYONE, RowsInDoubt, as_number
 from fairgauge.results.model_comparison import DisparityChange, RateChange
 from fairgauge.results.scopes import Diagnostic, Interval
 from fairgauge.results.threshold_choice import FeatureThresholds, OperatingPoint, ThresholdEffect
@@ -125,10 +123,9 @@ def choose_thresholds(
             problems.append(Problem(option, f"{why}; {instead}"))
     refuse(problems)
     (outcome,) = resolution.outcomes
-    without = uncounted(cube, resolution.features, spec)
-    of_labels = unclear(cube, resolution.features, spec, resolution.task)
+    in_doubt = rows_in_doubt(cube, resolution.features, spec, resolution.task)
     choosers = [
-        _Chooser(of, outcome, spec, goal, spec.catalogue.rate(kept), margin, without, of_labels)
+        _Chooser(of, outcome, spec, goal, spec.catalogue.rate(kept), margin, in_doubt)
         for of in resolution.features
     ]
     return {
@@ -168,8 +165,6 @@ class Excluded:
     Attributes
     ----------
     ungrouped, incomplete : the rows without a group, and those without a label or a score.
-    uncounted : the rows without a weight or a count, where they are many; ``unclear`` those whose
-        label is unclear.
     """
 
     def __init__(
@@ -178,10 +173,9 @@ class Excluded:
         outcome: OutcomeMasks,
         spec: Spec,
         cuts: Array,
-        uncounted: Mapping[str, int],
-        unclear: Mapping[str, int],
+        in_doubt: RowsInDoubt,
     ) -> None:
-        self.uncounted, self._unclear = uncounted, unclear
+        self._in_doubt = in_doubt
         self._unit = {"unit": "people"} if spec.of_people else {}
         self._accepts_above = accepts(outcome, spec) in (Accepts.FROM, Accepts.ABOVE)
         cases = states_by_threshold(counts, outcome, spec, cuts[:1], "n")
@@ -282,13 +276,10 @@ class Excluded:
         self, outcome: Outcome, reason: Reason | None, needs: Container[str]
     ) -> tuple[Outcome, Reason | None]:
         """Return what a pass comes to, with the rows that could change it, if any could."""
-        unclear = {f"clear {of}": rows for of, rows in self._unclear.items() if of in needs}
-        for code, every in (
-            (ReasonCode.UNCLEAR_OUTCOMES, unclear), (ReasonCode.NOT_COUNTED, self.uncounted),
-        ):  # fmt: skip
-            if outcome is Outcome.PASS and every:
-                what, rows = max(every.items(), key=itemgetter(1))
-                reason = Reason.of(code, what=what, rows=rows, **self._unit, alone=str(outcome))
+        withheld = next(self._in_doubt.withheld_by(needs), None)
+        if outcome is Outcome.PASS and withheld:
+            code, what, rows = withheld
+            reason = Reason.of(code, what=what, rows=rows, **self._unit, alone=str(outcome))
         return (outcome, None) if reason is None else (Outcome.INCONCLUSIVE, reason)
 
     def judged(self, measured: Disparities, needs: Container[str]) -> tuple[Outcome, Reason | None]:
@@ -355,8 +346,7 @@ class _Chooser:
         goal: Rule,
         kept: Statistic,
         margin: float,
-        uncounted: Mapping[str, int],
-        unclear: Mapping[str, int],
+        in_doubt: RowsInDoubt,
     ) -> None:
         self.metric, self.goal, self.kept = metric_of(goal), goal, kept
         self.margin, self.spec = margin, spec
@@ -378,7 +368,7 @@ class _Chooser:
             self._half(quotient(half, cases), histogram) for half in (firsts, cases - firsts)
         )
         self._margins = margins_by_threshold(counts, outcome, spec, self.cuts)
-        self._rest = Excluded(counts, outcome, spec, self.cuts, uncounted, unclear)
+        self._rest = Excluded(counts, outcome, spec, self.cuts, in_doubt)
         self.today = int(np.searchsorted(self.cuts, self.spec.threshold[0]))
         small = small_groups([counts], self.spec)
         self._small = [small.get((counts.feature, name)) for name in counts.groups]

@@ -43,7 +43,7 @@ from fairgauge.inference.groups.paired_extremes import (
     spread_change,
 )
 from fairgauge.inference.interval import NoInterval
-from fairgauge.inference.missing_values import MANY_MISSING, unclear, uncounted
+from fairgauge.inference.missing_values import MANY_MISSING, rows_in_doubt
 from fairgauge.inference.one.statistic_intervals import is_resampled, side_interval
 from fairgauge.inference.two.missing_pairs import MissingPairs, RateLimits, furthest
 from fairgauge.inference.two.paired_changes import (
@@ -86,7 +86,7 @@ from fairgauge.resolve.outcomes import OutcomeMasks, decide_task
 from fairgauge.resolve.references import large_groups
 from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.resolve.sides import with_others
-from fairgauge.results.estimates import EVERYONE
+from fairgauge.results.estimates import EVERYONE, RowsInDoubt
 from fairgauge.results.model_comparison import (
     Among,
     Candidate,
@@ -302,8 +302,7 @@ class _Models:
     contrasts: tuple[tuple[Contrast, Reason | None], ...]
     others: tuple[tuple[Metric, Reason | None], ...]
     scores: PairedScores | None
-    uncounted: bool
-    unclear: Collection[str]
+    in_doubt: RowsInDoubt
     slices: dict[int | None, tuple[PairedSlice, ...]] = field(default_factory=dict)
     changes: dict[tuple[int, Statistic, bytes, bytes], StatisticChange] = field(
         default_factory=dict
@@ -333,8 +332,8 @@ class _Models:
 
     def is_open(self, feature: str | None, needs: Collection[str], *, known: bool) -> bool:
         """Return whether rows could change a result; how far missing ones could may be known."""
-        unclear = any(need in self.unclear for need in needs)
-        return self.uncounted or unclear or (not known and self.lacks(feature or "", needs))
+        withheld = any(self.in_doubt.withheld_by(needs))
+        return withheld or (not known and self.lacks(feature or "", needs))
 
     def is_complete(self, counts: GroupCounts) -> bool:
         """Return whether no row lacks a group, a label or a decision."""
@@ -369,18 +368,14 @@ def _models(cube: Cube, axis: Axis, spec: Spec, scores: PairedScores | None) -> 
         if each.obstacle or each.metric.needs & {"prediction", "score"}
     ]
     check_margins(spec, [metric.name for metric, _ in asked])
+    models = (cubes.current, in_use), (cubes.candidate, of_candidate)
     return _Models(
         name=axis.column,
         cubes=cubes,
         spec=in_use,
         resolution=resolution,
         other=resolve(cubes.candidate, of_candidate),
-        uncounted=bool(uncounted(cube, resolution.features, in_use)),
-        unclear={
-            need
-            for counts, of in ((cubes.current, in_use), (cubes.candidate, of_candidate))
-            for need in unclear(counts, resolution.features, of, resolution.task)
-        },
+        in_doubt=rows_in_doubt(cube, resolution.features, in_use, resolution.task, *models),
         contrasts=tuple((metric, why) for metric, why in asked if isinstance(metric, Contrast)),
         others=tuple((metric, why) for metric, why in asked if not isinstance(metric, Contrast)),
         scores=scores,

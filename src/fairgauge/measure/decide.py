@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from operator import itemgetter
 
 import numpy as np
 
@@ -399,14 +398,7 @@ def _no_estimate(what: str, name: str, known: Sequence[str]) -> Reason:
 def _decided(each: _Subject, rule: Rule, measured: Measured) -> Decision:
     """Decide, but pass nothing where many rows were not counted, or are unclear; a fail stays."""
     outcome, reason = _decided_by_counts(each, rule, measured)
-    needs = rule.row.needs
-    unclear = {f"clear {of}": rows for of, rows in measured.unclear.items() if of in needs}
-    for code, every in (
-        (ReasonCode.NOT_COUNTED, measured.uncounted), (ReasonCode.UNCLEAR_OUTCOMES, unclear),
-    ):  # fmt: skip
-        if not every:
-            continue
-        what, rows = max(every.items(), key=itemgetter(1))
+    for code, what, rows in measured.in_doubt.withheld_by(rule.row.needs):
         if outcome is Outcome.PASS:
             made = Reason.of(code, what=what, rows=rows, unit=measured.unit, alone=str(outcome))
             return Outcome.INCONCLUSIVE, made

@@ -27,12 +27,13 @@ from fairgauge.enums import (
     WhyInconclusive,
     WhyNoRegression,
 )
-from fairgauge.inference.missing_values import RowsWithoutStratum, unclear, uncounted
+from fairgauge.inference.missing_values import RowsWithoutStratum, rows_in_doubt
 from fairgauge.measure._gap_sides import GapSides, gap_sides
 from fairgauge.measure._unlike_rows import UnlikeRows, unlike_rows
 from fairgauge.measure.measure import measure
 from fairgauge.measure.slices import Slice
 from fairgauge.question.specification import Spec
+from fairgauge.reasons import ReasonCode
 from fairgauge.resolve.copy_checks import ALMOST_ALL, share_determined
 from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.results.estimates import Estimate
@@ -144,17 +145,14 @@ def _without_uneven(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec) -> 
     resolution = resolve(every.without, spec)
     slices = _slices(resolution)
     features = [part.counts for part in slices.values()]
-    many_uncounted = uncounted(every.cube, features, spec)
-    many_unclear = unclear(every.without, features, spec, resolution.task)
+    in_doubt = rows_in_doubt(every.without, features, spec, resolution.task)
     found = []
     for gap in gaps:
         part, metric = slices[gap.estimate.feature], gap.estimate.definition
         assert isinstance(metric, Contrast)
         unlike = [*unlike_rows(part, metric, *_numbers_of_sides(gap.estimate, part))]
-        if many_uncounted:
-            unlike.append(UnlikeRows(WhyInconclusive.NOT_COUNTED))
-        if metric.needs & set(many_unclear):
-            unlike.append(UnlikeRows(WhyInconclusive.UNCLEAR_OUTCOMES))
+        withheld = in_doubt.withheld_by(metric.needs)
+        unlike += [UnlikeRows(_WITHHELD[code]) for code, _, _ in withheld]
         for rows in unlike:
             within = gap.part(GapPartKind.WITHIN).value
             turned = within is not None and rows.could_turn(within, ratio=gap.scale == "ratio")
@@ -167,6 +165,10 @@ def _without_uneven(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec) -> 
     return tuple(found)
 
 
+_WITHHELD = {
+    ReasonCode.NOT_COUNTED: WhyInconclusive.NOT_COUNTED,
+    ReasonCode.UNCLEAR_OUTCOMES: WhyInconclusive.UNCLEAR_OUTCOMES,
+}
 _PASSES = (GapVerdict.NO_GAP, GapVerdict.ACCOUNTED_FOR, GapVerdict.WITHIN_MARGIN)
 _FAILS = (GapVerdict.REMAINS, GapVerdict.REVERSES)
 

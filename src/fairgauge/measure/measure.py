@@ -44,8 +44,7 @@ from fairgauge.inference.missing_values import (
     lacking,
     missing_groups,
     missing_outcomes,
-    unclear,
-    uncounted,
+    rows_in_doubt,
     uncounted_rows,
 )
 from fairgauge.measure._small_groups import (
@@ -188,8 +187,7 @@ def measure(
         worst_cases=worst,
         unit="people" if spec.of_people else None,
         lacking={key: rows for part in parts for key, rows in part.lacking.items()},
-        uncounted=uncounted(cube, binned, spec),
-        unclear=unclear(cube, binned, spec, resolution.task),
+        in_doubt=rows_in_doubt(cube, binned, spec, resolution.task),
         adequate=adequate,
         group_ids={
             feature.feature: dict(zip(feature.groups, feature.group_ids, strict=True))

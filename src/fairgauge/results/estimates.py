@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Annotated, Any, ClassVar, SupportsFloat, TypeAlias
 
 from fairgauge import identity
@@ -12,7 +13,7 @@ from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Estimator, GroupKind, ReferenceKind, Status, Task
 from fairgauge.identity import FeatureId, GroupId
-from fairgauge.reasons import Reason
+from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.codec import Finite, Inline, Keys, Share
 from fairgauge.results.definitions import OfRow
 from fairgauge.results.describers import in_words
@@ -441,14 +442,36 @@ class OtherReference:
 
 
 @dataclass(frozen=True, slots=True)
+class RowsInDoubt:
+    """Rows, where they are many, that withhold a pass: each number of rows by what these lack.
+
+    Attributes
+    ----------
+    uncounted : rows in no number: without a count, a weight, or what a condition is on.
+    unclear : rows whose label or prediction is unclear, by which of the two.
+    """
+
+    uncounted: Mapping[str, int] = field(default_factory=dict)
+    unclear: Mapping[str, int] = field(default_factory=dict)
+
+    def withheld_by(self, needs: Container[str]) -> Iterator[tuple[ReasonCode, str, int]]:
+        """Yield why what needs some outcomes does not pass, what most rows lack, and how many."""
+        unclear = {f"clear {of}": rows for of, rows in self.unclear.items() if of in needs}
+        for code, every in (
+            (ReasonCode.NOT_COUNTED, self.uncounted), (ReasonCode.UNCLEAR_OUTCOMES, unclear),
+        ):  # fmt: skip
+            if every:
+                yield code, *max(every.items(), key=itemgetter(1))
+
+
+@dataclass(frozen=True, slots=True)
 class Measured:
     """Everything computed from a cube.
 
     ``feature_ids`` holds what every feature is, ``group_ids`` what its groups are, by their names.
     ``shown`` holds how far the intervals of groups that nobody recorded reach if their
     probabilities show as little as people of known group leave possible. ``unit`` is "people" where
-    these were counted, and not rows. ``uncounted`` are the rows without a count or a weight, where
-    they are many, ``unclear`` those whose label or prediction is unclear, likewise.
+    these were counted, and not rows.
     """
 
     task: Task
@@ -461,8 +484,7 @@ class Measured:
     totals: tuple[Group, ...] = ()
     worst_cases: Mapping[ComparisonKey, tuple[WorstCase, ...]] = field(default_factory=dict)
     lacking: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    uncounted: Mapping[str, int] = field(default_factory=dict)
-    unclear: Mapping[str, int] = field(default_factory=dict)
+    in_doubt: RowsInDoubt = field(default_factory=RowsInDoubt)
     adequate: Mapping[ComparisonKey, Adequate] = field(default_factory=dict)
     other_references: tuple[OtherReference, ...] = ()
     group_ids: Mapping[str, Mapping[str, GroupId]] = field(default_factory=dict)

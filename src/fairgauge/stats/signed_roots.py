@@ -11,14 +11,14 @@ exceeds a critical value.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairgauge.stats._restricted import under_difference
 from fairgauge.stats._roots import falling_root
-from fairgauge.stats.arrays import Array, Index, Limits, floats, quiet
+from fairgauge.stats.arrays import Array, Index, Limits, Mask, floats, quiet
 from fairgauge.stats.significance import normal_quantile, normal_tail
 
 _BLOCK_OF_TERMS = 64
@@ -142,14 +142,22 @@ def fewest_exceeding(
     [9.0, 20.0]
     """
     n, difference = floats(n, difference)
-    fewest = np.floor(np.maximum(n * events / total, n + events - total))
-    most = np.minimum(n, events) + 1
-    # the fewest lies in (fewest, most]: a group with no more than its share never exceeds
-    while (most - fewest > 1).any():
-        middle = np.floor((fewest + most) / 2)
-        exceeding = signed_root(middle, n, events - middle, total - n, difference) > c
+    share = np.floor(np.maximum(n * events / total, n + events - total))
+    # a group with no more than its share never exceeds
+    return _fewest(
+        lambda x: signed_root(x, n, events - x, total - n, difference) > c,
+        share,
+        np.minimum(n, events) + 1,
+    )
+
+
+def _fewest(exceeds: Callable[[Array], Mask], below: Array, most: Array) -> Array:
+    """Return the fewest events that exceed something, above ``below`` and up to ``most``."""
+    while (most - below > 1).any():
+        middle = np.floor((below + most) / 2)
+        exceeding = exceeds(middle)
         most = np.where(exceeding, middle, most)
-        fewest = np.where(exceeding, fewest, np.minimum(middle, most - 1))
+        below = np.where(exceeding, below, np.minimum(middle, most - 1))
     return np.asarray(most)
 
 
@@ -322,15 +330,11 @@ def detectable_gap(
 
     from scipy.special import betaincinv
 
-    low, high = float(np.floor(n * rate)), float(np.floor(n))
-    if not signed_root(high, n, events, others, tolerance) > c:
+    most = np.floor(n)
+    if not signed_root(most, n, events, others, tolerance) > c:
         return None
-    while high - low > 1:
-        middle = float(np.floor((low + high) / 2))
-        if signed_root(middle, n, events, others, tolerance) > c:
-            high = middle
-        else:
-            low = middle
+    share = np.asarray(np.floor(n * rate))
+    high = float(_fewest(lambda x: signed_root(x, n, events, others, tolerance) > c, share, most))
     needed = float(betaincinv(high, n - high + 1, power))
     together = (high + events) / total
     spread = np.sqrt(together * (1 - together) * (1 / n + 1 / others))
@@ -435,13 +439,7 @@ def fewest_above(n: ArrayLike, p: ArrayLike, c: float) -> Array:
     [33.0, 7.0, 3.0]
     """
     n, p = floats(n, p)
-    fewest, most = np.floor(n * p), n + 1
-    while (most - fewest > 1).any():
-        middle = np.floor((fewest + most) / 2)
-        exceeding = binomial_root(middle, n, p) > c
-        most = np.where(exceeding, middle, most)
-        fewest = np.where(exceeding, fewest, np.minimum(middle, most - 1))
-    return np.asarray(most)
+    return _fewest(lambda x: binomial_root(x, n, p) > c, np.floor(n * p), n + 1)
 
 
 def detectable_excess(n: float, p: float, c: float, tolerance: float, power: float) -> float | None:
