@@ -148,8 +148,7 @@ def _without_uneven(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec) -> 
     in_doubt = rows_in_doubt(every.without, features, spec, resolution.task)
     found = []
     for gap in gaps:
-        part, metric = slices[gap.estimate.feature], gap.estimate.definition
-        assert isinstance(metric, Contrast)
+        part, metric = slices[gap.estimate.feature], _contrast(gap.estimate)
         unlike = [*unlike_rows(part, metric, *_numbers_of_sides(gap.estimate, part))]
         withheld = in_doubt.withheld_by(metric.needs)
         unlike += [UnlikeRows(_WITHHELD[code]) for code, _, _ in withheld]
@@ -228,8 +227,7 @@ def _left_out(
     """Yield how many rows have no stratum, and whether excluding them changes a gap by itself."""
     slices = _slices(resolve(every.cube, spec))
     for gap in gaps:
-        part, metric = slices[gap.estimate.feature], gap.estimate.definition
-        assert isinstance(metric, Contrast)
+        part, metric = slices[gap.estimate.feature], _contrast(gap.estimate)
         sides = _numbers_of_sides(gap.estimate, part)
         left_out = RowsWithoutStratum(part.counts, part.outcome, part.spec)
         changed = left_out.change(metric.of, *(np.array([at]) for at in sides))
@@ -267,7 +265,7 @@ def _alone(
         if only is None or (feature, each.group) in only
     ]
     # beside the difference of a rate its ratio has no regression of its own
-    differences = {tested(each) for each in estimates if _by(each) == "difference"}
+    differences = {tested(each) for each in estimates if _contrast(each).by == "difference"}
     gaps = []
     for estimate in estimates:
         part = slices[estimate.feature]
@@ -376,10 +374,10 @@ def _is_gap(estimate: Estimate) -> bool:
     return not alone and estimate.mirror_of is None and estimate.scope.kind is ScopeKind.OVERALL
 
 
-def _by(estimate: Estimate) -> str:
-    metric = estimate.definition
-    assert isinstance(metric, Contrast)
-    return metric.by
+def _contrast(estimate: Estimate) -> Contrast:
+    """Return the metric of a gap."""
+    assert isinstance(estimate.definition, Contrast)
+    return estimate.definition
 
 
 def _other_group(estimate: Estimate, groups: Sequence[str]) -> str | None:
@@ -395,9 +393,8 @@ def _sides_in(
     estimate: Estimate, part: Slice, crossed: CrossedStrata
 ) -> tuple[GapSides, CrossedStrata]:
     """Return both sides of a gap in every stratum, and the strata in the same order."""
-    metric = estimate.definition
-    assert isinstance(metric, Contrast)
-    sides, order = gap_sides(part, *_numbers_of_sides(estimate, part), metric.of)
+    of = _contrast(estimate).of
+    sides, order = gap_sides(part, *_numbers_of_sides(estimate, part), of)
     places = order.tolist()
     strata = tuple(crossed.strata[s] for s in places)
     named = tuple(crossed.named[s] for s in places)
@@ -421,8 +418,7 @@ def _gap(
     listed: bool,
 ) -> Gap:
     """Return the gap, one of so many, with its verdict by itself and without regression."""
-    metric, spec = estimate.definition, part.spec
-    assert isinstance(metric, Contrast)
+    metric, spec = _contrast(estimate), part.spec
     ratio = metric.by == "ratio"
     margin = None if ratio else margins.get(metric.of.name)
     z, lower = critical(spec.confidence), (estimate.value or 0.0) < metric.neutral
@@ -750,9 +746,8 @@ def _without_gap(
     parts: GapParts, neutral: float, margin: float | None
 ) -> tuple[GapVerdict, WhyInconclusive | None]:
     """Return the verdict where no gap is shown: composition may offset what is in the strata."""
-    within = [
-        (float(part.low), float(part.high)) for part in (parts.within_group, parts.within_reference)
-    ]
+    both = parts.within_group, parts.within_reference
+    within = [(float(part.low), float(part.high)) for part in both]
     kept = margin is not None and all(-margin < low and high < margin for low, high in within)
     one_way = all(low > neutral for low, _ in within) or all(high < neutral for _, high in within)
     if one_way and not kept:
@@ -904,8 +899,7 @@ def _review(
 
     The second is how many there are with fewer than ``fewest`` people on a side, which are omitted.
     """
-    metric, reference = gap.estimate.definition, gap.estimate.reference
-    assert isinstance(metric, Contrast)
+    metric, reference = _contrast(gap.estimate), gap.estimate.reference
     if metric.of.name not in _REVIEWED or gap.verdict is GapVerdict.NO_GAP or reference is None:
         return (), 0
     names = str(gap.estimate.group), str(reference.group or reference.kind)
@@ -938,8 +932,7 @@ def _parts(
     estimate: Estimate,
     confidence: float,
 ) -> Iterator[GapPart]:
-    metric = estimate.definition
-    assert isinstance(metric, Contrast)
+    metric = _contrast(estimate)
     low, high = estimate.interval or (metric.neutral, metric.neutral)
     shown = not low <= metric.neutral <= high
     few = WhyInconclusive.TOO_FEW if sides.common.any() else WhyInconclusive.NOT_COMPARABLE

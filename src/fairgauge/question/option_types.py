@@ -374,13 +374,11 @@ PRESET = OptionType(
     words=preset_names(),
 )
 VALUE = OptionType(read=read_value, schema=_SCALAR, metavar="VALUE")
-VALUES = OptionType(
+VALUES = replace(
+    COLUMNS,
     read=lambda value, path, problems: read_values(value, path, problems) if value != [] else (),
     schema=one_or_many(_SCALAR),
-    parse=syntax.parse_names,
-    write=syntax.write_names,
     metavar="VALUE,...",
-    repeatable=True,
 )
 RANGE = OptionType(
     read=read_range,
@@ -390,13 +388,12 @@ RANGE = OptionType(
     metavar="LOW HIGH",
     arguments=2,
 )
-THRESHOLD = OptionType(
+THRESHOLD = replace(
+    COLUMNS,
     read=_read_threshold,
     schema=one_or_many(_NUMBER, {"enum": list(Threshold)}),
     parse=syntax.parse_numbers,
-    write=syntax.write_names,
     metavar="T,...",
-    repeatable=True,
 )
 POSITIVE = OptionType(
     read=_read_positive,
@@ -457,14 +454,11 @@ REFERENCE = OptionType(
     metavar="R",
     repeatable=True,
 )
-METRICS = OptionType(
+METRICS = replace(
+    NAMES,
     read=_read_metrics,
     plain=lambda metrics: [each if isinstance(each, str) else each.name for each in metrics],
     schema=one_or_many({"$ref": "#/$defs/Name"}),
-    parse=syntax.parse_names,
-    write=syntax.write_names,
-    metavar="NAME,...",
-    repeatable=True,
 )
 MARGINS = OptionType(
     read=read_margins,
@@ -492,7 +486,16 @@ POPULATION = OptionType(
     metavar="COL:V=SHARE,...",
     repeatable=True,
 )
-RECODE = OptionType(
+RULES = OptionType(
+    read=read_rules,
+    schema=one_or_many({"anyOf": [_TEXT, _RULE_TABLE]}),
+    parse=syntax.parse_rules,
+    write=syntax.write_rules,
+    metavar="RULE",
+    repeatable=True,
+)
+RECODE = replace(
+    RULES,
     read=read_recodings,
     schema=one_or_many(
         _TEXT,
@@ -504,12 +507,11 @@ RECODE = OptionType(
         },
     ),
     plain=plain_recodings,
-    parse=syntax.parse_rules,
     write=write_recodings,
     metavar="FILE",
-    repeatable=True,
 )
-CONDITIONS = OptionType(
+CONDITIONS = replace(
+    RULES,
     read=read_conditions,
     schema=one_or_many(
         _TEXT,
@@ -532,18 +534,8 @@ CONDITIONS = OptionType(
         },
     ),
     plain=plain_conditions,
-    parse=syntax.parse_rules,
     write=write_conditions,
     metavar="CONDITION",
-    repeatable=True,
-)
-RULES = OptionType(
-    read=read_rules,
-    schema=one_or_many({"anyOf": [_TEXT, _RULE_TABLE]}),
-    parse=syntax.parse_rules,
-    write=syntax.write_rules,
-    metavar="RULE",
-    repeatable=True,
 )
 DOCUMENT = OptionType(
     read=read_document,

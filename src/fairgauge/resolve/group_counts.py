@@ -412,10 +412,7 @@ def count_jointly(joint: Cube, counted: GroupCounts) -> JointCells:
     every = _dense(joint, crossing, axes)
     unit = {"w": counted.mean_weight, "w2": counted.mean_weight**2}
     counts = {
-        measure: np.concatenate([dense.sum(axis=1, keepdims=True), dense[:, :-1]], axis=1)[
-            :-1, ..., :-1, :-1
-        ]
-        / unit.get(measure, 1.0)
+        measure: _by_slot(dense)[:-1, ..., :-1, :-1] / unit.get(measure, 1.0)
         for measure, dense in every.items()
     }
     clusters = _cluster_table(joint, crossing, axes)
@@ -665,11 +662,7 @@ def _arranged(
     plan = cube.plan
     outcome = [plan.axis(role) for role in (Role.STRATUM, Role.LABEL, Role.PREDICTION)]
     every = _dense(cube, crossing, outcome)
-    # the margin is a slot before the strata; rows without a stratum are in the margin alone
-    counts = {
-        measure: np.concatenate([dense.sum(axis=1, keepdims=True), dense[:, :-1]], axis=1)
-        for measure, dense in every.items()
-    }
+    counts = {measure: _by_slot(dense) for measure, dense in every.items()}
     return GroupCounts(
         feature=feature,
         feature_id=FeatureId(tuple(part.axis.column for part in crossing.parts)),
@@ -684,6 +677,11 @@ def _arranged(
         clusters=_cluster_cells(cube, crossing),
         all_decided=all_decided,
     )
+
+
+def _by_slot(dense: Array) -> Array:
+    """Return counts with the margin before the strata, in which alone are rows without one."""
+    return np.concatenate([dense.sum(axis=1, keepdims=True), dense[:, :-1]], axis=1)
 
 
 def _named_references(spec: Spec) -> dict[str, Value | tuple[Value, ...]]:

@@ -79,16 +79,10 @@ class CountsBySide:
         With ``overall``, the counts of all rows of the slots too.
         """
         states = self._states[which, slots]
-        label, prediction = states.sum(axis=2), states.sum(axis=1)
-        zero = np.zeros(len(states))
         raw = self._counts[which, slots]
         return ConfusionCounts(
             size=states.sum(axis=(1, 2)),
-            cells={
-                BOTH: states[:, :2, :2].transpose(0, 2, 1).reshape(-1, 4),
-                LABEL: np.stack([label[:, 0], zero, zero, label[:, 1]], axis=-1),
-                PREDICTION: np.stack([prediction[:, 0], zero, zero, prediction[:, 1]], axis=-1),
-            },
+            cells=cells_of_states(states),
             classes={"label": raw.sum(axis=2)[:, :-1], "prediction": raw.sum(axis=1)[:, :-1]},
             strata=self._by_stratum(which, slots) if pooled else {},
             per_class=tuple(each.pick(which, slots) for each in self._per_class),
@@ -115,6 +109,20 @@ class CountsBySide:
         copies = self._states.reshape(sides, -1, self._slots, *states_of)
         states = copies[which, slots // self._slots, 1:]
         return {"label": states.sum(axis=3)[:, :, :2], "prediction": states.sum(axis=2)[:, :, :2]}
+
+
+def cells_of_states(states: Array) -> dict[frozenset[Need], Array]:
+    """Return confusion cells of rows by label and prediction, each positive, negative or missing.
+
+    Where no prediction is missing, it may have two values alone.
+    """
+    label, prediction = states.sum(axis=2), states.sum(axis=1)
+    zero = np.zeros(len(states))
+    return {
+        BOTH: states[:, :2, :2].transpose(0, 2, 1).reshape(-1, 4),
+        LABEL: np.stack([label[:, 0], zero, zero, label[:, 1]], axis=-1),
+        PREDICTION: np.stack([prediction[:, 0], zero, zero, prediction[:, 1]], axis=-1),
+    }
 
 
 def _moments(counts: Mapping[str, Array], measure: Measure) -> dict[str, Array]:

@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fairgauge.catalogue.cells import BOTH, LABEL, PREDICTION, Array, ConfusionCounts, Need
+from fairgauge.catalogue.cells import BOTH, Array, ConfusionCounts, Need
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Profile
+from fairgauge.resolve.sides import cells_of_states
 from fairgauge.stats.arrays import Index, quotient
 
 _STEP = 1e-6
@@ -190,29 +191,19 @@ def confusion(margin: Array, *, classes: bool) -> ConfusionCounts:
     known = margin[:, :-1]
     of_classes: dict[Need, Array] = {"label": known.sum(axis=2), "prediction": margin.sum(axis=1)}
     if not classes:
-        return ConfusionCounts(margin.sum(axis=(1, 2)), _cells(margin), of_classes)
+        return ConfusionCounts(margin.sum(axis=(1, 2)), cells_of_states(margin), of_classes)
     each = []
     for c in range(margin.shape[2]):
         rest = np.arange(margin.shape[2]) != c
         labels = np.stack([margin[:, c], known[:, rest].sum(axis=1), margin[:, -1]], axis=1)
         two = np.stack([labels[:, :, c], labels[:, :, rest].sum(axis=2)], axis=2)
-        each.append(ConfusionCounts(two.sum(axis=(1, 2)), _cells(two)))
+        each.append(ConfusionCounts(two.sum(axis=(1, 2)), cells_of_states(two)))
     of_no_class = np.zeros((len(margin), 4))
     of_no_class[:, -1] = known.sum(axis=(1, 2))
     cells = {BOTH: of_no_class}
     return ConfusionCounts(
         margin.sum(axis=(1, 2)), cells, of_classes, per_class=tuple(each), joint=known
     )
-
-
-def _cells(margin: Array) -> dict[frozenset[Need], Array]:
-    label, decision = margin.sum(axis=2), margin.sum(axis=1)
-    zero = np.zeros(len(margin))
-    return {
-        BOTH: margin[:, :2].transpose(0, 2, 1).reshape(-1, 4),
-        LABEL: np.stack([label[:, 0], zero, zero, label[:, 1]], axis=-1),
-        PREDICTION: np.stack([decision[:, 0], zero, zero, decision[:, 1]], axis=-1),
-    }
 
 
 def influences(statistic: Statistic, margin: Array, *, classes: bool) -> Array:

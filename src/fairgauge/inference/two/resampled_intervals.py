@@ -98,20 +98,14 @@ def resampled_comparisons(compared: Comparisons, cells: int, spec: Spec) -> Inde
 def _limits(spec: Spec, values: Array, tables: _DrawnTables) -> Limits:
     """Return limits from the values over drawn tables, as the method asks."""
     scale = _LOGARITHMIC if tables.of_ratio else _PLAIN
+    if spec.method not in (Method.BOOTSTRAP_NORMAL, Method.BOOTSTRAP_BCA):
+        return quantile_interval(values, spec.confidence)
+    drawn, level = scale.there(values), spec.confidence
     if spec.method is Method.BOOTSTRAP_NORMAL:
-        limits = normal(
-            scale.there(tables.values(tables.cells)), scale.there(values), spec.confidence
-        )
-        return scale.back(limits[0]), scale.back(limits[1])
-    if spec.method is Method.BOOTSTRAP_BCA:
-        limits = bca(
-            tables.cells,
-            lambda cells: scale.there(tables.values(cells)),
-            scale.there(values),
-            spec.confidence,
-        )
-        return scale.back(limits[0]), scale.back(limits[1])
-    return quantile_interval(values, spec.confidence)
+        low, high = normal(scale.there(tables.values(tables.cells)), drawn, level)
+    else:
+        low, high = bca(tables.cells, lambda c: scale.there(tables.values(c)), drawn, level)
+    return scale.back(low), scale.back(high)
 
 
 def _p(spec: Spec, values: Array, tables: _DrawnTables, null: float) -> Array:
