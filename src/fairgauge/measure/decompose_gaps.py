@@ -28,8 +28,7 @@ from fairgauge.enums import (
     WhyNoRegression,
 )
 from fairgauge.inference.missing_values import RowsWithoutStratum, rows_in_doubt
-from fairgauge.measure._gap_sides import GapSides, gap_sides
-from fairgauge.measure._unlike_rows import UnlikeRows, unlike_rows
+from fairgauge.measure._gap_sides import GapSides, UnlikeRows, gap_sides, unlike_rows
 from fairgauge.measure.measure import measure
 from fairgauge.measure.slices import Slice
 from fairgauge.question.specification import Spec
