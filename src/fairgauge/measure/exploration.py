@@ -77,8 +77,6 @@ _RULES = {ReferenceRule.LARGEST: "the largest group", ReferenceRule.BEST: "the b
 """References that are chosen by the data, of every view."""
 _STEPS = 100
 _MOST_CHECKED = 200
-_OUTSIDE = 3
-"""Codes after those of the groups: known values of no group, missing ones, excluded groups."""
 _MANAGED = (
     "threshold", "sensitive", "intersections", "metrics", "reference", "where", "rules",
     "multiplicity", "method", "features", "document", "margins", "candidate", "preset",

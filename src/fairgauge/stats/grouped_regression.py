@@ -286,9 +286,7 @@ def adjusted_effect(
         if penalised and sampling is None:
             # of rates moved away from 0 the residuals are too small: the variance of the model
             variance = max(variance, float(slope @ inverse @ slope + (n * from_mean**2).sum()))
-        if sampling is not None:
-            variance *= sampling.design_effect(_by_side(failure, held), _by_side(of_rate, held))
-        return float(np.sqrt(variance))
+        return float(np.sqrt(variance * _design_effect(sampling, held, failure, of_rate)))
 
     standardised = [float((n * each).sum() / total) for each in (ours, theirs)]
     found = effect_of_sides(difference, error(1, 1), z, len(n))
@@ -305,10 +303,7 @@ def adjusted_effect(
     of_side = covariance[place, place]
     if penalised and sampling is None:
         of_side = max(of_side, inverse[place, place])
-    if sampling is not None:
-        of_side = of_side * sampling.design_effect(
-            _by_side(-own_odds * rate, held), _by_side(own_odds, held)
-        )
+    of_side = of_side * _design_effect(sampling, held, -own_odds * rate, own_odds)
     return found._replace(log_odds=float(beta[place]), log_odds_error=float(np.sqrt(of_side)))
 
 
@@ -426,11 +421,8 @@ def adjusted_mean(
         variance = slope @ covariance @ slope + (squared.rows * from_mean**2).sum()
         if sampling is not None:
             variance += 2 * (from_mean * of_residual * about.values).sum()
-            level = from_mean - of_residual * (cells.design @ beta)
-            variance *= sampling.design_effect(
-                _by_side(level, cells.held), _by_side(of_residual, cells.held)
-            )
-        return float(np.sqrt(variance))
+        level = from_mean - of_residual * (cells.design @ beta)
+        return float(np.sqrt(variance * _design_effect(sampling, cells.held, level, of_residual)))
 
     means = [float((n * fit).sum() / total) for fit in fits]
     difference = float((n * (fits[0] - fits[1])).sum() / total)
@@ -490,15 +482,15 @@ def _squared(sampling: Sampling, held: tuple[Mask, ...]) -> SquaredWeights:
     return SquaredWeights(*(np.concatenate(each) for each in zip(*found, strict=True)))
 
 
-def _by_side(values: Array, held: tuple[Mask, ...]) -> list[Array]:
-    """Return values of the cells that have rows by side and stratum, 0 without rows."""
-    found = []
-    parts = np.split(values, [int(held[0].sum())])
-    for at, part in zip(held, parts, strict=True):
-        every = np.zeros(len(at))
-        every[at] = part
-        found.append(every)
-    return found
+def _design_effect(
+    sampling: Sampling | None, held: tuple[Mask, ...], level: Array, slope: Array
+) -> float:
+    """Return by how much clusters raise a variance, from influences of the cells that have rows."""
+    if sampling is None:
+        return 1.0
+    every = np.zeros((2, 2, len(held[0])))  # 0 without rows
+    every[:, np.stack(held)] = level, slope
+    return sampling.design_effect(*map(list, every))
 
 
 def _regressors(
