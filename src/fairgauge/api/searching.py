@@ -300,7 +300,7 @@ def _unclear(cube: Cube, spec: Spec, task: Task, needs: Set[str]) -> Iterator[Di
         if of in needs and rows > MANY_MISSING * cube.rows:
             yield Diagnostic.warning(
                 DiagnosticCode.UNCOUNTED_ROWS, what=f"clear {of}", rows=rows, total=cube.rows,
-                ruled=False,
+                ruled=False, counted=True,
             )  # fmt: skip
 
 

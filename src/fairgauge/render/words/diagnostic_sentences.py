@@ -167,7 +167,7 @@ def _uncounted_rows(d: Diagnostic) -> str:
             f"if they are not to count, state it: --where '{d['column']} > 0' (where)"
         )
     share = f"{d['rows'] / d['total']:.1%} of the rows ({d['rows']:,} of {d['total']:,})"
-    if d["what"].startswith("clear "):  # other warnings name its values
+    if d.get("counted"):  # as unfavourable: other warnings name the values
         return f"{share} have no {d['what']}, and count as unfavourable or wrong"
     return (
         f"{share} have no "
