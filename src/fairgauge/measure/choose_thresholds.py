@@ -78,6 +78,7 @@ from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import References, admissible_groups, group_sizes
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.sides import Measure, with_others
+from fairgauge.results.disparities import is_ratio
 from fairgauge.results.estimates import EVERYONE, RowsInDoubt, as_number
 from fairgauge.results.model_comparison import DisparityChange, RateChange
 from fairgauge.results.scopes import Diagnostic, Interval
@@ -222,8 +223,8 @@ class Excluded:
         value, _ = worst(_complete, apart=False)
         ends = []
         for keep in (np.asarray, _complete):
-            low, high = reached(interval, worst(keep, apart=True), value, ratio=_is_ratio(metric))
-            if not _is_ratio(metric):
+            low, high = reached(interval, worst(keep, apart=True), value, ratio=is_ratio(metric))
+            if not is_ratio(metric):
                 low, high = np.maximum(low, -1.0), np.minimum(high, 1.0)  # as shares can be
             ends.append((low, high))
         return ends[0], ends[1]
@@ -619,7 +620,7 @@ class _Chooser:
                 feature=self.counts.feature,
                 group=names[g],
                 reference=references.each[g],
-                by="ratio" if _is_ratio(self.metric) else "difference",
+                by="ratio" if is_ratio(self.metric) else "difference",
             )
             for g in groups.tolist()
         ]
@@ -708,7 +709,7 @@ class _Chooser:
             goal = self.goal
             needed += rows_to_decide(
                 value, low, high, rows, goal.low, goal.high, self.spec.confidence, POWER,
-                logarithmic=_is_ratio(self.metric) and goal.low >= 0 and bool((low > 0).all()),
+                logarithmic=is_ratio(self.metric) and goal.low >= 0 and bool((low > 0).all()),
             ).rows.tolist()  # fmt: skip
         if performance is not None:
             null = self.margin if self._lower else -self.margin
@@ -893,10 +894,6 @@ def metric_of(goal: Rule) -> Contrast | Combined:
 
 def _is_of_decisions(metric: Contrast) -> bool:
     return isinstance(metric.of, Rate) and "prediction" in metric.needs
-
-
-def _is_ratio(metric: Contrast | Combined) -> bool:
-    return isinstance(metric, Contrast) and metric.by == "ratio"
 
 
 def parts(metric: Contrast | Combined) -> tuple[Contrast, ...]:

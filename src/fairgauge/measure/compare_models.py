@@ -446,13 +446,7 @@ def _sliced(models: _Models, feature: int | None) -> Iterator[PairedSlice]:
     for outcome in outcomes:
         yield PairedSlice(counts, outcome, models.spec)
     if models.resolution.task is Task.MULTICLASS:
-        nothing = replace(
-            outcomes[0],
-            labels=np.zeros_like(outcomes[0].labels),
-            predictions=np.zeros_like(outcomes[0].predictions),
-            class_scope=NO_CLASS,
-        )
-        yield PairedSlice(counts, nothing, models.spec, outcomes)
+        yield PairedSlice(counts, outcomes[0].of_no_class, models.spec, outcomes)
 
 
 def _statistics(models: _Models) -> list[Statistic]:

@@ -35,7 +35,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import ReasonCode
 from fairgauge.resolve.copy_checks import ALMOST_ALL, share_determined
 from fairgauge.resolve.resolution import Resolution, resolve
-from fairgauge.results.estimates import Estimate
+from fairgauge.results.estimates import Estimate, as_number
 from fairgauge.results.gap_decomposition import (
     AdjustedGap,
     ColumnGap,
@@ -875,7 +875,7 @@ def adjusted_record(
         effects=effects,
         value=found.difference,
         interval=interval(found.low, found.high),
-        p_value=_known(found.p),
+        p_value=as_number(found.p),
         ratio=ratio[0] if ratio else None,
         ratio_interval=interval(*ratio[1:]) if ratio else None,
         odds_ratio=math.exp(log_odds) if defined else None,
@@ -883,7 +883,7 @@ def adjusted_record(
             interval(math.exp(log_odds - reach), math.exp(log_odds + reach)) if defined else None
         ),
         penalised=found.penalised,
-        interaction_p=_known(found.interaction),
+        interaction_p=as_number(found.interaction),
         cells=found.cells,
     )
 
@@ -1112,10 +1112,6 @@ def _places(
         usual,
     ]
     return np.asarray(places[np.lexsort(keys)])
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)
 
 
 def _rows(columns: Mapping[str, NDArray[Any]]) -> Iterator[dict[str, Any]]:

@@ -74,7 +74,6 @@ from fairgauge.resolve.group_checks import (
     weightless_groups,
 )
 from fairgauge.resolve.group_counts import GroupCounts
-from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import large_groups
 from fairgauge.resolve.resolution import Resolution, resolve
 from fairgauge.resolve.sides import score_counts
@@ -90,7 +89,6 @@ from fairgauge.results.estimates import (
     WorstCase,
 )
 from fairgauge.results.scopes import NO_CLASS, ClassScope, Diagnostic
-from fairgauge.stats.arrays import Mask
 
 _FULL_COVERAGE = 0.9
 
@@ -389,8 +387,7 @@ def _multiclass(
     simultaneous = [
         Slice(counts, outcome, spec, simultaneous=len(outcomes)) for outcome in outcomes
     ]
-    nothing = OutcomeMasks(_none(outcomes[0].labels), _none(outcomes[0].predictions))
-    whole = Slice(counts, nothing, spec, outcomes)
+    whole = Slice(counts, outcomes[0].of_no_class, spec, outcomes)
     of_all: dict[str, Statistic] = {each.name: each for each in (agreement(), KAPPA)}
     groups, totals = (
         list(_groups_of_classes(slices, whole, rates, of_all, total=total))
@@ -518,7 +515,3 @@ def _worst_class(metric: Metric, by_class: Sequence[Estimate]) -> Estimate:
 
     worst = max(by_class, key=distance)
     return replace(worst, class_scope=ClassScope(ClassKind.WORST, worst.class_scope.name))
-
-
-def _none(mask: Mask) -> Mask:
-    return np.zeros_like(mask)

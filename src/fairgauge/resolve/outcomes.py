@@ -43,6 +43,11 @@ class OutcomeMasks:
     class_scope: ClassScope = NO_CLASS
     turned: float | None = None
 
+    @property
+    def of_no_class(self) -> OutcomeMasks:
+        """Return the masks of all classes together, of which none is positive."""
+        return OutcomeMasks(np.zeros_like(self.labels), np.zeros_like(self.predictions))
+
 
 def decide_task(cube: Cube, spec: Spec) -> Task:
     """Decide what label and prediction are, if it is not given.

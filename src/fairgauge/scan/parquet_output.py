@@ -11,6 +11,7 @@ from pathlib import Path
 import duckdb
 
 from fairgauge.errors import DataError
+from fairgauge.scan._sql import literal
 
 
 def parquet_file(
@@ -31,17 +32,16 @@ def parquet_file(
         The folder of temporary files cannot be written to.
     """
     kinds = {str: "VARCHAR", float: "DOUBLE", int: "BIGINT", bool: "BOOLEAN"}
-    types = ", ".join(f"{_literal(name)}: '{kinds[kind]}'" for name, kind in columns.items())
+    types = ", ".join(f"{literal(name)}: '{kinds[kind]}'" for name, kind in columns.items())
     try:
         with tempfile.TemporaryDirectory(prefix="fairgauge-") as folder:
             table, made = Path(folder, "rows.jsonl"), Path(folder, "rows.parquet")
             with table.open("w", encoding="utf-8") as handle:
                 handle.writelines(_record(columns, row) for row in rows)
-            read = (
-                f"read_json({_literal(table)}, columns = {{{types}}}, format = 'newline_delimited')"
-            )
+            file = literal(str(table))
+            read = f"read_json({file}, columns = {{{types}}}, format = 'newline_delimited')"
             with duckdb.connect() as connection:
-                query = f"COPY (SELECT * FROM {read}) TO {_literal(made)} (FORMAT parquet)"
+                query = f"COPY (SELECT * FROM {read}) TO {literal(str(made))} (FORMAT parquet)"
                 connection.execute(query)
             return made.read_bytes()
     except (OSError, duckdb.Error) as error:
@@ -57,7 +57,3 @@ def _record(columns: Iterable[str], row: Sequence[object]) -> str:
 def _plain(value: object) -> object:
     """Return infinities as the texts that are read as such."""
     return str(value) if isinstance(value, float) and math.isinf(value) else value
-
-
-def _literal(value: object) -> str:
-    return "'" + str(value).replace("'", "''") + "'"

@@ -446,7 +446,7 @@ class _Means(NamedTuple):
         for crossing in crossings:
             share_d, share_a, rate_d, rate_a = crossing.margins(w_d, w_a, r_d, r_a)
             # a stratum's share of the other side's margin moves the margin's rate
-            moves_a, moves_d = _moves(share_d, share_a), _moves(share_a, share_d)
+            moves_a, moves_d = _rates(share_d, share_a), _rates(share_a, share_d)
             rows.append(
                 ((w_d * rate_a).sum(-1), rate_a, moves_a * (r_a - rate_a), zero, moves_a * w_a)
             )
@@ -515,10 +515,6 @@ class _Side(NamedTuple):
 
 def _products(rows: Array, weights: Array) -> Array:
     return np.asarray((rows * weights[..., None, :]) @ np.swapaxes(rows, -1, -2))
-
-
-def _moves(share: Array, own: Array) -> Array:
-    return np.where(own > 0, share / np.where(own > 0, own, 1.0), 0.0)
 
 
 class _Crossing(NamedTuple):
