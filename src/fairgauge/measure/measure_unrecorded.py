@@ -42,7 +42,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.resolution import Resolution, in_mean_weights
-from fairgauge.resolve.unrecorded_counts import Floats, UnrecordedGroups
+from fairgauge.resolve.unrecorded_counts import UnrecordedGroups
 from fairgauge.results.estimates import (
     ByEstimator,
     ComparisonKey,
@@ -55,7 +55,7 @@ from fairgauge.results.estimates import (
     as_number,
 )
 from fairgauge.results.scopes import Diagnostic, Interval, Reference
-from fairgauge.stats.arrays import Limits
+from fairgauge.stats.arrays import Array, Limits
 from fairgauge.stats.group_mixture import Masks, StratifiedMixture
 from fairgauge.stats.group_probabilities import calibration_test, least_slope
 from fairgauge.stats.intervals import critical
@@ -112,7 +112,7 @@ class EstimatedGroups(UnrecordedGroups):
         return 0 if known is None else round(float(known[1].sum()))
 
     @cached_property
-    def cases(self) -> Floats:
+    def cases(self) -> Array:
         """Return the expected number of people in every group, corrected by a random sample."""
         known, expected = self.known_cells, super().cases
         if not self.drawn or known is None:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairgauge.enums import Status
 from fairgauge.errors import Problem, SpecError, listing, quote
@@ -32,7 +31,7 @@ from fairgauge.results.name_swaps import (
     SwapVariant,
     SwapVerdict,
 )
-from fairgauge.stats.arrays import Mask
+from fairgauge.stats.arrays import Array, Index, Mask
 from fairgauge.stats.crossed_designs import (
     CrossedDifference,
     Variance,
@@ -50,8 +49,6 @@ from fairgauge.stats.rows_to_decide import CrossedDesign, fewest
 from fairgauge.stats.significance import fisher
 from fairgauge.values import matches, name_of
 
-Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
 What = Literal["names", "items", "runs"]
 Compared: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 """The groups of both sides of a comparison."""
@@ -81,9 +78,9 @@ class _Cells:
     model: str | None
     pooled: bool
     models: tuple[int, ...]
-    item: Codes
-    variant: Codes
-    group: Codes
+    item: Index
+    variant: Index
+    group: Index
     y: Array
     n: Array
     since: str | None = None
@@ -291,7 +288,7 @@ class _Asked:
     asked, rows, answered : how many were to be given, have a row, and were given.
     """
 
-    group: Codes
+    group: Index
     asked: Array
     rows: Array
     answered: Array
@@ -449,7 +446,7 @@ def _of_one_variant(
     found: CrossedDifference,
     both: _Cells,
     in_group: Mask,
-    item: Codes,
+    item: Index,
     question: SwapQuestion,
 ) -> SwapDifference:
     """Return the paired difference over items: group and name cannot be separated."""
@@ -478,7 +475,7 @@ def _of_names(
     found: CrossedDifference,
     both: _Cells,
     in_group: Mask,
-    codes: tuple[Codes, Codes],
+    codes: tuple[Index, Index],
     placebo: Array,
     question: SwapQuestion,
 ) -> SwapDifference:
@@ -523,7 +520,7 @@ def _varies(variance: Variance, cells: _Cells) -> bool:
     return variance.value > (_ROUNDING * size) ** 2
 
 
-def _name_means(item: Codes, variant: Codes, y: Array, in_group: Mask) -> tuple[Array, Mask]:
+def _name_means(item: Index, variant: Index, y: Array, in_group: Mask) -> tuple[Array, Mask]:
     """Return the mean of every name less those of its items, and whether it is in the group."""
     of_item = np.bincount(item, y) / np.bincount(item)
     means = np.bincount(variant, y - of_item[item]) / np.bincount(variant)

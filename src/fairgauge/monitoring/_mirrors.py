@@ -16,7 +16,6 @@ from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.statistics import Rate
@@ -26,10 +25,9 @@ from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule
 from fairgauge.results.disadvantage import adverse_sign
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.monitor_results import MonitoredComparison, other_of_two
-from fairgauge.stats.arrays import Array
+from fairgauge.stats.arrays import Array, Mask
 
 Ends: TypeAlias = "tuple[float, float]"
-Mask: TypeAlias = "NDArray[np.bool_]"
 Turn: TypeAlias = "Callable[[Ends], Ends]"
 
 _PAIR = 2

@@ -21,11 +21,8 @@ from fairgauge.question.features import Ordered
 from fairgauge.question.swap_question import SwapQuestion, named_reference
 from fairgauge.resolve.answer_checks import unclear_decisions, unknown_values
 from fairgauge.resolve.outcome_checks import may_be_spelling_of
-from fairgauge.stats.arrays import Mask
+from fairgauge.stats.arrays import Array, Index, Mask
 from fairgauge.values import is_one_of, match, name_of, spelled_alike, spelling
-
-Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 _MOST_NAMED = 3
 
@@ -56,11 +53,11 @@ class Answers:
     items: tuple[str, ...]
     variants: tuple[str, ...]
     groups: tuple[str, ...]
-    group_of: Codes
+    group_of: Index
     placebo: tuple[bool, ...]
-    model: Codes
-    item: Codes
-    variant: Codes
+    model: Index
+    item: Index
+    variant: Index
     n: Array
     missing: Array
     mean: Array
@@ -184,7 +181,7 @@ def read_answers(cube: Cube, question: SwapQuestion) -> Answers:
     return answers
 
 
-def _distinct(codes: Codes) -> tuple[Codes, Codes]:
+def _distinct(codes: Index) -> tuple[Index, Index]:
     """Return the distinct rows of codes in their order, and which of them each row is.
 
     Sorting one number for each row is several times as fast as sorting the rows.
@@ -237,8 +234,8 @@ def _in_natural_order(name: str) -> tuple[tuple[bool, int, str], ...]:
 
 
 def _groups(
-    cube: Cube, axes: Sequence[Axis], codes: Codes, features: Sequence[int], question: SwapQuestion
-) -> tuple[tuple[str, ...], Codes]:
+    cube: Cube, axes: Sequence[Axis], codes: Index, features: Sequence[int], question: SwapQuestion
+) -> tuple[tuple[str, ...], Index]:
     """Return the names of all groups, and the group of every counted cell; -1 where it has none."""
     unknown = np.zeros(len(codes), dtype=np.bool_)
     for i in features:
@@ -258,8 +255,8 @@ def _groups(
 
 
 def _two_groups(
-    variant: Codes,
-    group: Codes,
+    variant: Index,
+    group: Index,
     variants: Sequence[str],
     groups: Sequence[str],
     question: SwapQuestion,
@@ -354,7 +351,7 @@ def _unknown_groups(question: SwapQuestion, groups: Sequence[str]) -> Iterator[P
         yield Problem("reference", message)
 
 
-def _repeated(codes: Codes, rows: Array, axes: Mapping[Role, int]) -> int:
+def _repeated(codes: Index, rows: Array, axes: Mapping[Role, int]) -> int:
     """Return how many runs answered the same item under the same variant several times."""
     if Role.RUN not in axes:
         return 0

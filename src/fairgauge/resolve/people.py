@@ -12,7 +12,6 @@ from dataclasses import replace
 from datetime import date
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairgauge.cube.cube import Cube, Sums, aggregate
 from fairgauge.cube.identifiers import placeholders, spellings_of
@@ -26,10 +25,8 @@ from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.outcome_checks import unclear_names, undecided_outcomes
 from fairgauge.resolve.outcomes import decide_task, outcome_masks
-from fairgauge.stats.arrays import Mask
+from fairgauge.stats.arrays import Index, Mask
 from fairgauge.values import Value, is_one_of, name_of
-
-Codes = NDArray[np.int64]
 
 _UNDECIDED = DiagnosticCode.UNDECIDED_OUTCOMES
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?")
@@ -132,7 +129,7 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
     )
 
 
-def _only_value(code: Codes, of: Codes, people: int) -> tuple[Codes, Mask]:
+def _only_value(code: Index, of: Index, people: int) -> tuple[Index, Mask]:
     """Return the one known value of every person, -1 where there is none or there are several."""
     low = np.full(people, np.iinfo(np.int64).max)
     high = np.full(people, -1)
@@ -146,11 +143,11 @@ def _decisions(
     rows: Cube,
     plan: Plan,
     spec: Spec,
-    known: dict[Axis, Codes],
-    of: Codes,
-    order: Codes,
+    known: dict[Axis, Index],
+    of: Index,
+    order: Index,
     people: int,
-) -> tuple[dict[Axis, Codes], dict[str, int]]:
+) -> tuple[dict[Axis, Index], dict[str, int]]:
     """Return what counts of every person's decisions; and of how many people that is not known."""
     axes = [axis for axis in plan.axes if axis.role in OUTCOMES]
     if spec.per_person is Person.LAST:
@@ -178,7 +175,7 @@ def _decisions(
     return {axis: code}, {}
 
 
-def _favour(rows: Cube, plan: Plan, spec: Spec, axis: Axis) -> Codes:
+def _favour(rows: Cube, plan: Plan, spec: Spec, axis: Axis) -> Index:
     """Return how favourable each decision is, the higher the better; the last entry is of none.
 
     An outcome that may be a favourable one counts before a refusal, and a refusal before no

@@ -29,10 +29,10 @@ from fairgauge.resolve.group_counts import Grouping, group_columns, unknown_leve
 from fairgauge.resolve.outcomes import decide_task, outcome_masks
 from fairgauge.results.subgroup_search import SearchedFeature
 from fairgauge.scan.row_codes import CodedRows
+from fairgauge.stats.arrays import Index
 from fairgauge.stats.resampling import random_parts
 from fairgauge.values import MISSING_NAME, is_number
 
-Codes = NDArray[np.int64]
 Levels = NDArray[np.integer[Any]]
 
 _MOST_NUMBERS = 12
@@ -71,7 +71,7 @@ class OutcomeRows:
     """
 
     codes: tuple[Levels, ...]
-    outcomes: Codes
+    outcomes: Index
     cases: Array | None
     scores: Array | None = None
 
@@ -244,7 +244,7 @@ def _cells(cube: Cube, axes: Sequence[Axis]) -> CodedRows:
     )
 
 
-def _summed(values: Codes, cells: CodedRows, number: int) -> Array:
+def _summed(values: Index, cells: CodedRows, number: int) -> Array:
     """Return the rows of each of so many values."""
     return np.bincount(values, cells.cases, number).astype(np.float64)
 
@@ -257,7 +257,7 @@ def most_cells(cube: Cube, one_hot: Mapping[str, Sequence[str]]) -> float:
     return float(min(cube.rows, math.prod(sizes)))
 
 
-def _scored_outcomes(cube: Cube, spec: Spec) -> tuple[list[Axis], Codes]:
+def _scored_outcomes(cube: Cube, spec: Spec) -> tuple[list[Axis], Index]:
     """Return the axes of labels and scores, and what rows are, by the codes of these.
 
     Raises
@@ -281,7 +281,7 @@ def _scored_outcomes(cube: Cube, spec: Spec) -> tuple[list[Axis], Codes]:
     return [label, score], outcomes
 
 
-def _parts_of_scores(cube: Cube, axes: Sequence[Axis], outcomes: Codes) -> _MadeFeature:
+def _parts_of_scores(cube: Cube, axes: Sequence[Axis], outcomes: Index) -> _MadeFeature:
     """Return the parts of the range of scores as a feature, of rows with a label and a score."""
     score = axes[-1]
     part = (np.arange(score.bins + 1) - 1) // 2 * SCORE_BINS // score.grid
@@ -316,7 +316,7 @@ def _features(
     ]
 
 
-def _outcomes(cube: Cube, spec: Spec, rate: Rate) -> Codes:
+def _outcomes(cube: Cube, spec: Spec, rate: Rate) -> Index:
     """Return what rows are to a rate, by the codes of their label and prediction."""
     task = decide_task(cube, spec)
     masks = outcome_masks(cube, spec, task)
@@ -346,7 +346,7 @@ def _from_one_hot(name: str, parts: Sequence[Grouping], cube: Cube) -> _MadeFeat
     axes = [part.axis for part in parts]
     states_of = [_ones_and_zeros(part) for part in parts]
 
-    def states(codes: Sequence[Levels]) -> Codes:
+    def states(codes: Sequence[Levels]) -> Index:
         return np.stack([each[code] for each, code in zip(states_of, codes, strict=True)])
 
     cells = _cells(cube, axes)
@@ -370,7 +370,7 @@ def _from_one_hot(name: str, parts: Sequence[Grouping], cube: Cube) -> _MadeFeat
         missing_at = len(values)
         values.append(_unlike(MISSING_NAME, values))
 
-    def value_of(codes: Sequence[Levels]) -> Codes:
+    def value_of(codes: Sequence[Levels]) -> Index:
         found = states(codes)
         value = np.where((found == 1).any(axis=0), (found == 1).argmax(axis=0), none_at)
         value[(found == _MISSING).any(axis=0) & (value == none_at)] = missing_at
@@ -388,7 +388,7 @@ def _from_one_hot(name: str, parts: Sequence[Grouping], cube: Cube) -> _MadeFeat
     return _MadeFeature(feature, tuple(axes), value_of, rows)
 
 
-def _ones_and_zeros(part: Grouping) -> Codes:
+def _ones_and_zeros(part: Grouping) -> Index:
     """Return what each level of a one-hot column is."""
     states = []
     for group in part.groups:
@@ -481,7 +481,7 @@ def _number_of(group: Part) -> float:
     return float(number)
 
 
-def _fifths(groups: Sequence[Part], group_of: Codes, rows: Array) -> tuple[float, ...]:
+def _fifths(groups: Sequence[Part], group_of: Index, rows: Array) -> tuple[float, ...]:
     """Return the cuts that leave about a fifth of the rows in each interval."""
     at = np.array([i for i, group in enumerate(groups) if isinstance(group, ValueSet)])
     numbers = np.array([_number_of(groups[i]) for i in at.tolist()])
@@ -497,7 +497,7 @@ def _fifths(groups: Sequence[Part], group_of: Codes, rows: Array) -> tuple[float
 def with_ends_of_fifths(cube: Cube, spec: Spec, features: Sequence[SearchedFeature]) -> Cube:
     """Return counts that also hold the ends of numbers cut into fifths which may be codes.
 
-    Codes among few numbers are those of groups, which are looked for in all of them.
+    Index among few numbers are those of groups, which are looked for in all of them.
     """
     cut = {each.name for each in features if each.made is SearchedValues.QUINTILES}
     found = set(cube.ends)
@@ -515,8 +515,8 @@ def with_ends_of_fifths(cube: Cube, spec: Spec, features: Sequence[SearchedFeatu
 
 
 def _cut(
-    groups: Sequence[Part], group_of: Codes, cuts: tuple[float, ...]
-) -> tuple[list[Part], Codes]:
+    groups: Sequence[Part], group_of: Index, cuts: tuple[float, ...]
+) -> tuple[list[Part], Index]:
     """Return the intervals in place of numbers; missing values stay a group of their own."""
     intervals: list[Part] = [*bins(cuts)]
     rest = [group for group in groups if not isinstance(group, ValueSet)]
@@ -534,8 +534,8 @@ def _cut(
 
 
 def _most_frequent(
-    group_of: Codes, names: list[str], groups: Sequence[Part], rows: Array
-) -> tuple[Codes, list[str]]:
+    group_of: Index, names: list[str], groups: Sequence[Part], rows: Array
+) -> tuple[Index, list[str]]:
     """Return the most frequent values, and all others as one; ties are decided by their order."""
     inside = group_of >= 0
     counts = np.bincount(group_of[inside], rows[inside], len(names))

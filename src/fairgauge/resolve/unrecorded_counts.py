@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.cube import CountTable, Cube
@@ -16,11 +15,9 @@ from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.question.probabilities import Probabilities
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.scan.probability_columns import GRID, WHOLE, digits_of
-from fairgauge.stats.arrays import Index
+from fairgauge.stats.arrays import Array, Index
 from fairgauge.stats.group_mixture import Clusters
 from fairgauge.values import name_of
-
-Floats = NDArray[np.float64]
 
 COUNTED, AMONG, OTHER = range(3)
 """The kinds of rows of a rate: those that it counts, the others among them, and further rows."""
@@ -47,12 +44,12 @@ class RateCells:
     strata : array of shape (cells,), the stratum of each; None without strata.
     """
 
-    p: Floats
-    within: Floats
-    n: Floats
-    squares: Floats | None
-    sums: Floats
-    known: Floats | None
+    p: Array
+    within: Array
+    n: Array
+    squares: Array | None
+    sums: Array
+    known: Array | None
     digits: Index
     clusters: Clusters | None
     strata: Index | None = None
@@ -110,7 +107,7 @@ class UnrecordedGroups:
         return int(self.table.sums[self._moment(len(self.asked.groups))].sum())
 
     @cached_property
-    def cases(self) -> Floats:
+    def cases(self) -> Array:
         """Return the expected number of people in every group, to a tenth."""
         sums = self._sums(self.table)
         weights = self._weights(self.table).sum()
@@ -128,7 +125,7 @@ class UnrecordedGroups:
         self._known_groups(self.table)
 
     @cached_property
-    def known_cells(self) -> tuple[Floats, Floats] | None:
+    def known_cells(self) -> tuple[Array, Array] | None:
         """Return the mean probabilities of every cell and its known rows by group; None of none."""
         groups = self._known_groups(self.table)
         if groups is None or not (groups >= 0).any():
@@ -203,11 +200,11 @@ class UnrecordedGroups:
     def _moment(self, i: int) -> str:
         return f"p{self.position}_{i}"
 
-    def _sums(self, table: CountTable) -> Floats:
+    def _sums(self, table: CountTable) -> Array:
         every = [table.sums[self._moment(i)] for i in range(len(self.asked.groups))]
         return np.stack(every, axis=1) / WHOLE
 
-    def _weights(self, table: CountTable) -> Floats:
+    def _weights(self, table: CountTable) -> Array:
         return table.sums.get("w", table.cases)
 
     def _cell_codes(self, table: CountTable) -> Index:
@@ -275,7 +272,7 @@ class UnrecordedGroups:
         return cluster[used], cell, kind[used], self._weights(table)[used], known[used]
 
 
-def _within(p: Floats, digits: Index, width: Index) -> Floats:
+def _within(p: Array, digits: Index, width: Index) -> Array:
     """Return the variance of probabilities within a cell, as if they were even over its width.
 
     Never more than the mean leaves room for: where all are at the edge of a cell there is none.

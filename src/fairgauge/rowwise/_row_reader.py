@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.cube.cube import Cube
@@ -26,9 +25,8 @@ from fairgauge.results.scopes import Diagnostic
 from fairgauge.rowwise._row_slices import Rows, RowSlice, consistency
 from fairgauge.scan.row_access import feature_matrix, numbers_of, read_rows
 from fairgauge.scan.source import LEAST_LOG, Source
+from fairgauge.stats.arrays import Array
 from fairgauge.values import Value, matches
-
-Array = NDArray[np.float64]
 
 
 def repeated(columns: Mapping[str, Sequence[Value]], count: str) -> dict[str, list[Value]]:

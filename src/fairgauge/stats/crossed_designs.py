@@ -16,12 +16,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fairgauge.stats.arrays import Mask
-
-Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
+from fairgauge.stats.arrays import Array, Index, Mask
 
 _MOST_PERMUTATIONS = 20_000
 _ROUNDING = 1e-12
@@ -87,7 +83,7 @@ class CrossedDifference:
 
 
 def crossed_difference(
-    item: Codes, name: Codes, in_group: Mask, y: Array, answers: Array
+    item: Index, name: Index, in_group: Mask, y: Array, answers: Array
 ) -> CrossedDifference:
     """Return the difference between two groups of names, over items that have names of both.
 
@@ -171,8 +167,8 @@ def _clustered(sums: Array) -> tuple[float, float]:
 
 
 def _residual(
-    item: Codes,
-    name: Codes,
+    item: Index,
+    name: Index,
     in_group: Mask,
     y: Array,
     weight: Array,
@@ -194,7 +190,7 @@ def _residual(
     return Variance(((squares / df / scale if df else 0.0, df),))
 
 
-def _within(item: Codes, y: Array, weight: Array) -> Array:
+def _within(item: Index, y: Array, weight: Array) -> Array:
     """Return numbers less the weighted mean of their item."""
     total = np.bincount(item, weight)
     return y - (np.bincount(item, weight * y) / np.where(total > 0, total, 1.0))[item]
@@ -220,7 +216,7 @@ class _NameFit:
         return self.squares / self.degrees_of_freedom if self.degrees_of_freedom > 0 else 0.0
 
 
-def _name_fit(item: Codes, name: Codes, y: Array, weight: Array) -> _NameFit:
+def _name_fit(item: Index, name: Index, y: Array, weight: Array) -> _NameFit:
     items, names = int(item.max()) + 1, int(name.max()) + 1
     present = np.zeros((items, names))
     present[item, name] = weight
@@ -235,7 +231,7 @@ def _name_fit(item: Codes, name: Codes, y: Array, weight: Array) -> _NameFit:
     return _NameFit(effects, covariance, float(weight @ residuals**2), len(y) - items - rank)
 
 
-def _interaction(item: Codes, name: Codes, y: Array, weight: Array) -> tuple[float, int]:
+def _interaction(item: Index, name: Index, y: Array, weight: Array) -> tuple[float, int]:
     """Return the sum of squares of item by name, and its degrees of freedom."""
     _, item = np.unique(item, return_inverse=True)
     _, name = np.unique(name, return_inverse=True)
@@ -243,7 +239,7 @@ def _interaction(item: Codes, name: Codes, y: Array, weight: Array) -> tuple[flo
     return fit.squares, fit.degrees_of_freedom
 
 
-def name_effects(item: Codes, name: Codes, y: Array) -> Array:
+def name_effects(item: Index, name: Index, y: Array) -> Array:
     """Return the effect of every name beside those of items; their mean is 0.
 
     Where every item has every name, these are the names' means less their mean.

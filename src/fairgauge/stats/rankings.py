@@ -12,13 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from fairgauge.stats.arrays import BLOCK, Array, Limits, floats, quiet, quotient
+from fairgauge.stats.arrays import BLOCK, Array, Index, Limits, floats, quiet, quotient
 from fairgauge.stats.intervals import wilson, wilson_odds
 from fairgauge.stats.significance import two_sided
-
-Codes = NDArray[np.int64]
 
 _SINGLE = 256
 """Largest of the consecutive prefixes that are simulated; larger ones grow by `_GROWTH`."""
@@ -40,8 +38,8 @@ class Ranking:
         The number of the tie at each rank, increasing from 0.
     """
 
-    order: Codes
-    ties: Codes
+    order: Index
+    ties: Index
 
     @classmethod
     def of(cls, score: Array) -> Ranking:
@@ -76,7 +74,7 @@ class Ranking:
         """Return the fraction of each row among the first ranks: 1, 0, or a share of a tie."""
         return self.shared((np.arange(len(self.order)) < places).astype(np.float64))
 
-    def divergence(self, codes: Codes, groups: int) -> float:
+    def divergence(self, codes: Index, groups: int) -> float:
         """Return the normalised discounted KL divergence of group shares in prefixes from overall.
 
         Parameters
@@ -123,12 +121,12 @@ class Tops:
     """
 
     table: Array
-    ends: Codes
-    places: Codes
+    ends: Index
+    places: Index
     weights: Array
 
     @classmethod
-    def of(cls, ranking: Ranking, codes: Codes, groups: int) -> Tops:
+    def of(cls, ranking: Ranking, codes: Index, groups: int) -> Tops:
         """Choose the prefixes: all short ones, then at growing distances."""
         n = len(codes)
         places = spaced(n)
@@ -285,7 +283,7 @@ def top_p(held: ArrayLike, places: ArrayLike, n: ArrayLike, total: ArrayLike) ->
     return two_sided(np.where(spread > 0, (held - places * share) / spread, 0.0))
 
 
-def spaced(n: int) -> Codes:
+def spaced(n: int) -> Index:
     """Return the prefix sizes that represent a ranking of n rows: all short ones, then every 2 %.
 
     Examples
