@@ -21,6 +21,7 @@ from fairgauge.measure.find_subgroups import (
     STATUS,
     UNDECIDED,
     WORSE,
+    conditions_of,
     edge_sizes,
     funnel_marks,
     name_of_conditions,
@@ -208,12 +209,13 @@ class _TestedScores:
         worse = np.flatnonzero(self.status == WORSE)
         guaranteed = self._guaranteed(worse)
         best = int(worse[np.argmax(guaranteed)]) if len(worse) else None
+        named = None if best is None else conditions_of(self.every, best, self.question)
         side = self.question.worse
         ends = {Worse.HIGHER: self.high, Worse.LOWER: -self.low}
         beyond = ends.get(side, np.maximum(self.high, -self.low))
         large = beyond[self.n >= _LARGE * self.total]
         return Largest(
-            guaranteed=None if best is None else name_of_conditions(self._conditions(best)),
+            guaranteed=None if named is None else name_of_conditions(named),
             by_at_least=None if best is None else float(guaranteed.max()),
             by_at_most=float(beyond.max()) if len(beyond) else None,
             by_at_most_of_large=float(large.max()) if len(large) else None,
@@ -251,12 +253,6 @@ class _TestedScores:
                 if events <= n:
                     yield FunnelPoint(int(n), sign * (events / n - rate))
 
-    def _conditions(self, i: int) -> dict[str, str]:
-        """Return the conditions of a subgroup by the names of their features, the score last."""
-        features = self.question.features
-        values = self.every.conditions(i).items()
-        return {features[f].name: features[f].values[value] for f, value in values}
-
     def _described(self, at: Positions) -> list[Subgroup]:
         high, low = self.roots.high[at], self.roots.low[at]
         too_high = high >= low
@@ -274,7 +270,7 @@ class _TestedScores:
 
     def _subgroup(self, i: int, root: float, p_adjusted: float, c: float) -> Subgroup:
         status = STATUS[int(self.status[i])]
-        conditions = self._conditions(i)
+        conditions = conditions_of(self.every, i, self.question)
         n, mean, share = float(self.n[i]), float(self.mean[i]), float(self.x[i] / self.n[i])
         undecided = self.status[i] == UNDECIDED
         return Subgroup(

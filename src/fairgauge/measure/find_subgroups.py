@@ -260,11 +260,10 @@ class _Tested:
     def _ends(self) -> tuple[Array, Array]:
         """Return both ends of what is listed, on the sides that the statuses are; NaN elsewhere."""
         at, edge = self.listed, self.tolerances[self.listed]
-        counts = (self.x[at], self.n[at], self.others_x[at], self.others_n[at])
         claimed = self.status[at] == WORSE
         low, high = np.full((2, len(self.at)), np.nan)
         if len(at):
-            low[at], high[at] = both_ends(*counts, self.c, self.other_c)
+            low[at], high[at] = both_ends(*self._counts(at), self.c, self.other_c)
         low[at] = np.where(
             claimed, np.maximum(low[at], np.nextafter(edge, 1)), np.minimum(low[at], edge)
         )
@@ -275,9 +274,11 @@ class _Tested:
         at = np.flatnonzero(kept)
         if not len(at):
             return None
-        scale = self._scale(at)
-        counts = (self.x[at], self.n[at], self.others_x[at], self.others_n[at])
-        return largest_upper_end(*counts, self.other_c, scale)
+        return largest_upper_end(*self._counts(at), self.other_c, self._scale(at))
+
+    def _counts(self, at: NDArray[np.intp]) -> tuple[Array, Array, Array, Array]:
+        """Return events and rows of some subgroups, and those of all other rows."""
+        return self.x[at], self.n[at], self.others_x[at], self.others_n[at]
 
     def _described(self, at: NDArray[np.intp]) -> list[Subgroup]:
         if not len(at):
@@ -323,10 +324,14 @@ class _Tested:
 
     def _name(self, i: int) -> tuple[str, dict[str, str]]:
         """Return the name of a subgroup, and its conditions by the names of their features."""
-        features = self.question.features
-        values = self.every.conditions(int(self.at[i])).items()
-        conditions = {features[f].name: features[f].values[value] for f, value in values}
+        conditions = conditions_of(self.every, int(self.at[i]), self.question)
         return name_of_conditions(conditions), conditions
+
+
+def conditions_of(every: Subgroups, at: int, question: SearchQuestion) -> dict[str, str]:
+    """Return the conditions of a subgroup by the names of their features, in their order."""
+    features, values = question.features, every.conditions(at).items()
+    return {features[f].name: features[f].values[value] for f, value in values}
 
 
 def rows_needed(rows: float, c: float, root: float) -> int | None:

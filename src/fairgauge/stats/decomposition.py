@@ -119,8 +119,7 @@ def decompose(
     [-0.045, 0.035]
     """
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
-    common = (n_d > 0) & (n_a > 0)
-    held_d, held_a = np.where(common, n_d, 0.0), np.where(common, n_a, 0.0)
+    common, held_d, held_a = _in_common(n_d, n_a)
     w_d, w_a = held_d / _total(held_d), held_a / _total(held_a)
     subsets = _subsets(len(columns))
     crossings = [_crossing(columns, subset) for subset in subsets]
@@ -263,8 +262,7 @@ def mean_differences(
     ([1.0, 1.0], [-0.078, 2.078])
     """
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
-    common = (n_d > 0) & (n_a > 0)
-    held_d, held_a = np.where(common, n_d, 0.0), np.where(common, n_a, 0.0)
+    common, held_d, held_a = _in_common(n_d, n_a)
     v_d, v_a = mean_variances(x_d, held_d, x_a, held_a, squares)
     value, variance = _rates(x_d, held_d) - _rates(x_a, held_a), v_d + v_a
     spread = v_d**2 / (held_d + 1) + v_a**2 / (held_a + 1)
@@ -345,8 +343,7 @@ def stratum_parts(x_d: ArrayLike, n_d: ArrayLike, x_a: ArrayLike, n_a: ArrayLike
     ([-0.0158, -0.0292], [0.0, 0.035])
     """
     x_d, n_d, x_a, n_a = floats(x_d, n_d, x_a, n_a)
-    common = (n_d > 0) & (n_a > 0)
-    held_d, held_a = np.where(common, n_d, 0.0), np.where(common, n_a, 0.0)
+    common, held_d, held_a = _in_common(n_d, n_a)
     w_d, w_a = held_d / _total(held_d), held_a / _total(held_a)
     found = _contributions(w_d, w_a, _rates(x_d, held_d), _rates(x_a, held_a))
     return StratumParts(np.where(common, found.composition, 0.0), found.within)
@@ -384,6 +381,12 @@ def kitagawa(
     )
     found = _contributions(n1 / _total(n1), n0 / _total(n0), r1, r0)
     return float(found.composition.sum()), float(found.within.sum())
+
+
+def _in_common(n_d: Array, n_a: Array) -> tuple[Mask, Array, Array]:
+    """Return which strata both sides have, and the rows of either in these, 0 in others."""
+    common = (n_d > 0) & (n_a > 0)
+    return common, np.where(common, n_d, 0.0), np.where(common, n_a, 0.0)
 
 
 def _contributions(w_d: Array, w_a: Array, r_d: Array, r_a: Array) -> StratumParts:
