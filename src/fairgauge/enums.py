@@ -558,7 +558,7 @@ class WhyInconclusive(StrEnum):
     MISSING_OUTCOMES = "missing outcomes"  # more often on one side
     MISSING_GROUPS = "missing groups"  # rows without one have other rates than those with one
     NOT_COUNTED = "not counted"  # many rows have no weight, count or value of a condition
-    UNCLEAR_OUTCOMES = "unclear outcomes"  # many count as unfavourable that may be another one
+    UNCLEAR_VALUES = "unclear values"  # many count as unfavourable that may be another one
     STRATA_DECIDE = "strata decide"  # the strata are the outcome under another name
     NOT_COMPARABLE = "not comparable"
     ONE_SIDED = "one-sided"  # of the gap most is in strata of one side alone

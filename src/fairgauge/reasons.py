@@ -130,7 +130,7 @@ class ReasonCode(StrEnum):
     MISSING_GROUPS = "missing_groups"  # rows, unit, low, high, alone, by_value
     MISSING_OUTCOMES = "missing_outcomes"  # likewise
     NOT_COUNTED = "not_counted"  # what, rows, alone
-    UNCLEAR_OUTCOMES = "unclear_outcomes"  # likewise
+    UNCLEAR_VALUES = "unclear_values"  # likewise
     NO_ESTIMATE = "no_estimate"  # what, name, nearest; held: the names that there are
     NO_VALUE = "no_value"
     NO_INTERVAL = "no_interval"

@@ -28,6 +28,7 @@ from fairgauge.enums import DiagnosticCode, Profile, Task, Uncounted
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts, known_outcome, without_group
+from fairgauge.resolve.name_checks import rows_of_no_group
 from fairgauge.resolve.outcome_checks import unclear_outcomes
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.references import large_groups
@@ -204,12 +205,17 @@ def rows_in_doubt(
 ) -> RowsInDoubt:
     """Return the rows without which no rule passes: many that are in no number, or are unclear.
 
+    Groups are unclear whose names mean a missing value, until these are stated (unknown, recode).
     Outcomes are unclear in these counts, or in those of any of the ``models`` that are compared.
     """
     few = _few(cube, features, spec)
     unclear = (unclear_outcomes(*each, task).items() for each in models or [(cube, spec)])
+    marked = rows_of_no_group(cube, spec)
+    groups = {each.feature: sum(marked[c] for c in each.feature_id.columns) for each in features}
     return RowsInDoubt(
-        uncounted(cube, features, spec), {of: n for each in unclear for of, n in each if n > few}
+        uncounted(cube, features, spec),
+        {of: n for each in unclear for of, n in each if n > few},
+        {of: n for of, n in groups.items() if n > few},
     )
 
 

@@ -176,7 +176,7 @@ class Excluded:
         cuts: Array,
         in_doubt: RowsInDoubt,
     ) -> None:
-        self._in_doubt = in_doubt
+        self._in_doubt, self._feature = in_doubt, counts.feature
         self._unit = {"unit": "people"} if spec.of_people else {}
         self._accepts_above = accepts(outcome, spec) in (Accepts.FROM, Accepts.ABOVE)
         cases = states_by_threshold(counts, outcome, spec, cuts[:1], "n")
@@ -277,7 +277,7 @@ class Excluded:
         self, outcome: Outcome, reason: Reason | None, needs: Container[str]
     ) -> tuple[Outcome, Reason | None]:
         """Return what a pass comes to, with the rows that could change it, if any could."""
-        withheld = next(self._in_doubt.withheld_by(needs), None)
+        withheld = next(self._in_doubt.withheld_by(needs, self._feature), None)
         if outcome is Outcome.PASS and withheld:
             code, what, rows = withheld
             reason = Reason.of(code, what=what, rows=rows, **self._unit, alone=str(outcome))

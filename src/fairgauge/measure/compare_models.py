@@ -332,7 +332,7 @@ class _Models:
 
     def is_open(self, feature: str | None, needs: Collection[str], *, known: bool) -> bool:
         """Return whether rows could change a result; how far missing ones could may be known."""
-        withheld = any(self.in_doubt.withheld_by(needs))
+        withheld = any(self.in_doubt.withheld_by(needs, feature))
         return withheld or (not known and self.lacks(feature or "", needs))
 
     def is_complete(self, counts: GroupCounts) -> bool:

@@ -119,6 +119,7 @@ def compare_reports(
         own=own,
         spec=after.spec,
         scoring=after.catalogue.scoring,
+        diagnostics=tuple(_new_warnings(before, after)),
     )
 
 
@@ -323,6 +324,7 @@ def _origin(report: Report, asked: Report | str | Path) -> Origin:
         used=data.used,
         excluded=dict(data.excluded),
         unclear=max(map(_unclear_rows, report.diagnostics), default=0),
+        uneven=max(map(_unevenness, report.diagnostics), default=0.0),
         verdict=report.verdict,
     )
 
@@ -341,6 +343,25 @@ _UNCLEAR = (
     DiagnosticCode.PREDICTION_NOT_A_LABEL, DiagnosticCode.MISSING_MARKER, DiagnosticCode.RECODING,
 )  # fmt: skip
 """Warnings of rows whose outcome or group may be another one or none."""
+_UNEVEN = DiagnosticCode.MISSING_OUTCOMES, DiagnosticCode.UNEQUALLY_MISSING
+
+
+def _unevenness(note: Diagnostic) -> float:
+    """Return by how much more often one group, or one outcome, lacks something than another."""
+    return note["most_share"] - note["least_share"] if note.code in _UNEVEN else 0.0
+
+
+def _new_warnings(old: Report, new: Report) -> Iterator[Diagnostic]:
+    """Yield the warnings of rows that are missing or unclear that the new report has alone."""
+
+    def subject(note: Diagnostic) -> tuple[object, ...]:
+        return note.code, note.feature, *map(note.get, ("column", "value", "values", "what"))
+
+    known = {subject(each) for each in old.diagnostics if each.level is Level.WARNING}
+    for each in new.diagnostics:
+        stated = each.code in _UNCLEAR or each.code in _UNEVEN
+        if stated and each.level is Level.WARNING and subject(each) not in known:
+            yield each
 
 
 def _groups(old: Report, new: Report) -> Iterator[GroupChange]:

@@ -2,8 +2,9 @@
 
 A rule passes where the whole interval is inside its limits, fails where it is outside, and is
 inconclusive otherwise: the absence of evidence is no evidence of absence. Where rows have no group,
-it must come to the same whichever groups they are in, and it passes only if it would whatever the
-missing labels and predictions are. A rule that matches nothing is not evaluated.
+it must come to the same with the interval moved as far as they could move the value, whichever
+groups they are in; and it passes only if it does with the interval moved as far as missing labels
+and predictions could move it. A rule that matches nothing is not evaluated.
 
 A verdict of its own fails falsely in at most half of one minus its confidence level. Holm's
 step-down procedure keeps all of them together at that. Passes are not adjusted: the overall verdict
@@ -398,11 +399,11 @@ def _no_estimate(what: str, name: str, known: Sequence[str]) -> Reason:
 def _decided(each: _Subject, rule: Rule, measured: Measured) -> Decision:
     """Decide, but pass nothing where many rows were not counted, or are unclear; a fail stays."""
     outcome, reason = _decided_by_counts(each, rule, measured)
-    for code, what, rows in measured.in_doubt.withheld_by(rule.row.needs):
+    for code, what, rows in measured.in_doubt.withheld_by(rule.row.needs, each.feature):
         if outcome is Outcome.PASS:
             made = Reason.of(code, what=what, rows=rows, unit=measured.unit, alone=str(outcome))
             return Outcome.INCONCLUSIVE, made
-        counted = code is ReasonCode.UNCLEAR_OUTCOMES
+        counted = code is ReasonCode.UNCLEAR_VALUES
         if reason.code in _ON_ONE_SIDE and reason.get("missing") is None and not counted:
             reason = Reason.of(reason.code, **dict(reason.parameters), missing=rows, what=what)
     return outcome, reason

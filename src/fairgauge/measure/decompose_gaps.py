@@ -149,7 +149,7 @@ def _without_uneven(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec) -> 
     for gap in gaps:
         part, metric = slices[gap.estimate.feature], _contrast(gap.estimate)
         unlike = [*unlike_rows(part, metric, *_numbers_of_sides(gap.estimate, part))]
-        withheld = in_doubt.withheld_by(metric.needs)
+        withheld = in_doubt.withheld_by(metric.needs, gap.estimate.feature)
         unlike += [UnlikeRows(_WITHHELD[code]) for code, _, _ in withheld]
         for rows in unlike:
             within = gap.part(GapPartKind.WITHIN).value
@@ -165,7 +165,7 @@ def _without_uneven(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec) -> 
 
 _WITHHELD = {
     ReasonCode.NOT_COUNTED: WhyInconclusive.NOT_COUNTED,
-    ReasonCode.UNCLEAR_OUTCOMES: WhyInconclusive.UNCLEAR_OUTCOMES,
+    ReasonCode.UNCLEAR_VALUES: WhyInconclusive.UNCLEAR_VALUES,
 }
 _PASSES = (GapVerdict.NO_GAP, GapVerdict.ACCOUNTED_FOR, GapVerdict.WITHIN_MARGIN)
 _FAILS = (GapVerdict.REMAINS, GapVerdict.REVERSES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -68,6 +69,14 @@ def doubtful_names(cube: Cube, spec: Spec, to_nearest: int = 1) -> Iterator[Diag
         yield each.of_people() if spec.of_people else each
 
 
+def rows_of_no_group(cube: Cube, spec: Spec) -> Counter[str]:
+    """Return by column the rows in groups whose names, or codes, usually mean a missing value."""
+    found: Counter[str] = Counter()
+    for each in _missing_markers(cube, spec, _known_groups(cube, spec, 1)):
+        found[str(each.feature)] += each["rows"]
+    return found
+
+
 def _known_groups(cube: Cube, spec: Spec, to_nearest: int) -> dict[Axis, list[tuple[Value, int]]]:
     """Return the values of features that are not cut: those not excluded, each with its rows."""
     known = {}
@@ -86,11 +95,13 @@ def _known_groups(cube: Cube, spec: Spec, to_nearest: int) -> dict[Axis, list[tu
 def _missing_markers(
     cube: Cube, spec: Spec, groups: Mapping[Axis, list[tuple[Value, int]]]
 ) -> Iterator[Diagnostic]:
-    """Warn of groups whose names, or codes, usually mean a missing value."""
+    """Warn of groups whose names, or codes, usually mean a missing value, unless recoded so."""
     for axis, levels in groups.items():
+        recoding = spec.recoding(axis.column)
+        stated = set(recoding.category_of.values()) if recoding else ()
         codes = [] if spec.feature(axis.column).values else codes_of_missing(cube.levels[axis])
         for level, rows in levels:
-            if means_missing(level) or level in codes:
+            if (means_missing(level) or level in codes) and level not in stated:
                 yield Diagnostic.warning(
                     DiagnosticCode.MISSING_MARKER, axis.column, value=level, rows=rows
                 )
@@ -307,5 +318,11 @@ def _suggested(rows: Mapping[str, int]) -> dict[str, list[str]]:
 
 
 def without_separators(value: str) -> str:
-    """Return the spelling of a value without separators."""
-    return spelling(_SEPARATORS.sub(" ", value))
+    """Return the spelling of a value without separators; of letters alone, without blanks, too.
+
+    >>> without_separators("Non-Binary"), without_separators("36 - 43")
+    ('nonbinary', '36 - 43')
+    """
+    plain = spelling(_SEPARATORS.sub(" ", value))
+    letters = plain.replace(" ", "")
+    return letters if letters.isalpha() else plain

@@ -263,6 +263,7 @@ def _unlisted_outcomes(
     stated = spec.positive if isinstance(spec.positive, tuple) else ()
     known = [without_separators(name_of(value)) for value in stated]  # `doubtful_names` warns
     adverse = any(is_adverse(name_of(value)) for value in stated)
+    names = [name_of(value).strip() for value, _ in refused]
     alike, possible = [], []
     for name, value in [(name_of(value).strip(), value) for value, _ in refused]:
         if without_separators(name) in known:
@@ -270,6 +271,8 @@ def _unlisted_outcomes(
         slip = len(name) > 1 and may_be_spelling_of(name, [name_of(each) for each in stated])
         if slip or any(resembles(value, each) for each in stated):
             alike.append(value)
+        elif may_be_spelling_of(name, [each for each in names if each != name]):
+            continue  # of another refusal
         elif (is_adverse(name) or is_no(name)) is adverse:
             possible.append(value)
     warned: list[tuple[list[Value], dict[str, Any]]] = [(alike, {})] if alike else []

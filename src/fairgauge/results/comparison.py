@@ -20,7 +20,7 @@ from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.codec import Finite, Inline, Restored, Share, Version
 from fairgauge.results.estimates import Estimate, Group
 from fairgauge.results.report import Report
-from fairgauge.results.scopes import Interval
+from fairgauge.results.scopes import Diagnostic, Interval
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
 from fairgauge.results.verdicts import Verdict
 from fairgauge.values import Saved
@@ -39,7 +39,7 @@ BADNESS = {
 }
 """How bad an outcome is; where rules were set, none is as bad as one that was not evaluated."""
 _MANY_MORE = 0.05
-"""By how much more of the rows are not used, or unclear, where they could hide a change."""
+"""By how much more of the rows are not used, unclear or uneven, if they could hide a change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +54,8 @@ class Origin:
     rows, cases, used, excluded : its data, as in the report.
     unclear : the most rows of which one warning states that their outcome or group may be another
         one or none.
+    uneven : by how much more of the rows of one group than of another lack an outcome, or of one
+        outcome a group, at most, if a warning states it.
     verdict : what its rules came to.
     """
 
@@ -67,6 +69,7 @@ class Origin:
     used: int
     excluded: Mapping[str, int]
     unclear: int
+    uneven: Finite
     verdict: Outcome
 
     @property
@@ -117,7 +120,7 @@ class VerdictChange:
 
 _OF_MISSING_ROWS = (
     ReasonCode.MISSING_GROUPS, ReasonCode.MISSING_OUTCOMES, ReasonCode.NOT_COUNTED,
-    ReasonCode.UNCLEAR_OUTCOMES,
+    ReasonCode.UNCLEAR_VALUES,
 )  # fmt: skip
 
 
@@ -190,11 +193,12 @@ class Comparison(ResultOfMetrics):
     spec : what the new report was asked.
     scoring : whether selection rates of the new report are scoring rates.
     own : the rates of the user's own, as far as they can be shown.
+    diagnostics : the warnings of missing or unclear rows that the new report has alone.
     """
 
     KIND: ClassVar = ResultKind(
         name="comparison",
-        schema="fairgauge.comparison/4",
+        schema="fairgauge.comparison/5",
         title="Two fairness audits compared",
         called="a comparison of fairgauge",
         document="fairgauge.render.documents.comparison_document:comparison_document",
@@ -218,6 +222,7 @@ class Comparison(ResultOfMetrics):
     groups: tuple[GroupChange, ...]
     spec: Saved = field(default_factory=dict)
     scoring: Annotated[bool, Restored("metrics", Facts, is_of_scoring_rates)] = False
+    diagnostics: tuple[Diagnostic, ...] = ()
 
     @property
     def catalogue(self) -> Catalogue:
@@ -264,7 +269,7 @@ class Comparison(ResultOfMetrics):
         of all rules, where no change of its disparity could be tested, or because rows are missing
         that could change it; or, without verdicts beside them, reports that have no disparity with
         a value in both, disparities that moved where no change can be tested, or many more rows
-        that lack something, or are unclear, in the new report.
+        that lack something, or are unclear, in the new report, or unequally many of the groups.
         """
         lonely = (
             each.verdict.outcome is Outcome.FAIL
@@ -277,6 +282,7 @@ class Comparison(ResultOfMetrics):
         moved = any(change.moved for change in self.changes)
         untested = not self.compared or (self.refused is not None and moved)
         untested |= self.new.share_lacking - self.old.share_lacking >= _MANY_MORE
+        untested |= self.new.uneven - self.old.uneven >= _MANY_MORE
         return any(lonely) or any(rules) or self._untested_worse or (untested and not judged)
 
     @property

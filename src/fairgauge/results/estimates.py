@@ -449,16 +449,21 @@ class RowsInDoubt:
     ----------
     uncounted : rows in no number: without a count, a weight, or what a condition is on.
     unclear : rows whose label or prediction is unclear, by which of the two.
+    groups : rows in groups whose names usually mean a missing value, by the feature.
     """
 
     uncounted: Mapping[str, int] = field(default_factory=dict)
     unclear: Mapping[str, int] = field(default_factory=dict)
+    groups: Mapping[str, int] = field(default_factory=dict)
 
-    def withheld_by(self, needs: Container[str]) -> Iterator[tuple[ReasonCode, str, int]]:
+    def withheld_by(
+        self, needs: Container[str], feature: str | None
+    ) -> Iterator[tuple[ReasonCode, str, int]]:
         """Yield why what needs some outcomes does not pass, what most rows lack, and how many."""
         unclear = {f"clear {of}": rows for of, rows in self.unclear.items() if of in needs}
+        unclear |= {f"clear {of}": rows for of, rows in self.groups.items() if of == feature}
         for code, every in (
-            (ReasonCode.NOT_COUNTED, self.uncounted), (ReasonCode.UNCLEAR_OUTCOMES, unclear),
+            (ReasonCode.NOT_COUNTED, self.uncounted), (ReasonCode.UNCLEAR_VALUES, unclear),
         ):  # fmt: skip
             if every:
                 yield code, *max(every.items(), key=itemgetter(1))

@@ -162,7 +162,8 @@ def test_the_share_of_rows_without_a_group_is_told():
     assert level is Level.WARNING
     assert message == (
         "4.9% of the rows (8 of 164) have no known g; a rule on a difference or "
-        "ratio of rates passes or fails only if it would whichever groups they are in"
+        "ratio of rates passes or fails only if it does with its interval moved as far as they "
+        "could move the value"
     )
 
 

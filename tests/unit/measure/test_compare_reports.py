@@ -707,7 +707,7 @@ def test_a_comparison_comes_back_from_json(made):
         raise AssertionError(word)
 
     plain = json.loads(found.to_json(), parse_constant=refuse)
-    assert plain["schema"] == "fairgauge.comparison/4"
+    assert plain["schema"] == "fairgauge.comparison/5"
     assert fg.Comparison.from_dict(plain) == found
 
 

@@ -37,15 +37,15 @@ def test_unclear_outcomes_withhold_a_pass_as_blank_ones_do(value):
     report = audited(rows(value))
     (verdict,) = report.verdicts
     assert (verdict.outcome, verdict.reason.code) == (
-        Outcome.INCONCLUSIVE, ReasonCode.UNCLEAR_OUTCOMES
+        Outcome.INCONCLUSIVE, ReasonCode.UNCLEAR_VALUES
     )  # fmt: skip
     assert (verdict.reason["what"], verdict.reason["rows"]) == ("clear prediction", 100)
     assert fg.Report.from_dict(report.to_dict()).verdicts == report.verdicts
     text = " ".join(str(report).split())
-    assert "because it is unclear what many outcomes mean" in text
+    assert "because it is unclear what many values mean" in text
     assert "100 rows have no clear prediction" in text
     steps = " ".join(map(str, report.brief().steps))
-    assert "Analyst: state what the outcomes in the warnings mean" in steps
+    assert "Analyst: state what the values in the warnings mean" in steps
     assert "collect more rows" not in steps
 
 
@@ -102,7 +102,7 @@ def test_classes_of_missing_values_withhold_a_pass(value):
     assert {each.outcome for each in report.verdicts} == {Outcome.INCONCLUSIVE}
     unknown = {"p": {"unknown": [value]}}
     clear = fg.audit(table, **asked, rules="accuracy.ratio >= 0.1", recode=unknown)
-    assert ReasonCode.UNCLEAR_OUTCOMES not in {each.reason.code for each in clear.verdicts}
+    assert ReasonCode.UNCLEAR_VALUES not in {each.reason.code for each in clear.verdicts}
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_why_thresholds_models_and_searches_withhold_what_an_audit_does():
     for column, unclear in (("outcome", True), ("clear", False)):
         asked = {"positive": "approved", "sensitive": "g"}
         gap, *_ = fg.why(table, prediction=column, strata="s", **asked).gaps
-        assert (gap.reason is WhyInconclusive.UNCLEAR_OUTCOMES) is unclear
+        assert (gap.reason is WhyInconclusive.UNCLEAR_VALUES) is unclear
         goals = ["|true_positive_rate.difference| <= 0.3", "|selection_rate.difference| <= 0.3"]
         chosen = [
             fg.thresholds(table, label=column, score="score", rules=goal, **asked)["g"].common
@@ -194,6 +194,16 @@ def test_another_spelling_of_a_code_is_unclear(code):
     assert audited(refused, positive="1").verdict is Outcome.PASS
 
 
+def test_another_spelling_of_a_refusal_is_not_suggested_as_favourable():
+    codes = ["1"] * 300 + ["3"] * 300 + ["2"] * 100 + ["01"] * 40 + ["03"] * 60
+    table = pl.DataFrame({"outcome": codes * 2, "g": ["a"] * 800 + ["b"] * 800}).filter(
+        ~pl.col("outcome").is_in(["01", "03"]) | (pl.col("g") == "a")
+    )
+    report = audited(table, positive=["1", "2"])
+    lines = [e["positive"] for e in report.diagnostics if "positive" in dict(e.parameters)]
+    assert lines == [("1", "2", "01")]
+
+
 @pytest.mark.parametrize("condition", ["action = 1 or 2", "action = 1"])
 def test_a_condition_on_codes_names_their_other_spellings(condition):
     codes = pl.Series("action", ["2"] * 9 + ["1"] * 991 + ["01"] * 600)
@@ -201,3 +211,19 @@ def test_a_condition_on_codes_names_their_other_spellings(condition):
     spelt = [e for e in found.diagnostics if e.code is DiagnosticCode.SPELT_OTHERWISE]
     assert [(each["value"], each["rows"]) for each in spelt] == [("01", 600)]
     assert found.verdict is not Outcome.PASS
+
+
+@pytest.mark.parametrize("name", ["unknown", "N/A", "not disclosed", "Prefer not to say"])
+def test_a_group_of_people_whose_category_is_missing_withholds_a_pass(name):
+    """It was PASS with a warning, though as unknown ones these rows could change it."""
+    table = rows("denied").with_columns(
+        g=pl.when(pl.int_range(1_600) % 8 == 0).then(pl.lit(name)).otherwise("g")
+    )
+    asked = {"rules": "selection_rate.ratio >= 0.2"}
+    (verdict, *_) = audited(table, **asked).verdicts
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert (verdict.reason["what"], verdict.reason["rows"]) == ("clear g", 200)
+    assert audited(table, **asked, unknown=name).verdict is Outcome.PASS
+    assert audited(table, **asked, exclude_groups=name).verdict is Outcome.PASS
+    stated = {"g": {name: [name], "a": ["a"], "b": ["b"]}}
+    assert audited(table, **asked, recode=stated).verdict is Outcome.PASS

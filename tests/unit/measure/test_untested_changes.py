@@ -153,3 +153,31 @@ def test_of_people_no_rows_are_unclear():
     assert fg.compare(report, report).new.unclear == 0
     twice = fg.audit(rows, label="hired", prediction="hired", positive="yes", sensitive="g")
     assert fg.compare(twice, twice).new.unclear == 100  # and not twice as many
+
+
+@pytest.mark.parametrize("lost", ["decision", "group"])
+@pytest.mark.parametrize(("share", "incomplete"), [(0.0, False), (0.4, True)])
+def test_rows_of_one_group_that_lack_more_are_no_green_light(lost, share, incomplete):
+    """Refusals of a group that were blank made it better off, 4% of all rows: unmentioned."""
+    rng = np.random.default_rng(5)
+    groups = rng.choice(["F", "M"], 4_000, p=[0.2, 0.8])
+    rows = pl.DataFrame({"g": groups, "hired": rng.choice(["yes", "no"], 4_000)})
+    gone = (pl.col("g") == "F") & (pl.col("hired") == "no") & (rng.random(4_000) < share)
+    column = "hired" if lost == "decision" else "g"
+    new = rows.with_columns(pl.when(~gone).then(column).alias(column))
+    asked = {"prediction": "hired", "positive": "yes", "sensitive": "g"}
+    found = fg.compare(fg.audit(rows, **asked), fg.audit(new, **asked), same_rows=False)
+    assert found.incomplete is incomplete
+    assert bool(found.diagnostics) is incomplete
+    assert ("Warning: g: " in str(found)) is incomplete
+
+
+def test_a_comparison_states_warnings_that_are_new_alone():
+    table = pl.DataFrame({"g": [*"FM"] * 100, "hired": ["yes", "no", "no", "yes"] * 50})
+    spelt = table.with_columns(pl.Series("g", [*"FMfM"] * 50))
+    asked = {"prediction": "hired", "positive": "yes", "sensitive": "g"}
+    before, after = fg.audit(table, **asked), fg.audit(spelt, **asked)
+    assert [each.code for each in fg.compare(before, after, same_rows=False).diagnostics] == [
+        "recoding"
+    ]
+    assert not fg.compare(after, after, same_rows=False).diagnostics

@@ -28,8 +28,8 @@ WORSE, INCOMPLETE = 1, 3
     "any change, at most 5% of comparisons do. Otherwise with 3 if a verdict got worse that "
     "could not be tested, as where another group is the best now, if a verdict of the first has no "
     "counterpart in the second because its group is gone, if the two have nothing in common that "
-    "could be compared, or, without rules, if many more rows of the second lack an outcome or a "
-    "group.",
+    "could be compared, or, without rules, if many more rows of the second, or of one of its "
+    "groups, lack an outcome or a group.",
 )
 def command(
     reports: tuple[str, ...],
@@ -55,6 +55,7 @@ def command(
     from fairgauge.api.comparing import compare
 
     comparison = compare(*reports, same_rows=same_rows)
+    out.print_warnings(comparison.diagnostics)
     out.show(comparison)
     if not fail_on:
         return 0

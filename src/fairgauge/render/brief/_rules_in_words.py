@@ -29,7 +29,7 @@ WHY_ON_ONE_SIDE = {
     "probabilities distinguish the groups",
     ReasonCode.STRATA_MISSING: "excluding the rows without a stratum changes the value by itself",
     ReasonCode.NOT_COUNTED: "rows that are not counted could change it",
-    ReasonCode.UNCLEAR_OUTCOMES: "it is unclear what many outcomes mean",
+    ReasonCode.UNCLEAR_VALUES: "it is unclear what many values mean",
 }
 """Why a rule is inconclusive although the interval is on one side of its limit."""
 _PER_HUNDRED = 100

@@ -95,7 +95,7 @@ _COUNTED = {
 _TOGETHER = "when all comparisons are judged together"
 _EVERY_RULE = {1: "The rule", 2: "Both rules"}
 _NO_GROUP = (ReferenceRule.OTHERS, ReferenceRule.OVERALL)
-_NOT_COUNTED, _UNCLEAR = ReasonCode.NOT_COUNTED, ReasonCode.UNCLEAR_OUTCOMES
+_NOT_COUNTED, _UNCLEAR = ReasonCode.NOT_COUNTED, ReasonCode.UNCLEAR_VALUES
 _UNDECIDED = (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
 
 
@@ -1058,7 +1058,7 @@ def _missing_statements(report: Report, words: Vocabulary) -> Iterator[Sentence]
         )
     if any(each.reason.code is _UNCLEAR for each in report.verdicts):
         yield analyst(
-            "state what the outcomes in the warnings mean (--positive, --recode, --where)."
+            "state what the values in the warnings mean (--positive, --unknown, --recode, --where)."
         )
     if _states_gaps(report.spec) and report.spec.get("reference") in _NO_GROUP:
         yield analyst(

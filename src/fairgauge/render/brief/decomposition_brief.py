@@ -265,7 +265,7 @@ def _to_complete(gaps: Sequence[Gap], adjusted: Sequence[Gap]) -> Iterator[Sente
     named = (
         "complete the outcomes that are missing", "complete the groups that are missing",
         "complete the weights, counts or values of conditions that are missing",
-        "state what the outcomes in the warnings mean (--positive, --recode, --where)",
+        "state what the values in the warnings mean (--positive, --unknown, --recode, --where)",
     )  # fmt: skip
     for reason, what in zip(MISSING_ROWS, named, strict=True):
         if any(gap.reason is reason for gap in gaps):

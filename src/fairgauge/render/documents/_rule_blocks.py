@@ -158,7 +158,7 @@ def _unknown(verdict: Verdict) -> str:
         what = missing_outcome(verdict)
     elif reason.code is ReasonCode.NOT_COUNTED:
         what = f"a {reason['what']}"
-    elif reason.code is ReasonCode.UNCLEAR_OUTCOMES:
+    elif reason.code is ReasonCode.UNCLEAR_VALUES:
         return describe_reason(reason)
     else:
         return ""

@@ -19,6 +19,7 @@ from fairgauge.render.documents._document_parts import (
     more_in_json,
     table_of_rows,
 )
+from fairgauge.render.documents.report_notes import opening_warnings, report_warnings
 from fairgauge.render.words import numbers
 from fairgauge.render.words.change_words import (
     ARROW,
@@ -89,6 +90,7 @@ def comparison_document(comparison: Comparison, *, full: bool = True) -> tree.Do
         beside=f"{origin_name(old)} {ARROW} {origin_name(new)}",
         verdict=verdict,
         tone=_TONES[comparison.turn],
+        warnings=opening_warnings(report_warnings(comparison.diagnostics)),
         sections=sections,
         file_name="comparison",
     )

@@ -82,7 +82,7 @@ _VERDICTS = {
 
 MISSING_ROWS = (
     WhyInconclusive.MISSING_OUTCOMES, WhyInconclusive.MISSING_GROUPS, WhyInconclusive.NOT_COUNTED,
-    WhyInconclusive.UNCLEAR_OUTCOMES,
+    WhyInconclusive.UNCLEAR_VALUES,
 )  # fmt: skip
 """What is missing of rows that could change a gap that is not shown, or accounted for."""
 
@@ -95,7 +95,7 @@ _REASONS = {
     WhyInconclusive.MISSING_OUTCOMES: "outcomes are missing more often on one side",
     WhyInconclusive.MISSING_GROUPS: "rows without a group have other rates than the others",
     WhyInconclusive.NOT_COUNTED: "many rows are in no number",
-    WhyInconclusive.UNCLEAR_OUTCOMES: "it is unclear what many outcomes mean",
+    WhyInconclusive.UNCLEAR_VALUES: "it is unclear what many values mean",
     WhyInconclusive.STRATA_DECIDE: "{strata} determine the outcome almost wholly",
     WhyInconclusive.NOT_COMPARABLE: (
         "not comparable, more than half of one side is in strata that the other does not have"
@@ -678,7 +678,7 @@ def _why_inconclusive(gap: Gap, ends: str) -> str:
         return _confounding(gap.columns)
     if gap.reason in MISSING_ROWS:
         turned = ", and could change what the other rows show"
-        turned *= gap.reason is not WhyInconclusive.UNCLEAR_OUTCOMES
+        turned *= gap.reason is not WhyInconclusive.UNCLEAR_VALUES
         return f"{_REASONS[gap.reason]}{turned}{ends}."
     if gap.reason is WhyInconclusive.STRATA_DECIDE:
         return (

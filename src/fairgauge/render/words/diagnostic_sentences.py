@@ -87,8 +87,8 @@ def _missing_groups(d: Diagnostic) -> str:
     rules = " and are in no group of it"
     if d.get("ruled") is not False:  # a report saved before this was stated
         rules = (
-            "; a rule on a difference or ratio of rates passes or fails only if it would whichever "
-            "groups they are in"
+            "; a rule on a difference or ratio of rates passes or fails only if it does with its "
+            "interval moved as far as they could move the value"
         )
     lack = f"have no known {d.feature}"
     if columns := d.get("columns"):  # of an intersection

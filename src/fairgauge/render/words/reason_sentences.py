@@ -317,7 +317,7 @@ _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
     ReasonCode.MISSING_GROUPS: lambda reason: _could_change(reason, "group"),
     ReasonCode.MISSING_OUTCOMES: lambda reason: _could_change(reason, "label or score"),
     ReasonCode.NOT_COUNTED: lambda reason: _could_change(reason, reason["what"]),
-    ReasonCode.UNCLEAR_OUTCOMES: lambda reason: (
+    ReasonCode.UNCLEAR_VALUES: lambda reason: (
         f"{numbered(reason['rows'], reason.get('unit') or 'rows')} have no {reason['what']}"
     ),
     ReasonCode.NO_ESTIMATE: _no_estimate,
