@@ -16,7 +16,7 @@ from fairgauge.enums import Role
 from fairgauge.errors import DataError, cause, quote
 from fairgauge.object_stores import Object, Place, is_object
 from fairgauge.render.formats import format_of, names, suffixes
-from fairgauge.render.words.numbers import plural
+from fairgauge.render.words.numbers import numbered, plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -245,7 +245,7 @@ def note_identifiers(cube: Cube) -> None:
     if axis is None:
         return
     number, alone = len(cube.levels[axis]), clusters_alone(cube)
-    values = f"{number:,} {plural(number, 'value', 'values')} of {quote(axis.column)}"
+    values = f"{numbered(number, 'values')} of {quote(axis.column)}"
     how = f"as {plural(number, 'a number', 'numbers')}"
     if cube.clusters.startswith("key:"):
         how = (

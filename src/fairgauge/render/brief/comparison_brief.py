@@ -17,7 +17,7 @@ from fairgauge.render.brief._vocabulary import (
     without_outcome,
 )
 from fairgauge.render.words.display_names import called, file_of, printable
-from fairgauge.render.words.numbers import count, listing, plural
+from fairgauge.render.words.numbers import count, listing, numbered, plural
 from fairgauge.render.words.question_sentences import counts_people
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.verdict_sentences import outcome_word
@@ -203,7 +203,7 @@ def _numbers(comparison: Comparison) -> str:
         (len(changes.stayed), "unchanged"),
     ]
     (first, words), *others = [each for each in counts if each[0]]
-    parts = [f"{first:,} {plural(first, 'difference', 'differences')} between groups {words}"]
+    parts = [f"{numbered(first, 'differences')} between groups {words}"]
     return "; ".join(parts + [f"{number:,} {words}" for number, words in others]) + "."
 
 

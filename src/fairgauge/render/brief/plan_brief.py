@@ -11,7 +11,7 @@ from fairgauge.render.brief._next_steps import analyst, owner, supplier
 from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import compared_rate, metric_value
-from fairgauge.render.words.numbers import amount, count, listing, plural
+from fairgauge.render.words.numbers import amount, count, listing, numbered, plural
 from fairgauge.render.words.rule_words import written_rule_words
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.planned import Planned, PlannedPairs, Smallest
@@ -42,7 +42,7 @@ def _ordered(planned: Planned) -> list[tuple[int, Smallest]]:
 def _answers_words(answers: PlannedPairs) -> str:
     """Return how many names, items and runs an audit by swapped names takes."""
     names, items, runs = answers.names, answers.items, answers.runs
-    each = f"{runs:,} {plural(runs, 'answer', 'answers')} to each item under each name"
+    each = f"{numbered(runs, 'answers')} to each item under each name"
     if names is None or items is None:
         given = f"{items:,} items" if names is None else f"{names:,} names a side"
         more = "names" if names is None else "items"
@@ -94,7 +94,7 @@ def _looked_at(planned: Planned) -> Iterator[Sentence]:
         )
     elif planned.needed:
         goals = len(planned.needed)
-        yield Sentence(f"{goals:,} {plural(goals, 'goal', 'goals')}, before data are there.")
+        yield Sentence(f"{numbered(goals, 'goals')}, before data are there.")
     if planned.self_reports:
         features = listing(list(dict.fromkeys(called(e.feature) for e in planned.self_reports)))
         yield Sentence(

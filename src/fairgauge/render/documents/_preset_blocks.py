@@ -298,21 +298,11 @@ def _row(
     rejected: bool,
 ) -> tuple[tree.Cell, ...]:
     rate = group.rates[_RATE]
-    value = percent(rate.value)
+    weight = rate.weighted_denominator
+    beside = count(rate.numerator) if weight is None else f"{weight:,.1f}"
+    numbers = tuple(map(tree.Cell, (count(rate.denominator), beside, percent(rate.value))))
     if estimated:
-        numbers: tuple[tree.Cell, ...] = (_estimated(rate),)
-    elif rate.weighted_denominator is None:
-        numbers = (
-            tree.Cell(count(rate.denominator)),
-            tree.Cell(count(rate.numerator)),
-            tree.Cell(value),
-        )
-    else:
-        numbers = (
-            tree.Cell(count(rate.denominator)),
-            tree.Cell(f"{rate.weighted_denominator:,.1f}"),
-            tree.Cell(value),
-        )
+        numbers = (_estimated(rate),)
     if rejected:
         share = group.rates[_REJECTED]
         numbers += (_estimated(share) if estimated else tree.Cell(percent(share.value)),)

@@ -100,7 +100,7 @@ def counting_words(verdicts: Sequence[Verdict]) -> str:
         few = sum(v.outcome is outcome and bool(v.reason.get("by_rule")) for v in every)
         if few:
             parts.append(
-                f"{few:,} {numbers.plural(few, 'comparison', 'comparisons')} that the data cannot "
+                f"{numbers.numbered(few, 'comparisons')} that the data cannot "
                 f"decide {numbers.plural(few, 'counts', 'count')} as "
                 f"{outcome_word(outcome).upper()}, as the rule asks"
             )

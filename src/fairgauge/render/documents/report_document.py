@@ -320,15 +320,14 @@ class _Summary:
         listed = on_one_screen(self.results)[:_MOST_SECTIONS]
         shown = sum(2 if each.averaged else 1 for each in listed)
         warnings = _warnings(self.report)
-        for count, noun in (
-            (self.more_findings, "finding"),
-            (having - shown, "table"),
-            (notes_besides(self.report, warnings), "note"),
+        for count, noun, what in (
+            (self.more_findings, "finding", ""),
+            (having - shown, "table", ""),
+            (notes_besides(self.report, warnings), "note", ""),
+            (len(self.tables_to_publish), "table", " to publish"),
         ):
             if count > 0:
-                yield f"{count:,} {numbers.plural(count, noun, f'{noun}s')}"
-        if count := len(self.tables_to_publish):
-            yield f"{count:,} {numbers.plural(count, 'table', 'tables')} to publish"
+                yield f"{numbers.numbered(count, f'{noun}s')}{what}"
 
     def _rule_lines(
         self,

@@ -10,7 +10,7 @@ from fairgauge import errors
 from fairgauge.enums import IntervalMethod
 from fairgauge.errors import quote
 from fairgauge.render.words.display_names import called
-from fairgauge.render.words.numbers import listing, plural
+from fairgauge.render.words.numbers import listing, numbered, plural
 from fairgauge.render.words.reason_sentences import INSUFFICIENT
 from fairgauge.results.check import (
     Check,
@@ -43,7 +43,7 @@ def sources_of(check: Check) -> str:
 def describe_arithmetic(check: Check) -> str:
     """Return how many printed numbers do not follow from the others, of those checked."""
     tables, errors = len(check.tables), check.errors
-    of = f"{tables:,} {plural(tables, 'table', 'tables')}"
+    of = f"{numbered(tables, 'tables')}"
     if not errors and not check.numbers_checked:
         return (
             f"The arithmetic of {of} was not checked: no rate, impact ratio or total is printed "
@@ -53,11 +53,11 @@ def describe_arithmetic(check: Check) -> str:
         numbers = check.numbers_checked
         checked = f"{numbers:,} {plural(numbers, 'printed number was', 'printed numbers were')}"
         none = sum(not table.numbers_checked for table in check.tables)
-        without = f"; of {none:,} {plural(none, 'table', 'tables')} none was" if none else ""
+        without = f"; of {numbered(none, 'tables')} none was" if none else ""
         return f"No error in the arithmetic of {of}; {checked} checked{without}."
     affected = sum(1 for table in check.tables if table.errors)
     among = f"{affected:,} of {of}" if affected < tables else of
-    return f"{errors:,} {plural(errors, 'error', 'errors')} in {among}."
+    return f"{numbered(errors, 'errors')} in {among}."
 
 
 def limit_sentences(check: Check) -> Iterator[str]:
@@ -126,7 +126,7 @@ def decided_ratios(check: Check) -> str:
         for decision, count in check.decisions.items()
         if count
     ]
-    return f"Of {counted:,} {plural(counted, 'ratio', 'ratios')}, {listing(shown)}."
+    return f"Of {numbered(counted, 'ratios')}, {listing(shown)}."
 
 
 def table_title(table: CheckedTable, check: Check) -> str:

@@ -44,7 +44,7 @@ def remaining_sentence(d: Diagnostic) -> str:
         every = {2: "Both"}.get(fails, f"All {fails:,}")
         return f"{every} fails remain {when}"
     verb = plural(remaining, "remains", "remain")
-    return f"{remaining:,} of {fails:,} {plural(fails, 'fail', 'fails')} {verb} {when}"
+    return f"{remaining:,} of {numbered(fails, 'fails')} {verb} {when}"
 
 
 def _task(d: Diagnostic) -> str:
@@ -78,6 +78,11 @@ def _repeated_id(d: Diagnostic) -> str:
     )
 
 
+def _part(number: int, total: int, of: str) -> str:
+    """Return a share with its numbers: "12.0% of the rows (120 of 1,000)"."""
+    return f"{number / total:.1%} of the {of} ({number:,} of {total:,})"
+
+
 def _missing_groups(d: Diagnostic) -> str:
     noun, number, total = _unit(d), d["rows"], d["total"]
     if d.get("cases") is not None:
@@ -93,7 +98,7 @@ def _missing_groups(d: Diagnostic) -> str:
     lack = f"have no known {d.feature}"
     if columns := d.get("columns"):  # of an intersection
         lack = f"lack at least one of {numbers.listing(columns)}"
-    return f"{number / total:.1%} of the {noun} ({number:,} of {total:,}) {lack}{rules}"
+    return f"{_part(number, total, noun)} {lack}{rules}"
 
 
 def _by_outcome(d: Diagnostic, of: str = "") -> str:
@@ -129,8 +134,7 @@ def _missing_strata(d: Diagnostic) -> str:
     of = [each for each in ("", "group_") if d.get(f"{each}outcome") is not None]
     shares = ["; in ".join(_by_outcome(d, each) for each in of)] if of else []
     if d.get("rows") is not None:  # else of a report saved before these were counted
-        rows, total = d["rows"], d["total"]
-        shares.insert(0, f"{rows / total:.1%} of the {noun} ({rows:,} of {total:,})")
+        shares.insert(0, _part(d["rows"], d["total"], noun))
     return (
         f"{quote(d['column'])} is missing in {': in '.join(shares)}; within its strata, or "
         f"adjusted for it, such {noun} are excluded, which can make or hide a difference by "
@@ -152,26 +156,26 @@ def _missing_outcomes(d: Diagnostic) -> str:
     )
     of = "all rates, the selection rate too," if d.get("complete") else "rates that need it"
     return (
-        f"{d['rows'] / d['total']:.1%} of the {_unit(d)} in its groups ({d['rows']:,} of "
-        f"{d['total']:,}) have no {d['what']}{shares}; {of} are of the others{rules}"
+        f"{_part(d['rows'], d['total'], f'{_unit(d)} in its groups')} have no {d['what']}"
+        f"{shares}; {of} are of the others{rules}"
     )
 
 
 def _uncounted_rows(d: Diagnostic) -> str:
     """State how many rows are in no number; a condition may be on the value that they lack."""
     rules = "; no rule passes without them, and a fail is of the other rows alone" * d["ruled"]
+    share = _part(d["rows"], d["total"], "rows")
     if d["what"] == "weight above 0":
         return (
-            f"{d['rows'] / d['total']:.1%} of the rows ({d['rows']:,} of {d['total']:,}) have a "
-            f"weight of 0, more often in one group than in another, and are in no number{rules}; "
-            f"if they are not to count, state it: --where '{d['column']} > 0' (where)"
+            f"{share} have a weight of 0, more often in one group than in another, and are in no "
+            f"number{rules}; if they are not to count, state it: --where '{d['column']} > 0' "
+            "(where)"
         )
-    share = f"{d['rows'] / d['total']:.1%} of the rows ({d['rows']:,} of {d['total']:,})"
     if d.get("counted"):  # as unfavourable: other warnings name the values
         return f"{share} have no {d['what']}, and count as unfavourable or wrong"
     return (
-        f"{share} have no "
-        f"{d['what']} and are in no number, so that any number could be another with them{rules}"
+        f"{share} have no {d['what']} and are in no number, so that any number could be another "
+        f"with them{rules}"
     )
 
 

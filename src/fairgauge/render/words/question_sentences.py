@@ -398,7 +398,7 @@ def unknown_sentence(report: Report) -> str:
             rows, cases = each["rows"], each.get("cases")
             number = numbered(rows, unit(report))
             if cases is not None:
-                number = f"{cases:,} {plural(cases, 'case', 'cases')} ({number})"
+                number = f"{numbered(cases, 'cases')} ({number})"
             listed.append(f"{number} in {called(each.feature)}")
         elif each.code is DiagnosticCode.GROUP_NOT_RECORDED and each.feature is not None:
             number = numbered(each["people"] - each["known"], unit(report))
