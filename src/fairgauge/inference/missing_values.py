@@ -25,6 +25,8 @@ from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube, rows_of_no_weight
 from fairgauge.enums import DiagnosticCode, Profile, Task, Uncounted
+from fairgauge.identity import GroupId, ValueSet
+from fairgauge.question.category_words import means_missing
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts, known_outcome, without_group
@@ -220,13 +222,20 @@ def rows_in_doubt(
 
 
 def _few(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> float:
-    """Return how many rows are few beside every large group."""
-    fewest = [
-        counts.counts["rows"][: len(counts.groups), 0].sum(axis=(1, 2))[large_groups(counts, spec)]
-        for counts in features
-    ]
+    """Return how many rows are few beside every large group, but those of a missing value."""
+    fewest = []
+    for counts in features:
+        known = [not _means_missing(group) for group in counts.group_ids]
+        rows = counts.counts["rows"][: len(counts.groups), 0].sum(axis=(1, 2))
+        fewest.append(rows[large_groups(counts, spec) & known])
     rows = np.concatenate([*fewest, np.array([cube.rows], dtype=np.float64)])
     return float(MANY_MISSING * rows.min())
+
+
+def _means_missing(group: GroupId) -> bool:
+    """Return whether what a group is in some column usually means a missing value."""
+    sets = (part.values for part in group.parts if isinstance(part, ValueSet))
+    return any(means_missing(value) for values in sets for value in values)
 
 
 def _weighs_unevenly(counted: GroupCounts) -> bool:

@@ -227,3 +227,12 @@ def test_a_group_of_people_whose_category_is_missing_withholds_a_pass(name):
     assert audited(table, **asked, exclude_groups=name).verdict is Outcome.PASS
     stated = {"g": {name: [name], "a": ["a"], "b": ["b"]}}
     assert audited(table, **asked, recode=stated).verdict is Outcome.PASS
+
+
+@pytest.mark.parametrize(("of", "outcome"), [(6, "pass"), (60, "inconclusive")])
+def test_few_people_whose_category_is_missing_withhold_nothing(of, outcome):
+    """Few beside the groups that are known, not beside themselves."""
+    named = pl.when(pl.int_range(1_600) < of).then(pl.lit("unknown")).otherwise("g")
+    table = rows("denied").with_columns(g=named)
+    report = audited(table, rules="selection_rate.ratio >= 0.2", min_n=1)
+    assert {each.outcome for each in report.verdicts if each.group == "b"} == {outcome}
