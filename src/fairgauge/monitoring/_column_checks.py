@@ -195,15 +195,17 @@ def _shares(
             pool = alike.setdefault(kind_of(periods[t]), [])
             others = pool[-_RECENT_PERIODS:]
             known[t] = len(others) if forward else known[t]
-            looked = (forward or known[t] < _FEW) and np.isnan(usual[t])
-            again = returns(periods, usual, at, t)
+            if not np.isnan(usual[t]):
+                continue
+            looked = (forward or known[t] < _FEW) and not returns(periods, usual, at, t)
             by_weekday: dict[int, list[tuple[int, int]]] = {}
-            if len(others) == _RECENT_PERIODS:  # else the variation within weekdays is not known
+            # of fewer periods the variation within weekdays is not known
+            if looked and len(others) == _RECENT_PERIODS:
                 for s in others:
                     by_weekday.setdefault(slot_of(periods[s]), []).append(counts[s])
             every, same = [counts[s] for s in others], by_weekday.get(slot_of(periods[t]), [])
             for held, series in ((same, by_weekday.values()), (every, [every])):
-                if looked and not again and _differ([counts[t]], held, SHARE, series):
+                if looked and _differ([counts[t]], held, SHARE, series):
                     ours = sum(of for of, _ in held) / sum(size for _, size in held)
                     if share[t] > ours or fewer or (forward and len(others) >= FEWEST_PERIODS):
                         usual[t] = ours
@@ -220,8 +222,10 @@ def returns(periods: Sequence[Period], usual: Array, at: Mapping[int, int], t: i
     a period by its ordinal.
     """
     before = at.get(ordinal(periods[t]) - LAGS[periods[t].length][0], t)
+    if np.isnan(usual[before]):
+        return False
     since = [s for s in range(before, t) if kind_of(periods[s]) == kind_of(periods[t])]
-    return not np.isnan(usual[before]) and 2 * np.isnan(usual[since]).sum() >= len(since) > 0
+    return bool(2 * np.isnan(usual[since]).sum() >= len(since) > 0)
 
 
 def _drifts(

@@ -501,6 +501,7 @@ def _far(
     at = {ordinal(each): t for t, each in enumerate(periods)}
     alike: dict[int, list[float]] = {}
     known: list[int] = []
+    kinds: dict[bool, list[float]] = {False: [], True: []}
     deviations = {False: [], True: []} if deviations is None else deviations
     run: list[int] = []
 
@@ -508,6 +509,7 @@ def _far(
         for s in learned:
             if np.isnan(usual[s]):
                 known.append(s)
+                kinds[at_weekend(periods[s])].append(values[s])
                 alike.setdefault(ordinal(periods[s]) % lag, []).append(values[s])
                 if not np.isnan(varied[s]):
                     deviations[at_weekend(periods[s])].append(varied[s])
@@ -518,10 +520,9 @@ def _far(
             learn([run.pop(0)])
         same = alike.get(ordinal(each) % lag, [])[-_LAST_WEEKDAYS:]
         if len(same) >= least and len(known) >= FEWEST_PERIODS:
-            kind = [values[s] for s in known if at_weekend(periods[s]) == at_weekend(each)]
             varied[t], apart[t] = (
                 values[t] - median(same),
-                values[t] - _usual_of(same, values[t], kind),
+                values[t] - _usual_of(same, values[t], kinds[at_weekend(each)]),
             )
             sampling[t] = math.sqrt(2 / math.exp(max(values[t], values[t] - apart[t])))
         off = abs(apart[t]) > _VOLUME and not returns(periods, usual, at, t)

@@ -410,9 +410,8 @@ def _held(cube: Cube, axis: Axis | None) -> tuple[Value, ...]:
     """Return the values of a column that rows have, without missing ones."""
     if axis is None or axis.bins:
         return ()
-    counted = cube.marginal((axis,))
-    codes = counted.codes[counted.sums["rows"] > 0, 0]
-    return tuple(cube.levels[axis][code] for code in sorted(codes.tolist()) if code >= 0)
+    rows = cube.rows_by_level[axis][:-1]
+    return tuple(level for level, n in zip(cube.levels[axis], rows, strict=True) if n > 0)
 
 
 def _some(values: Sequence[Value]) -> str:

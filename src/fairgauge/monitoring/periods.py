@@ -39,6 +39,8 @@ LAGS = {
 }
 """The same weekdays before a period: by how many periods they are earlier."""
 SATURDAY = 5
+_MONDAY = dt.date(1970, 1, 5).toordinal()
+"""The day from which days are numbered, so that weeks begin on Mondays."""
 _MOST_ABSENT = 100_000
 """Eleven years of hours."""
 _MISDATED = 300
@@ -201,5 +203,7 @@ def ordinal(period: Period) -> int:
     start = period.start
     if period.length in MONTHS:
         return (start.year * 12 + start.month - 1) // MONTHS[period.length]
-    hours = int((start - dt.datetime(1970, 1, 5, tzinfo=dt.UTC)).total_seconds()) // 3_600
-    return hours // {Length.HOUR: 1, Length.DAY: 24, Length.WEEK: 168}[period.length]
+    days = start.toordinal() - _MONDAY
+    if period.length is Length.HOUR:
+        return 24 * days + start.hour
+    return days // 7 if period.length is Length.WEEK else days
