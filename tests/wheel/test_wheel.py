@@ -46,7 +46,7 @@ def installed(built, tmp_path_factory):
     venv.create(home / "env")
     python = home / "env" / "bin" / "python"
     pip = (sys.executable, "-m", "pip", "--python", python, "--disable-pip-version-check")
-    call(*pip, "install", "--quiet", built[1], cwd=home)
+    call(*pip, "install", "--quiet", "--no-compile", built[1], cwd=home)
     call(*pip, "check", cwd=home)
     return python
 
