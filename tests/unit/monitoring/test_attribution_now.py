@@ -73,8 +73,8 @@ def _interval(counts: dict[str, fg.Cube], since: int, at: int) -> tuple[float, f
 def test_the_interval_of_what_is_now_holds_as_often_as_it_states(
     gaps: list[float], later: int
 ) -> None:
-    alarms, now, _ = held(80, gaps, later)
-    assert alarms > 64
+    alarms, now, _ = held(40, gaps, later)
+    assert alarms > 32
     assert now / alarms > 0.95 - 3 * (0.95 * 0.05 / alarms) ** 0.5
 
 
