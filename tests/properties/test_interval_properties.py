@@ -21,7 +21,7 @@ from fairgauge.enums import IntervalMethod as M
 from fairgauge.enums import Status
 
 FEW = settings(
-    max_examples=15 if EVERY_CASE else 8,
+    max_examples=15 if EVERY_CASE else 5,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     derandomize=True,
