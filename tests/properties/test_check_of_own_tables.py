@@ -77,6 +77,7 @@ def checked(table: str) -> fg.Check | None:
         return None
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
     "name", [*PRESETS, *OTHERS, *(each for each in RESULTS if each != "check")]
