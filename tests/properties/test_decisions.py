@@ -15,7 +15,7 @@ from bench.reviewed_audits import add_chunk, new_record
 if TYPE_CHECKING:
     from pathlib import Path
 
-_SETS = 8
+_SETS = 5
 _CHEAP = 100
 """Sets in a chunk of designs that are drawn as arrays: these are taken whole."""
 DESIGNS = tuple(designs("."))
