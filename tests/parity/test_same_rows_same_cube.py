@@ -223,6 +223,7 @@ def test_counts_and_weights_together(rows_as):
     assert cube.excluded == {"missing count": 1, "missing weight": 1}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("column", "values", "message"),
     [
@@ -257,6 +258,7 @@ def test_names_that_differ_in_case_alone(rows_as):
     assert cells(cube) == {("a", "x", 1): 1, ("b", "x", 0): 1, ("b", "y", 1): 1}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "name",
     ['say "sex"', "it's", "a b", "a.b", "größe ✓", "a,b;c", "$", "k0", "json", "*", "a\nb", "[0]"],
@@ -382,6 +384,7 @@ def test_powers_of_labels_and_predictions(rows_as):
     assert cube.digest == count(rows, **options).digest
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("column", ["label", "prediction"])
 def test_powers_of_one_column_alone(rows_as, column):
     drawn = random.Random(5)
