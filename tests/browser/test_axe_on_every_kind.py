@@ -71,6 +71,7 @@ KINDS = {
 }  # fmt: skip
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_axe_finds_nothing_moderate(chromium, axe, tmp_path, kind):
     path = tmp_path / "page.html"

@@ -15,6 +15,7 @@ def unfold(page):
     page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", SAMPLES)
 def test_it_asks_nothing_of_anybody_and_complains_of_nothing(visit, name, kind):
@@ -38,6 +39,7 @@ def test_without_scripts_every_table_is_complete_and_seen(visit, name):
     assert seen.page.locator(".filter").is_hidden()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", SAMPLES)
 def test_nothing_scrolls_sideways_on_a_phone(visit, name, kind):
@@ -57,6 +59,7 @@ def test_a_table_that_is_cut_on_a_phone_shows_that_there_is_more(visit):
     assert all("linear-gradient" in shadow for cut, shadow in tables if cut)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", SAMPLES)
 def test_axe_finds_nothing_serious(visit, axe, name, scheme):
