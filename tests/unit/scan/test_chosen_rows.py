@@ -90,6 +90,7 @@ def numbers(report):
     )
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("condition", CONDITIONS)
 @pytest.mark.parametrize("engine", ["polars", "pandas", "arrow", "csv", "parquet"])
 def test_every_engine_counts_the_rows_that_meet_a_condition(condition, engine, tmp_path):
