@@ -284,7 +284,6 @@ def three(data: Any, word: str | None, special: Iterable[str]) -> list[str]:
 ONCE = settings(PROPERTY, max_examples=1)
 
 
-@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("kind", "word", "special"),
     [
@@ -323,7 +322,6 @@ def test_renaming_strata_changes_names_alone(data: Any) -> None:
         check_renamed("binary", names, found, part)
 
 
-@pytest.mark.one_in(2)
 @words_with("macro", "micro", "weighted", "worst")
 @ONCE
 @given(data=st.data())
@@ -669,7 +667,6 @@ def whole_range(metric: str) -> tuple[float, float]:
     return float(np.nextafter(low, high)), high
 
 
-@pytest.mark.one_in(2)
 @KINDS
 @pytest.mark.parametrize("decide", ["interval", "point"])
 @ONCE
