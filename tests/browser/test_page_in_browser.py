@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import pytest
+from tests.needs import EVERY_CASE
 
 import sample_reports
 from conftest import SAMPLES, violations
 from fairgauge.render import render
 
 KINDS = ("plain", "sure")
+EACH = pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        (name, kind)
+        for i, name in enumerate(SAMPLES)
+        for kind in (KINDS if EVERY_CASE else [KINDS[i % 2]])
+    ],
+)
+"""Every sample, in make test with intervals or without."""
 
 
 def unfold(page):
     page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
 
 
-@pytest.mark.one_in(2)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", SAMPLES)
+@EACH
 def test_it_asks_nothing_of_anybody_and_complains_of_nothing(visit, name, kind):
     seen = visit(name, kind)
     seen.page.mouse.wheel(0, 5_000)
@@ -39,9 +47,7 @@ def test_without_scripts_every_table_is_complete_and_seen(visit, name):
     assert seen.page.locator(".filter").is_hidden()
 
 
-@pytest.mark.one_in(2)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", SAMPLES)
+@EACH
 def test_nothing_scrolls_sideways_on_a_phone(visit, name, kind):
     page = visit(name, kind, width=400).page
     unfold(page)
@@ -59,7 +65,6 @@ def test_a_table_that_is_cut_on_a_phone_shows_that_there_is_more(visit):
     assert all("linear-gradient" in shadow for cut, shadow in tables if cut)
 
 
-@pytest.mark.one_in(2)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", SAMPLES)
 def test_axe_finds_nothing_serious(visit, axe, name, scheme):
