@@ -24,6 +24,7 @@ from fairgauge.resolve.question_checks import unmatched
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import Value, canonical, is_one_of, matches, name_of, spelling
 
+_WORD = re.compile(r"\s*[^\W\d_]{2}")
 _SEPARATORS = re.compile(
     r"(?<=[^\W\d_])\s*-\s*(?=[^\W\d_])|(?<!\d)[\s_/,.;:&'\"()]+|[\s_/,.;:&'\"()]+(?!\d)"
     r"|\b(?:or|and)\b",
@@ -291,6 +292,8 @@ def _suggested(rows: Mapping[str, int]) -> dict[str, list[str]]:
     {'Male': ['Male', 'male ', 'M'], 'unknown': ['Decline to answer']}
     >>> _suggested({"asian": 9, "Asian": 8, "ASIAN ": 9})
     {'Asian': ['Asian', 'ASIAN ', 'asian']}
+    >>> _suggested({"A & B": 3, "A": 2, "C": 2})
+    {}
     >>> _suggested({"<=50K": 9, ">50K": 3, "A+": 2, "A-": 2, "1.5": 1, "15": 1})
     {}
     """
@@ -302,7 +305,7 @@ def _suggested(rows: Mapping[str, int]) -> dict[str, list[str]]:
         if value not in unknown:
             alike.setdefault(without_separators(value), []).append(value)
     for letter in [key for key in alike if len(key) == 1]:
-        whole = [key for key in alike if len(key) > 1 and key.startswith(letter)]
+        whole = [key for key in alike if key.startswith(letter) and _WORD.match(alike[key][0])]
         if len(whole) == 1:
             alike[whole[0]] += alike.pop(letter)
     found = {}
