@@ -108,7 +108,7 @@ def stated_comparisons(report: Report, findings: Iterable[Finding]) -> list[Stat
     favourable = favourable_of(report.spec)
 
     def stated(contrast: Estimate) -> StatedComparison:
-        rules = [each for each in report.verdicts if is_about(each, contrast)]
+        rules = [each for each in report.verdicts if _compares_as(each, contrast)]
         return _stated(contrast, favourable, other_group(groups, contrast), rules)
 
     return [_gravest(finding, stated) for finding in findings]
@@ -148,7 +148,7 @@ def _stated(
     if row is not None and (of_shares or not row.is_share):
         adverse = adverse_sign(row, favourable_in(favourable, contrast.class_scope))
     turned = adverse * gap(contrast) < 0 and other is not None
-    failed = [each for each in rules if before_counting(each) is Outcome.FAIL]
+    failed = [e for e in rules if before_counting(e) is Outcome.FAIL and is_about(e, contrast)]
     return StatedComparison(
         contrast=contrast,
         row=row,
@@ -156,7 +156,7 @@ def _stated(
         turned=turned,
         worse=turned or adverse * gap(contrast) > 0,
         better=not turned and adverse * gap(contrast) < 0,
-        judged=bool(rules),
+        judged=bool(rules) and contrast.class_scope.is_single,
         fails=bool(failed),
         remains=any(each.remains is not False for each in failed),
         people=None if event is None else _people(contrast, event, other, turned=turned),
@@ -182,16 +182,24 @@ def _people(
 
 
 def is_about(verdict: Verdict, contrast: Estimate) -> bool:
-    """Return whether a verdict is about a comparison: by its difference or ratio, of the same rate.
+    """Return whether a comparison decides a verdict: by its difference or ratio, of the same rate.
 
     The complement of a rate differs by as much: a rule on either is about both.
     """
+    return (
+        _compares_as(verdict, contrast)
+        and verdict.class_scope == contrast.class_scope
+        and verdict.threshold in (None, contrast.threshold)
+    )
+
+
+def _compares_as(verdict: Verdict, contrast: Estimate) -> bool:
+    """Return whether a verdict is about a comparison in whichever class and at any threshold."""
     one, other = _compared(verdict), _compared(contrast)
     return (
         (one.name == other.name or is_complement(one, other))
-        and (verdict.feature, verdict.class_scope) == (contrast.feature, contrast.class_scope)
+        and verdict.feature == contrast.feature
         and contrast.group in (verdict.group, verdict.mirror)
-        and verdict.threshold in (None, contrast.threshold)
     )
 
 

@@ -91,10 +91,11 @@ def rule_in_words(report: Report, words: Vocabulary, rule: RuleResult) -> str:
     shares = next(filter(None, (shares_of(report, words, each) for each in rule.verdicts)), None)
     if shares is None:
         return ""
-    rate = shares.rate
-    if shares.contrast.class_scope.kind is ClassKind.CLASS:  # the rule is about each of them
-        rate = RateWords(of_any_class(words), shares.row)
-    return share_rule_in_words(rate, shares.contrast.definition, limits, whom)
+    scope = shares.contrast.class_scope  # of several classes and thresholds it is about each
+    words = of_any_class(words) if scope.kind is ClassKind.CLASS else words.at(scope)
+    return share_rule_in_words(
+        RateWords(words, shares.row), shares.contrast.definition, limits, whom
+    )
 
 
 def rule_sentence(report: Report, words: Vocabulary, rule: RuleResult, outcome: Outcome) -> str:

@@ -216,6 +216,11 @@ class Vocabulary:
             words.fits = _fits("the predicted class")
         return words
 
+    @property
+    def has_several_thresholds(self) -> bool:
+        """Return whether scores decide at each of several thresholds."""
+        return bool(self._decisions_by_cut)
+
     def at(self, scope: ClassScope, threshold: float | None = None) -> Vocabulary:
         """Return the words of one class, one cut of ordered levels, or one threshold of several.
 

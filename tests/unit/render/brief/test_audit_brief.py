@@ -14,6 +14,8 @@ import fairgauge as fg
 import sample_reports
 from fairgauge.enums import Favourable
 from fairgauge.render import render
+from fairgauge.render.brief._vocabulary import Vocabulary
+from fairgauge.render.brief.audit_exhibits import rule_grid
 from fairgauge.render.documents.report_document import report_document
 
 if TYPE_CHECKING:
@@ -648,6 +650,30 @@ def test_each_sentence_names_the_threshold_of_its_counts(seed: int) -> None:
     for sex, count, threshold in stated:
         held = data.filter(pl.col("sex") == sex)["score"] >= float(threshold)
         assert int(count) == round(100 * float(held.mean()))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("limit", [0.3, 0.8])
+def test_a_rule_at_several_thresholds_is_about_each_and_names_that_of_a_row(limit: float) -> None:
+    """It was quoted at one of them, above rows of others, and no rule was "about" the rest."""
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["F", "M", "X"], 3_000)
+    score = np.clip(rng.random(3_000) - np.where(sex == "F", 0.2, 0.0), 0, 1)
+    report = fg.audit(
+        pl.DataFrame({"sex": sex, "score": score}), score="score", sensitive="sex",
+        threshold=[0.3, 0.5, 0.7], rules=f"selection_rate.ratio >= {limit}",
+    )  # fmt: skip
+    assert len({each.estimate.threshold for each in report.findings}) > 1
+    text = " ".join(str(report.brief()).split())
+    assert f"“Had a score of at least 0.3, 0.5 or 0.7 at least {limit} times as often" in text
+    assert "No rule is about" not in text
+    assert "not ask about every difference" not in text
+    grid = rule_grid(report, Vocabulary.of_report(report))
+    assert grid is not None
+    ((_, rows),) = grid.parts
+    cells = {str(head.text).split()[-1]: cell for head, (cell,) in rows if cell}
+    for verdict in report.verdicts:
+        assert cells[str(verdict.group)].counts.endswith(f", at {verdict.threshold:g}")
+    assert "Each cell is of the threshold that decides." in grid.notes
 
 
 def test_a_condition_on_rows_stands_beside_their_number():
