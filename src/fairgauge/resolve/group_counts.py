@@ -39,6 +39,7 @@ from fairgauge.identity import (
 )
 from fairgauge.question.specification import Spec
 from fairgauge.results.scopes import OVERALL, Reference, Scope, stratum
+from fairgauge.scan.row_access import numbers_of
 from fairgauge.stats.arrays import Index, Mask
 from fairgauge.stats.jackknife import content_ranks
 from fairgauge.values import Value, is_one_of, match, name_of
@@ -356,7 +357,7 @@ def population_shares(counts: GroupCounts, spec: Spec) -> dict[int, float]:
 def level_codes(axis: Axis, cube: Cube, values: Sequence[Value]) -> Index:
     """Return the position of every value in the levels of an axis, -1 where missing."""
     if axis.cuts:
-        numbers = np.array([float(v) if isinstance(v, (int, float)) else np.nan for v in values])
+        numbers = numbers_of(values)
         return np.where(np.isnan(numbers), -1, axis.bins_of(numbers))
     position = {name_of(level): i for i, level in enumerate(cube.levels[axis])}
     return np.array([-1 if v is None else position[name_of(v)] for v in values], dtype=np.int64)

@@ -64,6 +64,23 @@ def test_who_is_listed_was_refused_and_stands_beside_accepted_people_of_the_stra
     assert pairs == sorted(pairs, reverse=True)
 
 
+@pytest.mark.parametrize("cuts", [[30, 45], "quantiles"])
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_column_of_texts_that_is_cut_has_the_strata_of_the_counts(tmp_path, suffix, cuts):
+    """With a code that is recoded as unknown, every row was said to lack its stratum."""
+    numbers = applications().with_columns(
+        dti=pl.when(pl.int_range(pl.len()) % 20 > 0).then(pl.col("dti"))
+    )
+    texts = numbers.with_columns(pl.col("dti").cast(pl.String).fill_null("NA"))
+    path = tmp_path / f"rows.{suffix}"
+    (texts.write_csv if suffix == "csv" else texts.write_parquet)(path)
+    strata = [fg.cut("dti", cuts)]
+    _, of_numbers = listed(numbers, strata=strata)
+    _, of_texts = listed(str(path), strata=strata, recode={"dti": {"unknown": ["NA"]}})
+    assert of_texts
+    assert of_texts == of_numbers
+
+
 SPARSE = ["branch", fg.cut("dti", [20 + step / 2 for step in range(80)])]
 
 
