@@ -23,6 +23,7 @@ from fairgauge.question.features import KEYS, MOST_STRATA
 from fairgauge.question.option_types import COLUMN, COLUMNS, FEATURES, STRATA
 from fairgauge.question.options import BY_NAME
 from fairgauge.scan._frames import open_frame
+from fairgauge.scan._narwhals import own_names
 from fairgauge.scan.source import Source, check_unique_names
 from fairgauge.values import Value, canonical
 
@@ -123,8 +124,7 @@ class _Collector:
         if isinstance(value, Mapping):
             return value if set(KEYS) & set(value) else self._mapping(value, path)
         if _is_array(value):
-            names = getattr(value, "column_names", getattr(value, "columns", ()))  # of Arrow, first
-            check_unique_names(map(str, names), f"the frame given as {path}")
+            check_unique_names(own_names(value), f"the frame given as {path}")
             frame = nw.from_native(value, eager_only=True, pass_through=True)
             if isinstance(frame, nw.DataFrame):
                 columns = map(frame.get_column, frame.columns)
@@ -219,7 +219,14 @@ def _of_one_type(values: list[Value], path: str) -> NDArray[Any]:
             return np.array(values, dtype=np.int64)
     array = np.empty(len(values), dtype=object)
     array[:] = values
-    return array
+    return array.view(_Objects)
+
+
+class _Objects(np.ndarray[Any, Any]):
+    """An array that DuckDB asks for a known value, as it asks a Series: it looks at a sample."""
+
+    def first_valid_index(self) -> int | None:
+        return next((i for i, value in enumerate(self) if value is not None), None)
 
 
 def _kind(value: Value) -> str:
@@ -229,6 +236,7 @@ def _kind(value: Value) -> str:
 
 
 def _frame_in_memory(data: object, given: GivenArray) -> Frame:
+    check_unique_names(own_names(data), "the frame")
     frame = nw.from_native(data, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return frame

@@ -122,7 +122,7 @@ def _parts(frame: Frame) -> Iterator[Any]:
 
 def open_by_narwhals(data: Any, name: str | None) -> Source:
     """Open a frame that has no scan of its own."""
-    check_unique_names(_own_names(data), "the frame")
+    check_unique_names(own_names(data), "the frame")
     try:
         frame = nw.from_native(data)
     except TypeError:
@@ -141,7 +141,7 @@ def open_by_narwhals(data: Any, name: str | None) -> Source:
     return NarwhalsFrame(shown, frame)
 
 
-def _own_names(data: object) -> list[str]:
+def own_names(data: object) -> list[str]:
     """Return the names of the columns of a frame that could have two of one name."""
     package = type(data).__module__.partition(".")[0]
     names = {"pandas": "columns", "dask": "columns", "pyarrow": "column_names"}.get(package)

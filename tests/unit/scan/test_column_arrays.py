@@ -205,6 +205,9 @@ SHUFFLED = FRAME.sample(frac=1, random_state=1)
         (None, {"label": LABEL, "sensitive": np.ones((60, 2))}, "sensitive: must have one dimens"),
         (None, {"label": LABEL, "sensitive": pd.concat([FRAME[["sex"]]] * 2, axis=1)},
          "^the frame given as sensitive has the column 'sex' twice; rename one of them$"),
+        (pd.concat([FRAME, FRAME[["race"]]], axis=1), {"label": LABEL},
+         "^the frame has the column 'race' twice; rename one of them$"),
+        (pa.table([LABEL, SEX], ["sex", "sex"]), {"label": LABEL}, "has the column 'sex' twice"),
         (None, {"label": LABEL, "sensitive": SEX[:2]}, "no data whose columns could be named"),
         (None, {"label": LABEL, "sensitive": "sex"}, "no data whose columns could be named"),
         (None, {"label": LABEL, "sensitive": {"sex": SEX, "SEX": SEX}}, "differ only in case"),
@@ -218,6 +221,20 @@ SHUFFLED = FRAME.sample(frac=1, random_state=1)
 def test_what_does_not_fit_is_refused(data, options, message):
     with pytest.raises((DataError, SpecError), match=message):
         fg.audit(data, **{"sensitive": {"sex": SEX}} | options)
+
+
+@pytest.mark.parametrize("known", ["F", True, 2**63, None])
+def test_a_few_thousand_values_may_all_be_missing_where_duckdb_looks(known: object) -> None:
+    """Of 6,000 it looks at every sixth: labels that are not there yet were a traceback."""
+    values = np.full(6_000, np.nan, dtype=object)
+    values[1::6] = known
+    asked = {"prediction": [1, 0] * 3_000, "positive": 1, "sensitive": {"g": values}}
+    if known is None:
+        with pytest.raises(DataError, match="holds no value in any row"):
+            fg.audit(**asked)
+        return
+    report = fg.audit(**asked)
+    assert report.data.excluded == {"missing g": 5_000}
 
 
 def test_shuffled_alike_is_right():
