@@ -7,6 +7,7 @@ either of two.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,7 +19,7 @@ from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role
 from fairgauge.errors import CubeError
 from fairgauge.question.specification import Spec
-from fairgauge.values import Value
+from fairgauge.values import Value, match
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,12 +62,13 @@ def pair(cube: Cube, candidate: Axis) -> PairedCubes:
             "these counts do not hold the decisions of two models on the same rows; count the data "
             "with candidate=... (--candidate COL)"
         )
-    levels = cube.levels[decision]
+    both, levels = (decision, candidate), cube.levels[decision]
+    read = {axis: cube.levels[axis] for axis in both}
     if not decision.bins:
-        levels = sorted_levels([*levels, *cube.levels[candidate]])
+        read[candidate] = _in_words_of(levels, read[candidate])
+        levels = sorted_levels([*levels, *read[candidate]])
     held = replace(cube, levels={**cube.levels, decision: levels, candidate: levels})
-    both = (decision, candidate)
-    recoded = [_recoded(table, cube, both, levels) for table in tables]
+    recoded = [_recoded(table, read, levels) for table in tables]
     known = [_decided(table, both) for table in recoded]
     first = tables[0]
     rows = int(known[0].cases.sum())
@@ -111,15 +113,26 @@ def _of_candidate(cube: Cube, tables: list[CountTable], candidate: Axis) -> Cube
     return _view(cube, tables, columns, asked_of(cube.asked, candidate), of)
 
 
+def _in_words_of(known: tuple[Value, ...], levels: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Return levels with the known ones that they mean: the number 1 for the truth of a bool."""
+    means = []
+    for level in levels:
+        try:
+            means.append(match(level, known))
+        except LookupError:
+            means.append(level)
+    return tuple(means) if len({*map(identity, means)}) == len(means) else levels
+
+
 def _recoded(
-    table: CountTable, cube: Cube, axes: tuple[Axis, Axis], levels: tuple[Value, ...]
+    table: CountTable, read: Mapping[Axis, tuple[Value, ...]], levels: tuple[Value, ...]
 ) -> CountTable:
     """Return the cells with both decisions in common codes."""
     codes = table.codes.copy()
-    for axis in axes:
+    for axis, own in read.items():
         column = table.axes.index(axis)
         if not axis.bins:
-            codes[:, column] = _positions(cube.levels[axis], levels)[codes[:, column]]
+            codes[:, column] = _positions(own, levels)[codes[:, column]]
     return CountTable(table.axes, codes, table.sums)
 
 

@@ -143,6 +143,19 @@ def test_the_class_is_named_and_the_accuracy_is_of_all_classes():
     assert f"{accuracy.change.old:.1%} → {accuracy.change.new:.1%}" in text
 
 
+@pytest.mark.parametrize("current", ["current", "fairer"])
+@pytest.mark.parametrize("positive", [1, True, "true", None])
+def test_one_model_may_decide_by_numbers_and_the_other_by_truths(current, positive):
+    """As beside a label: 1 was "ambiguous", and no name of both was accepted."""
+    candidate = {"current": "fairer", "fairer": "current"}[current]
+    asked = {**QUESTION, "prediction": current, "positive": positive, "margins": MARGINS}
+    numbers = fg.compare_models(PEOPLE, candidate=candidate, **asked)
+    for column in (current, candidate):
+        rows = PEOPLE.with_columns(pl.col(column).cast(pl.Boolean))
+        found = fg.compare_models(rows, candidate=candidate, **asked)
+        assert str(found) == str(numbers)
+
+
 def test_a_rule_for_a_group_that_does_not_exist_is_a_warning():
     rule = fg.rule("selection_rate.difference", at_least=-0.2, groups=["Female"])
     found = compared(pl.col("fairer"), rules=[rule], margins={"accuracy": 0.02})
