@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -29,6 +30,8 @@ _MOST_IDENTIFIERS = 3
 _FEW_AMOUNTS = 20
 """Different numbers of a label up to which they may be codes of classes."""
 _MOST_COMPARED = 1_000_000
+_SEVERAL = 2
+"""How many rows each person has at least where every row stands several times."""
 _FEWEST_ROWS = 30
 """Different rows, all of them of an even number by coincidence in one table of a billion."""
 _FEWEST_DIFFERENT = 0.1
@@ -99,18 +102,25 @@ def doubled_rows(source: Source | None, cube: Cube, spec: Spec) -> Iterator[Diag
     """Warn where every row of a table stands several times, as in a file that was appended twice.
 
     The cells of such counts have a common divisor. Counts of other rows hardly ever have one, so
-    that rows are read only then. Rows of few different values may be even by coincidence.
+    that rows are read only then. Rows of few different values may be even by coincidence. Of people
+    only those without an identifier count several times, and a cell may be odd.
     """
-    if spec.count or spec.of_people or cube.min_cell is not None or cube.rows == 0:
+    if spec.count or cube.min_cell is not None or cube.rows == 0:
         return
     cells = cube.tables[0].sums["rows"]
     times, different = int(np.gcd.reduce(cells.astype(np.int64))), int((cells > 0).sum())
+    unnamed = dict(cube.conflicts).get(spec.person or "", 0) if spec.of_people else 0
+    if spec.of_people:
+        several = cube.rows - unnamed >= _SEVERAL * (cube.cases - unnamed)
+        times, different = math.gcd(unnamed, cube.rows) if unnamed and several else 1, 0
     if times > 1 and source is not None and at_hand(source) and cube.rows <= _MOST_COMPARED:
         columns = read_rows(source, source.columns)
         held = Counter(map(str, zip(*columns.values(), strict=True)))
         times, different = int(np.gcd.reduce([*held.values()])), len(held)
     if times > 1 and different >= _FEWEST_ROWS:
-        yield Diagnostic.warning(DiagnosticCode.DOUBLED_ROWS, times=times, different=different)
+        number = {"times": times, "different": different}
+        number |= {"unnamed": unnamed} if unnamed else {}
+        yield Diagnostic.warning(DiagnosticCode.DOUBLED_ROWS, None, **number)
 
 
 def doubled_answers(source: Source, cube: Cube, question: SwapQuestion) -> Iterator[Diagnostic]:

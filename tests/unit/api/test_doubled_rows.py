@@ -58,3 +58,35 @@ def test_a_command_that_counts_warns_too(tmp_path):
 
     _, warnings = counted_with_warnings(pl.concat([rows(300)] * 2), **ASKED)
     assert [d.code for d in warnings] == [DiagnosticCode.DOUBLED_ROWS]
+
+
+def people(size=600, seed=0, *, repeated=100):
+    """Return applications, some of one person twice, some without an identifier."""
+    who = [f"c{i // 2 if i < 2 * repeated else i}" for i in range(size - 150)] + [None] * 150
+    own = pl.when(pl.col("who").is_null() | pl.col("who").str.ends_with("7"))
+    table = rows(size, seed).with_columns(who=pl.Series(who))
+    return table.with_columns(sex=own.then(pl.lit("F")).otherwise(pl.lit("M")))
+
+
+@pytest.mark.parametrize("per_person", ["any", "last"])
+@pytest.mark.parametrize("kind", ["frame", "csv"])
+def test_people_without_an_identifier_are_counted_twice(tmp_path, kind, per_person):
+    """Who has one counts once, so that no cell of the counts is even."""
+    data = table = pl.concat([people()] * 2)
+    if kind == "csv":
+        table.write_csv(data := tmp_path / "rows.csv")
+    order = {"order": "amount"} if per_person == "last" else {}
+    asked = {"label": None, "person": "who", "per_person": per_person, **order}
+    (warned,) = found(data, **asked)
+    assert (warned["times"], warned["unnamed"]) == (2, 300)
+    text = " ".join(str(fg.audit(data, **ASKED | asked)).split())
+    assert "each of the 300 rows without an identifier counts as a person of its own" in text
+
+
+def test_people_of_one_table_are_not_warned_of():
+    asked = {"label": None, "person": "who"}
+    for seed in range(20):
+        for repeated in (0, 225):
+            assert not found(people(seed=seed, repeated=repeated), **asked)
+    named = people().drop_nulls("who")
+    assert not found(pl.concat([named, named]), **asked)  # each of them counts once

@@ -949,6 +949,9 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         + (
             "there are fewer answers than are counted, and how far runs vary is underestimated"
             if d.get("answers")
+            else f"each of the {d['unnamed']:,} rows without an identifier counts as a person of "
+            "its own"
+            if d.get("unnamed")
             else "intervals are too narrow"
         )
         + "; remove the repetitions"
