@@ -96,6 +96,33 @@ def test_warnings_of_most_rows_stand_before_those_of_few():
     assert codes.index(Code.MISSING_OUTCOMES) < codes.index(Code.PEOPLE_UNCLEAR)
 
 
+@pytest.mark.parametrize("fault", [Code.PLACEHOLDER_IDENTIFIER, Code.ALIKE_IDENTIFIERS])
+def test_a_likely_fault_in_identifiers_is_before_what_every_such_audit_has(fault):
+    """It was the ninth of eleven warnings: in no text, and on no first page."""
+    n = 2_000
+    who = [f"c{i // 2}" for i in range(n)]
+    if fault is Code.PLACEHOLDER_IDENTIFIER:
+        who[:60] = ["N/A"] * 60
+    else:
+        who[:200:2] = [each.upper() for each in who[:200:2]]
+    who[-40:] = [None] * 40
+    rows = pl.DataFrame({
+        "id": who,
+        "row": range(n),
+        "sex": [None if i // 2 % 9 == 0 else "FM"[i // 2 % 2] for i in range(n)],
+        "race": ["C" if i < 12 else ("A", "B", None)[i // 4 % 3] for i in range(n)],
+        "hired": [None if i // 2 % 11 == 0 else ("yes", "no")[i // 6 % 2] for i in range(n)],
+    })  # fmt: skip
+    asked = {**ASKED, "sensitive": ["sex", "race"], "person": "id", "preset": "nyc-ll144"}
+    report = fg.audit(rows, **asked)
+    warned = report_warnings(report.diagnostics)
+    assert len(warned) > 5
+    assert warned[0].code is fault
+    assert str(warned[0].message)[:40] in " ".join(str(report).split())
+    steady = fg.audit(rows.with_columns(id=pl.Series([f"c{i // 2}" for i in range(n)])), **asked)
+    assert fault not in {each.code for each in steady.diagnostics}
+
+
 @pytest.mark.parametrize(
     ("values", "left", "warned"),
     [

@@ -44,6 +44,8 @@ _GRAVEST_FIRST = (
     DiagnosticCode.PREDICTION_NOT_A_LABEL,
     DiagnosticCode.TASK,
     DiagnosticCode.FAR_DATES,
+    DiagnosticCode.PLACEHOLDER_IDENTIFIER,
+    DiagnosticCode.ALIKE_IDENTIFIERS,
     DiagnosticCode.NEVER_REPEATS,
     DiagnosticCode.REPEATED_ID,
     DiagnosticCode.RECODING,
@@ -59,7 +61,7 @@ others are about details."""
 _PASTED = (
     DiagnosticCode.RECODING, DiagnosticCode.CODED_NUMBERS, DiagnosticCode.UNDECIDED_OUTCOMES,
     DiagnosticCode.UNLISTED_OUTCOMES, DiagnosticCode.FAR_DATES,
-    DiagnosticCode.CLASSES_OF_MISSING,
+    DiagnosticCode.CLASSES_OF_MISSING, DiagnosticCode.PLACEHOLDER_IDENTIFIER,
 )  # fmt: skip
 """What holds text to be pasted, which is whole however long it is."""
 _ADJUSTED = {
