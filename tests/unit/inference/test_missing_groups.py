@@ -196,3 +196,23 @@ def test_rows_without_a_group_are_those_of_the_feature_whatever_it_is_called(nam
     of_feature = f"missing {name} (sensitive feature)"
     assert report.data.excluded == {of_feature: 4, "missing label": 6}
     assert f"Excluded: 6 rows (missing label). Excluded from {name}: 4 rows." in str(report)
+
+
+def test_a_column_of_an_intersection_alone_excludes_from_this_one():
+    """Its rows were "excluded" beside "all used": they are in the groups of the other feature."""
+    table = pl.DataFrame({
+        "y": [1, 0] * 60, "sex": ["F", "M", "M"] * 40,
+        "q": [1, 0, 0, 1] * 30,
+        "plan": [None if i % 20 == 0 else "xy"[i // 2 % 2] for i in range(120)],
+    })  # fmt: skip
+    asked = {"label": "y", "prediction": "q", "positive": 1, "sensitive": "sex",
+             "intersections": [["sex", "plan"]]}  # fmt: skip
+    report, stated = fg.audit(table, **asked), "Excluded from sex*plan (unknown plan): 6 rows."
+    assert stated in " ".join(str(report).split())
+    assert "Excluded:" not in str(report)
+    assert str(report.brief().looked_at[0]) == "120 rows, all used for at least one feature."
+    compared = fg.compare_models(table, candidate="y", **asked | {"label": None})
+    assert stated in " ".join(str(compared).split())
+    assert "Excluded:" not in str(compared)
+    alone = fg.audit(table, **asked | {"sensitive": []})
+    assert "Excluded: 6 rows (missing plan)." in " ".join(str(alone).split())

@@ -62,6 +62,7 @@ from fairgauge.render.words.question_sentences import (
     chosen_rows,
     conditions_of,
     counts_people,
+    how_many_used,
     incomplete,
     rounded_to,
     rounding_sentence,
@@ -473,7 +474,7 @@ def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     whole = data.cases if counts_people(spec) else data.rows
     of = "of them" if whole == data.cases else "rows"
     known = f"{count(data.used)} {of} used, with known outcomes and at least one known group"
-    used = "all used" if data.used == whole else known
+    used = how_many_used(data.used, whole, data.excluded) if data.used == whole else known
     yield Sentence(f"{count(data.cases)} {words.unit}, {used}.", ("data.cases", "data.used"))
     if rounding := rounding_sentence(report):
         yield Sentence(rounding, ("diagnostics",))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from fairgauge.catalogue.cells import FN, FP, TN, TP
@@ -37,6 +38,7 @@ from fairgauge.render.brief._vocabulary import (
     widened_in_words,
     without_outcome,
 )
+from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.change_words import ARROW, describe_rate_shift
 from fairgauge.render.words.display_names import called, capitalised, file_of
 from fairgauge.render.words.metric_words import shown, unit
@@ -46,7 +48,6 @@ from fairgauge.render.words.model_sentences import (
     better_words,
     beyond_margins,
     describe_candidate,
-    excluded_rows,
     margin_outcome,
     margin_sentence,
     margins_kept,
@@ -310,8 +311,9 @@ class _ModelsBrief:
         positive = self.words.positive_sentence()
         if positive and self.comparison.task is not Task.MULTICLASS:
             yield Sentence(positive, ("spec.positive",))
-        if rows := list(excluded_rows(self.comparison.data.excluded)):
-            yield Sentence(f"Excluded: {listing(rows)}.", ("data.excluded",))
+        of_one = question.missing_groups(self.comparison.spec)
+        if text := question.exclusions(question.excluded(self.comparison), of_one, math.inf):
+            yield Sentence(text, ("data.excluded",))
         if self.best.undecided:
             yield Sentence(
                 f"{count(self.best.undecided)} {self.words.unit} that one of both models does not "

@@ -53,7 +53,6 @@ from fairgauge.render.documents._preset_blocks import (
 )
 from fairgauge.render.documents._rule_blocks import counting_words, outcome_words, rule_chart
 from fairgauge.render.documents.report_notes import (
-    exclusions,
     missing_values,
     notes_besides,
     opening_warnings,
@@ -478,7 +477,9 @@ class _Summary:
             unit = question.unit(report)
             every = report.data.cases if unit == "people" else report.data.rows
             incomplete = every - report.data.used
-            text = exclusions(excluded, question.missing_groups(report), incomplete, unit)
+            text = question.exclusions(
+                excluded, question.missing_groups(report.spec), incomplete, unit
+            )
             yield tree.Paragraph(text, tree.Tone.SOFT)
         if note := partial_rows(report):
             yield tree.Paragraph(note, tree.Tone.SOFT)

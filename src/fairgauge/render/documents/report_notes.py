@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from fairgauge.enums import DiagnosticCode, Level, Status
 from fairgauge.question.features import strata_named
@@ -13,7 +13,6 @@ from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.diagnostic_sentences import describe_diagnostic
 from fairgauge.render.words.display_names import called, capitalised, printable, shorten
 from fairgauge.render.words.metric_words import compared_rate, metric_words
-from fairgauge.render.words.numbers import numbered
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report
@@ -215,29 +214,3 @@ def _counted_beside(report: Report) -> str:
         f"n counts all {unit} of a group, those without a {numbers.listing(missing, 'or')} "
         f"included; each rate is of the {unit} that have what it needs."
     )
-
-
-def exclusions(
-    excluded: Sequence[tuple[str, int]],
-    of_one: Mapping[str, str],
-    incomplete: float,
-    unit: str = "rows",
-) -> str:
-    """Return which rows are excluded, and from what: those without one feature are in the others.
-
-    ``of_one`` names the feature of the reasons that exclude rows from one of several;
-    ``incomplete`` is how many rows are not complete.
-    """
-    from_one: dict[str, int] = {}
-    for why, n in excluded:
-        if why in of_one:
-            from_one[of_one[why]] = from_one.get(of_one[why], 0) + n
-    others = [f"{numbered(n, unit)} ({why})" for why, n in excluded if why not in of_one]
-    texts = [f"Excluded: {'; '.join(others)}."] if others else []
-    if not from_one and sum(rows for _, rows in excluded) > incomplete:
-        each = "person" if unit == "people" else "row"
-        texts.append(f"A {each} that lacks several of these is counted in each.")
-    if from_one:
-        listed = (f"from {name}: {numbered(n, unit)}" for name, n in from_one.items())
-        texts.append(f"Excluded {'; '.join(listed)}.")
-    return " ".join(texts)

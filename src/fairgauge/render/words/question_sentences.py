@@ -27,6 +27,7 @@ from fairgauge.render.words.display_names import all_called, called, printable
 from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.words.numbers import count, listing, numbered, plural
 from fairgauge.resolve.excluded_rows import contradictory_group, excluded_group, missing_group
+from fairgauge.results.model_comparison import ModelComparison
 from fairgauge.results.report import Report
 from fairgauge.values import Json
 
@@ -335,7 +336,7 @@ def _quoted_values(asked: object) -> str:
     return listing(words, "or")
 
 
-def excluded(report: Report) -> list[tuple[str, int]]:
+def excluded(report: Report | ModelComparison) -> list[tuple[str, int]]:
     """Return the reasons for which rows were excluded, with their numbers, largest first."""
     found = [
         (f"{called(reason)}{_FROM_INTERVALS if reason == _MISSING_CLUSTER else ''}", rows)
@@ -345,16 +346,47 @@ def excluded(report: Report) -> list[tuple[str, int]]:
     return sorted(found, key=lambda each: -each[1])
 
 
-def missing_groups(report: Report) -> dict[str, str]:
-    """Return the reasons that exclude rows from one of several features, each with the feature."""
-    columns = [each["column"] for each in report.spec.get("sensitive", ())]
-    if len(columns) < 2:
-        return {}
+def missing_groups(spec: Mapping[str, Any]) -> dict[str, str]:
+    """Return the reasons that exclude rows from one of several features, each with the feature.
+
+    A column that only an intersection has excludes them from this one.
+    """
+    columns = [each["column"] for each in spec.get("sensitive", ())]
+    of = {column: called(column) for column in columns[:-1] and columns}
+    for name, parts in _intersections(spec).items() if columns else ():
+        alone = [part for part in parts if part not in columns]
+        of |= {part: f"{called(name)} (unknown {called(part)})" for part in alone}
     return {
-        called(reason(column)): called(column)
-        for column in columns
+        called(reason(column)): feature
+        for column, feature in of.items()
         for reason in (missing_group, contradictory_group)
     }
+
+
+def exclusions(
+    excluded: Sequence[tuple[str, int]],
+    of_one: Mapping[str, str],
+    incomplete: float,
+    unit: str = "rows",
+) -> str:
+    """Return which rows are excluded, and from what: those without one feature are in the others.
+
+    ``of_one`` names the feature of the reasons that exclude rows from one of several;
+    ``incomplete`` is how many rows are not complete.
+    """
+    from_one: dict[str, int] = {}
+    for why, n in excluded:
+        if why in of_one:
+            from_one[of_one[why]] = from_one.get(of_one[why], 0) + n
+    others = [f"{numbered(n, unit)} ({why})" for why, n in excluded if why not in of_one]
+    texts = [f"Excluded: {'; '.join(others)}."] if others else []
+    if not from_one and sum(rows for _, rows in excluded) > incomplete:
+        each = "person" if unit == "people" else "row"
+        texts.append(f"A {each} that lacks several of these is counted in each.")
+    if from_one:
+        listed = (f"from {name}: {numbered(n, unit)}" for name, n in from_one.items())
+        texts.append(f"Excluded {'; '.join(listed)}.")
+    return " ".join(texts)
 
 
 def unknown_in_intersections(report: Report) -> list[tuple[str, int]]:
