@@ -8,6 +8,8 @@ from collections.abc import Iterable
 
 from fairgauge.render.words.numbers import listing
 
+from fairgauge.render.words.numbers import listing
+
 _LONGEST = 120
 _NARROW = re.compile(
     "[ -~\u00a0-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u22ff\u2500-\u259f]*"
@@ -19,6 +21,7 @@ _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _RIGHT_TO_LEFT = {"R", "AL", "AN"}
 _BARE = re.compile(r"(?i)yes|no|true|false|[-+]?\d+([.:/-]\d+)*")
 _UNSEEN = re.compile("^ +| +$| {2,}")
+_FILE = re.compile(r"\.\w+$")
 _RANGE = re.compile(r"[(\[][-\d.inf]+, [-\d.inf]+[)\]]")
 
 
@@ -65,13 +68,21 @@ def _kept(blanks: re.Match[str]) -> str:
 def file_of(source: str) -> str:
     """Return the name of what was audited, without its folders; a frame has none.
 
+    Of several files, which a source lists, the first ones are named.
+
     >>> file_of("/data/my loans.csv"), file_of("s3://bank/loans/"), file_of("polars frame")
     ('my loans.csv', 'loans', 'a table')
     >>> file_of("delta:loans as of version 1")
     'delta:loans as of version 1'
+    >>> file_of("days/1.csv, days/2.csv, days/3.csv"), file_of("loans, old/2.csv")
+    ('1.csv, 2.csv and 1 more', '2.csv')
     """
-    is_frame = " " in source and not re.search(r"[./\\:]", source)
-    return "a table" if is_frame else called(re.split(r"[/\\]", source.rstrip("/\\"))[-1])
+    if " " in source and not re.search(r"[./\\:]", source):
+        return "a table"
+    parts = source.split(", ")
+    files = parts if all(map(_FILE.search, parts)) else [source]
+    names = [called(re.split(r"[/\\]", each.rstrip("/\\"))[-1]) for each in files]
+    return listing(list(dict.fromkeys(names)), most=2)
 
 
 def group_called(group: object, feature: object, *, apart: bool = True) -> str:
