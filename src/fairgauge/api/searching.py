@@ -634,7 +634,7 @@ def _asked_of_counts(
         crossed = "*".join(columns)
         raise CubeError(
             "these counts do not hold all features together; count the rows with an intersection "
-            f"of them (intersections, --intersect {quote(crossed)}), or search fewer features"
+            f"of them (intersections, --intersect {crossed!r}), or search fewer features"
         )
     return spec
 

@@ -108,8 +108,8 @@ def cut_options(column: str, cuts: Iterable[str], flag: str = "--sensitive") -> 
     "--sensitive 'age:40,60' (fairgauge.cut('age', [40, 60]))"
     """
     listed = list(cuts)
-    value = quote(f"{column}:{','.join(listed)}")
-    return f"{flag} {value} (fairgauge.cut({quote(column)}, [{', '.join(listed)}]))"
+    value = repr(f"{column}:{','.join(listed)}")
+    return f"{flag} {value} (fairgauge.cut({column!r}, [{', '.join(listed)}]))"
 
 
 def check_levels(axis: Axis, levels: Iterable[Value], limit: int) -> None:

@@ -754,6 +754,28 @@ def test_codes_of_hmda_that_are_no_decision_are_reported_with_what_counts_the_ot
     assert more["rows"] == 60
 
 
+def test_a_condition_to_paste_is_whole_however_long_it_is():
+    words = ("Loan originated", "Application denied", "Withdrawn by applicant",
+             "File closed for incompleteness", "Purchased loan")  # fmt: skip
+    rows = ACTIONS.with_columns(action_taken=pl.Series([words[i % 5] for i in range(240)]))
+    asked = HMDA | {"positive": "Loan originated"}
+    (each,) = found(rows, UNDECIDED, **asked)
+    pasted = shlex.split(each.message.partition("alone: ")[2])
+    assert pasted[:2] == ["--where", each["condition"]]
+    assert not found(rows, UNDECIDED, **asked, where=pasted[1])
+
+
+def test_a_group_to_state_as_unknown_is_whole_however_long_it_is():
+    name = "Information not provided by applicant in mail, internet, or telephone application"
+    sex = pl.Series([name if i % 6 == 0 else "FM"[i % 2] for i in range(240)])
+    rows = ACTIONS.with_columns(sex=sex)
+    (each,) = found(rows, DiagnosticCode.MISSING_MARKER, **HMDA, preset="us-lending")
+    assert f"--unknown {name!r}" in each.message
+    report = fg.audit(rows, **HMDA, preset="us-lending")
+    text = " ".join(render(report, "markdown", full=True).split())
+    assert text.count(f"--unknown {name!r}") > 1
+
+
 def test_codes_of_hmda_that_are_approvals_and_count_as_denials_are_reported():
     approved = DiagnosticCode.APPROVED_AS_REFUSED
     assert not found(ACTIONS, approved, **HMDA)

@@ -363,7 +363,7 @@ def _undecided_outcomes(d: Diagnostic) -> str:
         suggests = "which in HMDA data were withdrawn, incomplete or purchased, and not decided"
     if beside := d.get("beside"):
         suggests = f"beside {numbers.listing(beside, most=3)}, as codes of missing values are"
-    alone = f'--where {quote(d["condition"])} (where="...")'
+    alone = f'--where {shlex.quote(d["condition"])} (where="...")'
     if line := d.get("line"):  # of answers under swapped names
         alone = f"--recode '{line}' (recode)"
     return (
@@ -504,7 +504,7 @@ def _many_strata(d: Diagnostic) -> str:
 
 def _missing_marker(d: Diagnostic) -> str:
     value = d["value"]
-    kind, written = ("text", quote(value)) if isinstance(value, str) else ("number", str(value))
+    kind, written = ("text", repr(value)) if isinstance(value, str) else ("number", str(value))
     return (
         f"the {kind} {written} is a group of {d.feature} with {_numbered(d, d['rows'])}; if it "
         f"means that the value is missing, state it: unknown={written} (--unknown {written})"

@@ -481,7 +481,7 @@ def _marker_sentence(report: Report) -> str:
     if not places:
         return ""
     groups = listing([f"{quote(value)} of {listing(of)}" for value, of in places.items()])
-    flags = " ".join(f"--unknown {quote(value)}" for value in places)
+    flags = " ".join(f"--unknown {str(value)!r}" for value in places)
     several = sum(map(len, places.values())) > 1
     return (
         f"Counted as {plural(2 if several else 1, 'a group', 'groups')} like any other: {groups}; "
