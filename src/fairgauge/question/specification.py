@@ -6,18 +6,20 @@ import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Better, Method, Missing, Person, Profile, ReferenceRule, Task, Threshold
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote, refuse
+from fairgauge.question._argument_syntax import parse_sensitive
 from fairgauge.question.features import Above, Ordered
 from fairgauge.question.option_types import NamedReferences
 from fairgauge.question.options import BY_NAME, Spec
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.question.probabilities import proposal, separated
-from fairgauge.values import name_of
+from fairgauge.question.spec_file import toml_value
+from fairgauge.values import Json, name_of
 
 __all__ = ["Spec", "ask", "check_names"]
 
@@ -513,8 +515,9 @@ def _instead(path: str, name: str, columns: Sequence[str]) -> str:
     parts = re.split("[,*]" if path.startswith("strata") else ",", name)  # strata are crossed
     if len(parts) > 1 and all(part.strip() in columns for part in parts):
         return f" Name {listing(part.strip() for part in parts)} one by one"
-    column, _, cuts = name.partition(":")
-    if cuts and column in columns:  # as it is written on the command line
-        return f" To cut a column write {{'column': {quote(column)}, 'cuts': [{cuts}]}}"
+    (asked,) = parse_sensitive([name], path, [])
+    if isinstance(asked, dict) and "cuts" in asked and asked["column"] in columns:
+        # as it is written on the command line
+        return f" To cut a column write {asked} (in TOML {toml_value(cast('Json', asked))})"
     has = listing(columns) if columns else "no columns"
     return nearest(name, columns) or f" It has {has}"
