@@ -68,21 +68,22 @@ def _kept(blanks: re.Match[str]) -> str:
 def file_of(source: str) -> str:
     """Return the name of what was audited, without its folders; a frame has none.
 
-    Of several files, which a source lists, the first ones are named.
+    Of several files, which a source lists, the first one is named, or both of two.
 
     >>> file_of("/data/my loans.csv"), file_of("s3://bank/loans/"), file_of("polars frame")
     ('my loans.csv', 'loans', 'a table')
     >>> file_of("delta:loans as of version 1")
     'delta:loans as of version 1'
     >>> file_of("days/1.csv, days/2.csv, days/3.csv"), file_of("loans, old/2.csv")
-    ('1.csv, 2.csv and 1 more', '2.csv')
+    ('1.csv and 2 more', '2.csv')
     """
     if " " in source and not re.search(r"[./\\:]", source):
         return "a table"
     parts = source.split(", ")
     files = parts if all(map(_FILE.search, parts)) else [source]
-    names = [called(re.split(r"[/\\]", each.rstrip("/\\"))[-1]) for each in files]
-    return listing(list(dict.fromkeys(names)), most=2)
+    ends = (re.split(r"[/\\]", each.rstrip("/\\"))[-1] for each in files)
+    names = [*dict.fromkeys(map(called, ends))]
+    return listing(names, most=2 if len(names) == 2 else 1)
 
 
 def group_called(group: object, feature: object, *, apart: bool = True) -> str:
