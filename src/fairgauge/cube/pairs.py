@@ -19,7 +19,7 @@ from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role
 from fairgauge.errors import CubeError
 from fairgauge.question.specification import Spec
-from fairgauge.values import Value, match
+from fairgauge.values import Value, matches
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,12 +115,7 @@ def _of_candidate(cube: Cube, tables: list[CountTable], candidate: Axis) -> Cube
 
 def _in_words_of(known: tuple[Value, ...], levels: tuple[Value, ...]) -> tuple[Value, ...]:
     """Return levels with the known ones that they mean: the number 1 for the truth of a bool."""
-    means = []
-    for level in levels:
-        try:
-            means.append(match(level, known))
-        except LookupError:
-            means.append(level)
+    means = [next((each for each in known if matches(level, each)), level) for level in levels]
     return tuple(means) if len({*map(identity, means)}) == len(means) else levels
 
 

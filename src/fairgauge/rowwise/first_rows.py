@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -30,8 +29,6 @@ _MOST_IDENTIFIERS = 3
 _FEW_AMOUNTS = 20
 """Different numbers of a label up to which they may be codes of classes."""
 _MOST_COMPARED = 1_000_000
-_SEVERAL = 2
-"""How many rows each person has at least where every row stands several times."""
 _FEWEST_ROWS = 30
 """Different rows, all of them of an even number by coincidence in one table of a billion."""
 _FEWEST_DIFFERENT = 0.1
@@ -111,8 +108,8 @@ def doubled_rows(source: Source | None, cube: Cube, spec: Spec) -> Iterator[Diag
     times, different = int(np.gcd.reduce(cells.astype(np.int64))), int((cells > 0).sum())
     unnamed = dict(cube.conflicts).get(spec.person or "", 0) if spec.of_people else 0
     if spec.of_people:
-        several = cube.rows - unnamed >= _SEVERAL * (cube.cases - unnamed)
-        times, different = math.gcd(unnamed, cube.rows) if unnamed and several else 1, 0
+        several = unnamed and cube.rows - unnamed >= 2 * (cube.cases - unnamed)
+        times, different = int(np.gcd(unnamed, cube.rows)) if several else 1, 0
     if times > 1 and source is not None and at_hand(source) and cube.rows <= _MOST_COMPARED:
         columns = read_rows(source, source.columns)
         held = Counter(map(str, zip(*columns.values(), strict=True)))

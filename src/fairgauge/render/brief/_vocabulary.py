@@ -187,7 +187,7 @@ class Vocabulary:
         of_people = self.noun in _NOUNS or counts_people(spec)
         self.which = "that" if self.noun == self.unit and not of_people else "who"
         self.decisions = decisions
-        self._decisions_by_cut: dict[float, tuple[str, str]] = {}
+        self.decisions_by_cut: dict[float, tuple[str, str]] = {}
         self.cut: str | None = None
         self.fits = ("the decision matches the outcome", "the decision does not match the outcome")
         """What is counted of decisions beside outcomes, and its opposite."""
@@ -211,15 +211,10 @@ class Vocabulary:
             repeated=several,
         )
         if words.decisions is not None:
-            words._decisions_by_cut = dict(zip(several_cuts, by_cut, strict=True))
+            words.decisions_by_cut = dict(zip(several_cuts, by_cut, strict=True))
         if report.task is Task.MULTICLASS:
             words.fits = _fits("the predicted class")
         return words
-
-    @property
-    def has_several_thresholds(self) -> bool:
-        """Return whether scores decide at each of several thresholds."""
-        return bool(self._decisions_by_cut)
 
     def at(self, scope: ClassScope, threshold: float | None = None) -> Vocabulary:
         """Return the words of one class, one cut of ordered levels, or one threshold of several.
@@ -227,7 +222,7 @@ class Vocabulary:
         Its events are the class, the levels above it, or the scores beyond it. Which of several
         classes is the better one for a person nobody stated.
         """
-        decisions = self._decisions_by_cut.get(math.nan if threshold is None else threshold)
+        decisions = self.decisions_by_cut.get(math.nan if threshold is None else threshold)
         if scope.name is None and decisions is None:
             return self
         words = copy.copy(self)

@@ -175,7 +175,7 @@ def _cell(report: Report, words: Vocabulary, verdict: Verdict | None) -> GridCel
             counts = " v ".join(f"{n:,}/{size:,}" for n, size in zip(sides, of, strict=True))
     if verdict.class_scope.kind is ClassKind.CLASS:
         counts += f", {called(verdict.class_scope.name)}"
-    if verdict.threshold is not None and words.has_several_thresholds:
+    if verdict.threshold in words.decisions_by_cut:
         counts += f", at {verdict.threshold:g}"
     outcome = before_counting(verdict)
     sparse = outcome is Outcome.NOT_EVALUATED
@@ -252,7 +252,7 @@ def _notes(
         yield "Each cell is of the cut of the order that decides, which Rules names."
     if ClassKind.CLASS in kinds:
         yield "Each cell is of the class that decides."
-    if words.has_several_thresholds and any(each.threshold is not None for each in shown_verdicts):
+    if any(each.threshold in words.decisions_by_cut for each in shown_verdicts):
         yield "Each cell is of the threshold that decides."
     more_rules, more_rows = len(report.by_rule) - len(rules), len(rows) - len(kept)
     for count, noun in ((more_rules, "rule"), (more_rows, "row")):

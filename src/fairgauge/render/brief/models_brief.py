@@ -311,8 +311,7 @@ class _ModelsBrief:
         positive = self.words.positive_sentence()
         if positive and self.comparison.task is not Task.MULTICLASS:
             yield Sentence(positive, ("spec.positive",))
-        of_one = question.missing_groups(self.comparison.spec)
-        if text := question.exclusions(question.excluded(self.comparison), of_one, math.inf):
+        if text := question.exclusions(self.comparison, math.inf):
             yield Sentence(text, ("data.excluded",))
         if self.best.undecided:
             yield Sentence(

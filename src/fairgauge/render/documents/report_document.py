@@ -472,14 +472,9 @@ class _Summary:
         for words in ("; ".join(marks), short, of_classes if averaged else ""):
             if words:
                 yield tree.Paragraph(f"{words}.", tree.Tone.SOFT)
-        excluded = question.excluded(report)
-        if excluded:
-            unit = question.unit(report)
-            every = report.data.cases if unit == "people" else report.data.rows
-            incomplete = every - report.data.used
-            text = question.exclusions(
-                excluded, question.missing_groups(report.spec), incomplete, unit
-            )
+        unit = question.unit(report)
+        every = report.data.cases if unit == "people" else report.data.rows
+        if text := question.exclusions(report, every - report.data.used, unit):
             yield tree.Paragraph(text, tree.Tone.SOFT)
         if note := partial_rows(report):
             yield tree.Paragraph(note, tree.Tone.SOFT)

@@ -21,7 +21,6 @@ _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _RIGHT_TO_LEFT = {"R", "AL", "AN"}
 _BARE = re.compile(r"(?i)yes|no|true|false|[-+]?\d+([.:/-]\d+)*")
 _UNSEEN = re.compile("^ +| +$| {2,}")
-_FILE = re.compile(r"\.\w+$")
 _RANGE = re.compile(r"[(\[][-\d.inf]+, [-\d.inf]+[)\]]")
 
 
@@ -68,8 +67,6 @@ def _kept(blanks: re.Match[str]) -> str:
 def file_of(source: str) -> str:
     """Return the name of what was audited, without its folders; a frame has none.
 
-    Of several files, which a source lists, the first one is named, or both of two.
-
     >>> file_of("/data/my loans.csv"), file_of("s3://bank/loans/"), file_of("polars frame")
     ('my loans.csv', 'loans', 'a table')
     >>> file_of("delta:loans as of version 1")
@@ -80,7 +77,7 @@ def file_of(source: str) -> str:
     if " " in source and not re.search(r"[./\\:]", source):
         return "a table"
     parts = source.split(", ")
-    files = parts if all(map(_FILE.search, parts)) else [source]
+    files = parts if all(re.search(r"\.\w+$", each) for each in parts) else [source]
     ends = (re.split(r"[/\\]", each.rstrip("/\\"))[-1] for each in files)
     names = [*dict.fromkeys(map(called, ends))]
     return listing(names, most=2 if len(names) == 2 else 1)

@@ -346,7 +346,7 @@ def excluded(report: Report | ModelComparison) -> list[tuple[str, int]]:
     return sorted(found, key=lambda each: -each[1])
 
 
-def missing_groups(spec: Mapping[str, Any]) -> dict[str, str]:
+def _missing_groups(spec: Mapping[str, Any]) -> dict[str, str]:
     """Return the reasons that exclude rows from one of several features, each with the feature.
 
     A column that only an intersection has excludes them from this one.
@@ -363,24 +363,19 @@ def missing_groups(spec: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def exclusions(
-    excluded: Sequence[tuple[str, int]],
-    of_one: Mapping[str, str],
-    incomplete: float,
-    unit: str = "rows",
-) -> str:
+def exclusions(result: Report | ModelComparison, incomplete: float, unit: str = "rows") -> str:
     """Return which rows are excluded, and from what: those without one feature are in the others.
 
-    ``of_one`` names the feature of the reasons that exclude rows from one of several;
     ``incomplete`` is how many rows are not complete.
     """
     from_one: dict[str, int] = {}
-    for why, n in excluded:
+    found, of_one = excluded(result), _missing_groups(result.spec)
+    for why, n in found:
         if why in of_one:
             from_one[of_one[why]] = from_one.get(of_one[why], 0) + n
-    others = [f"{numbered(n, unit)} ({why})" for why, n in excluded if why not in of_one]
+    others = [f"{numbered(n, unit)} ({why})" for why, n in found if why not in of_one]
     texts = [f"Excluded: {'; '.join(others)}."] if others else []
-    if not from_one and sum(rows for _, rows in excluded) > incomplete:
+    if not from_one and sum(rows for _, rows in found) > incomplete:
         each = "person" if unit == "people" else "row"
         texts.append(f"A {each} that lacks several of these is counted in each.")
     if from_one:
