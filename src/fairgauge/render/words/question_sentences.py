@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fairgauge.catalogue.decomposable import has_decomposition
 from fairgauge.enums import (
@@ -27,9 +27,11 @@ from fairgauge.render.words.display_names import all_called, called, printable
 from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.words.numbers import count, listing, numbered, plural
 from fairgauge.resolve.excluded_rows import contradictory_group, excluded_group, missing_group
-from fairgauge.results.model_comparison import ModelComparison
 from fairgauge.results.report import Report
 from fairgauge.values import Json
+
+if TYPE_CHECKING:
+    from fairgauge.results.model_comparison import ModelComparison
 
 _COLUMNS = (
     ("counts", "count"), ("weights", "weight"), ("clustered by", "cluster"),
