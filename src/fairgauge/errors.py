@@ -6,7 +6,8 @@
     ├── SpecError             the question is wrong: unknown names, impossible limits (all listed)
     ├── DataError             the data cannot answer it: unreadable, missing columns, wrong values
     ├── CubeError             a cube file is damaged, or two cubes do not fit together
-    │   └── ChangedCountsError  its counts do not fit its digest
+    │   ├── ChangedCountsError  its counts do not fit its digest
+    │   └── NotRecodedError   a period was counted before its values were recoded
     ├── RulesNotMet           a rule of an audit is not met (`Report.check`, in results/verdicts.py)
     └── MissingExtra          an optional library is not installed
 """
@@ -76,6 +77,14 @@ class CubeError(FairgaugeError, ValueError):
 
 class ChangedCountsError(CubeError):
     """The counts of a cube file do not fit the digest that it holds."""
+
+
+class NotRecodedError(CubeError):
+    """Counts of some ``periods`` hold values that the specification counts by categories by now."""
+
+    def __init__(self, message: str, periods: Collection[str]) -> None:
+        super().__init__(message)
+        self.periods = periods
 
 
 class DuplicateCountsWarning(UserWarning):

@@ -323,7 +323,7 @@ class History:
         raise CubeError(
             f"the history {quote(self.name)} holds other counts of {period}: {_short(held)} of "
             f"{held.rows:,} rows, not {_short(cube)} of {cube.rows:,} rows. Where labels or "
-            "rows were corrected, replace them (--replace)"
+            "rows were corrected, replace them (fairgauge monitor run ... --replace)"
         )
 
     def _check_fits(self, period: Period, cube: Cube) -> None:

@@ -15,7 +15,15 @@ from fairgauge.catalogue.facts import described
 from fairgauge.catalogue.statistics import none_of
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import Outcome, ReferenceRule
-from fairgauge.errors import CubeError, DataError, SpecError, closest, listing, quote
+from fairgauge.errors import (
+    CubeError,
+    DataError,
+    NotRecodedError,
+    SpecError,
+    closest,
+    listing,
+    quote,
+)
 from fairgauge.monitoring._attribution import (
     attribute,
     estimates,
@@ -332,10 +340,11 @@ def _check_recoded(names: Sequence[str], rows: Sequence[CountedRows], asked: Mon
         late = [name for name, values in zip(names, kept, strict=True) if values]
         if late:
             values = dict.fromkeys(value for of_period in kept for value in of_period)
-            raise CubeError(
+            raise NotRecodedError(
                 f"{quote(recoding.column)} holds {listing(values)} in the counts of "
                 f"{listing(late)}, which the specification recodes; values are recoded while rows "
-                "are counted, so add these periods again from their rows (--replace)"
+                "are counted, so add these periods again from their rows (--replace)",
+                late,
             )
 
 

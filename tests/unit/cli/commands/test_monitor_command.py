@@ -751,6 +751,45 @@ def test_half_of_a_group_spelt_in_another_way_is_warned_of(folder):
     assert 'Warning: On 2026-01-04: 50 rows with "f" in sex, which reads like "F".' in result.stderr
 
 
+def test_misspelt_days_are_replaced_one_by_one_after_a_recoding(folder):
+    """Until the last one is replaced nothing is decided, and nothing that was added is lost."""
+    for period in ("2026-01-02", "2026-01-03"):
+        spell(folder / "3.csv")
+        assert run(folder, "3.csv", period, "--replace").exit_code == 0
+        write_day(folder / "3.csv", np.random.default_rng(5), shift=0.0)
+    recoded = folder / "recoded.toml"
+    recoded.write_text(CONFIG.replace("[monitor]", '[recode]\nsex = {F = ["F", "f"]}\n[monitor]', 1))
+    new = run(folder, "3.csv", "2026-01-04", "-c", recoded)
+    held = "'sex' holds 'f' in the counts of '2026-01-02', '2026-01-03'"
+    assert f"Warning: 2026-01-04 is added, and nothing is decided yet: {held}" in new.stderr
+    first = run(folder, "1.csv", "2026-01-02", "--replace")
+    assert "nothing is decided yet: 'sex' holds 'f' in the counts of '2026-01-03', " in first.stderr
+    assert (new.exit_code, first.exit_code) == (3, 3)
+    assert fairgauge("monitor", "status", folder / "history").exit_code == 2
+    last = run(folder, "2.csv", "2026-01-03", "--replace", "-q")
+    assert (last.exit_code, last.stdout.startswith("NO ALARM")) == (0, True), last.output
+    assert len(fg.History(folder / "history").periods) == 4
+
+
+def test_counts_that_hold_a_recoded_value_themselves_are_not_added(folder):
+    spell(folder / "3.csv")
+    fairgauge("count", folder / "3.csv", "-c", folder / "monitor.toml", "-o", folder / "3.cube.json")
+    recoded = folder / "recoded.toml"
+    recoded.write_text(CONFIG.replace("[monitor]", '[recode]\nsex = {F = ["F", "f"]}\n[monitor]', 1))
+    result = run(folder, "3.cube.json", "2026-01-04", "-c", recoded)
+    assert result.exit_code == 2
+    assert len(fg.History(folder / "history").periods) == 3
+
+
+def test_an_import_of_other_counts_names_the_command_that_replaces_them(folder):
+    counts = folder / "2026-01-02.cube.json"
+    fairgauge("count", folder / "3.csv", "-c", folder / "monitor.toml", "-o", counts)
+    result = fairgauge("monitor", "import", folder / "history", counts)
+    assert result.exit_code == 2
+    assert "replace them (fairgauge monitor run ... --replace)" in " ".join(result.stderr.split())
+    assert run(folder, counts.name, "2026-01-02", "--replace").exit_code == 0
+
+
 def test_a_run_names_the_gap_before_its_period_and_rows_that_stand_twice(folder):
     result = run(folder, "3.csv", "2026-01-06")
     assert "Warning: On 2026-01-05: this period has no counts." in result.stderr
