@@ -7,7 +7,7 @@
     ├── DataError             the data cannot answer it: unreadable, missing columns, wrong values
     ├── CubeError             a cube file is damaged, or two cubes do not fit together
     │   ├── ChangedCountsError  its counts do not fit its digest
-    │   └── NotRecodedError   a period was counted before its values were recoded
+    │   └── RecodedError      a period was counted before its values were recoded
     ├── RulesNotMet           a rule of an audit is not met (`Report.check`, in results/verdicts.py)
     └── MissingExtra          an optional library is not installed
 """
@@ -79,7 +79,7 @@ class ChangedCountsError(CubeError):
     """The counts of a cube file do not fit the digest that it holds."""
 
 
-class NotRecodedError(CubeError):
+class RecodedError(CubeError):
     """Counts of some ``periods`` hold values that the specification counts by categories by now."""
 
     def __init__(self, message: str, periods: Collection[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import NamedTuple
@@ -12,6 +13,8 @@ import numpy as np
 
 from fairgauge.monitoring._period_rows import CountedRows, crossed_name
 from fairgauge.monitoring.periods import LAGS, Length, Period, kind_of, ordinal, slot_of
+from fairgauge.question.recoding import UNKNOWN
+from fairgauge.resolve.name_checks import suggested_names
 from fairgauge.results.monitor_results import FEWEST_PERIODS, HistoryProblem
 from fairgauge.stats.arrays import Array
 from fairgauge.values import spelling
@@ -282,13 +285,17 @@ def _differ(
 
 
 def check_values_of_columns(
-    periods: Sequence[Period], counted: Sequence[CountedRows]
+    periods: Sequence[Period],
+    counted: Sequence[CountedRows],
+    features: Collection[str],
+    named: Collection[tuple[str, str]],
 ) -> Iterator[Suspected]:
-    """Yield values that are new, vanished or spelt in another way than before."""
+    """Yield values that are new, vanished or spelt in another way; ``named`` ones are not."""
     for column in dict.fromkeys(name for each in counted for name in each.values):
         held = [each.values.get(column, {}) for each in counted]
         sizes = [sum(each.values()) for each in held]
-        yield from _spellings(column, held)
+        own, spelt = {v for of, v in named if of == column}, _spellings(column, held, features)
+        yield from (each for each in spelt if not {each.value, each.other} <= own)
         yield from _vanished(column, periods, held, sizes)
         yield from _new_values(column, held, sizes)
     for t, each in enumerate(counted):
@@ -297,18 +304,28 @@ def check_values_of_columns(
                 yield Suspected(t, HistoryProblem.NO_POSITIVE, column, value)
 
 
-def _spellings(column: str, held: Sequence[Mapping[str, int]]) -> Iterator[Suspected]:
-    """Yield values that read like one of more rows, each in all periods like the same one."""
-    total: dict[str, int] = {}
+def _spellings(
+    column: str, held: Sequence[Mapping[str, int]], features: Collection[str]
+) -> Iterator[Suspected]:
+    """Yield values that read like one of more rows, each in all periods like the same one.
+
+    Texts of groups also read alike where an audit suggests to recode them as one.
+    """
+    total = Counter[str]()
     for values in held:
-        for value, rows in values.items():
-            total[value] = total.get(value, 0) + rows
+        total.update(values)
+    reads = {value: _reads(value) for value, _ in total.most_common()}
+    texts = {
+        v: total[v] for v, read in reads.items() if column in features and isinstance(read, str)
+    }
+    for best, alike in suggested_names(texts).items():
+        reads |= dict.fromkeys(alike, best) if best != UNKNOWN else {}
     largest: dict[str | Decimal, str] = {}
-    for value in sorted(total, key=lambda each: -total[each]):
-        largest.setdefault(_reads(value), value)
+    for value, read in reads.items():
+        largest.setdefault(read, value)
     for t, values in enumerate(held):
         for value, rows in values.items():
-            if (known := largest[_reads(value)]) != value:
+            if (known := largest[reads[value]]) != value:
                 yield Suspected(t, HistoryProblem.SPELLING, column, value, known, rows)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from statistics import median
 
 import numpy as np
@@ -42,6 +42,7 @@ from fairgauge.monitoring.periods import (
     slot_of,
 )
 from fairgauge.question.category_words import means_missing, no_outcomes
+from fairgauge.resolve.outcome_checks import unlike_refusals
 from fairgauge.results.monitor_results import FEWEST_PERIODS, HistoryFinding, HistoryProblem
 from fairgauge.stats.arrays import Array
 from fairgauge.values import Value, is_one_of
@@ -76,11 +77,11 @@ def check_history(
     repeated: Mapping[str, int] | None = None,
     baselines: Mapping[str, str] | None = None,
     later: Mapping[str, int] | None = None,
-    outcomes: Sequence[str] = (),
+    outcomes: Mapping[str, str | None] | None = None,
     positive: Sequence[Value] = (),
     features: Sequence[str] = (),
     intersections: Sequence[Sequence[str]] = (),
-    named: Container[tuple[str, str]] = (),
+    named: Collection[tuple[str, str]] = (),
     until: Period | None = None,
 ) -> tuple[HistoryFinding, ...]:
     """Return what may be wrong with the periods of a history.
@@ -92,29 +93,31 @@ def check_history(
     repeated : how many times every row stands, by the fingerprints of the counts of such rows.
     baselines : the files of baselines by their fingerprints.
     later : the columns whose values come later, each with how many periods later they are due.
-    outcomes : the columns of labels and predictions that rules need.
+    outcomes : the columns of labels and predictions that rules need, of predictions with the label.
     positive : the values of these that are positive by the question.
     features, intersections : the columns of groups, and those that are crossed.
-    named : the columns and groups that a recoding names, which are groups whatever their name is.
+    named : the columns and values that the question names, which are groups whatever their name is.
     until : the last period that was asked for.
     """
     if not periods:
         return ()
     names = [str(period) for period in periods]
     late = set(overdue)
-    constant = [*_outcomes(periods, counted, outcomes)]
+    outcomes = outcomes or {}
+    constant = [*_outcomes(periods, counted, [*outcomes])]
     of_one_value = {(each.column, each.at) for each in constant if each.column}
-    unusual = [*check_values_of_columns(periods, counted)]
+    unusual = [*check_values_of_columns(periods, counted, features, named)]
     at = {(each.column, each.at) for each in unusual}
     unknown = [
-        *_no_outcomes(periods, counted, outcomes, positive),
+        *_no_outcomes(periods, counted, outcomes, positive, unusual),
         *(
             e
             for e in _unknown_groups(counted, features, unusual)
             if (e.column, e.value) not in named
         ),
     ]
-    of_unknown = {(each.column, each.value) for each in unknown}
+    spelt = (each for each in unusual if each.problem is HistoryProblem.SPELLING)
+    of_unknown = {(each.column, each.value) for each in (*unknown, *spelt)}
     unusual = [  # but for what is found for a better reason
         e
         for e in unusual
@@ -366,15 +369,18 @@ def _outcomes(
 def _no_outcomes(
     periods: Sequence[Period],
     counted: Sequence[CountedRows],
-    columns: Sequence[str],
+    columns: Mapping[str, str | None],
     positive: Sequence[Value],
+    unusual: Sequence[Suspected],
 ) -> Iterator[Suspected]:
     """Yield outcomes that may mean that nothing is known, and count as unfavourable ones.
 
     A third number beside two codes is such a one if it came later; from the beginning on they are
-    a scale.
+    a scale. Others are unclear as they are in an audit of one period, unless ``unusual``.
     """
-    for column in columns:
+    known = {(e.column, name, e.at) for e in unusual if e.problem not in _OF_VALUES
+             for name in (e.value, e.other)}  # fmt: skip
+    for column, label in columns.items():
         held = [each.values.get(column, {}) for each in counted]
         every = {value for each in held for value in each}
         values = {value for value in every if not is_one_of(value, positive)}
@@ -382,9 +388,13 @@ def _no_outcomes(
         came = {v for v in sorted(values - none) if came_later(v, periods, held)}
         if every - none - came in _TWO_CODES:
             none |= came
+        labels = [*{v for each in counted for v in each.values.get(label or "", ())}]
+        unlike = unlike_refusals(every, positive, labels) - none if positive else set()
         for t, each in enumerate(held):
             for value in sorted(none & each.keys()):
                 yield Suspected(t, HistoryProblem.NO_OUTCOME, column, value, rows=each[value])
+            for value in sorted(v for v in unlike & each.keys() if (column, v, t) not in known):
+                yield Suspected(t, HistoryProblem.UNCLEAR_OUTCOME, column, value, rows=each[value])
 
 
 def _unknown_groups(

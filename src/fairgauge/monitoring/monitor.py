@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, Unpack
 
@@ -15,15 +16,7 @@ from fairgauge.catalogue.facts import described
 from fairgauge.catalogue.statistics import none_of
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import Outcome, ReferenceRule
-from fairgauge.errors import (
-    CubeError,
-    DataError,
-    NotRecodedError,
-    SpecError,
-    closest,
-    listing,
-    quote,
-)
+from fairgauge.errors import CubeError, DataError, RecodedError, SpecError, closest, listing, quote
 from fairgauge.monitoring._attribution import (
     attribute,
     estimates,
@@ -340,7 +333,7 @@ def _check_recoded(names: Sequence[str], rows: Sequence[CountedRows], asked: Mon
         late = [name for name, values in zip(names, kept, strict=True) if values]
         if late:
             values = dict.fromkeys(value for of_period in kept for value in of_period)
-            raise NotRecodedError(
+            raise RecodedError(
                 f"{quote(recoding.column)} holds {listing(values)} in the counts of "
                 f"{listing(late)}, which the specification recodes; values are recoded while rows "
                 "are counted, so add these periods again from their rows (--replace)",
@@ -382,7 +375,8 @@ def _findings(
         positive=asked.question.positive if isinstance(asked.question.positive, tuple) else (),
         features=list(dict.fromkeys(each.column for each in asked.question.sensitive)),
         intersections=asked.question.intersections,
-        named={(each.column, name) for each in asked.question.recode for name in each.names},
+        named={(each.column, name) for each in asked.question.recode for name in each.names}
+        | {(e.column, name_of(v)) for e in asked.question.sensitive for v in chain(*e.values)},
         until=until,
     )
     names = [str(each) for each in periods]
@@ -422,8 +416,8 @@ def _unlabelled_groups(
                 )  # fmt: skip
 
 
-def _outcomes(asked: MonitorSpec) -> list[str]:
-    """Return the columns of labels and predictions that rules need."""
+def _outcomes(asked: MonitorSpec) -> dict[str, str | None]:
+    """Return the columns of labels and predictions that rules need, predictions with the label."""
     rates, metric = exact_rates(asked), asked.catalogue.metric
     needs = {
         need
@@ -431,8 +425,9 @@ def _outcomes(asked: MonitorSpec) -> list[str]:
         for need in (rates[i].rate.needs if i in rates else metric(rule.metric).needs)
     }
     question = asked.question
-    held = {"label": question.label, "prediction": question.prediction or question.score}
-    return [column for need, column in held.items() if need in needs and column is not None]
+    label, decided = question.label, question.prediction or question.score
+    of = {"label": (label, None), "prediction": (decided, label)}
+    return {column: other for need, (column, other) in of.items() if need in needs and column}
 
 
 def _small_groups(

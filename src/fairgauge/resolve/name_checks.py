@@ -228,7 +228,7 @@ def _recodings(
             yield from _left_over(recoding, levels_with_rows(cube, axis, to_nearest))
         if axis in groups and not spec.feature(axis.column).values:
             texts = {level: rows for level, rows in groups[axis] if isinstance(level, str)}
-            if suggested := _suggested(texts):
+            if suggested := suggested_names(texts):
                 yield _recoding(axis.column, suggested, texts, spec)
 
 
@@ -266,7 +266,7 @@ def _outcome_recodings(texts: Sequence[_TextValue], spec: Spec) -> Iterator[Diag
     for each in texts:
         rows[each.text] = rows.get(each.text, 0) + each.rows
     columns: dict[str, dict[str, list[str]]] = {}
-    for best, values in _suggested(rows).items():
+    for best, values in suggested_names(rows).items():
         alike = [each for each in texts if each.text in values]
         if best == UNKNOWN or len({each.meaning for each in alike}) == 1:
             continue
@@ -281,20 +281,20 @@ def _outcome_recodings(texts: Sequence[_TextValue], spec: Spec) -> Iterator[Diag
         yield _recoding(column, suggested, rows, spec)
 
 
-def _suggested(rows: Mapping[str, int]) -> dict[str, list[str]]:
+def suggested_names(rows: Mapping[str, int]) -> dict[str, list[str]]:
     """Return values that may be one category, by the best spelling, and unknown ones.
 
     The best is the most frequent one in mixed case; single letters come last. Spellings differ in
     case, blanks, separators, "or" and "and" alone, or one is the first letter of the other and of
     no third.
 
-    >>> _suggested({"Male": 9, "M": 3, "male ": 2, "F": 1, "Decline to answer": 4})
+    >>> suggested_names({"Male": 9, "M": 3, "male ": 2, "F": 1, "Decline to answer": 4})
     {'Male': ['Male', 'male ', 'M'], 'unknown': ['Decline to answer']}
-    >>> _suggested({"asian": 9, "Asian": 8, "ASIAN ": 9})
+    >>> suggested_names({"asian": 9, "Asian": 8, "ASIAN ": 9})
     {'Asian': ['Asian', 'ASIAN ', 'asian']}
-    >>> _suggested({"A & B": 3, "A": 2, "C": 2})
+    >>> suggested_names({"A & B": 3, "A": 2, "C": 2})
     {}
-    >>> _suggested({"<=50K": 9, ">50K": 3, "A+": 2, "A-": 2, "1.5": 1, "15": 1})
+    >>> suggested_names({"<=50K": 9, ">50K": 3, "A+": 2, "A-": 2, "1.5": 1, "15": 1})
     {}
     """
     if len(rows) > MOST_SPELLED:

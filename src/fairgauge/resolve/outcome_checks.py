@@ -228,23 +228,27 @@ def unclear_names(cube: Cube, spec: Spec, task: Task) -> dict[Axis, set[str]]:
     two = task is Task.BINARY
     every = undecided_outcomes(cube, spec) if two else missing_classes(cube, spec)
     warned = [each for each in every if each.level == "warning"]
-    stated = [name_of(value) for value in spec.positive]
     label, found = cube.plan.axis(Role.LABEL), {}
     for axis in cube.plan.outcomes:
         unclear = {name for each in warned if each["column"] == axis.column
                    for name in each["values"]}  # fmt: skip
         if two and not axis.bins:
-            levels = cube.levels[axis]
-            refused = [value for value in levels if not is_one_of(value, spec.positive or (1,))]
-            unclear |= {name for name in map(name_of, refused) if may_be_spelling_of(name, stated)}
-            if label and axis is not label:
-                strange = [each for each in refused if not is_one_of(each, cube.levels[label])]
-                beside = len(strange) < len(refused)
-                names = map(name_of, strange if beside else ())
-                unclear |= {name for name in names if not is_adverse(name)}
+            labels = cube.levels[label] if label and axis is not label else ()
+            unclear |= unlike_refusals(cube.levels[axis], spec.positive, labels)
         if unclear:
             found[axis] = unclear
     return found
+
+
+def unlike_refusals(
+    values: Iterable[Value], positive: Sequence[Value], labels: Sequence[Value]
+) -> set[str]:
+    """Return the names of unfavourable values that may be spelt favourable ones, or no label."""
+    refused = [value for value in values if not is_one_of(value, positive or (1,))]
+    names, stated = [*map(name_of, refused)], [*map(name_of, positive)]
+    strange = [name_of(value) for value in refused if labels and not is_one_of(value, labels)]
+    beside = [name for name in strange if len(strange) < len(names) and not is_adverse(name)]
+    return {*beside, *(name for name in names if may_be_spelling_of(name, stated))}
 
 
 def may_be_spelling_of(name: str, stated: Sequence[str]) -> bool:

@@ -588,6 +588,7 @@ class HistoryProblem(StrEnum):
     NO_POSITIVE = "no positive value"
     ONE_VALUE = "one value"
     NO_OUTCOME = "no outcome"
+    UNCLEAR_OUTCOME = "unclear outcome"
     UNKNOWN_GROUP = "unknown group"
     OTHER_SCORES = "other scores"
     EQUALS_LABEL = "prediction equals label"

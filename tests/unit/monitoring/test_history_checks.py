@@ -730,7 +730,7 @@ def test_a_steady_month_of_outcomes_has_no_finding(weekday, weekend, spread) -> 
         cubes = [_of_outcomes(int(rng.poisson(n * rng.lognormal(0, spread))), rng) for n in sizes]
         held = [counted_rows(each, question, cubes[0] if t else None)
                 for t, each in enumerate(cubes)]  # fmt: skip
-        found += check_history(names, held, outcomes=["label", "prediction"])
+        found += check_history(names, held, outcomes={"label": None, "prediction": "label"})
     assert found == []
 
 
@@ -894,7 +894,7 @@ def coded(scale: list[int], shares: list[list[float]], seed: int = 0) -> list[tu
         rows = rng.multinomial(rng.poisson(500), chances).tolist()
         of_values = {str(value): n for value, n in zip(scale, rows, strict=True) if n}
         held.append(counted(sum(rows), rng)._replace(values={"label": of_values}))
-    found = check_history(names, held, outcomes=["label"], positive=[1])
+    found = check_history(names, held, outcomes={"label": None}, positive=[1])
     at = {str(each): t for t, each in enumerate(names)}
     return [(e.problem.value, e.column, e.value, at[e.period], at[e.last]) for e in found]
 

@@ -29,7 +29,7 @@ from fairgauge.errors import (
     DataError,
     EmptyDataError,
     FairgaugeError,
-    NotRecodedError,
+    RecodedError,
     listing,
     nearest,
     quote,
@@ -116,12 +116,10 @@ def run(
     out.check([*data.names, config], explore)
     overrides = given_options(flags)
 
-    from fairgauge.enums import Outcome
     from fairgauge.monitoring.history import History
     from fairgauge.monitoring.monitor import monitor
     from fairgauge.monitoring.monitor_spec import read_monitor_spec
     from fairgauge.monitoring.periods import parse_period
-    from fairgauge.results.verdicts import exit_code
 
     named = parse_period(period)
     held = History(history)
@@ -133,14 +131,14 @@ def run(
         draft.kept.keep_repeated(draft.cube(named), times)
     try:
         report = monitor(draft, spec)  # first, so that an error leaves the history as it was
-    except NotRecodedError as error:
+    except RecodedError as error:
         if str(named) in error.periods:
             raise
         held.add(named, counts, replace=replace)  # several such periods are replaced one by one
         _keep(held, spec)
         draft.store_decided(held)
         print_message(f"{named} is added, and nothing is decided yet: {error}", prefix="Warning: ")
-        return exit_code(Outcome.INCONCLUSIVE)
+        return 3
     asked_anew = bool(config or overrides)
     if asked_anew and not held.periods:
         held.keep_spec(spec)  # first, so that no history lacks it

@@ -8,8 +8,6 @@ from collections.abc import Iterable
 
 from fairgauge.render.words.numbers import listing
 
-from fairgauge.render.words.numbers import listing
-
 _LONGEST = 120
 _NARROW = re.compile(
     "[ -~\u00a0-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u22ff\u2500-\u259f]*"

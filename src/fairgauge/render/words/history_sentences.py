@@ -146,7 +146,8 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
     ),
     HistoryProblem.SPELLING: lambda each: (
         f"{_rows(each)} with {_value(each)}, which reads like {_quoted(each.other)}. If they "
-        f"are the same, {_AGAIN}; each spelling is a group or an outcome of its own."
+        f"are the same, {_AGAIN}; each spelling is a group or an outcome of its own. If they are "
+        "not, name both in recode."
     ),
     HistoryProblem.NEW_VALUE: _new_value,
     HistoryProblem.VANISHED_VALUE: lambda each: (
@@ -167,6 +168,10 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
         f"{_rows(each)} with {_value(each)}, which counts as an outcome. If it means that nothing "
         "is known, recode it as unknown, else as an outcome (recode), and add the periods again "
         "(--replace)."
+    ),
+    HistoryProblem.UNCLEAR_OUTCOME: lambda each: (
+        f"{_rows(each)} with {_value(each)}, which counts as unfavourable. If it is favourable, "
+        "or no outcome, recode it and add the periods again (--replace)."
     ),
     HistoryProblem.UNKNOWN_GROUP: lambda each: (
         f"{_rows(each)} with {_value(each)}, which counts as a group. If it means that the group "

@@ -758,7 +758,9 @@ def test_misspelt_days_are_replaced_one_by_one_after_a_recoding(folder):
         assert run(folder, "3.csv", period, "--replace").exit_code == 0
         write_day(folder / "3.csv", np.random.default_rng(5), shift=0.0)
     recoded = folder / "recoded.toml"
-    recoded.write_text(CONFIG.replace("[monitor]", '[recode]\nsex = {F = ["F", "f"]}\n[monitor]', 1))
+    recoded.write_text(
+        CONFIG.replace("[monitor]", '[recode]\nsex = {F = ["F", "f"]}\n[monitor]', 1)
+    )
     new = run(folder, "3.csv", "2026-01-04", "-c", recoded)
     held = "'sex' holds 'f' in the counts of '2026-01-02', '2026-01-03'"
     assert f"Warning: 2026-01-04 is added, and nothing is decided yet: {held}" in new.stderr
@@ -773,9 +775,13 @@ def test_misspelt_days_are_replaced_one_by_one_after_a_recoding(folder):
 
 def test_counts_that_hold_a_recoded_value_themselves_are_not_added(folder):
     spell(folder / "3.csv")
-    fairgauge("count", folder / "3.csv", "-c", folder / "monitor.toml", "-o", folder / "3.cube.json")
+    fairgauge(
+        "count", folder / "3.csv", "-c", folder / "monitor.toml", "-o", folder / "3.cube.json"
+    )
     recoded = folder / "recoded.toml"
-    recoded.write_text(CONFIG.replace("[monitor]", '[recode]\nsex = {F = ["F", "f"]}\n[monitor]', 1))
+    recoded.write_text(
+        CONFIG.replace("[monitor]", '[recode]\nsex = {F = ["F", "f"]}\n[monitor]', 1)
+    )
     result = run(folder, "3.cube.json", "2026-01-04", "-c", recoded)
     assert result.exit_code == 2
     assert len(fg.History(folder / "history").periods) == 3

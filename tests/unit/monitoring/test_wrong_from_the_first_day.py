@@ -1,0 +1,118 @@
+"""What no comparison with earlier periods could show, and an audit of any one night warns of."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.monitored_days import QUESTION, asked, day_names
+
+import fairgauge as fg
+
+DAYS = day_names(20)
+WORDS = QUESTION | {"positive": "repaid"}
+RULE = {"metric": "selection_rate.difference", "between": [-0.9, 0.9]}
+
+
+def history(change, question=WORDS, days=DAYS, **more) -> dict[str, fg.Cube]:
+    """Return the counts of days, whose rows are changed, each with the number of its day."""
+    counts = {}
+    for t, day in enumerate(days):
+        rng = np.random.default_rng(t)
+        rows = pd.DataFrame({"sex": rng.choice(["F", "M"], 400)})
+        for column in ("label", "prediction"):
+            rows[column] = rng.choice(["repaid", "default"], 400)
+        counts[day] = fg.count(change(rows, t), **question, **more)
+    return counts
+
+
+def some(column, value, other, first=0, share=7):
+    """Return a change of every so manieth row of a value into another one, from a day on."""
+
+    def change(rows, day):
+        chosen = (rows[column] == value) & (rows.index % share == 0) & (day >= first)
+        return rows.assign(**{column: rows[column].mask(chosen, other)})
+
+    return change
+
+
+def found_in(counts, **more) -> list[tuple[str | None, ...]]:
+    found = fg.monitor_doctor(counts, WORDS | asked(RULE) | {"positive": "repaid"} | more).findings
+    return [(e.problem.value, e.column, e.value, e.other, e.period, e.last) for e in found]
+
+
+@pytest.mark.parametrize("first", [0, 12])
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (("prediction", "repaid", "approved"), ("unclear outcome", "prediction", "approved", None)),
+        (("prediction", "repaid", "manual_review"),
+         ("unclear outcome", "prediction", "manual_review", None)),
+        (("prediction", "repaid", "re-paid"), ("unclear outcome", "prediction", "re-paid", None)),
+        (("sex", "F", "Female"), ("spelling", "sex", "Female", "F")),
+        (("sex", "F", "Fem."), ("spelling", "sex", "Fem.", "F")),
+    ],
+)  # fmt: skip
+def test_a_value_that_an_audit_warns_of_is_found_on_every_night(change, expected, first) -> None:
+    counts = history(some(*change, first=first))
+    assert found_in(counts) == [(*expected, DAYS[first], DAYS[-1])]
+    report = fg.monitor(counts, WORDS | asked(RULE) | {"positive": "repaid"})
+    (each,) = report.concerning(DAYS[-1])
+    assert "add the period" in each.says
+    (alone,) = found_in({DAYS[first]: counts[DAYS[first]]})  # the first run names it, too
+    assert alone == (*expected, DAYS[first], DAYS[first])
+
+
+def test_labels_that_come_later_do_not_hide_a_decision_that_they_never_have() -> None:
+    def late(rows, day):
+        rows = some("prediction", "repaid", "approved")(rows, day)
+        return rows.assign(label=None) if day > 16 else rows
+
+    later = WORDS | asked(RULE, labels="later", labels_within=5) | {"positive": "repaid"}
+    found = fg.monitor_doctor(history(late), later).findings
+    assert [(e.value, e.period, e.last) for e in found] == [("approved", DAYS[0], DAYS[-1])]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        some("prediction", "default", "declined"),  # a plain refusal
+        some("prediction", "default", "late", first=30),
+        lambda rows, _: some("label", "default", "late")(
+            some("prediction", "default", "late")(rows, 0), 0),  # an outcome of the label
+        lambda rows, _: rows.assign(sex=rows["sex"].replace({"F": "Norfolk", "M": "Suffolk"})),
+        lambda rows, t: some("label", "default", "late", share=200)(
+            some("prediction", "default", "late", share=9)(rows, t), t)
+    ],
+)  # fmt: skip
+def test_outcomes_and_groups_of_their_own_are_no_finding(change) -> None:
+    assert found_in(history(change)) == []
+
+
+def test_scores_and_numbers_are_no_outcomes_that_the_label_lacks() -> None:
+    rng = np.random.default_rng(1)
+    scored = {k: v for k, v in QUESTION.items() if k != "prediction"}
+    scored |= {"score": "score", "threshold": 0.5}
+    counts, numbers = {}, {}
+    amounts = {k: v for k, v in QUESTION.items() if k != "positive"} | {"task": "regression"}
+    for day in DAYS:
+        rows = pd.DataFrame({"sex": rng.choice(["F", "M"], 400), "score": rng.random(400)})
+        rows["label"] = rng.integers(0, 2, 400)
+        counts[day] = fg.count(rows, **scored)
+        both = rows.assign(label=rng.normal(size=400), prediction=rng.normal(size=400))
+        numbers[day] = fg.count(both, **amounts)
+    assert not fg.monitor_doctor(counts, scored | {"monitor": {"rules": [RULE]}}).findings
+    error = {"metric": "mean_error.difference", "between": [-9, 9]}
+    assert not fg.monitor_doctor(numbers, amounts | {"monitor": {"rules": [error]}}).findings
+
+
+def test_groups_that_a_recoding_names_are_no_spellings_of_each_other() -> None:
+    """A and AB are blood groups: to name them is to state that they are two."""
+
+    def blood(rows, _):
+        return rows.assign(sex=np.array(["A", "AB", "O"])[rows.index % 3])
+
+    assert found_in(history(blood))[0][:4] == ("spelling", "sex", "AB", "A")
+    recode = {"sex": {"A": ["A"], "AB": ["AB"]}}
+    assert found_in(history(blood), recode=recode) == []
+    assert found_in(history(blood, recode=recode), recode=recode) == []
