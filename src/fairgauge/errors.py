@@ -6,8 +6,7 @@
     ├── SpecError             the question is wrong: unknown names, impossible limits (all listed)
     ├── DataError             the data cannot answer it: unreadable, missing columns, wrong values
     ├── CubeError             a cube file is damaged, or two cubes do not fit together
-    │   ├── ChangedCountsError  its counts do not fit its digest
-    │   └── RecodedError      a period was counted before its values were recoded
+    │   └── ChangedCountsError  its counts do not fit its digest
     ├── RulesNotMet           a rule of an audit is not met (`Report.check`, in results/verdicts.py)
     └── MissingExtra          an optional library is not installed
 """

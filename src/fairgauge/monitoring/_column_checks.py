@@ -288,6 +288,7 @@ def check_values_of_columns(
     periods: Sequence[Period],
     counted: Sequence[CountedRows],
     features: Collection[str],
+    outcomes: Collection[str],
     named: Collection[tuple[str, str]],
 ) -> Iterator[Suspected]:
     """Yield values that are new, vanished or spelt in another way; ``named`` ones are not."""
@@ -297,7 +298,7 @@ def check_values_of_columns(
         own, spelt = {v for of, v in named if of == column}, _spellings(column, held, features)
         yield from (each for each in spelt if not {each.value, each.other} <= own)
         yield from _vanished(column, periods, held, sizes)
-        yield from _new_values(column, held, sizes)
+        yield from _new_values(column, held, sizes, column in outcomes)
     for t, each in enumerate(counted):
         for column, values in each.new_values.items():
             for value in values:
@@ -423,7 +424,7 @@ def _of_column(
 
 
 def _new_values(
-    column: str, held: Sequence[Mapping[str, int]], sizes: Sequence[int]
+    column: str, held: Sequence[Mapping[str, int]], sizes: Sequence[int], outcome: bool
 ) -> Iterator[Suspected]:
     """Yield values that come for the first time, with too many rows for a rare one.
 
@@ -439,7 +440,7 @@ def _new_values(
             for value in new:
                 chance = all_among(held[t][value], sizes[t], sum(sizes[: t + 1]))
                 if chance / varied < RARE:
-                    yield from _since_new(column, value, t, held, sizes)
+                    yield from _since_new(column, value, t, held, sizes, outcome)
         known.update(held[t])
         spelt.update(_reads(value) for value in held[t])
 
@@ -473,8 +474,9 @@ def _since_new(
     at: int,
     held: Sequence[Mapping[str, int]],
     sizes: Sequence[int],
+    outcome: bool,
 ) -> Iterator[Suspected]:
-    """Yield a new value as long as another has fewer rows than before, as of two spellings.
+    """Yield a new value as long as another has fewer rows than before; an ``outcome`` always.
 
     The last seven periods with the new value are held against the two weeks before it. They are
     named as the same one where that other has lost about as many rows as are new.
@@ -482,7 +484,7 @@ def _since_new(
     before = range(max(at - _RECENT_PERIODS, 0), at)
     of_all = sum(sizes[s] for s in before)
     usual = {v: sum(held[s].get(v, 0) for s in before) / of_all for v in held[at - 1]}
-    last, instead = at, None
+    last, instead = len(held) - 1 if outcome else at, None
     for t in range(at, len(held)):
         recent = range(max(at, t - WEEK + 1), t + 1)
         rows = sum(sizes[s] for s in recent)
@@ -497,7 +499,7 @@ def _since_new(
         sampling = math.sqrt(share * (1 - share) * (1 / rows + 1 / of_all))
         if less[value] > max(_DRIFT, _DEVIATIONS * sampling):
             came = sum(held[s].get(new, 0) for s in recent) / rows
-            last, instead = t, value if less[value] > _INSTEAD * came else None
+            last, instead = max(last, t), value if less[value] > _INSTEAD * came else None
     for t in range(at, last + 1):
         rows = held[t].get(new, 0)
         if not rows:

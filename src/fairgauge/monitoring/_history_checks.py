@@ -103,18 +103,14 @@ def check_history(
         return ()
     names = [str(period) for period in periods]
     late = set(overdue)
-    outcomes = outcomes or {}
+    outcomes, judged = outcomes or {}, outcomes if outcomes and positive else ()
     constant = [*_outcomes(periods, counted, [*outcomes])]
     of_one_value = {(each.column, each.at) for each in constant if each.column}
-    unusual = [*check_values_of_columns(periods, counted, features, named)]
+    unusual = [*check_values_of_columns(periods, counted, features, judged, named)]
     at = {(each.column, each.at) for each in unusual}
     unknown = [
         *_no_outcomes(periods, counted, outcomes, positive, unusual),
-        *(
-            e
-            for e in _unknown_groups(counted, features, unusual)
-            if (e.column, e.value) not in named
-        ),
+        *_unknown_groups(counted, features, unusual, named),
     ]
     spelt = (each for each in unusual if each.problem is HistoryProblem.SPELLING)
     of_unknown = {(each.column, each.value) for each in (*unknown, *spelt)}
@@ -398,11 +394,14 @@ def _no_outcomes(
 
 
 def _unknown_groups(
-    counted: Sequence[CountedRows], features: Sequence[str], unusual: Sequence[Suspected]
+    counted: Sequence[CountedRows],
+    features: Sequence[str],
+    unusual: Sequence[Suspected],
+    named: Collection[tuple[str, str]],
 ) -> Iterator[Suspected]:
-    """Yield groups whose names mean that nothing is known, but for those that are misspelt."""
+    """Yield groups whose names mean that nothing is known, but for ``named`` or misspelt ones."""
     new = HistoryProblem.NEW_VALUE
-    found = {(each.column, each.value) for each in unusual if each.problem is not new}
+    found = {*named, *((each.column, each.value) for each in unusual if each.problem is not new)}
     for column in features:
         for t, each in enumerate(counted):
             for value, rows in each.values.get(column, {}).items():

@@ -116,3 +116,40 @@ def test_groups_that_a_recoding_names_are_no_spellings_of_each_other() -> None:
     recode = {"sex": {"A": ["A"], "AB": ["AB"]}}
     assert found_in(history(blood), recode=recode) == []
     assert found_in(history(blood, recode=recode), recode=recode) == []
+
+
+def test_a_new_decision_stays_a_finding_where_no_label_shows_that_it_is_none() -> None:
+    """It was new on one night, though its rows count as unfavourable on all nights after it."""
+    alone = {k: v for k, v in WORDS.items() if k != "label"}
+    counts = history(some("prediction", "repaid", "override", first=12, share=15), alone)
+    found = fg.monitor_doctor(counts, alone | {"monitor": {"rules": [RULE]}}).findings
+    assert [(e.problem.value, e.value, e.period, e.last) for e in found] == [
+        ("new value", "override", DAYS[12], DAYS[-1])
+    ]
+
+
+def test_a_share_is_compared_with_that_of_earlier_periods_and_not_called_usual() -> None:
+    """A new group of a few rows is found once it is 3%: by then it is usual for two weeks."""
+
+    def divers(rows, day):
+        return some("sex", "F", "Divers", first=10, share=12)(rows, day)
+
+    found = fg.monitor_doctor(history(divers, days=day_names(40)), WORDS | asked(RULE)
+                              | {"positive": "repaid"}).findings  # fmt: skip
+    (share,) = [each for each in found if each.problem.value == "group share"]
+    assert share.value == "Divers"
+    assert (
+        'have "Divers" in sex, against 0.0% in the earlier periods that are compared. If'
+        in share.says
+    )
+
+
+@pytest.mark.parametrize("column", ["label", "prediction"])
+def test_no_positive_value_is_stated_of_labels_as_of_predictions(column) -> None:
+    counts = history(lambda rows, t: rows.replace({column: {"repaid": "ok"}}) if t > 12 else rows)
+    rules = [RULE, {"metric": "true_positive_rate.difference", "between": [-0.9, 0.9]}]
+    found = fg.monitor_doctor(counts, WORDS | asked(*rules) | {"positive": "repaid"}).findings
+    (none,) = [each for each in found if each.problem.value == "no positive value"]
+    assert (
+        f'value in {column}, and some have "ok", which is not one of its known values' in none.says
+    )

@@ -155,14 +155,14 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
         f"{_rows(each)}. If they are absent by mistake, {_AGAIN}."
     ),
     HistoryProblem.GROUP_SHARE: lambda each: (
-        f"{numbers.percent(each.share or 0)} of {_rows(each)} have {_value(each)}, where "
-        f"{numbers.percent(each.expected or 0)} are usual. If rows of some groups are absent or "
-        f"repeated, {_AGAIN}; if it is meant, begin there (start)."
+        f"{numbers.percent(each.share or 0)} of {_rows(each)} have {_value(each)}, against "
+        f"{numbers.percent(each.expected or 0)} in the earlier periods that are compared. If rows "
+        f"of some groups are absent or repeated, {_AGAIN}; if it is meant, begin there (start)."
     ),
     HistoryProblem.NO_POSITIVE: lambda each: (
         f"no row has the positive value in {called(each.column or '')}, and some have "
-        f"{_quoted(each.value)}, which neither the first period nor the label has. If this is "
-        f"the positive value in another way, {_AGAIN}."
+        f"{_quoted(each.value)}, which is not one of its known values. If this is the positive "
+        f"value in another way, {_AGAIN}."
     ),
     HistoryProblem.NO_OUTCOME: lambda each: (
         f"{_rows(each)} with {_value(each)}, which counts as an outcome. If it means that nothing "
