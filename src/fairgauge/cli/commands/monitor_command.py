@@ -137,7 +137,7 @@ def run(
         held.add(named, counts, replace=replace)  # several such periods are replaced one by one
         _keep(held, spec)
         draft.store_decided(held)
-        print_message(f"{named} is added, and nothing is decided yet: {error}", prefix="Warning: ")
+        print_message(f"{named} is stored, and nothing is decided yet: {error}", prefix="Warning: ")
         return 3
     asked_anew = bool(config or overrides)
     if asked_anew and not held.periods:

@@ -763,7 +763,7 @@ def test_misspelt_days_are_replaced_one_by_one_after_a_recoding(folder):
     )
     new = run(folder, "3.csv", "2026-01-04", "-c", recoded)
     held = "'sex' holds 'f' in the counts of '2026-01-02', '2026-01-03'"
-    assert f"Warning: 2026-01-04 is added, and nothing is decided yet: {held}" in new.stderr
+    assert f"Warning: 2026-01-04 is stored, and nothing is decided yet: {held}" in new.stderr
     first = run(folder, "1.csv", "2026-01-02", "--replace")
     assert "nothing is decided yet: 'sex' holds 'f' in the counts of '2026-01-03', " in first.stderr
     assert (new.exit_code, first.exit_code) == (3, 3)
