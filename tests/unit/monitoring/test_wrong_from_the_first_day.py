@@ -153,3 +153,11 @@ def test_no_positive_value_is_stated_of_labels_as_of_predictions(column) -> None
     assert (
         f'value in {column}, and some have "ok", which is not one of its known values' in none.says
     )
+
+
+def test_values_of_one_stated_group_are_no_spellings_of_each_other() -> None:
+    sets = WORDS | {"sensitive": {"column": "sex", "values": [["F", "Female"], ["M"]]}}
+    counts = history(some("sex", "F", "Female"), sets)
+    assert fg.monitor_doctor(counts, sets | {"monitor": {"rules": [RULE]}}).findings == ()
+    counts = history(some("sex", "F", "Female"))
+    assert len(fg.monitor_doctor(counts, WORDS | {"monitor": {"rules": [RULE]}}).findings) == 1
