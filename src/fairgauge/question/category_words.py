@@ -30,6 +30,8 @@ _MISSING_MARKERS = {
     *("na", "n/a", "#n/a", "<na>", "nan", "null", "none", "nil", "nat", "missing"),
     *("unknown", "unk", "n.a.", "not stated", "not available", "?", "-", "--", ".", "", "tbd"),
 }
+MAY_BE_VALUES = {"-", "none", "nil"}
+"""Of these, those that are as often a category, such as no disability, or the opposite of yes."""
 
 
 def is_total(category: str) -> bool:

@@ -13,6 +13,7 @@ from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Ends, Role
 from fairgauge.question.category_words import (
     CODE_OF_FACTORS,
+    MAY_BE_VALUES,
     codes_of_missing,
     means_missing,
 )
@@ -74,7 +75,8 @@ def rows_of_no_group(cube: Cube, spec: Spec) -> Counter[str]:
     """Return by column the rows in groups whose names, or codes, usually mean a missing value."""
     found: Counter[str] = Counter()
     for each in _missing_markers(cube, spec, _known_groups(cube, spec, 1)):
-        found[str(each.feature)] += each["rows"]
+        if str(each["value"]).strip().lower() not in MAY_BE_VALUES:
+            found[str(each.feature)] += each["rows"]
     return found
 
 

@@ -13,6 +13,7 @@ from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Role, Task
 from fairgauge.identity import ValueSet
 from fairgauge.question.category_words import (
+    MAY_BE_VALUES,
     classes_of_missing,
     is_adverse,
     is_no,
@@ -33,8 +34,6 @@ from fairgauge.resolve.outcomes import outcome_masks
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import Value, is_one_of, matches, name_of, spelt_nearly
 
-_OPPOSITES = {"-", "none", "nil"}
-"""Marks of missing values that are as often the opposite of the favourable outcome, if alone."""
 _FEWEST_OF_ONE_GROUP = 10
 """Rows of an outcome of one group, of fewer than which the test does not hold."""
 _TIMES_AS_OFTEN = 20
@@ -164,7 +163,7 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             each
             for each in refused
             if (name_of(each[0]) in _HMDA_UNDECIDED if codes else is_undecided(each[0]))
-            and not (len(refused) == 1 and name_of(each[0]).strip().lower() in _OPPOSITES)
+            and not (len(refused) == 1 and name_of(each[0]).strip().lower() in MAY_BE_VALUES)
         ]
         none = [] if codes else [*no_outcomes(values), *_beside_yes_and_no(values, asked)]
         beside = [value for value in values if value not in none]

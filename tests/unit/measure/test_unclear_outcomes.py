@@ -229,6 +229,14 @@ def test_a_group_of_people_whose_category_is_missing_withholds_a_pass(name):
     assert audited(table, **asked, recode=stated).verdict is Outcome.PASS
 
 
+@pytest.mark.parametrize("name", ["none", "None", "-"])
+def test_a_group_called_none_is_as_often_a_category(name):
+    """Most people have no disability, and a column of it states so."""
+    table = rows("denied").with_columns(g=pl.col("g").replace({"a": name, "b": "physical"}))
+    report = audited(table, rules="selection_rate.ratio >= 0.5")
+    assert report.verdict is Outcome.PASS
+
+
 @pytest.mark.parametrize(("of", "outcome"), [(6, "pass"), (60, "inconclusive")])
 def test_few_people_whose_category_is_missing_withhold_nothing(of, outcome):
     """Few beside the groups that are known, not beside themselves."""
