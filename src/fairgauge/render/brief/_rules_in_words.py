@@ -130,9 +130,9 @@ def rule_sentence(report: Report, words: Vocabulary, rule: RuleResult, outcome: 
     clauses = []
     for side in sorted(by_side, key=lambda side: (side != _WORSE, side in _BETTER_SIDES)):
         sure, alone = (_listed(words, verdicts[0].feature, people) for people in by_side[side])
-        who = f"judged alone, {alone}" if alone else sure
+        who = f"{alone}, judged alone" if alone else sure
         if sure and alone:
-            who = f"{sure} and, {who}"
+            who = f"{sure} and, judged alone, {alone}"
         clauses.append(f"for {who} ({side})" if side else f"for {who}")
     return f"{name} fails {'; '.join([*clauses, *[counting] * bool(counted)])}."
 

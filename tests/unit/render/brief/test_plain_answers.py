@@ -256,3 +256,18 @@ def test_a_page_is_read_in_about_a_minute(name: str) -> None:
     brief = result(name).brief()
     read = str(replace(brief, steps=brief.steps[:1])).split()
     assert len(read) <= MOST_WORDS[name], len(read)
+
+
+def test_who_fails_judged_alone_is_named_before_it() -> None:
+    """It read "for judged alone, men"."""
+    rng = np.random.default_rng(3)
+    sex = rng.choice(["Female", "Male", "Diverse"], 3_000, p=[0.45, 0.5, 0.05])
+    score = np.clip(rng.beta(2, 2, 3_000) - 0.12 * (sex == "Female"), 0, 1)
+    report = fg.audit(
+        {"sex": sex, "score": score, "y": (rng.random(3_000) < score).astype(int)},
+        label="y", score="score", positive=1, threshold=[0.3, 0.5, 0.7], sensitive="sex",
+        rules=["|true_positive_rate.difference| <= 0.1"],
+    )  # fmt: skip
+    text = " ".join(map(str, report.brief().verdict))
+    assert "for judged" not in text
+    assert (", judged alone (" in text) is any(e.remains is False for e in report.verdicts)
