@@ -8,17 +8,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 
 from fairgauge.enums import Status
 from fairgauge.errors import Problem, SpecError, listing, quote
+from fairgauge.measure._missing_answers import Compared, Doubt, answered_shares, doubts
 from fairgauge.question.swap_question import SwapQuestion, named_reference
 from fairgauge.resolve.answers import Answers
 from fairgauge.results.name_swaps import (
     UNDECIDED,
-    AnsweredShare,
     PlaceboSpread,
     SwapComponents,
     SwapDifference,
@@ -46,12 +46,9 @@ from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import holm
 from fairgauge.stats.paired import paired_difference, paired_p
 from fairgauge.stats.rows_to_decide import CrossedDesign, fewest
-from fairgauge.stats.significance import fisher
 from fairgauge.values import matches, name_of
 
 What = Literal["names", "items", "runs"]
-Compared: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
-"""The groups of both sides of a comparison."""
 
 FEWEST_ITEMS = 3
 FEWEST_VARIANTS = 3
@@ -59,10 +56,6 @@ FEWEST_PLACEBOS = 3
 _BASELINES = ("baseline", "original", "none", "control", "unedited")
 OTHERS = "others"
 _ROUNDING = 1e-12
-_MOSTLY_CROSSED = 0.5
-"""Share of items that are asked under a name from which on those that are not are missing."""
-_USUAL = 0.9
-"""The quantile of rows of a cell that all cells of a group should have: a few may be repeated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +143,7 @@ def compare_swaps(answers: Answers, question: SwapQuestion) -> dict[str, Any]:
     changes = [*_changes(of_models, question)] if series else []
     effects = {id(cells): _placebo_effects(answers, cells) for cells in (*every, *changes)}
 
-    doubtful = _doubts(answers, [side.groups for side in sides])
+    doubtful = doubts(answers, [side.groups for side in sides])
     span = 1.0 if question.decides else float(np.ptp(answers.mean[answers.n > 0]))
 
     def drafted(of: Sequence[_Cells]) -> list[_Draft]:
@@ -177,7 +170,7 @@ def compare_swaps(answers: Answers, question: SwapQuestion) -> dict[str, Any]:
             if len(effects[id(cells)])
         ),
         "components": tuple(_components(answers, cells, drafts) for cells in of_models),
-        "answered": tuple(_answered_shares(answers)),
+        "answered": tuple(answered_shares(answers)),
         "notes": tuple(_notes(answers, question, drafts, effects, alone=not (pooled or series))),
     }
 
@@ -275,114 +268,6 @@ def _reference(answers: Answers, question: SwapQuestion) -> int | None:
     return largest[0]
 
 
-# ---- answers that are missing -------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """The answers of a model that were to be given by item and variant.
-
-    Attributes
-    ----------
-    group : of every cell.
-    asked, rows, answered : how many were to be given, have a row, and were given.
-    """
-
-    group: Index
-    asked: Array
-    rows: Array
-    answered: Array
-
-    def missing(self, groups: Sequence[int]) -> tuple[float, int]:
-        """Return of how many cells the answers are missing, parts of cells added up, of how many.
-
-        Answers of one cell are not independent, so that cells are compared and not answers.
-        """
-        own = np.isin(self.group, groups) & (self.asked > 0)
-        share = 1 - np.minimum(self.answered[own] / self.asked[own], 1)
-        return float(share.sum()), int(own.sum())
-
-
-def _asked(answers: Answers, model: int) -> _Asked:
-    """Return what was to be answered: where most items have most names, each under every name."""
-    mask = answers.model == model
-    named = np.isin(answers.group_of[answers.variant], answers.named)
-    items, variants = np.unique(answers.item[mask & named]), np.unique(answers.variant[mask])
-    mask &= np.isin(answers.item, items)
-    codes = (items, answers.item), (variants, answers.variant)
-    at = tuple(np.searchsorted(distinct, code[mask]) for distinct, code in codes)
-    rows, answered = np.zeros((2, len(items), len(variants)))
-    rows[at] = answers.n[mask] + answers.missing[mask]
-    answered[at] = answers.n[mask]
-    group, asked = answers.group_of[variants], rows.copy()
-    by_group = {g: rows[:, group == g] for g in np.unique(group).tolist()}
-    there = [float((by_group[g] > 0).mean()) for g in answers.named if g in by_group]
-    if max(there, default=0.0) >= _MOSTLY_CROSSED:
-        for g, own in by_group.items():
-            usual = np.quantile(own[own > 0], _USUAL, method="lower")
-            asked[:, group == g] = np.maximum(own, usual)
-    cells = np.broadcast_to(group, rows.shape)
-    return _Asked(cells.ravel(), asked.ravel(), rows.ravel(), answered.ravel())
-
-
-def _answered_shares(answers: Answers) -> Iterator[AnsweredShare]:
-    """Yield how many answers the names of every group have in every model."""
-    for code, model in enumerate(answers.models):
-        asked = _asked(answers, code)
-        for g, name in enumerate(answers.groups):
-            own = asked.group == g
-            if own.any():
-                rows = asked.rows[own].sum()
-                yield AnsweredShare(
-                    model=model, group=name, n=int(rows), answered=int(asked.answered[own].sum()),
-                    absent=int(asked.asked[own].sum() - rows),
-                )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class _Doubt:
-    """What is not known of the answers of a model under names of two sides.
-
-    Attributes
-    ----------
-    p : of answers missing equally often, adjusted for all models and comparisons (Holm); None where
-        none is missing.
-    excess : the difference of the shares that are missing.
-    unclear : the larger share of decisions that count as unfavourable, but may be none.
-    """
-
-    p: float | None
-    excess: float
-    unclear: float
-
-
-def _doubts(answers: Answers, sides: Sequence[Compared]) -> dict[tuple[int, Compared], _Doubt]:
-    """Return what is not known of the answers, by model and sides."""
-    found: dict[tuple[int, Compared], tuple[float, float]] = {}
-    p_values: dict[tuple[int, frozenset[tuple[int, ...]]], float] = {}
-    for model in np.unique(answers.model).tolist():
-        asked = _asked(answers, model)
-        for each in sides:
-            (lost, of), (other, among) = map(asked.missing, each)
-            if of and among:
-                unclear = max(_unclear_share(answers, model, groups) for groups in each)
-                found[model, each] = abs(lost / of - other / among), unclear
-                if lost + other:  # two comparisons that mirror each other are one
-                    p = float(fisher(int(lost), of, int(other), among))
-                    p_values[model, frozenset(each)] = p
-    adjusted = holm([*p_values.values()]).tolist() if p_values else []
-    p_of = dict(zip(p_values, adjusted, strict=True))
-    return {
-        (model, each): _Doubt(p_of.get((model, frozenset(each))), *shares)
-        for (model, each), shares in found.items()
-    }
-
-
-def _unclear_share(answers: Answers, model: int, groups: Sequence[int]) -> float:
-    own = (answers.model == model) & np.isin(answers.group_of[answers.variant], groups)
-    return float(answers.unclear[own].sum() / max(answers.n[own].sum(), 1))
-
-
 # ---- one comparison -----------------------------------------------------------------------------
 
 
@@ -392,7 +277,7 @@ def _draft(
     placebo: Array,
     question: SwapQuestion,
     span: float,
-    doubtful: Sequence[_Doubt],
+    doubtful: Sequence[Doubt],
 ) -> _Draft:
     both = cells.of(np.isin(cells.group, (sides.group, *sides.reference)))
     in_group = both.group == sides.group
