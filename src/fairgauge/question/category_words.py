@@ -108,6 +108,19 @@ def is_no(name: str) -> bool:
     return bool(_NO.fullmatch(name))
 
 
+def is_refusal(name: str) -> bool:
+    """Return whether an outcome is plainly unfavourable, or is nothing but the denial of another.
+
+    >>> [is_refusal(name) for name in ("Rejected", "no", "Not yet approved", "Offer rescinded")]
+    [True, True, True, True]
+    >>> is_refusal("Interviewed"), is_refusal("Not Hispanic, approved")
+    (False, False)
+    """
+    text = re.sub(r"[\s_-]+", " ", name).strip().casefold()
+    denied = text != "" and not re.search(r"\w", _NEGATED.sub(" ", text))
+    return is_adverse(name) or is_no(name) or denied or bool(_REVOKED.search(name))
+
+
 def resembles(value: Value, stated: Value) -> bool:
     """Return whether an outcome is one that is stated, with more words, or in another word for it.
 

@@ -20,7 +20,7 @@ from fairgauge.identity import GroupId, group_names
 from fairgauge.question.features import Ordered
 from fairgauge.question.swap_question import SwapQuestion, named_reference
 from fairgauge.resolve.answer_checks import unclear_decisions, unknown_values
-from fairgauge.resolve.outcome_checks import may_be_spelling_of
+from fairgauge.resolve.outcome_checks import makes_unclear, may_be_spelling_of
 from fairgauge.stats.arrays import Array, Index, Mask
 from fairgauge.values import is_one_of, match, name_of, spelled_alike, spelling
 
@@ -316,7 +316,12 @@ def _positive(
 
 def _unclear(cube: Cube, axis: Axis, question: SwapQuestion) -> Mask:
     """Return whether every decision is warned of, or spelt as a favourable one; last, a missing."""
-    warned = {value for each in unclear_decisions(cube, question) for value in each["values"]}
+    warned = {
+        value
+        for each in unclear_decisions(cube, question)
+        if makes_unclear(each)
+        for value in each["values"]
+    }
     positive = question.spec.positive
     stated = positive if isinstance(positive, tuple) else ()
     names = [name_of(value) for value in stated]

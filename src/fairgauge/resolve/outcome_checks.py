@@ -10,13 +10,13 @@ import numpy as np
 
 from fairgauge.cube.cube import Cube, levels_with_rows
 from fairgauge.cube.plan import Axis
-from fairgauge.enums import DiagnosticCode, Role, Task
+from fairgauge.enums import DiagnosticCode, Level, Role, Task
 from fairgauge.identity import ValueSet
 from fairgauge.question.category_words import (
     MAY_BE_VALUES,
     classes_of_missing,
     is_adverse,
-    is_no,
+    is_refusal,
     is_undecided,
     no_outcomes,
     resembles,
@@ -226,7 +226,7 @@ def unclear_names(cube: Cube, spec: Spec, task: Task) -> dict[Axis, set[str]]:
         return {}
     two = task is Task.BINARY
     every = undecided_outcomes(cube, spec) if two else missing_classes(cube, spec)
-    warned = [each for each in every if each.level == "warning"]
+    warned = [each for each in every if makes_unclear(each)]
     label, found = cube.plan.axis(Role.LABEL), {}
     for axis in cube.plan.outcomes:
         unclear = {name for each in warned if each["column"] == axis.column
@@ -239,15 +239,22 @@ def unclear_names(cube: Cube, spec: Spec, task: Task) -> dict[Axis, set[str]]:
     return found
 
 
+def makes_unclear(note: Diagnostic) -> bool:
+    """Return whether a note of outcomes states that they may be favourable, or none."""
+    listed = note.code is not DiagnosticCode.UNLISTED_OUTCOMES or note.get("positive") is not None
+    return note.level is Level.WARNING and listed
+
+
 def unlike_refusals(
     values: Iterable[Value], positive: Sequence[Value], labels: Sequence[Value]
 ) -> set[str]:
-    """Return the names of unfavourable values that may be spelt favourable ones, or no label."""
+    """Return the names of unfavourable values that may be favourable ones, or are no label."""
     refused = [value for value in values if not is_one_of(value, positive or (1,))]
     names, stated = [*map(name_of, refused)], [*map(name_of, positive)]
+    other_words = (name_of(v) for v in refused if any(resembles(v, each) for each in positive))
     strange = [name_of(value) for value in refused if labels and not is_one_of(value, labels)]
     beside = [name for name in strange if len(strange) < len(names) and not is_adverse(name)]
-    return {*beside, *(name for name in names if may_be_spelling_of(name, stated))}
+    return {*beside, *other_words, *(n for n in names if may_be_spelling_of(n, stated))}
 
 
 def may_be_spelling_of(name: str, stated: Sequence[str]) -> bool:
@@ -261,7 +268,8 @@ def _unlisted_outcomes(
 ) -> Iterator[Diagnostic]:
     """Warn of outcomes that count as unfavourable, and may be the favourable one in other words.
 
-    Those resemble it, or one group alone has them. Others are noted, unless all are plain refusals.
+    Those resemble it, or one group alone has them. Others beside plain refusals are warned of, too,
+    and withhold nothing; others are noted.
     """
     stated = spec.positive if isinstance(spec.positive, tuple) else ()
     known = [without_separators(name_of(value)) for value in stated]  # `doubtful_names` warns
@@ -276,7 +284,7 @@ def _unlisted_outcomes(
             alike.append(value)
         elif may_be_spelling_of(name, [each for each in names if each != name]):
             continue  # of another refusal
-        elif (is_adverse(name) or is_no(name)) is adverse:
+        elif is_refusal(name) is adverse:
             possible.append(value)
     warned: list[tuple[list[Value], dict[str, Any]]] = [(alike, {})] if alike else []
     for (feature, group), values in _of_one_group(cube, axis, possible).items():
@@ -292,7 +300,10 @@ def _unlisted_outcomes(
             positive=positive,
             **of_group,
         )
-    if len(rest) > 1 and any(value in possible for value, _ in rest):
+    others = [each for each in rest if each[0] in possible]
+    if others and any(is_refusal(name) is not adverse for name in names):
+        yield Diagnostic.warning(DiagnosticCode.UNLISTED_OUTCOMES, **_held(axis, others, spec))
+    elif len(rest) > 1 and others:
         yield Diagnostic.note(DiagnosticCode.UNLISTED_OUTCOMES, **_held(axis, rest, spec))
 
 

@@ -948,41 +948,47 @@ def test_an_outcome_that_one_group_alone_has_is_reported():
     )
     asked = {"label": None, "prediction": "decision", "sensitive": "g", "positive": "approved"}
     for data in (rows, fg.count(rows, **asked)):
-        warned, noted = found(data, UNLISTED, **asked)
-        assert (warned.level, noted.level) == (Level.WARNING, Level.NOTE)
+        warned, other = found(data, UNLISTED, **asked)
+        assert (warned.level, other.level) == (Level.WARNING, Level.WARNING)
         assert warned.message == (
             "'decision' is green in 300 rows, which count as not favourable, though hardly any "
             "rows but those of g = b have it. To count it as favourable: --positive approved,green "
             "(positive=['approved', 'green'])"
         )
-        assert noted.message == (
-            "'decision' is deferred in 150 rows, denied in 400 rows and rejected in 200 rows, "
-            "which count as not favourable"
+        assert other.message == (
+            "'decision' is deferred in 150 rows, which count as not favourable; list what is "
+            "favourable (--positive), if any of it is"
         )
     people = rows.with_row_index("id")
-    (warned, noted) = found(people, UNLISTED, **asked, person="id")
+    warned, _ = found(people, UNLISTED, **asked, person="id")
     assert "is green in some rows" in warned.message
 
 
 @pytest.mark.parametrize(
-    ("positive", "others", "noted"),
+    ("positive", "others", "level"),
     [
-        ("approved", ("denied", "Rejected", "not approved", "disapproved", "no"), False),
-        ("approved", ("denied", "deferred", "counteroffer"), True),
-        ("Hired", ("Rejected", "Interviewed", "Offer extended", "Shortlisted"), True),
-        ("denied", ("approved", "granted", "deferred"), False),
-        (4, (1, 2, 3), True),
-        ("Low", ("Medium", "High"), True),
-        ("approved", ("approval revoked", "not yet approved", "denied", "un-approved"), True),
+        ("approved", ("denied", "Rejected", "not approved", "disapproved", "no"), None),
+        ("approved", ("denied", "deferred", "counteroffer"), "warning"),
+        ("Hired", ("Rejected", "Interviewed", "Offer extended", "Shortlisted"), "warning"),
+        ("denied", ("approved", "granted", "deferred"), None),
+        (4, (1, 2, 3), "note"),
+        ("Low", ("Medium", "High"), "note"),
+        ("approved", ("approval revoked", "not yet approved", "denied", "un-approved"), None),
     ],
 )
-def test_ordinary_outcomes_are_at_most_noted(positive, others, noted):
+def test_ordinary_outcomes_are_warned_of_beside_plain_refusals_alone(positive, others, level):
+    """A later stage of the same ladder counts as not favourable, which nobody was told of."""
     of_a = {positive: 50} | {value: 30 + i for i, value in enumerate(others)}
     of_b = {positive: 40} | {value: 38 - i for i, value in enumerate(others)}
     rows = decided(of_a, of_b)
     asked = {"label": None, "prediction": "decision", "sensitive": "g", "positive": positive}
     of_data = found(rows, UNLISTED, **asked)
-    assert [each.level for each in of_data] == [Level.NOTE] * noted
+    assert [each.level for each in of_data] == [level] * (level is not None)
+    if level == "warning":
+        assert "list what is favourable (--positive), if any of it is" in of_data[0].message
+        assert not {"Rejected", "denied"} & {*of_data[0]["values"]}
+    report = fg.audit(rows, **asked, rules="selection_rate.ratio >= 0.1")
+    assert report.verdict == "pass"
 
 
 def test_two_outcomes_are_not_noted_and_rare_ones_of_one_group_are_chance():
@@ -992,9 +998,11 @@ def test_two_outcomes_are_not_noted_and_rare_ones_of_one_group_are_chance():
     rare = decided(
         {"approved": 50, "denied": 50}, {"approved": 45, "denied": 50, "deferred": 4, "open": 1}
     )
-    assert [each.level for each in found(rare, UNLISTED, **asked)] == [Level.NOTE]
+    (other,) = found(rare, UNLISTED, **asked)
+    assert "group" not in dict(other.parameters)
     small = decided({"approved": 500, "denied": 400}, {"approved": 10, "denied": 9, "deferred": 2})
-    assert [each.level for each in found(small, UNLISTED, **asked)] == [Level.NOTE]
+    (other,) = found(small, UNLISTED, **asked)
+    assert "group" not in dict(other.parameters)
 
 
 def test_codes_of_a_column_of_another_name_are_no_codes_of_hmda():

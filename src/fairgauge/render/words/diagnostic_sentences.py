@@ -395,7 +395,9 @@ def _unlisted_outcomes(d: Diagnostic) -> str:
     noun, held = _unit(d), _values_with_rows(d)
     text = f"{quote(d['column'])} is {numbers.listing(held)}, which count as not favourable"
     if not (positive := d.get("positive")):
-        return text
+        if d.level == "note":
+            return text
+        return f"{text}; list what is favourable (--positive), if any of it is"
     one, it = plural(len(held), "", "s"), plural(len(held), "it", "them")
     why = f"the value{one} resemble{plural(len(held), 's', '')} the favourable outcome"
     if (group := d.get("group")) is not None:
