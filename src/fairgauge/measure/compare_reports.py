@@ -343,6 +343,11 @@ _UNCLEAR = (
     DiagnosticCode.PREDICTION_NOT_A_LABEL, DiagnosticCode.MISSING_MARKER, DiagnosticCode.RECODING,
 )  # fmt: skip
 """Warnings of rows whose outcome or group may be another one or none."""
+_DOUBTFUL = (
+    DiagnosticCode.DOUBLED_ROWS, DiagnosticCode.COPIED_FILES, DiagnosticCode.SPELT_OTHERWISE,
+    DiagnosticCode.UNCOUNTED_ROWS, DiagnosticCode.CODED_NUMBERS, DiagnosticCode.SAME_NAMES,
+)  # fmt: skip
+"""Other warnings of rows that may be wrong."""
 _UNEVEN = DiagnosticCode.MISSING_OUTCOMES, DiagnosticCode.UNEQUALLY_MISSING
 
 
@@ -352,14 +357,14 @@ def _unevenness(note: Diagnostic) -> float:
 
 
 def _new_warnings(old: Report, new: Report) -> Iterator[Diagnostic]:
-    """Yield the warnings of rows that are missing or unclear that the new report has alone."""
+    """Yield the warnings of rows that are missing, unclear or doubtful of the new report alone."""
 
     def subject(note: Diagnostic) -> tuple[object, ...]:
         return note.code, note.feature, *map(note.get, ("column", "value", "values", "what"))
 
     known = {subject(each) for each in old.diagnostics if each.level is Level.WARNING}
     for each in new.diagnostics:
-        stated = each.code in _UNCLEAR or each.code in _UNEVEN
+        stated = each.code in (*_UNCLEAR, *_UNEVEN, *_DOUBTFUL)
         if stated and each.level is Level.WARNING and subject(each) not in known:
             yield each
 

@@ -357,6 +357,10 @@ def read_margins(value: object, path: str, problems: Problems) -> Margins:
     return tuple(margins)
 
 
+def _any_values(value: object, path: str, problems: Problems) -> tuple[Value, ...]:
+    return read_values(value, path, problems) if value != [] else ()
+
+
 COLUMN = OptionType(read=read_column, schema=_TEXT, metavar="COL")
 COLUMNS = OptionType(
     read=read_names,
@@ -376,9 +380,14 @@ PRESET = OptionType(
 VALUE = OptionType(read=read_value, schema=_SCALAR, metavar="VALUE")
 VALUES = replace(
     COLUMNS,
-    read=lambda value, path, problems: read_values(value, path, problems) if value != [] else (),
+    read=_any_values,
     schema=one_or_many(_SCALAR),
     metavar="VALUE,...",
+)
+GROUPS = replace(
+    VALUES,
+    read=lambda *given: tuple(map(name_of, _any_values(*given))),
+    metavar="NAME,...",
 )
 RANGE = OptionType(
     read=read_range,

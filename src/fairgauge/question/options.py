@@ -37,10 +37,10 @@ from fairgauge.question.option_types import (
     CONDITIONS,
     DOCUMENT,
     FEATURES,
+    GROUPS,
     INTERSECTIONS,
     MARGINS,
     METRICS,
-    NAMES,
     POPULATION,
     POSITIVE,
     PRESET,
@@ -244,7 +244,7 @@ class Spec:
         (), VALUES, "Values of sensitive features that mean that the group is missing (for example Unknown)",
         effect="rows without a group are treated differently")
     exclude_groups: tuple[str, ...] = option(
-        (), NAMES, "Groups whose rows are excluded from their feature, the other side of comparisons included",
+        (), GROUPS, "Groups whose rows are excluded from their feature, the other side of comparisons included",
         effect="other groups are compared")
     metrics: tuple[str | Statistic | Metric, ...] = option(
         ("standard",), METRICS, "Metrics, rates or sets of metrics: standard, clarify, vertex, native, all",
@@ -437,7 +437,7 @@ class Options(TypedDict, total=False):
     min_n: int | None
     min_share: float | None
     unknown: Value | Sequence[Value]
-    exclude_groups: str | Sequence[str]
+    exclude_groups: Value | Sequence[Value]
     metrics: str | Statistic | Metric | Sequence[str | Statistic | Metric]
     preset: str | None
     features: Sequence[str] | Array | None

@@ -16,7 +16,7 @@ from fairgauge.catalogue.facts import Facts
 from fairgauge.catalogue.lookup import SCORING_RATE, Catalogue, is_of_scoring_rates
 from fairgauge.enums import Direction, Outcome, Turn
 from fairgauge.identity import FeatureId, GroupId, feature_names, group_names
-from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.results.codec import Finite, Inline, Restored, Share, Version
 from fairgauge.results.estimates import Estimate, Group
 from fairgauge.results.report import Report
@@ -269,7 +269,8 @@ class Comparison(ResultOfMetrics):
         of all rules, where no change of its disparity could be tested, or because rows are missing
         that could change it; or, without verdicts beside them, reports that have no disparity with
         a value in both, disparities that moved where no change can be tested, or many more rows
-        that lack something, or are unclear, in the new report, or unequally many of the groups.
+        that lack something, or are unclear, in the new report, of all groups or of one, or a group
+        of enough rows that is gone.
         """
         lonely = (
             each.verdict.outcome is Outcome.FAIL
@@ -283,6 +284,8 @@ class Comparison(ResultOfMetrics):
         untested = not self.compared or (self.refused is not None and moved)
         untested |= self.new.share_lacking - self.old.share_lacking >= _MANY_MORE
         untested |= self.new.uneven - self.old.uneven >= _MANY_MORE
+        gone = [each.old_n or 0 for each in self.groups if not each.new_n]
+        untested |= max(gone, default=0) >= FEWEST_ROWS
         return any(lonely) or any(rules) or self._untested_worse or (untested and not judged)
 
     @property

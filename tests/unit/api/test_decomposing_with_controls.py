@@ -69,7 +69,7 @@ def test_rows_without_a_control_are_excluded_from_the_regression_alone(loans):
     assert (gap.left_out, gap.confounded, gap.overall) == (
         loans["purpose"].null_count(), False, None,
     )  # fmt: skip
-    assert f"It excludes {gap.left_out:,} rows without purpose." in flat(found)
+    assert f"It excludes rows without purpose ({gap.left_out:,} of all groups)." in flat(found)
 
 
 def test_a_control_that_the_refused_of_one_group_lack_leaves_the_gap_and_no_regression(loans):

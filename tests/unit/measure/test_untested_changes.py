@@ -178,6 +178,21 @@ def test_a_comparison_states_warnings_that_are_new_alone():
     asked = {"prediction": "hired", "positive": "yes", "sensitive": "g"}
     before, after = fg.audit(table, **asked), fg.audit(spelt, **asked)
     assert [each.code for each in fg.compare(before, after, same_rows=False).diagnostics] == [
-        "recoding"
-    ]
+        "same_names", "recoding",
+    ]  # fmt: skip
     assert not fg.compare(after, after, same_rows=False).diagnostics
+    varied = table.with_columns(pl.Series("row", range(200)))
+    twice = fg.audit(pl.concat([varied, varied]), **asked)
+    found = fg.compare(fg.audit(varied, **asked), twice, same_rows=False)
+    assert [each.code for each in found.diagnostics] == ["doubled_rows"]
+
+
+@pytest.mark.parametrize(("rows", "incomplete"), [(10, False), (60, True)])
+def test_a_group_that_is_gone_is_no_green_light(rows, incomplete):
+    """Without rules, the group that was worst off was gone, and the exit code 0."""
+    groups = [*"ab"] * 300 + ["c"] * rows
+    table = pl.DataFrame({"g": groups, "p": [*[1, 0, 0, 1] * 150, *[0, 1] * (rows // 2)]})
+    asked = {"prediction": "p", "positive": 1, "sensitive": "g"}
+    before, after = fg.audit(table, **asked), fg.audit(table.head(600), **asked)
+    assert fg.compare(before, after, same_rows=False).incomplete is incomplete
+    assert not fg.compare(after, before, same_rows=False).incomplete

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
+import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
@@ -73,6 +74,7 @@ OF_TYPE = {
     types.COLUMN: NAME,
     types.COLUMNS: st.lists(NAME, min_size=1, max_size=3),
     types.NAMES: st.lists(NAME, min_size=1, max_size=3),
+    types.GROUPS: st.lists(NAME, min_size=1, max_size=3),
     types.VALUE: SCALAR,
     types.VALUES: st.lists(SCALAR, min_size=1, max_size=3),
     types.RANGE: st.tuples(st.floats(-9, -1), st.floats(2, 9)),
@@ -316,3 +318,12 @@ def test_cuts_closed_on_the_left_are_another_question():
         ["[-inf, 40)", "[40, inf)"],
     ]
     assert type(left).from_dict(json.loads(json.dumps(left.to_dict()))) == left
+
+
+def test_groups_that_are_numbers_may_be_excluded_by_them():
+    """A zip code had to be a text here alone."""
+    table = {"zip": [94102, 94103, 94104] * 40, "p": [0, 1, 1, 0] * 30}
+    asked = {"prediction": "p", "positive": 1, "sensitive": "zip"}
+    for name in (94102, "94102", [94102]):
+        report = fg.audit(pl.DataFrame(table), **asked, exclude_groups=name)
+        assert {each.group for each in report.groups if each.group} == {"94103", "94104"}

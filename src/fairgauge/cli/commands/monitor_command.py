@@ -311,7 +311,7 @@ def _keep(held: History, spec: MonitorSpec) -> None:
     if changed:
         names = ", ".join(changed)
         print_message(
-            f"the specification changed ({names}); all periods are decided anew by it",
+            f"the specification changed ({names}); it applies to all periods",
             prefix="Warning: ",
         )
     held.keep_spec(spec)

@@ -228,6 +228,8 @@ class Vocabulary:
         words = copy.copy(self)
         if decisions is not None:
             words.decisions = decisions
+            decision = f"the decision at {threshold:g}"
+            words.fits = f"{decision} matches the outcome", f"{decision} does not match the outcome"
         else:
             words.cut, words.fits = scope.name, _fits(f"“{called(scope.name)}” or not")
             if self.decisions is not None and scope.kind is not ClassKind.SELECTION:

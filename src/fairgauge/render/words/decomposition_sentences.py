@@ -535,8 +535,8 @@ def excluded_words(gap: Gap) -> str:
     """Return how many rows the regression alone excludes; nothing where it excludes none."""
     if not gap.left_out:
         return ""
-    rows = f"{numbered(gap.left_out, 'rows')} without {all_called(missing_columns(gap), 'or')}"
-    return f" It excludes {rows}."
+    without = all_called(missing_columns(gap), "or")
+    return f" It excludes rows without {without} ({gap.left_out:,} of all groups)."
 
 
 def missing_columns(gap: Gap) -> tuple[str, ...]:
