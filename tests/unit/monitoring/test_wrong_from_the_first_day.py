@@ -49,6 +49,7 @@ def found_in(counts, **more) -> list[tuple[str | None, ...]]:
         (("prediction", "repaid", "manual_review"),
          ("unclear outcome", "prediction", "manual_review", None)),
         (("prediction", "repaid", "re-paid"), ("unclear outcome", "prediction", "re-paid", None)),
+        (("label", "repaid", "fully repaid"), ("unclear outcome", "label", "fully repaid", None)),
         (("sex", "F", "Female"), ("spelling", "sex", "Female", "F")),
         (("sex", "F", "Fem."), ("spelling", "sex", "Fem.", "F")),
     ],
