@@ -49,7 +49,6 @@ def found_in(counts, **more) -> list[tuple[str | None, ...]]:
         (("prediction", "repaid", "manual_review"),
          ("unclear outcome", "prediction", "manual_review", None)),
         (("prediction", "repaid", "re-paid"), ("unclear outcome", "prediction", "re-paid", None)),
-        (("label", "repaid", "fully repaid"), ("unclear outcome", "label", "fully repaid", None)),
         (("sex", "F", "Female"), ("spelling", "sex", "Female", "F")),
         (("sex", "F", "Fem."), ("spelling", "sex", "Fem.", "F")),
     ],
@@ -62,6 +61,15 @@ def test_a_value_that_an_audit_warns_of_is_found_on_every_night(change, expected
     assert "add the period" in each.says
     (alone,) = found_in({DAYS[first]: counts[DAYS[first]]})  # the first run names it, too
     assert alone == (*expected, DAYS[first], DAYS[first])
+
+
+@pytest.mark.parametrize(("value", "found"), [("fully repaid", 1), ("not repaid", 0)])
+def test_other_words_for_the_favourable_decision_are_found_without_a_label(value, found) -> None:
+    """An audit of any one night withheld its pass, and the monitor was silent for all of them."""
+    question = {name: each for name, each in WORDS.items() if name != "label"}
+    counts = history(some("prediction", "repaid", value), question)
+    report = fg.monitor(counts, question | {"monitor": {"rules": [RULE]}})
+    assert [each.problem.value for each in report.findings] == ["unclear outcome"] * found
 
 
 def test_labels_that_come_later_do_not_hide_a_decision_that_they_never_have() -> None:
