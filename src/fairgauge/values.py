@@ -132,6 +132,8 @@ def spelling(name: str) -> str:
 
 _LETTERS = re.compile(r"[^\W\d_]{4,}")
 """Words: of codes, one character more makes another one."""
+_SHORTEST_WORD = 3
+"""Letters of a word that its first letter may stand for: A is not AB, nor S SE."""
 _CODE = re.compile(r"[^\w-]*0*(\d+)([.,]0{1,2})?\W*")
 """A whole number, which may have zeros before it, marks around it, or decimals that are 0."""
 
@@ -151,7 +153,8 @@ def spelt_nearly(name: str, other: str) -> bool:
     """
     one, two = spelling(name), spelling(other)
     short, long = sorted((one, two), key=len)
-    if one == two or (len(short) == 1 and short.isalpha() and long.startswith(short)):
+    letter = len(short) == 1 and short.isalpha() and len(long) >= _SHORTEST_WORD
+    if one == two or (letter and long.startswith(short)):
         return True
     if (code := _CODE.fullmatch(one)) and (other_code := _CODE.fullmatch(two)):
         return code[1] == other_code[1]

@@ -225,7 +225,7 @@ def _few(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> float:
     """Return how many rows are few beside every large group, but those of a missing value."""
     fewest = []
     for counts in features:
-        known = [not _means_missing(group) for group in counts.group_ids]
+        known = np.array([not _means_missing(group) for group in counts.group_ids], dtype=bool)
         rows = counts.counts["rows"][: len(counts.groups), 0].sum(axis=(1, 2))
         fewest.append(rows[large_groups(counts, spec) & known])
     rows = np.concatenate([*fewest, np.array([cube.rows], dtype=np.float64)])

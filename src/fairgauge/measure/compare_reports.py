@@ -589,7 +589,8 @@ def _change(
     pair: tuple[Estimate, Estimate], reason: Reason | None, scale: _Neutral, made: _Numbers
 ) -> Change:
     old, new = pair
-    direction = _direction(made.away) if _same_reference(old, new, scale) else None
+    same = _same_reference(old, new, scale)
+    direction = _direction(made.away) if same else None
     sufficient = old.status is Status.OK and new.status is Status.OK
     level = 1 - (new.confidence or 1.0) if sufficient else -1.0
     known = not math.isnan(made.low)
@@ -607,7 +608,7 @@ def _change(
         direction=direction,
         distance_p_adjusted=as_number(made.distance_p_adjusted) if direction else None,
         significant=bool(direction) and made.distance_p_adjusted <= level,
-        crossed=made.crossed,
+        crossed=made.crossed and same,
         other_side=direction is not None and made.crossing_p_adjusted <= level,
         size=_size(pair, made),
         reason=reason,

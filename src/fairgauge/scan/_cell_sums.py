@@ -258,7 +258,11 @@ class _Digits:
         last, many = self._last
         if many != len(values) or not (values is last or values == last):
             self._place(values)
-        digits: Codes = positions + 1 if self._in_order else np.take(self._places, positions)
+        if not self._in_order:
+            return np.take(self._places, positions)
+        # in a type that holds the last one, too: of 128 positions the type of a byte does not
+        kind = self._places.dtype
+        digits: Codes = np.add(positions, 1, dtype=kind, casting="unsafe")
         return digits
 
     def _place(self, values: Sequence[object]) -> None:
@@ -306,7 +310,7 @@ class _TableSums:
         for axis, size in zip(self._table, room, strict=True):
             many *= size
             # as narrow as it may be: most of the axes have few values
-            cells = np.multiply(cells, size, dtype=np.min_scalar_type(-many))
+            cells = np.multiply(cells, size, dtype=np.min_scalar_type(-1 - many))
             np.add(cells, codes[axis], out=cells, casting="unsafe")
         before, at = self._numbered(cells)
         for measure, held in self._sums.items():

@@ -172,6 +172,19 @@ def test_rows_of_one_group_that_lack_more_are_no_green_light(lost, share, incomp
     assert ("Warning: g: " in str(found)) is incomplete
 
 
+def test_against_another_reference_nothing_changed_sides():
+    """A ratio of 0.99 to one group and of 1.01 to another one "changed sides"."""
+    groups = [*"abc"] * 300
+    table = pl.DataFrame({"g": groups, "p": [*[1, 1, 0], *[0, 1, 1], *[1, 0, 1]] * 100})
+    low = table.with_columns(p=pl.when((pl.col("g") == "b") & (pl.int_range(900) < 90)).then(0)
+                             .otherwise("p"))  # fmt: skip
+    asked = {"prediction": "p", "positive": 1, "sensitive": "g"}
+    one, other = (fg.audit(low, **asked, reference={"g": name}) for name in "ab")
+    found = fg.compare(one, other, same_rows=False)
+    assert not any(each.crossed for each in found.changes)
+    assert "changed sides" not in str(found)
+
+
 def test_a_comparison_states_warnings_that_are_new_alone():
     table = pl.DataFrame({"g": [*"FM"] * 100, "hired": ["yes", "no", "no", "yes"] * 50})
     spelt = table.with_columns(pl.Series("g", [*"FMfM"] * 50))

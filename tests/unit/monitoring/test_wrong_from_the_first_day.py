@@ -116,15 +116,17 @@ def test_scores_and_numbers_are_no_outcomes_that_the_label_lacks() -> None:
 
 
 def test_groups_that_a_recoding_names_are_no_spellings_of_each_other() -> None:
-    """A and AB are blood groups: to name them is to state that they are two."""
+    """To name M and Mixed is to state that they are two; A and AB are two blood groups anyway."""
 
-    def blood(rows, _):
-        return rows.assign(sex=np.array(["A", "AB", "O"])[rows.index % 3])
+    def of(*names):
+        return lambda rows, _: rows.assign(sex=np.array(names)[rows.index % len(names)])
 
-    assert found_in(history(blood))[0][:4] == ("spelling", "sex", "AB", "A")
-    recode = {"sex": {"A": ["A"], "AB": ["AB"]}}
-    assert found_in(history(blood), recode=recode) == []
-    assert found_in(history(blood, recode=recode), recode=recode) == []
+    mixed = of("M", "Mixed", "F")
+    assert found_in(history(mixed))[0][:4] == ("spelling", "sex", "Mixed", "M")
+    recode = {"sex": {"M": ["M"], "Mixed": ["Mixed"]}}
+    assert found_in(history(mixed), recode=recode) == []
+    assert found_in(history(mixed, recode=recode), recode=recode) == []
+    assert found_in(history(of("A", "AB", "O"))) == []
 
 
 def test_a_new_decision_stays_a_finding_where_no_label_shows_that_it_is_none() -> None:

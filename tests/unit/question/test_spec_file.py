@@ -167,7 +167,6 @@ MISTAKES = [
     ({"min_share": 2}, ["min_share: must be a number between 0 and 1, not 2"]),
     ({"unknown": {"race": "Unknown"}}, ['unknown: must be one value, not {"race": "Unknown"}']),
     ({"unknown": ["Unknown", None]}, ["unknown[1]: must not be missing"]),
-    ({"exclude_groups": [1]}, ["exclude_groups[0]: must be a name, not 1"]),
     ({"multiplicity": "family"}, ["multiplicity: 'family' is not allowed. Did you mean 'familywise'? Use per-decision or familywise"]),
     ({"document": "x"}, ["document: must be a table of title, author, organisation, purpose, period, source, collected, notes, audit_date, first_used, caveat, not 'x'"]),
     ({"document": {"titel": "x", "author": 5}}, ["document.titel: unknown key. Did you mean 'title'? Allowed: title, author, organisation, purpose, period, source, collected, notes, audit_date, first_used, caveat", "document.author: must be text, not 5"]),
