@@ -277,7 +277,7 @@ def test_what_passes_has_a_value(metric, groups, reference, excluded, insufficie
     counts = fg.count(TABLE, **ASKED, features="s", strata="k", rules=[rule])
     report = fg.audit(counts, reference=reference, exclude_groups=sorted(excluded))
     assert report.verdicts
-    named = {each.group for each in report.verdicts}
+    named = {name for each in report.verdicts for name in (each.group, each.mirror)}
     assert set(groups) <= named
     for each in counted_as(report.verdicts, Outcome.PASS):
         known = [
