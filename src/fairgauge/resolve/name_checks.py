@@ -116,7 +116,8 @@ def doubtful_conditions(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     for column, value, rows in cube.undecided:
         if value:
             of = conditions[column]
-            more: dict[str, Any] = {} if of.may_name(value) else {"unknown": True}
+            code = any(map(str.isdigit, value)) and not of.may_name(value)
+            more: dict[str, Any] = {"unknown": True} if code else {}
             more |= {"dates": True} if of.ranges else {}
             # in UTC, as ends with a zone are compared with no time without one
             more |= {"counted": True} if of.holds(f"{value}T00:00Z" if of.ranges else value) else {}

@@ -270,6 +270,7 @@ def _doubtful(
     outcomes = spec.label, spec.prediction
     stated = spec.positive if condition.column in outcomes else ()
     meant = (*condition.values, *(stated if isinstance(stated, tuple) else ()))
+    of_codes = condition.column in outcomes and all(map(_has_digit, condition.values))
     for i, level in enumerate(levels):
         name = name_of(level)
         if is_one_of(level, meant):
@@ -278,9 +279,17 @@ def _doubtful(
             found[i] = ""
         elif far := condition.far_date(level):
             found[i] = far
-        elif (level in codes and not kept[i]) or condition.may_name(name):
+        elif (
+            (level in codes and not kept[i])
+            or condition.may_name(name)
+            or (of_codes and not kept[i] and not _has_digit(level))
+        ):
             found[i] = name
     return found
+
+
+def _has_digit(value: Value) -> bool:
+    return any(map(str.isdigit, name_of(value)))
 
 
 def _is_harmless(value: Value, condition: RowCondition, levels: tuple[Value, ...]) -> bool:

@@ -217,3 +217,14 @@ def test_far_dates_are_named_beside_ends_with_a_time_zone(far):
     (warned,) = warnings(report, DiagnosticCode.SPELT_OTHERWISE)
     assert (warned["value"], warned["rows"]) == ("9000-01-01", 150)
     assert "are not among" in warned.message
+
+
+@pytest.mark.parametrize(("where", "named"), [("p = 1 or 3", True), ("p != 4", False)])
+def test_words_among_the_codes_of_a_decision_are_named_where_codes_are_kept(where, named):
+    """Branches that wrote "Denied" for 3 lost their refusals, and the others passed."""
+    codes = ["1"] * 320 + ["3"] * 330 + ["Denied"] * 150 + ["1"] * 400 + ["3"] * 390 + ["4"] * 10
+    table = pl.DataFrame({"g": ["a"] * 800 + ["b"] * 800, "p": codes})
+    report = fg.audit(table, **ASKED | {"positive": "1"}, where=where)
+    found = warnings(report, DiagnosticCode.SPELT_OTHERWISE)
+    assert [(each["value"], each["rows"]) for each in found] == [("Denied", 150)] * named
+    assert all("may be another spelling of what is named" in each.message for each in found)
