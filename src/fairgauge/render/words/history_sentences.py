@@ -72,8 +72,8 @@ def _new_value(each: HistoryFinding) -> str:
     if each.other is None:
         return f"{text}. If it is a mistake, {_AGAIN}."
     return (
-        f"{text}, while {_quoted(each.other)} has {numbers.percent(each.share or 0)} of all rows, "
-        f"where {numbers.percent(each.expected or 0)} were usual. If they are the same, {_AGAIN}; "
+        f"{text}, while {_quoted(each.other)} has {numbers.percent(each.share or 0)} of the rows "
+        f"that have a value, where {numbers.percent(each.expected or 0)} were usual. If they are the same, {_AGAIN}; "
         "each is a group or an outcome of its own."
     )
 
