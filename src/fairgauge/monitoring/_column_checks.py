@@ -14,10 +14,10 @@ import numpy as np
 from fairgauge.monitoring._period_rows import CountedRows, crossed_name
 from fairgauge.monitoring.periods import LAGS, Length, Period, kind_of, ordinal, slot_of
 from fairgauge.question.recoding import UNKNOWN
-from fairgauge.resolve.name_checks import suggested_names
+from fairgauge.resolve.name_checks import MOST_SPELLED, suggested_names
 from fairgauge.results.monitor_results import FEWEST_PERIODS, HistoryProblem
 from fairgauge.stats.arrays import Array
-from fairgauge.values import spelling
+from fairgauge.values import spelling, spelt_nearly
 
 RARE = math.log(1e-6)
 """The log of the probability below which something is no coincidence."""
@@ -36,6 +36,7 @@ With six deviations this is as 10 times with 3.5. A period of more than 634 rows
 as much as one of 192 does by sampling, as shares vary by period however many rows there are.
 """
 _FEWEST_ROWS = 5
+_MANY_ROWS = 20
 _INSTEAD = 0.75
 """The part of the rows of a new value that another must have lost to be the same one."""
 FIRST = 3
@@ -310,7 +311,8 @@ def _spellings(
 ) -> Iterator[Suspected]:
     """Yield values that read like one of more rows, each in all periods like the same one.
 
-    Texts of groups also read alike where an audit suggests to recode them as one.
+    Texts of groups also read alike where an audit suggests to recode them as one, or where one has
+    a slip, such as a letter too few, and periods are without it that would else have many rows.
     """
     total = Counter[str]()
     for values in held:
@@ -321,6 +323,10 @@ def _spellings(
     }
     for best, alike in suggested_names(texts).items():
         reads |= dict.fromkeys(alike, best) if best != UNKNOWN else {}
+    for value in texts if len(texts) <= MOST_SPELLED else ():
+        nearly = [v for v in texts if total[v] > total[value] and spelt_nearly(value, v)]
+        if nearly and _comes_and_goes(value, held):
+            reads[value] = reads[nearly[0]]
     largest: dict[str | Decimal, str] = {}
     for value, read in reads.items():
         largest.setdefault(read, value)
@@ -328,6 +334,12 @@ def _spellings(
         for value, rows in values.items():
             if (known := largest[reads[value]]) != value:
                 yield Suspected(t, HistoryProblem.SPELLING, column, value, known, rows)
+
+
+def _comes_and_goes(value: str, held: Sequence[Mapping[str, int]]) -> bool:
+    """Return whether a value that has many rows in a period has none in another."""
+    rows = [values.get(value, 0) for values in held]
+    return min(rows) == 0 and max(rows) >= _MANY_ROWS
 
 
 def _reads(value: str) -> str | Decimal:

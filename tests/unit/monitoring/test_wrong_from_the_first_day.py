@@ -63,6 +63,28 @@ def test_a_value_that_an_audit_warns_of_is_found_on_every_night(change, expected
     assert alone == (*expected, DAYS[first], DAYS[first])
 
 
+@pytest.mark.parametrize("bad", [(1,), (1, 2, 3), (0, 1, 2), (2, 3, 4), (5, 6, 7), (9, 10, 11)])
+def test_a_slip_on_some_of_the_first_days_is_named_and_no_good_day_is(bad) -> None:
+    """The days without the misspelt value were blamed for its absence."""
+
+    def spelt(rows, day):
+        rows = rows.assign(sex=rows["sex"].map({"F": "Female", "M": "Male"}))
+        half = (rows["sex"] == "Female") & (rows.index % 2 == 0) & (day in bad)
+        return rows.assign(sex=rows["sex"].mask(half, "Femal"))
+
+    expected = ("spelling", "sex", "Femal", "Female", DAYS[bad[0]], DAYS[bad[-1]])
+    assert found_in(history(spelt)) == [expected]
+
+
+@pytest.mark.parametrize("rare", [0.5, 0.02])
+def test_two_groups_that_differ_by_a_letter_are_two_where_both_are_there_each_day(rare) -> None:
+    def of(rows, day):
+        names = np.where(np.random.default_rng(day).random(len(rows)) < rare, "Yemen", "Yemeni")
+        return rows.assign(sex=names)
+
+    assert found_in(history(of)) == []
+
+
 @pytest.mark.parametrize(("value", "found"), [("fully repaid", 1), ("not repaid", 0)])
 def test_other_words_for_the_favourable_decision_are_found_without_a_label(value, found) -> None:
     """An audit of any one night withheld its pass, and the monitor was silent for all of them."""

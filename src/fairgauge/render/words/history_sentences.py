@@ -73,8 +73,8 @@ def _new_value(each: HistoryFinding) -> str:
         return f"{text}. If it is a mistake, {_AGAIN}."
     return (
         f"{text}, while {_quoted(each.other)} has {numbers.percent(each.share or 0)} of the rows "
-        f"that have a value, where {numbers.percent(each.expected or 0)} were usual. If they are the same, {_AGAIN}; "
-        "each is a group or an outcome of its own."
+        f"that have a value, where {numbers.percent(each.expected or 0)} were usual. If they are "
+        f"the same, {_AGAIN}; each is a group or an outcome of its own."
     )
 
 
