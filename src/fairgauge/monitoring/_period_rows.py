@@ -28,7 +28,7 @@ from fairgauge.resolve.copy_checks import agreeing_rows
 from fairgauge.resolve.excluded_rows import excluded_rows
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.results.monitor_results import PeriodRows, Point, is_gone, periods_without_value
-from fairgauge.values import MISSING_NAME, Value, matches, meaning, name_of, spelling
+from fairgauge.values import MISSING_NAME, Value, matches, meaning, name_of, spelt_nearly
 
 _CHECKED = (Role.FEATURE, Role.STRATUM, Role.LABEL, Role.PREDICTION, Role.SCORE)
 PARTS = 100
@@ -120,8 +120,7 @@ def passing(
     total: Counter[str] = Counter()
     for rows in deciding:
         total.update(rows.values.get(feature, {}))
-    read = spelling(group)
-    misspelt = any(n > total[group] and spelling(value) == read for value, n in total.items())
+    misspelt = any(n > total[group] and spelt_nearly(group, value) for value, n in total.items())
     gone = misspelt or is_gone(had)
     return tuple(name for name, each in zip(names, had, strict=True) if each and gone)
 

@@ -66,6 +66,7 @@ def means_no_outcome(value: object) -> bool:
 
 _UNDECIDED = re.compile(
     r"\b(withdr[ae]wn?|incomplete(ness)?|pending|on hold|in (progress|process|review)|undecided"
+    r"|not (yet )?(assess|evaluat|process|scor|decid|review|start)ed"
     r"|(under|manual) review|(no|not|un)[ _-]?(decision|decided|reviewed)|tbd|not applicable"
     r"|to be (decided|determined)|cancell?ed|void(ed)?|timed? ?out|escalated"
     r"|refer(red)?|loan purchased|purchased loan)\b",
@@ -113,11 +114,11 @@ def is_refusal(name: str) -> bool:
 
     >>> [is_refusal(name) for name in ("Rejected", "no", "Not yet approved", "Offer rescinded")]
     [True, True, True, True]
-    >>> is_refusal("Interviewed"), is_refusal("Not Hispanic, approved")
-    (False, False)
+    >>> [is_refusal(name) for name in ("Interviewed", "Not Hispanic, approved", "Not scored")]
+    [False, False, False]
     """
     text = re.sub(r"[\s_-]+", " ", name).strip().casefold()
-    denied = text != "" and not re.search(r"\w", _NEGATED.sub(" ", text))
+    denied = bool(_GRANTED.search(text)) and not re.search(r"\w", _NEGATED.sub(" ", text))
     return is_adverse(name) or is_no(name) or denied or bool(_REVOKED.search(name))
 
 
@@ -197,16 +198,19 @@ def no_outcomes(values: Iterable[Value]) -> list[Value]:
     ([0.5], ['9999', 'n/a'])
     >>> no_outcomes(["1", "2", "9"]), no_outcomes([0, 1, 2]), no_outcomes([1, 2, 3, 9999])
     (['9'], [], [9999])
-    >>> no_outcomes(["1st", "2nd"])
-    []
+    >>> no_outcomes(["1st", "2nd"]), no_outcomes(["1", "2", "3", "Denied"])
+    ([], [])
     """
     every = [*values]
     known = [value for value in every if not is_undecided(value)]
     codes = codes_of_missing(known)
     first = next((n for n in (0, 1) if is_one_of(n, known)), 2)
-    if [is_one_of(n, known) for n in range(first, first + 3)] == [True, True, False]:
+    successive = [is_one_of(n, known) for n in range(first, first + 3)]
+    if successive == [True, True, False]:
         codes = [value for value in known if not is_one_of(value, (first, first + 1))]
-    elif any(isinstance(value, str) and re.search(r"[^\W\d_]", value) for value in known):
+    elif not all(successive) and any(
+        isinstance(value, str) and re.search(r"[^\W\d_]", value) for value in known
+    ):
         codes = [value for value in known if _WHOLE.fullmatch(name_of(value))]
     return [value for value in every if value in codes or is_undecided(value)]
 

@@ -30,7 +30,7 @@ def audited(table: pl.DataFrame, **more: object) -> fg.Report:
 @pytest.mark.parametrize(
     "value",
     ["approved with conditions", "Approved ", "originated", "granted", "pending", "withdrawn",
-     "9999", "n/a", "code 7", "aproved", "1", "timeout", "A"],
+     "Not yet decided", "Not assessed", "9999", "n/a", "code 7", "aproved", "1", "timeout", "A"],
 )  # fmt: skip
 def test_unclear_outcomes_withhold_a_pass_as_blank_ones_do(value):
     """It was PASS with a warning, and a pipeline that reads exit codes went on."""
