@@ -14,6 +14,7 @@ import numpy as np
 from fairgauge.monitoring._period_rows import CountedRows, crossed_name
 from fairgauge.monitoring.periods import LAGS, Length, Period, kind_of, ordinal, slot_of
 from fairgauge.question.recoding import UNKNOWN
+from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.name_checks import MOST_SPELLED, suggested_names
 from fairgauge.results.monitor_results import FEWEST_PERIODS, HistoryProblem
 from fairgauge.stats.arrays import Array
@@ -36,7 +37,6 @@ With six deviations this is as 10 times with 3.5. A period of more than 634 rows
 as much as one of 192 does by sampling, as shares vary by period however many rows there are.
 """
 _FEWEST_ROWS = 5
-_MANY_ROWS = 20
 _INSTEAD = 0.75
 """The part of the rows of a new value that another must have lost to be the same one."""
 FIRST = 3
@@ -339,7 +339,7 @@ def _spellings(
 def _comes_and_goes(value: str, held: Sequence[Mapping[str, int]]) -> bool:
     """Return whether a value that has many rows in a period has none in another."""
     rows = [values.get(value, 0) for values in held]
-    return min(rows) == 0 and max(rows) >= _MANY_ROWS
+    return min(rows) == 0 and max(rows) >= FEWEST_ROWS
 
 
 def _reads(value: str) -> str | Decimal:

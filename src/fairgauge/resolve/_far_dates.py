@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Sequence
-from datetime import date
 
 import numpy as np
 
 from fairgauge.cube.cube import Sums
 from fairgauge.values import Value, name_of
 
-_NUMBERED_DAY = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})(?:[T ].*)?")
+_DAY = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})(?:[T ].*)?")
 _YEAR = re.compile(r"(19|20)\d\d|9999")
 _MONTHS, _DAYS = 12, 31
 _YEARS_BEFORE, _YEARS_AFTER = 20, 10
@@ -49,7 +49,7 @@ def far_dates(values: Sequence[Value], rows: Sums) -> tuple[tuple[Value, int], .
     most = int(np.argmax(np.bincount(part, 1 + rows_of / (1 + rows_of.sum()))))  # then of most rows
     low, high = at[part == most].min(), at[part == most].max()
     far = (at >= high + _YEARS_AFTER) | (at <= low - _YEARS_BEFORE)
-    ahead = at > date.today().year + _YEARS_AHEAD
+    ahead = at > dt.date.today().year + _YEARS_AHEAD
     if rows_of[ahead].sum() < rows_of[~ahead].sum():  # else they are of a simulation
         far |= ahead
     return tuple(each for each, odd in zip(held, far, strict=True) if odd)
@@ -59,7 +59,7 @@ def _in_years(text: str) -> float | None:
     """Return a date or a year in years, about; None for any other text."""
     if _YEAR.fullmatch(text):
         return float(text)
-    found = _NUMBERED_DAY.fullmatch(text)
+    found = _DAY.fullmatch(text)
     if found is None:
         return None
     year, month, day = map(int, found.groups())

@@ -40,7 +40,7 @@ _TIMES_AS_OFTEN = 20
 """How much oftener than any other a group has an outcome that counts as one that it alone has."""
 _HMDA_COLUMN = re.compile(r"action[ _-]?(taken|type)", re.IGNORECASE)
 _HMDA_CODES = [str(code) for code in range(1, 9)]
-_HMDA_APPROVED = ("1", "2", "8")
+HMDA_APPROVED = ("1", "2", "8")
 """Made, approved but not accepted by the applicant, and a preapproval that was not accepted."""
 _HMDA_UNDECIDED = ("4", "5", "6")
 """Withdrawn, closed for incompleteness, and purchased: nobody was approved or denied."""
@@ -151,9 +151,7 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             continue
         levels = levels_with_rows(cube, axis)
         values = [level for level, _ in levels]
-        codes = bool(_HMDA_COLUMN.search(axis.column)) and all(
-            name_of(value) in _HMDA_CODES for value in values
-        )
+        codes = are_codes_of_hmda(axis, values)
         refused = [
             (level, rows)
             for level, rows in levels
@@ -188,8 +186,8 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
                 condition=RowCondition(axis.column, (counted,), negated=True).to_text(),
                 **more,
             )
-        approved = [each for each in refused if name_of(each[0]) in _HMDA_APPROVED]
-        if codes and approved and all(name_of(value) in _HMDA_APPROVED for value in asked):
+        approved = [each for each in refused if name_of(each[0]) in HMDA_APPROVED]
+        if codes and approved and all(name_of(value) in HMDA_APPROVED for value in asked):
             yield Diagnostic.warning(
                 DiagnosticCode.APPROVED_AS_REFUSED,
                 **_held(axis, approved, spec, sum),
@@ -199,6 +197,12 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         if i == 0 and not codes and len(refused) > 1:
             rest = [each for each in refused if each not in (*undecided, *apart)]
             yield from _unlisted_outcomes(cube, spec, axis, rest)
+
+
+def are_codes_of_hmda(axis: Axis, values: Iterable[Value]) -> bool:
+    """Return whether a column has the codes of HMDA for what became of an application."""
+    named = bool(_HMDA_COLUMN.search(axis.column))
+    return named and all(name_of(value) in _HMDA_CODES for value in values)
 
 
 def _beside_yes_and_no(values: Sequence[Value], asked: Sequence[Value]) -> list[Value]:

@@ -16,6 +16,7 @@ from fairgauge.cube.cube import Cube
 from fairgauge.enums import DiagnosticCode, Favourable, Profile, Role, Task
 from fairgauge.question.category_words import is_adverse, is_no
 from fairgauge.question.specification import Spec
+from fairgauge.resolve.outcome_checks import HMDA_APPROVED, are_codes_of_hmda
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import Value, is_one_of, matches, name_of
 
@@ -56,21 +57,25 @@ def assumed_positive(
 def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
     """Warn where what is stated as favourable has the name of the opposite, and other values not.
 
-    Of "no" and "false" the name of the column decides: "hired = no", not "default = no".
+    Of "no" and "false" the name of the column decides: "hired = no", not "default = no"; of HMDA's
+    codes their meaning.
     """
     stated = spec.positive if isinstance(spec.positive, tuple) else ()
     axis = cube.plan.axis(Role.LABEL) or cube.plan.axis(Role.PREDICTION)
     if not stated or task is not Task.BINARY or axis is None or axis.bins:
         return
     of_hiring = bool(_FAVOURABLE.search(axis.column)) and not is_adverse(axis.column)
+    codes = are_codes_of_hmda(axis, cube.levels[axis])
 
-    def is_refusal(value: Value) -> bool:
+    def is_denied(value: Value) -> bool:
         text = name_of(value).strip()
+        if codes:
+            return text not in HMDA_APPROVED
         return is_adverse(text) or bool(of_hiring and is_no(text))
 
     others = [v for v in cube.levels[axis] if not is_one_of(v, stated)]
-    better = [value for value in others if not is_refusal(value)]
-    if better and all(map(is_refusal, stated)) and spec.words.favourable is Favourable.POSITIVE:
+    better = [value for value in others if not is_denied(value)]
+    if better and all(map(is_denied, stated)) and spec.words.favourable is Favourable.POSITIVE:
         yield Diagnostic.warning(
             DiagnosticCode.UNFAVOURABLE_POSITIVE,
             column=axis.column,

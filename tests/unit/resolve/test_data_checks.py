@@ -1436,3 +1436,14 @@ def test_one_group_that_is_its_own_reference_is_compared_with_nothing(reference,
     text = " ".join(str(report).split())
     assert "No difference was tested" in text
     assert "beyond sampling variation" not in text
+
+
+@pytest.mark.parametrize(("positive", "warned"), [("3", True), ("4", True), ("1", False)])
+def test_denials_of_hmda_stated_as_favourable_are_warned_of(positive, warned):
+    """The report said that 20 of 100 were approved, who were denied, and a rule passed."""
+    codes = ["1"] * 60 + ["2"] * 20 + ["3"] * 100 + ["4"] * 20
+    rows = pl.DataFrame({"action_taken": codes * 2, "g": ["a"] * 200 + ["b"] * 200})
+    report = fg.audit(rows, prediction="action_taken", positive=positive, sensitive="g")
+    code = DiagnosticCode.UNFAVOURABLE_POSITIVE
+    found = [each for each in report.diagnostics if each.code is code]
+    assert [each["others"] for each in found] == [("1", "2")] * warned

@@ -895,7 +895,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.ASSUMED_POSITIVE: _assumed_positive,
     DiagnosticCode.UNFAVOURABLE_POSITIVE: lambda d: (
         f"what is stated as favourable, {quote(d['column'])} = {alternatives(d['values'])}, has "
-        "the name of the opposite: rates are then the shares of that. State "
+        "the name or code of the opposite: rates are then the shares of that. State "
         f"{alternatives(d['others'])} as positive (--positive), or that the positive outcome is "
         "the worse one for a person: words favourable = negative (--word favourable=negative)"
     ),
