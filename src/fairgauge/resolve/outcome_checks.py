@@ -44,6 +44,8 @@ HMDA_APPROVED = ("1", "2", "8")
 """Made, approved but not accepted by the applicant, and a preapproval that was not accepted."""
 _HMDA_UNDECIDED = ("4", "5", "6")
 """Withdrawn, closed for incompleteness, and purchased: nobody was approved or denied."""
+_HMDA_PREAPPROVALS = ("7", "8")
+"""A request for a preapproval that was denied, or approved and not accepted: no application."""
 
 
 def mistaken_outcomes(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
@@ -152,6 +154,7 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         levels = levels_with_rows(cube, axis)
         values = [level for level, _ in levels]
         codes = are_codes_of_hmda(axis, values)
+        no_decisions = _hmda_undecided(values, asked) if codes else ()
         refused = [
             (level, rows)
             for level, rows in levels
@@ -160,7 +163,7 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         undecided = [
             each
             for each in refused
-            if (name_of(each[0]) in _HMDA_UNDECIDED if codes else is_undecided(each[0]))
+            if (name_of(each[0]) in no_decisions if codes else is_undecided(each[0]))
             and not (len(refused) == 1 and name_of(each[0]).strip().lower() in MAY_BE_VALUES)
         ]
         none = [] if codes else [*no_outcomes(values), *_beside_yes_and_no(values, asked)]
@@ -186,7 +189,9 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
                 condition=RowCondition(axis.column, (counted,), negated=True).to_text(),
                 **more,
             )
-        approved = [each for each in refused if name_of(each[0]) in HMDA_APPROVED]
+        approved = [
+            each for each in refused if name_of(each[0]) in HMDA_APPROVED and each not in undecided
+        ]
         if codes and approved and all(name_of(value) in HMDA_APPROVED for value in asked):
             yield Diagnostic.warning(
                 DiagnosticCode.APPROVED_AS_REFUSED,
@@ -203,6 +208,17 @@ def are_codes_of_hmda(axis: Axis, values: Iterable[Value]) -> bool:
     """Return whether a column has the codes of HMDA for what became of an application."""
     named = bool(_HMDA_COLUMN.search(axis.column))
     return named and all(name_of(value) in _HMDA_CODES for value in values)
+
+
+def _hmda_undecided(values: Iterable[Value], asked: Iterable[Value]) -> tuple[str, ...]:
+    """Return the codes of HMDA that are no decisions on what the others are decisions on.
+
+    Requests for a preapproval are none beside applications, unless they are asked for.
+    """
+    of_preapprovals = set(map(name_of, values)) <= {"2", *_HMDA_PREAPPROVALS}
+    if of_preapprovals or any(name_of(value) in _HMDA_PREAPPROVALS for value in asked):
+        return _HMDA_UNDECIDED
+    return _HMDA_UNDECIDED + _HMDA_PREAPPROVALS
 
 
 def _beside_yes_and_no(values: Sequence[Value], asked: Sequence[Value]) -> list[Value]:

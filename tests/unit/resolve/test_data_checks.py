@@ -744,14 +744,29 @@ def test_codes_of_hmda_that_are_no_decision_are_reported_with_what_counts_the_ot
     (each,) = found(ACTIONS, UNDECIDED, **HMDA)
     assert each.level is Level.WARNING
     assert each.message == (
-        "90 rows have 'action_taken' = 4, 5 or 6, which in HMDA data were withdrawn, incomplete or "
-        "purchased, and not decided; they count as not favourable. To count decided rows alone: "
+        "90 rows have 'action_taken' = 4, 5 or 6, which in HMDA data are no decisions on an "
+        "application (withdrawn, incomplete or purchased); they count as not favourable. To count "
+        "decided rows alone: "
         "--where 'action_taken != 4 or 5 or 6' (where=\"...\")"
     )
     assert not found(ACTIONS, UNDECIDED, **HMDA, where=each["condition"])
     (more,) = found(ACTIONS, UNDECIDED, **HMDA, where="action_taken != 4")
     assert more["condition"] == each["condition"]
     assert more["rows"] == 60
+
+
+def test_requests_for_preapproval_beside_applications_are_no_decisions_on_an_application():
+    codes = pl.Series([(1, 3, 2, 7, 8)[i % 5] for i in range(240)])
+    rows = ACTIONS.with_columns(action_taken=codes)
+    (each,) = found(rows, UNDECIDED, **HMDA)
+    assert each["values"] == ("7", "8")
+    assert "(a request for preapproval)" in each.message
+    assert not found(rows, UNDECIDED, **HMDA, where=each["condition"])
+    assert not found(rows, DiagnosticCode.APPROVED_AS_REFUSED, **HMDA)
+    # whoever counts one of them as favourable, or them alone, means them
+    assert not found(rows, UNDECIDED, **HMDA | {"positive": [1, 2, 8]})
+    alone = {"where": "action_taken = 7 or 8", "positive": 8}
+    assert not found(rows, UNDECIDED, **HMDA | alone)
 
 
 def test_a_condition_to_paste_is_whole_however_long_it_is():

@@ -25,6 +25,10 @@ _TASKS = {
     "multiclass": "names of classes, none of them better than another",
     "regression": "numbers (a regression)",
 }
+_PREAPPROVAL = "a request for preapproval"
+_HMDA_CODES = {
+    "4": "withdrawn", "5": "incomplete", "6": "purchased", "7": _PREAPPROVAL, "8": _PREAPPROVAL
+}  # fmt: skip
 
 
 def describe_diagnostic(diagnostic: Diagnostic) -> str:
@@ -360,7 +364,10 @@ def _prediction_not_a_label(d: Diagnostic) -> str:
 def _undecided_outcomes(d: Diagnostic) -> str:
     suggests = "which their names suggest were not decided or are not known"
     if d["codes"]:
-        suggests = "which in HMDA data were withdrawn, incomplete or purchased, and not decided"
+        means = numbers.listing(
+            list(dict.fromkeys(_HMDA_CODES[code] for code in d["values"])), "or"
+        )
+        suggests = f"which in HMDA data are no decisions on an application ({means})"
     if beside := d.get("beside"):
         suggests = f"beside {numbers.listing(beside, most=3)}, as codes of missing values are"
     alone = f'--where {shlex.quote(d["condition"])} (where="...")'
