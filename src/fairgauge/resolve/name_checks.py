@@ -285,16 +285,18 @@ def _outcome_recodings(texts: Sequence[_TextValue], spec: Spec) -> Iterator[Diag
 
 
 def suggested_names(rows: Mapping[str, int]) -> dict[str, list[str]]:
-    """Return values that may be one category, by the best spelling, and unknown ones.
+    """Return values that may be one category, by the best name, and unknown ones.
 
-    The best is the most frequent one in mixed case; single letters come last. Spellings differ in
-    case, blanks, separators, "or" and "and" alone, or one is the first letter of the other and of
-    no third.
+    The best is the most frequent one in mixed case; single letters come last. Names of one category
+    differ in case, blanks, separators, "or" and "and" alone, one is the first letter of the other
+    and of no third, or forms use them for one sex, race or ethnicity.
 
     >>> suggested_names({"Male": 9, "M": 3, "male ": 2, "F": 1, "Decline to answer": 4})
     {'Male': ['Male', 'male ', 'M'], 'unknown': ['Decline to answer']}
     >>> suggested_names({"asian": 9, "Asian": 8, "ASIAN ": 9})
     {'Asian': ['Asian', 'ASIAN ', 'asian']}
+    >>> suggested_names({"White": 9, "Caucasian": 2, "Black/African American": 3})
+    {'White': ['White', 'Caucasian']}
     >>> suggested_names({"A & B": 3, "A": 2, "C": 2}) or suggested_names({"A": 3, "AB": 2})
     {}
     >>> suggested_names({"<=50K": 9, ">50K": 3, "A+": 2, "A-": 2, "1.5": 1, "15": 1})
@@ -306,9 +308,14 @@ def suggested_names(rows: Mapping[str, int]) -> dict[str, list[str]]:
     alike: dict[str, list[str]] = {}
     for value in rows:
         if value not in unknown:
-            alike.setdefault(without_separators(value), []).append(value)
+            plain = without_separators(value)
+            alike.setdefault(_CATEGORY_NAMED.get(plain, plain), []).append(value)
     for letter in [key for key in alike if len(key) == 1]:
-        whole = [key for key in alike if key.startswith(letter) and _WORD.match(alike[key][0])]
+        whole = [
+            key
+            for key, values in alike.items()
+            if any(_WORD.match(v) and without_separators(v).startswith(letter) for v in values)
+        ]
         if len(whole) == 1:
             alike[whole[0]] += alike.pop(letter)
     found = {}
@@ -332,3 +339,23 @@ def without_separators(value: str) -> str:
     plain = spelling(_SEPARATORS.sub(" ", value))
     letters = plain.replace(" ", "")
     return letters if letters.isalpha() else plain
+
+
+_CATEGORY_NAMED = {
+    without_separators(name): category
+    for category, names in {
+        "female": ["females", "woman", "women"],
+        "male": ["males", "man", "men"],
+        "white": ["caucasian", "white or caucasian"],
+        "black": ["african american", "black or african american"],
+        "hispanic": ["latino", "latina", "latinx", "hispanic or latino"],
+        "pacificislander": [
+            "native hawaiian or other pacific islander",
+            "native hawaiian or pacific islander",
+        ],
+        "nativeamerican": ["american indian", "american indian or alaska native"],
+        "twoormoreraces": ["two or more races", "2 or more races", "multiracial", "mixed race"],
+    }.items()
+    for name in names
+}
+"""By other names that forms give a sex, race or ethnicity, its shortest one."""

@@ -432,6 +432,32 @@ def test_labels_and_predictions_that_differ_in_case_or_blanks_alone():
 
 
 @pytest.mark.parametrize(
+    ("values", "names"),
+    [
+        ("White|Caucasian", ["White|Caucasian"]),
+        (
+            "African-American|Black or African American",
+            ["African-American|Black or African American"],
+        ),
+        ("Hispanic or Latino|Latino", ["Hispanic or Latino|Latino"]),
+        ("Woman|F|Female|Man", ["F|Female|Woman"]),
+        ("Woman|W|Man|M", ["Man|M", "Woman|W"]),
+        ("Native American|American Indian", ["American Indian|Native American"]),
+        ("White|White, not Hispanic", []),
+        ("Asian|Native Hawaiian or Other Pacific Islander", []),
+    ],
+)
+def test_other_names_of_a_sex_race_or_ethnicity_have_a_ready_recoding(values, names):
+    several = values.split("|")
+    data = frame(g=several * (ROWS // len(several)))
+    lines = [each["line"] for each in found(data, DiagnosticCode.RECODING)]
+    suggested = [each for line in lines for each in tomllib.loads(line)["g"].values()]
+    assert sorted(map(sorted, suggested)) == sorted(sorted(each.split("|")) for each in names)
+    for line in lines:
+        assert not found(data, DiagnosticCode.RECODING, recode=line)
+
+
+@pytest.mark.parametrize(
     ("labels", "predictions", "positive", "lines"),
     [
         (["advanced", "advanced ", "no", "no"], ["advanced", "no"], "advanced",

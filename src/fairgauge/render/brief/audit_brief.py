@@ -1103,7 +1103,7 @@ def _recoding_steps(report: Report) -> Iterator[Sentence]:
     ]
     if respelled:
         yield analyst(
-            f"recode {listing(respelled)} first, with --recode: some values look like spellings of "
+            f"recode {listing(respelled)} first, with --recode: some values look like names of "
             "one category, or like unknown; the notes of the whole report have the lines."
         )
 

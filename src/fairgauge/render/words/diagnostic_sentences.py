@@ -589,7 +589,7 @@ def _people_unclear(d: Diagnostic) -> str:
         )
     return (
         f"{who} rows with different values of {d['column']}, which is "
-        "therefore unknown of them; if some of the values are spellings of one category, recode "
+        "therefore unknown of them; if some of the values are names of one category, recode "
         "them (recode, --recode)"
     )
 
@@ -949,7 +949,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.LABELS_LATER: _labels_later,
     DiagnosticCode.NOT_RECODED: _not_recoded,
     DiagnosticCode.RECODING: lambda d: (
-        "some of its values look like spellings of one category, or like unknown. If they are, "
+        "some of its values look like names of one category, or like unknown. If they are, "
         f"recode them: in a specification file, below [recode], or as --recode: {d['line']}"
     ),
     DiagnosticCode.DOUBLED_ROWS: lambda d: (

@@ -408,7 +408,7 @@ def test_values_to_recode_come_before_other_steps() -> None:
     report = fg.audit(rows, prediction="y", positive=1, sensitive="race", preset="nyc-ll144")
     first, *_ = map(str, report.brief().steps)
     assert first.startswith(
-        "Analyst: recode race first, with --recode: some values look like spellings of"
+        "Analyst: recode race first, with --recode: some values look like names of"
     )
     assert {e.reference.group for e in report.estimates if e.reference} == {"WHITE"}
 
