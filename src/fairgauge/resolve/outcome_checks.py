@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -153,8 +153,8 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             continue
         levels = levels_with_rows(cube, axis)
         values = [level for level, _ in levels]
-        codes = are_codes_of_hmda(axis, values)
-        no_decisions = _hmda_undecided(values, asked) if codes else ()
+        codes = are_codes_of_hmda(axis.column, values)
+        no_decisions = hmda_undecided(axis.column, values, asked)
         refused = [
             (level, rows)
             for level, rows in levels
@@ -204,17 +204,21 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             yield from _unlisted_outcomes(cube, spec, axis, rest)
 
 
-def are_codes_of_hmda(axis: Axis, values: Iterable[Value]) -> bool:
+def are_codes_of_hmda(column: str, values: Iterable[Value]) -> bool:
     """Return whether a column has the codes of HMDA for what became of an application."""
-    named = bool(_HMDA_COLUMN.search(axis.column))
+    named = bool(_HMDA_COLUMN.search(column))
     return named and all(name_of(value) in _HMDA_CODES for value in values)
 
 
-def _hmda_undecided(values: Iterable[Value], asked: Iterable[Value]) -> tuple[str, ...]:
-    """Return the codes of HMDA that are no decisions on what the others are decisions on.
+def hmda_undecided(
+    column: str, values: Collection[Value], asked: Iterable[Value]
+) -> tuple[str, ...]:
+    """Return the codes of a column of HMDA that are no decisions as the others are.
 
     Requests for a preapproval are none beside applications, unless they are asked for.
     """
+    if not are_codes_of_hmda(column, values):
+        return ()
     of_preapprovals = set(map(name_of, values)) <= {"2", *_HMDA_PREAPPROVALS}
     if of_preapprovals or any(name_of(value) in _HMDA_PREAPPROVALS for value in asked):
         return _HMDA_UNDECIDED

@@ -65,7 +65,7 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
     if not stated or task is not Task.BINARY or axis is None or axis.bins:
         return
     of_hiring = bool(_FAVOURABLE.search(axis.column)) and not is_adverse(axis.column)
-    codes = are_codes_of_hmda(axis, cube.levels[axis])
+    codes = are_codes_of_hmda(axis.column, cube.levels[axis])
 
     def is_denied(value: Value) -> bool:
         text = name_of(value).strip()

@@ -886,15 +886,17 @@ def test_labels_that_may_mean_that_nothing_is_known_are_found(positive, odd, war
     assert all("recode it as unknown" in each.says for each in found)
 
 
-def coded(scale: list[int], shares: list[list[float]], seed: int = 0) -> list[tuple[object, ...]]:
+def coded(
+    scale: list[int], shares: list[list[float]], seed: int = 0, column: str = "label"
+) -> list[tuple[object, ...]]:
     """Return the findings of days with labels of a scale, each with its shares of the values."""
     rng = np.random.default_rng(seed)
     names, held = [parse_period(name) for name in day_names(len(shares))], []
     for chances in shares:
         rows = rng.multinomial(rng.poisson(500), chances).tolist()
         of_values = {str(value): n for value, n in zip(scale, rows, strict=True) if n}
-        held.append(counted(sum(rows), rng)._replace(values={"label": of_values}))
-    found = check_history(names, held, outcomes={"label": None}, positive=[1])
+        held.append(counted(sum(rows), rng)._replace(values={column: of_values}))
+    found = check_history(names, held, outcomes={column: None}, positive=[1])
     at = {str(each): t for t, each in enumerate(names)}
     return [(e.problem.value, e.column, e.value, at[e.period], at[e.last]) for e in found]
 
@@ -913,6 +915,12 @@ def test_a_third_number_that_came_later_beside_two_codes_is_no_outcome(
         assert coded(scale, [*[usual] * first, odd]) == [
             ("no outcome", "label", str(third), *(first,) * 2)
         ]
+
+
+@pytest.mark.parametrize(("column", "withdrawn"), [("action_taken", ["4"]), ("grade", [])])
+def test_codes_of_hmda_that_are_no_decision_are_no_outcomes(column, withdrawn) -> None:
+    found = coded([1, 3, 4], [[0.6, 0.3, 0.1]] * 10, column=column)
+    assert found == [("no outcome", column, code, 0, 9) for code in withdrawn]
 
 
 @pytest.mark.parametrize("rare", [0.2, 0.02, 0.003])
