@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -246,8 +247,17 @@ def not_numbers(
     if recoded:
         unknown = [text for text in found if not re.search(r"\d", text)] or found
         line = write_recodings({column: {UNKNOWN: [*listed, *unknown]}})[0]
-        message += f", or is listed as unknown: --recode '{line}' (recode)"
+        message += f", or is listed as unknown: {recoding_flag(line)}"
     return message + (", and 12% is written as 0.12" if any("%" in text for text in found) else "")
+
+
+def recoding_flag(line: str) -> str:
+    r"""Return a line of recodings as a flag to paste, and the name of the option.
+
+    >>> print(recoding_flag('sex = {unknown = ["Won\'t say"]}'))
+    --recode 'sex = {unknown = ["Won'"'"'t say"]}' (recode)
+    """
+    return f"--recode {shlex.quote(line)} (recode)"
 
 
 def write_recodings(recodings: Mapping[str, Mapping[str, Iterable[Value]]]) -> list[str]:

@@ -19,7 +19,7 @@ from fairgauge.enums import DiagnosticCode, Person, Role, Task, Uncounted
 from fairgauge.errors import DataError, Problem, SpecError, quote
 from fairgauge.question.category_words import means_no_outcome
 from fairgauge.question.features import Ordered
-from fairgauge.question.recoding import UNKNOWN
+from fairgauge.question.recoding import UNKNOWN, recoding_flag
 from fairgauge.question.specification import Spec
 from fairgauge.resolve._far_dates import far_dates
 from fairgauge.resolve.group_counts import unknown_levels
@@ -205,7 +205,7 @@ def _check_order(rows: Cube, axis: Axis, spec: Spec) -> None:
         )
         if means_no_outcome(shown) or _DATE.fullmatch(shown):
             line = spec.recoding_line(axis.column, {UNKNOWN: [shown]})
-            message += f"; if it means that no date is known: --recode '{line}' (recode)"
+            message += f"; if it means that no date is known: {recoding_flag(line)}"
         raise DataError(message)
 
 

@@ -15,7 +15,7 @@ from fairgauge.cube.plan import Axis, Plan
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, EmptyDataError, quote
 from fairgauge.question.category_words import CODE_OF_FACTORS, may_be_no_number
-from fairgauge.question.recoding import UNKNOWN, not_numbers, write_recodings
+from fairgauge.question.recoding import UNKNOWN, not_numbers, recoding_flag, write_recodings
 
 Head: TypeAlias = Callable[[Sequence["Axis"], int], Sequence[Sequence[object]]]
 """Takes axes and a number of rows; returns the different values of each axis in as many rows."""
@@ -134,7 +134,7 @@ def not_numeric(column: str, kind: object) -> DataError:
         line = write_recodings({column: {UNKNOWN: ["NA"]}})[0]
         message += (
             "; texts are read as numbers of groups, strata, outcomes and scores where those that "
-            f"are none are listed as unknown, as in --recode '{line}' (recode)"
+            f"are none are listed as unknown, as in {recoding_flag(line)}"
         )
     return DataError(message)
 

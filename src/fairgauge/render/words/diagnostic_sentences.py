@@ -12,6 +12,7 @@ from fairgauge.cube.levels import cut_options
 from fairgauge.enums import Better, DiagnosticCode, Person
 from fairgauge.errors import alternatives, listing, quote
 from fairgauge.question.options import BY_NAME
+from fairgauge.question.recoding import recoding_flag
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import all_called, called
 from fairgauge.render.words.metric_words import metric_words, shown_range, unit, with_unit
@@ -189,7 +190,7 @@ def _coded_numbers(d: Diagnostic) -> str:
         return (
             f"column {column}, the {role}, has {value}, as codes of missing values are, and rows "
             "with a code outweigh all others; if it is one, leave these cells empty, or exclude "
-            f"the rows: --where '{d['line']}' (where)"
+            f"the rows: --where {shlex.quote(d['line'])} (where)"
         )
     used = "whose numbers are compared, cut or averaged"
     if condition := d.get("condition"):
@@ -197,7 +198,7 @@ def _coded_numbers(d: Diagnostic) -> str:
     return (
         f"column {column}, {used}, has {value}, as codes of "
         "missing values are; if it means that the number is not known, list it as unknown: "
-        f"--recode '{d['line']}' (recode)"
+        f"{recoding_flag(d['line'])}"
     )
 
 
@@ -372,7 +373,7 @@ def _undecided_outcomes(d: Diagnostic) -> str:
         suggests = f"beside {numbers.listing(beside, most=3)}, as codes of missing values are"
     alone = f'--where {shlex.quote(d["condition"])} (where="...")'
     if line := d.get("line"):  # of answers under swapped names
-        alone = f"--recode '{line}' (recode)"
+        alone = recoding_flag(line)
     return (
         f"{_have_outcome(d)}, {suggests}; they count as not "
         f"favourable. To count decided rows alone: {alone}"
@@ -394,7 +395,7 @@ def _far_dates(d: Diagnostic) -> str:
         f"{numbers.listing(_values_with_rows(d))}, at least ten years from all other dates or "
         f"years from now, as dates are that stand for unknown ones; {it} may decide which decision "
         f"is the last. If {it} {plural(len(d['values']), 'means', 'mean')} that no date is known: "
-        f"--recode '{d['line']}' (recode)"
+        f"{recoding_flag(d['line'])}"
     )
 
 
@@ -413,7 +414,7 @@ def _unlisted_outcomes(d: Diagnostic) -> str:
     flag = shlex.join(["--positive", *BY_NAME["positive"].type.write(positive)])
     text += f", though {why}. To count {it} as favourable: {flag} (positive={[*positive]})"
     if line := d.get("line"):  # of answers under swapped names
-        text += f"; if no decision: --recode '{line}' (recode)"
+        text += f"; if no decision: {recoding_flag(line)}"
     return text
 
 
@@ -531,7 +532,7 @@ def _placeholder(d: Diagnostic) -> str:
         )
     return (
         f"{found}, which count as one {role}; if it means that the identifier is missing, recode "
-        f"it, in a specification file, below [recode], or as --recode: {d['line']}"
+        f"it: {recoding_flag(d['line'])}, or this line below [recode] in a specification file"
     )
 
 
@@ -837,7 +838,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         f"{plural(len(d['values']), 'looks like a missing value', 'look like missing values')}, "
         f"but {plural(len(d['values']), 'counts as a stratum', 'count as strata')} like any other; "
         "people in one need have nothing in common. To exclude them, list what is missing as "
-        f"unknown: --recode '{d['line']}' (recode)"
+        f"unknown: {recoding_flag(d['line'])}"
     ),
     DiagnosticCode.FEW_INTERVALS: _few_intervals,
     DiagnosticCode.MISSING_STRATA: _missing_strata,
@@ -924,7 +925,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.CLASSES_OF_MISSING: lambda d: (
         f"{_have_outcome(d)}, as missing values have; each counts as a class of its own, and a "
         "prediction that equals it as right; to exclude these rows, list what is missing as "
-        f"unknown: --recode '{d['line']}' (recode)"
+        f"unknown: {recoding_flag(d['line'])}"
     ),
     DiagnosticCode.APPROVED_AS_REFUSED: lambda d: (
         f"{_have_outcome(d)}, which in HMDA data were approved, though the applicant did not "
@@ -950,7 +951,8 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.NOT_RECODED: _not_recoded,
     DiagnosticCode.RECODING: lambda d: (
         "some of its values look like names of one category, or like unknown. If they are, "
-        f"recode them: in a specification file, below [recode], or as --recode: {d['line']}"
+        f"recode them: {recoding_flag(d['line'])}, or this line below [recode] in a specification "
+        "file"
     ),
     DiagnosticCode.DOUBLED_ROWS: lambda d: (
         f"every row stands {d['times']:,} times or a multiple of it ({d['different']:,} different "
