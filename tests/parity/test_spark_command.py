@@ -18,6 +18,7 @@ from pyarrow import parquet
 
 import fairgauge as fg
 from fairgauge.cli import main
+from fairgauge.cube.cube import read_cube
 from fairgauge.errors import DataError
 from fairgauge.scan.spark_files import read_files
 
@@ -76,6 +77,11 @@ from pyspark.sql import SparkSession
 spark = SparkSession.builder.remote("local[1]").getOrCreate()
 rows = [("F", 1, 1)] * 6 + [("M", 0, 1)] * 6
 frame = spark.createDataFrame(rows, "g string, y int, p int")
+import fairgauge as fg
+assert type(frame).__module__.startswith("pyspark.sql.connect")
+nan = spark.createDataFrame([("F", 1, 0.5), ("M", 0, None), ("M", 1, float("nan")),
+                             (None, 1, 0.25)], "g string, y int, w double")
+print(fg.count(nan, label="y", sensitive="g", weight="w").to_json())
 frame.write.option("path", sys.argv[1]).saveAsTable("spark_catalog.default.people")
 url = f"sc://{spark.client._builder.endpoint}"
 for name in ("SPARK_LOCAL_REMOTE", "SPARK_REMOTE", "SPARK_TESTING"):
@@ -88,14 +94,18 @@ spark.stop()
 """
 
 
-def test_a_table_of_the_catalog_of_spark_connect(tmp_path):
-    """By a program of its own, with one message, or none, on standard error."""
+def test_spark_connect_counts_a_frame_and_a_table_of_its_catalog(tmp_path):
+    """It and a classic session do not share a process; a command says one message, or none."""
     pytest.importorskip("pyspark.sql")
     pytest.importorskip("grpc_status")
     command = [sys.executable, "-c", CONNECT, str(tmp_path / "people"), *ASKED, "--positive", "1"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     found = [ast.literal_eval(each) for each in done.stdout.splitlines() if each[:1] == "("]
     assert len(found) == 2, done.stderr[-2_000:]
+    (cube,) = [each for each in done.stdout.splitlines() if each[:1] == "{"]
+    weights = pa.array([0.5, None, float("nan"), 0.25])
+    few = pa.table({"g": ["F", "M", "M", None], "y": [1, 0, 1, 1], "w": weights})
+    assert read_cube(cube, "found") == fg.count(few, label="y", sensitive="g", weight="w")
     (code, report, said), (failed, _, message) = found
     assert (code, said) == (0, "")
     rows = {"g": ["F", "M"] * 6, "y": [1, 0] * 6, "p": [1] * 12}

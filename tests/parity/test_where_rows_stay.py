@@ -15,7 +15,6 @@ import pyarrow as pa
 import pytest
 
 import fairgauge as fg
-from fairgauge.cube.cube import read_cube
 from fairgauge.cube.plan import plan
 from fairgauge.errors import DataError, MissingExtra
 from fairgauge.question.specification import ask
@@ -262,34 +261,6 @@ def test_parts_of_a_dask_frame():
     assert fg.count(dask.concat([empty, frame]), **ASKED) == fg.count(ROWS, **ASKED)
     with pytest.raises(DataError, match="the data have no rows"):
         fg.count(empty, **ASKED)
-
-
-CONNECT = """
-import warnings
-warnings.simplefilter("ignore")
-from pyspark.sql import SparkSession
-import fairgauge as fg
-spark = SparkSession.builder.remote("local[1]").getOrCreate()
-rows = [("F", 1, 0.5), ("M", 0, None), ("M", 1, float("nan")), (None, 1, 0.25)]
-frame = spark.createDataFrame(rows, "g string, y int, w double")
-assert type(frame).__module__.startswith("pyspark.sql.connect")
-print(fg.count(frame, label="y", sensitive="g", weight="w").to_json())
-spark.stop()
-"""
-
-
-def test_spark_connect():
-    """A session of Spark Connect and a classic one do not share a process."""
-    pytest.importorskip("pyspark.sql")
-    pytest.importorskip("grpc_status")
-    done = subprocess.run(
-        [sys.executable, "-c", CONNECT], capture_output=True, text=True, timeout=300, check=False
-    )
-    found = [line for line in done.stdout.splitlines() if line.startswith("{")]
-    assert found, done.stderr[-2_000:]
-    weights = pa.array([0.5, None, float("nan"), 0.25])
-    rows = pa.table({"g": ["F", "M", "M", None], "y": [1, 0, 1, 1], "w": weights})
-    assert read_cube(found[0], "found") == fg.count(rows, label="y", sensitive="g", weight="w")
 
 
 def test_counts_of_one_spark_session_at_once():

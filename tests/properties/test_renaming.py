@@ -279,6 +279,7 @@ AUDITS = [
 """Of classes the first name decides which of two groups with equal rates is named."""
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("which", "question"), AUDITS)
 def test_names_change_nothing_of_an_audit(which: str, question: str) -> None:
     check(which, question, "audit")
