@@ -261,10 +261,12 @@ def recoding_flag(line: str) -> str:
 
 
 def write_recodings(recodings: Mapping[str, Mapping[str, Iterable[Value]]]) -> list[str]:
-    """Write each recoding as a line of TOML, which a specification file and the flag take.
+    r"""Write each recoding as a line of TOML, which a specification file and the flag take.
 
     >>> write_recodings({"sex": {"Male": ["M", "male "], "unknown": [""]}})
     ['sex = {Male = ["M", "male "], unknown = [""]}']
+    >>> write_recodings({"sex": {"Male": ["M\N{NO-BREAK SPACE}"]}})
+    ['sex = {Male = ["M\\U000000a0"]}']
     """
     return [
         f"{_key(column)} = {{{', '.join(_line(*each) for each in categories.items())}}}"
@@ -282,5 +284,6 @@ def _key(name: str) -> str:
 
 
 def _text(value: Value) -> str:
-    # the strings, numbers and truths of JSON are those of TOML, but for one control character
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    # the strings, numbers and truths of JSON are those of TOML; what nobody sees is not pasted
+    written = json.dumps(value, ensure_ascii=False)
+    return "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in written)

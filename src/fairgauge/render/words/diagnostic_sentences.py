@@ -532,7 +532,8 @@ def _placeholder(d: Diagnostic) -> str:
         )
     return (
         f"{found}, which count as one {role}; if it means that the identifier is missing, recode "
-        f"it: {recoding_flag(d['line'])}, or this line below [recode] in a specification file"
+        f"it: {recoding_flag(d['line'])}, or this, on one line, below [recode] in a "
+        "specification file"
     )
 
 
@@ -951,8 +952,8 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.NOT_RECODED: _not_recoded,
     DiagnosticCode.RECODING: lambda d: (
         "some of its values look like names of one category, or like unknown. If they are, "
-        f"recode them: {recoding_flag(d['line'])}, or this line below [recode] in a specification "
-        "file"
+        f"recode them: {recoding_flag(d['line'])}, or this, on one line, below [recode] in a "
+        "specification file"
     ),
     DiagnosticCode.DOUBLED_ROWS: lambda d: (
         f"every row stands {d['times']:,} times or a multiple of it ({d['different']:,} different "

@@ -18,7 +18,7 @@ _KEPT = "\u200c\u200d" + _LEFT_TO_RIGHT  # Persian and many emoji need joiners; 
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _RIGHT_TO_LEFT = {"R", "AL", "AN"}
 _BARE = re.compile(r"(?i)yes|no|true|false|[-+]?\d+([.:/-]\d+)*")
-_UNSEEN = re.compile("^ +| +$| {2,}")
+_UNSEEN = re.compile("^[ \u00a0]+|[ \u00a0]+$| {2,}")
 _RANGE = re.compile(r"[(\[][-\d.inf]+, [-\d.inf]+[)\]]")
 
 
@@ -42,12 +42,14 @@ def printable(text: object) -> str:
 
 
 def called(name: object) -> str:
-    """Return a name of the user as it is shown: harmless, and whole unless it is endless.
+    r"""Return a name of the user as it is shown: harmless, and whole unless it is endless.
 
     Blanks that nobody would see are within quotation marks: they are all that two names differ in.
 
     >>> called("Native Hawaiian or Other Pacific Islander"), called("White ")
-    ('Native Hawaiian or Other Pacific Islander', '“White\u00a0”')
+    ('Native Hawaiian or Other Pacific Islander', '“White\xa0”')
+    >>> called("White\N{NO-BREAK SPACE}")
+    '“White\xa0”'
     """
     shown = shorten(printable(name), _LONGEST)
     return f"“{_UNSEEN.sub(_kept, shown)}”" if _UNSEEN.search(shown) else shown
