@@ -15,7 +15,7 @@ from fairgauge.errors import CubeError, DataError, SpecError, closest, nearest, 
 from fairgauge.measure.composition_notes import composition_notes
 from fairgauge.measure.decide import judge_together, remaining_notes
 from fairgauge.measure.findings import choose_findings
-from fairgauge.measure.measure import ByRows, measure, reversed_scores
+from fairgauge.measure.measure import ByRows, measure, reversed_outcomes_of
 from fairgauge.measure.measure_unrecorded import estimated_groups
 from fairgauge.measure.other_references import reference_notes
 from fairgauge.question.features import Ordered
@@ -268,7 +268,7 @@ def counted_with_warnings(
     except SpecError:  # which the audit raises: other counts to be added may hold what is missing
         return cube, warnings
     if resolution.task is Task.BINARY:
-        warnings += tuple(reversed_scores(resolution))
+        warnings += tuple(reversed_outcomes_of(resolution))
     return cube, warnings
 
 

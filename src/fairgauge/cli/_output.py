@@ -238,9 +238,16 @@ def note_cases_alone(cube: Cube) -> None:
 
 
 def note_identifiers(cube: Cube) -> None:
-    """Note how many clusters the counts hold, and how many of them can be recognised."""
+    """Note how many clusters the counts hold, which can be recognised, and which are named."""
     from fairgauge.cube.identifiers import CLUSTER_KEY, clusters_alone
 
+    if named := cube.asked.named_identifiers:
+        print_message(
+            f"the question names {numbered(len(named), 'identifiers')} (where, recode), which the "
+            "counts, and what is made of them, hold in clear; to keep them out, choose or change "
+            "these rows before you count them",
+            prefix="Note: ",
+        )
     axis = cube.plan.axis(Role.CLUSTER)
     if axis is None:
         return

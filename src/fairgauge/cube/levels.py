@@ -88,7 +88,7 @@ def _remedy(axis: Axis, levels: Sequence[Value]) -> str:
     cuts = quartiles(sorted_levels(levels))
     if axis.role not in (Role.FEATURE, Role.STRATUM):
         cut = "cut a numeric column into intervals (--positive '>x')"
-        if axis.role is Role.LABEL and cuts:
+        if axis.role is Role.LABEL:
             cut += ", or, without a score, compare its mean (task='regression', --task regression)"
         if axis.role in (Role.PREDICTION, Role.CANDIDATE):
             return f"name scores by score in place of prediction (--score COL), or {cut}"

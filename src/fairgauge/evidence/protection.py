@@ -387,6 +387,11 @@ def _obstacles(cube: Cube) -> Iterator[str]:
         yield f"they are protected already (smallest cell {cube.min_cell:,}); give the exact counts"
     if plan.weight:
         yield f"they have weights ({quote(plan.weight)}); count without weights"
+    if cube.asked.named_identifiers:
+        yield (
+            "their question names identifiers (where, recode); choose or change these rows before "
+            "you count them"
+        )
     if (cluster := plan.axis(Role.CLUSTER)) is not None:
         yield f"they hold single clusters ({quote(cluster.column)}); count without clusters"
     if plan.asked.task is Task.REGRESSION or (plan.moments and not plan.axis(Role.SCORE)):

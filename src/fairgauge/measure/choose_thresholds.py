@@ -68,7 +68,7 @@ from fairgauge.measure._threshold_references import (
     states_by_threshold,
 )
 from fairgauge.measure.decide import INSUFFICIENT
-from fairgauge.measure.measure import reversed_scores
+from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
@@ -134,7 +134,7 @@ def choose_thresholds(
         "features": tuple(each.chosen() for each in choosers),
         "diagnostics": (
             *choosers[0].one_decision(),
-            *reversed_scores(resolution),
+            *reversed_outcomes_of(resolution),
             *(
                 note
                 for of in resolution.features

@@ -447,8 +447,9 @@ def _decided_by_counts(each: _Subject, rule: Rule, measured: Measured) -> Decisi
             code = ReasonCode.MISSING_OUTCOMES if worst.outcomes else ReasonCode.MISSING_GROUPS
             reached = {"low": low, "high": high, "by_value": by_value or None}
             made = Reason.of(
-                code, rows=worst.rows, unit=measured.unit, alone=str(outcome), **reached
-            )
+                code, rows=worst.rows, at_most=worst.at_most or None, unit=measured.unit,
+                alone=str(outcome), **reached,
+            )  # fmt: skip
             return Outcome.INCONCLUSIVE, made
     if outcome is Outcome.PASS and not any(worst.outcomes for worst in cases):
         lacking = [measured.lacking.get((each.feature or "", need), 0) for need in rule.row.needs]

@@ -38,7 +38,7 @@ from fairgauge.inference.groups.families import (
     central_rates,
     family_notes,
     homogeneity_notes,
-    reversed_ranking,
+    reversed_outcomes,
 )
 from fairgauge.inference.missing_values import (
     lacking,
@@ -278,23 +278,28 @@ def _clusters_spanning_groups(counts: GroupCounts, spec: Spec) -> Iterator[Diagn
 
 
 def _whole_table(resolution: Resolution) -> tuple[list[Estimate], list[Diagnostic]]:
-    """Measure what is one number of all rows, and whether their scores are the wrong way round."""
+    """Measure what is one number of all rows, and whether outcomes are the wrong way round."""
     binary = resolution.task is Task.BINARY
     of_table = [asked for asked in resolution.metrics if asked.metric.scope == "table"]
-    scored = binary and resolution.spec.label and resolution.everyone.histogram is not None
-    if not of_table and not scored:
+    spec = resolution.spec
+    predicted = resolution.everyone.histogram is not None or spec.prediction not in (
+        None,
+        spec.label,
+    )
+    compared = binary and spec.label and predicted
+    if not of_table and not compared:
         return [], []
     outcomes = resolution.outcomes if binary else resolution.outcomes[:1]
     slices = [Slice(resolution.everyone, outcome, resolution.spec) for outcome in outcomes]
-    diagnostics = reversed_scores(resolution) if scored else ()
+    diagnostics = reversed_outcomes_of(resolution) if compared else ()
     estimates = [_of_slice(each, asked) for each, asked in product(slices, of_table)]
     return [estimate for several in estimates for estimate in several], list(diagnostics)
 
 
-def reversed_scores(resolution: Resolution) -> Iterator[Diagnostic]:
-    """Warn where scores rank the positives below the negatives, as those of another value do."""
+def reversed_outcomes_of(resolution: Resolution) -> Iterator[Diagnostic]:
+    """Warn where positives have lower scores, or fewer positive predictions, than negatives."""
     whole = Slice(resolution.everyone, resolution.outcomes[0], resolution.spec)
-    yield from reversed_ranking(whole.groups_at(np.zeros(1, dtype=np.int64)), resolution.spec)
+    yield from reversed_outcomes(whole.groups_at(np.zeros(1, dtype=np.int64)), resolution.spec)
 
 
 def _of_rows(

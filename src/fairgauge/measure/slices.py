@@ -651,7 +651,7 @@ class Slice:
         names = [self.counts.groups[at] for at in sides[0].tolist()]
         return {
             (metric.name, self.counts.feature, name, OVERALL, scope, threshold): WorstCase(
-                float(low[i]), float(high[i]), rows
+                float(low[i]), float(high[i]), rows, at_most=True
             )
             for i, name in enumerate(names)
         }

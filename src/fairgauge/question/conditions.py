@@ -417,7 +417,10 @@ def read_conditions(value: object, path: str, problems: Problems) -> Conditions:
             column = condition.column
             both = _joined(found[column], condition) if column in found else condition
             if both is None:
-                message = "is given twice; join its values with or, or give one range"
+                message = (
+                    "is given twice; join its values with or, or give one range; to exclude a code "
+                    "from a range, list it as unknown (recode)"
+                )
                 problems.append(Problem(f"{path}.{column}", message))
             found[column] = both or condition
     conditions = tuple(found.values())

@@ -310,6 +310,11 @@ def _joined(features: list[Feature], path: str, problems: list[Problem]) -> tupl
             ways = "is asked for in two different ways"
             if before == feature:
                 ways = "is asked for twice"
+            elif before.control is not feature.control and (before.cuts or before.quantiles):
+                ways = (
+                    "is a stratum in intervals, and a control, too; to adjust within intervals, "
+                    "copy it to a column of another name, and state that one as the control"
+                )
             elif before.control is not feature.control:
                 ways = "is a stratum, within which it is the same; remove it from the controls"
             problems.append(Problem(path, f"column {quote(feature.column)} {ways}"))

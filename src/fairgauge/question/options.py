@@ -30,6 +30,7 @@ from fairgauge.enums import (
 )
 from fairgauge.identity import FeatureId, feature_names
 from fairgauge.question import _argument_syntax as syntax
+from fairgauge.question.category_words import means_missing
 from fairgauge.question.features import Above, Feature, Ordered, Positive
 from fairgauge.question.option_types import (
     COLUMN,
@@ -364,6 +365,18 @@ class Spec:
     def of_people(self) -> bool:
         """Return whether people are counted, each once, in place of rows."""
         return self.person is not None and self.per_person is not Person.EACH
+
+    @property
+    def named_identifiers(self) -> tuple[str, ...]:
+        """Return the persons and clusters that the question names: conditions, and recodings."""
+        columns = {self.person, self.cluster}
+        named = {
+            name_of(value)
+            for each in self.where if each.column in columns for value in each.values
+        } | {
+            name for each in self.recode if each.column in columns for name in each.category_of
+        }  # fmt: skip
+        return tuple(sorted(name for name in named if not means_missing(name)))
 
     @property
     def groups_missing(self) -> bool:

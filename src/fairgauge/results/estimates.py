@@ -386,12 +386,14 @@ class WorstCase:
     low, high : the values at the worst assignments.
     rows : how many rows have no group; or no outcome.
     outcomes : whether rows lack an outcome, which takes back a pass alone; else they lack a group.
+    at_most : whether there may be fewer such rows, since counts are protected.
     """
 
     low: float
     high: float
     rows: int
     outcomes: bool = False
+    at_most: bool = False
 
 
 ShownKey: TypeAlias = tuple[str, str | None, str | None, ClassScope, float | None]

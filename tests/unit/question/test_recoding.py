@@ -39,7 +39,9 @@ def test_every_form_is_one_recoding(tmp_path):
         assert problems == []
 
 
-@pytest.mark.parametrize("name", ["=", 'a"b', "tab\t", "\x7f", "no\xa0break", "\ufeffä", "ä", "{}", "a.b", "", "\\"])
+@pytest.mark.parametrize(
+    "name", ["=", 'a"b', "tab\t", "\x7f", "no\xa0break", "\ufeffä", "ä", "{}", "a.b", "", "\\"]
+)
 def test_what_is_written_is_read_as_it_was(name):
     recoding = {name: {name: [name, 1, True, 2.5]}}
     problems = []

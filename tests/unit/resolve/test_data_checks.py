@@ -693,6 +693,28 @@ def test_reversed_scores_are_warned_of_with_clusters_too(options):
     assert not found(turned, DiagnosticCode.REVERSED_SCORES, **asked)
 
 
+@pytest.mark.parametrize("options", [{}, {"cluster": "person"}, {"weight": "w"}])
+def test_reversed_predictions_are_warned_of(options):
+    """As a score is: of decisions that state the opposite a rule passed without a word."""
+    data = {
+        "y": [int(i % 20 < 9) for i in range(400)],
+        "p": [int(i % 20 > 7) for i in range(400)],
+        "g": [*"aabb"] * 100,
+        "person": [i // 4 for i in range(400)],
+        "w": [0.5] * 400,
+    }
+    (each,) = found(pl.DataFrame(data), DiagnosticCode.REVERSED_PREDICTIONS, **options)
+    assert (each.level, each["of_positives"], each["of_negatives"]) == (Level.WARNING, 1 / 9, 1)
+    assert each.message == (
+        "'p' is positive less often where 'y' is (in 11.1% of these rows and 100.0% of the "
+        "others); if it states the opposite, recode it (recode, --recode)"
+    )
+    turned = pl.DataFrame(data | {"p": [1 - each for each in data["p"]]})
+    assert not found(turned, DiagnosticCode.REVERSED_PREDICTIONS, **options)
+    same = {"prediction": None, "score": "p"}
+    assert not found(pl.DataFrame(data), DiagnosticCode.REVERSED_PREDICTIONS, **same)
+
+
 # --- questions whose answer would be nothing, or false ----------------------------------------
 
 

@@ -131,7 +131,7 @@ def test_a_condition_on_the_outcome_does_not_hide_rows_without_one(engine, tmp_p
     assert found[0].data.excluded == found[1].data.excluded
     assert found[0].data.excluded["missing prediction"] > 0
     assert found[0].verdict is found[1].verdict
-    assert "Rows without a value of code are kept, as rows without an outcome." in said(found[0])
+    assert "Rows without a value of code, if any, are kept, without an outcome." in said(found[0])
     named = fg.audit(data[engine], **asked, where="code != 4 or (missing)")
     assert named.data.rows == frame.filter(COL("code") != "4").height
     other = fg.audit(data[engine], prediction="code", positive="1", sensitive="sex",

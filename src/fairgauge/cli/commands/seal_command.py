@@ -30,7 +30,8 @@ def command(report: str, counts: str | None, output: str, key: str, *, quiet: bo
     Without COUNTS they are looked for beside REPORT, by the digest that it states.
 
     The report is computed again from the counts first; a report that does not follow from them is
-    refused. The bundle holds no rows and no identifiers.
+    refused. The bundle holds no rows, and no identifiers but those that
+    the question names (where, recode).
 
     \b
     fairgauge count people.csv -c audit.toml -o people.cube.json

@@ -263,14 +263,26 @@ def _differences(x: Array, n: Array, rate: Rate, spec: Spec) -> dict[str, float 
     }
 
 
-def reversed_ranking(whole: FeatureGroups, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn where scores rank the positives below the negatives, as those of another value do.
+def reversed_outcomes(whole: FeatureGroups, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn where positives have lower scores, or fewer positive predictions, than negatives.
 
     ``whole`` is all rows as one group. The interval takes rows as independent, clustered or not:
     the warning asks what was meant, and states no uncertainty.
     """
     everyone = replace(whole.pick(np.zeros(1, dtype=np.int64)), clusters=None)
     if everyone.side.scores is None:
+        names = ("true_positive_rate", "false_positive_rate")
+        of_positives, of_negatives = (statistic_interval(find_rate(n), everyone) for n in names)
+        (_, high), _ = of_positives.limits(spec.confidence)
+        (low, _), _ = of_negatives.limits(spec.confidence)
+        if high[0] < low[0]:
+            yield Diagnostic.warning(
+                DiagnosticCode.REVERSED_PREDICTIONS,
+                column=spec.prediction,
+                label=spec.label,
+                of_positives=float(of_positives.estimate[0]),
+                of_negatives=float(of_negatives.estimate[0]),
+            )
         return
     area = statistic_interval(find_rate("roc_auc"), everyone)
     (_, high), _ = area.limits(spec.confidence)

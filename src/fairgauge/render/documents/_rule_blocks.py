@@ -163,7 +163,7 @@ def _unknown(verdict: Verdict) -> str:
     else:
         return ""
     rows = numbers.numbered(reason["rows"], reason.get("unit") or "rows")
-    return f"{rows} without {what} could change it"
+    return f"{'up to ' if reason.get('at_most') else ''}{rows} without {what} could change it"
 
 
 def _compared_groups(verdict: Verdict, report: Report) -> str:

@@ -26,6 +26,7 @@ _MOST_WARNINGS = 3
 _GRAVEST_FIRST = (
     DiagnosticCode.LABELS_LATER,
     DiagnosticCode.REVERSED_SCORES,
+    DiagnosticCode.REVERSED_PREDICTIONS,
     DiagnosticCode.ONE_LABEL,
     DiagnosticCode.ONE_DECISION,
     DiagnosticCode.PREDICTION_IS_LABEL,

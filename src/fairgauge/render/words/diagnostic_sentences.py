@@ -866,6 +866,11 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         "are the probabilities of another value than the positive one, name it: score_of=VALUE, "
         "--score-of VALUE"
     ),
+    DiagnosticCode.REVERSED_PREDICTIONS: lambda d: (
+        f"{quote(d['column'])} is positive less often where {quote(d['label'])} is (in "
+        f"{percent(d['of_positives'])} of these rows and {percent(d['of_negatives'])} of the "
+        "others); if it states the opposite, recode it (recode, --recode)"
+    ),
     DiagnosticCode.ONE_DECISION: _one_decision,
     DiagnosticCode.ONE_LABEL: _one_label,
     DiagnosticCode.SIMPSON: lambda d: (

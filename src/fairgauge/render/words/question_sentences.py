@@ -719,7 +719,7 @@ def chosen_rows(result: object) -> tuple[str, ...]:
         texts.append(f"Rows without a value of {listing(absent, 'or')} are not among them.")
     if kept:
         texts.append(
-            f"Rows without a value of {listing(kept, 'or')} are kept, as rows without an outcome."
+            f"Rows without a value of {listing(kept, 'or')}, if any, are kept, without an outcome."
         )
     return (" ".join(texts),)
 

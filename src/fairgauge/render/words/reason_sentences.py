@@ -253,8 +253,9 @@ def _no_estimate(reason: Reason) -> str:
 
 def _could_change(reason: Reason, what: str) -> str:
     """Return which rows could change what the others alone come to."""
-    rows = numbered(reason["rows"], reason.get("unit") or "rows").removeprefix("1 ")
-    return f"the {rows} without a {what} could change that"
+    rows = numbered(reason["rows"], reason.get("unit") or "rows")
+    who = f"up to {rows}" if reason.get("at_most") else f"the {rows.removeprefix('1 ')}"
+    return f"{who} without a {what} could change that"
 
 
 def _of_side(reason: Reason) -> str:

@@ -301,7 +301,7 @@ def rounded_up(rows: float) -> int:
 def _missing_rows(verdict: Verdict) -> str:
     reason = verdict.reason
     rows = numbered(reason["rows"], reason.get("unit") or "rows")
-    who = f"the {rows.removeprefix('1 ')}"
+    who = f"up to {rows}" if reason.get("at_most") else f"the {rows.removeprefix('1 ')}"
     outcomes = reason.code is ReasonCode.MISSING_OUTCOMES
     what = missing_outcome(verdict) if outcomes else verdict.feature
     depends = "what is missing" if outcomes else "their groups"

@@ -219,6 +219,29 @@ def test_people_alone_in_a_cell_are_called_people(run, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("flags", "names"),
+    [
+        (["--person", "who", "--where", "who != 3"], True),
+        (["--person", "who", "--recode", 'who = {3 = ["4"]}'], True),
+        (["--cluster", "who", "--recode", 'who = {unknown = ["5"]}'], True),
+        (["--cluster", "who", "--recode", 'who = {unknown = ["N/A"]}'], False),
+    ],
+)
+def test_identifiers_that_a_question_names_are_noted_and_not_protected(run, tmp_path, flags, names):
+    rows = [f"{i // 2 if i else 'N/A'},{i % 4 // 3},{'FM'[i // 2 % 2]}" for i in range(80)]
+    (tmp_path / "t.csv").write_text("\n".join(["who,p,sex", *rows]))
+    asked = ["--prediction", "p", "--positive", "1", "--sensitive", "sex", *flags]
+    cube = str(tmp_path / "t.cube.json")
+    done = run("count", f"{tmp_path}/t.csv", *asked, "-o", cube)
+    assert done.exit_code == 0, done.stderr
+    assert ("Note: the question names 1 identifier" in done.stderr) is names
+    refused = run("protect", cube, "--min-cell", "5", "-o", str(tmp_path / "safe.cube.json"))
+    if names:
+        assert refused.exit_code == 2
+        assert "their question names identifiers (where, recode)" in refused.stderr
+
+
+@pytest.mark.parametrize(
     ("added", "weights", "note"),
     [
         ("", "", ""),
