@@ -64,6 +64,7 @@ from fairgauge.question.option_types import (
 )
 from fairgauge.question.recoding import Recoding, write_recodings
 from fairgauge.question.wording import DOCUMENT_KEYS, Document, Words
+from fairgauge.values import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
