@@ -35,6 +35,7 @@ from fairgauge.question.readers import items
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.comparison import (
     BADNESS,
+    MANY_MORE,
     Alone,
     Change,
     Comparison,
@@ -95,6 +96,7 @@ def compare_reports(
     differences = tuple(_differences(before, after))
     same, refused = _rows(before, after, same_rows)
     asked = [d.key for d in differences if d.key in BY_NAME and not BY_NAME[d.key].comparable]
+    asked += ["recode"] if _outcomes_recoded(before) != _outcomes_recoded(after) else []
     if asked:
         same = same_rows if same_rows is not None else same or _same_table(before, after)
         refused = Reason.of(ReasonCode.ASKED_DIFFERENTLY, keys=", ".join(asked))
@@ -197,6 +199,8 @@ def _differences(old: Report, new: Report) -> Iterator[Difference]:
     keys += [key for key in specs[0] | specs[1] if key not in BY_NAME]
     for key in keys:
         before, after = (_asked(spec, key) for spec in specs)
+        if key == "recode":
+            before, after = _unlike(before, after), _unlike(after, before)
         if before != after and not (key == "positive" and _alike(before, after)):
             yield Difference(key, before, after, BY_NAME[key].effect if key in BY_NAME else "")
     for before, after in ((b, a) for b in old.own for a in new.own if b.name == a.name):
@@ -205,6 +209,20 @@ def _differences(old: Report, new: Report) -> Iterator[Difference]:
             yield Difference(before.name, before.formula, after.formula, what)
     if old.version != new.version:
         yield Difference("fairgauge", old.version, new.version)
+
+
+def _unlike(recodings: object, others: object) -> object:
+    """Return the recodings of columns that others recode differently, or not at all."""
+    if not isinstance(recodings, Mapping) or not isinstance(others, Mapping):
+        return recodings
+    return {column: each for column, each in recodings.items() if others.get(column) != each}
+
+
+def _outcomes_recoded(report: Report) -> list[object]:
+    """Return how labels and predictions are recoded: other recodings are other outcomes."""
+    recodings = _asked(report.spec, "recode")
+    found = recodings if isinstance(recodings, Mapping) else {}
+    return [found.get(report.spec.get(role)) for role in ("label", "prediction")]
 
 
 def _asked(spec: Mapping[str, object], key: str) -> object:
@@ -346,6 +364,7 @@ _UNCLEAR = (
 _DOUBTFUL = (
     DiagnosticCode.DOUBLED_ROWS, DiagnosticCode.COPIED_FILES, DiagnosticCode.SPELT_OTHERWISE,
     DiagnosticCode.UNCOUNTED_ROWS, DiagnosticCode.CODED_NUMBERS, DiagnosticCode.SAME_NAMES,
+    DiagnosticCode.REVERSED_SCORES, DiagnosticCode.REVERSED_PREDICTIONS,
 )  # fmt: skip
 """Other warnings of rows that may be wrong."""
 _UNEVEN = DiagnosticCode.MISSING_OUTCOMES, DiagnosticCode.UNEQUALLY_MISSING
@@ -357,15 +376,20 @@ def _unevenness(note: Diagnostic) -> float:
 
 
 def _new_warnings(old: Report, new: Report) -> Iterator[Diagnostic]:
-    """Yield the warnings of rows that are missing, unclear or doubtful of the new report alone."""
+    """Yield the warnings of rows that are missing, unclear or doubtful of the new report alone.
+
+    They are of rows that are missing more unevenly than in the old one, too.
+    """
 
     def subject(note: Diagnostic) -> tuple[object, ...]:
         return note.code, note.feature, *map(note.get, ("column", "value", "values", "what"))
 
-    known = {subject(each) for each in old.diagnostics if each.level is Level.WARNING}
+    known = {subject(e): _unevenness(e) for e in old.diagnostics if e.level is Level.WARNING}
     for each in new.diagnostics:
         stated = each.code in (*_UNCLEAR, *_UNEVEN, *_DOUBTFUL)
-        if stated and each.level is Level.WARNING and subject(each) not in known:
+        usual = known.get(subject(each))
+        worse = usual is None or _unevenness(each) - usual >= MANY_MORE
+        if stated and each.level is Level.WARNING and worse:
             yield each
 
 

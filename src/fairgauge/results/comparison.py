@@ -38,7 +38,7 @@ BADNESS = {
     Outcome.FAIL: 2,
 }
 """How bad an outcome is; where rules were set, none is as bad as one that was not evaluated."""
-_MANY_MORE = 0.05
+MANY_MORE = 0.05
 """By how much more of the rows are not used, unclear or uneven, if they could hide a change."""
 
 
@@ -282,8 +282,8 @@ class Comparison(ResultOfMetrics):
         judged = self.stayed or self.flips
         moved = any(change.moved for change in self.changes)
         untested = not self.compared or (self.refused is not None and moved)
-        untested |= self.new.share_lacking - self.old.share_lacking >= _MANY_MORE
-        untested |= self.new.uneven - self.old.uneven >= _MANY_MORE
+        untested |= self.new.share_lacking - self.old.share_lacking >= MANY_MORE
+        untested |= self.new.uneven - self.old.uneven >= MANY_MORE
         gone = [each.old_n or 0 for each in self.groups if not each.new_n]
         untested |= max(gone, default=0) >= FEWEST_ROWS
         return any(lonely) or any(rules) or self._untested_worse or (untested and not judged)

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 import compared_reports as pairs
 import fairgauge as fg
 from fairgauge.cli import main
-from fairgauge.enums import Direction, Outcome, ReferenceKind, Status, Turn
+from fairgauge.enums import DiagnosticCode, Direction, Outcome, ReferenceKind, Status, Turn
 from fairgauge.measure.compare_reports import changes, turned
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import render
@@ -1104,3 +1104,35 @@ def test_people_and_rows_of_one_table_are_no_independent_samples(counted):
     assert "independent rows" not in text
     assert "audit both alike, then compare again" in text
     assert "compare-models" not in text
+
+
+def test_outcomes_recoded_otherwise_are_other_outcomes():
+    """They were compared as if the same were asked: a change of the question had a p-value."""
+    rows = pl.DataFrame({"g": ["a", "b"] * 300, "p": [*"YNNYW", *"YYNNW"] * 60})
+    asked = {"prediction": "p", "positive": "Y", "sensitive": "g"}
+    old = fg.audit(rows, **asked)
+    found = fg.compare(old, fg.audit(rows, **asked, recode={"p": {"unknown": ["W"]}}))
+    assert found.refused.get("keys") == "recode"
+    groups = {"g": {"b": ["b", "B"]}}
+    assert fg.compare(old, fg.audit(rows[1:], **asked, recode=groups)).refused is None
+    both = fg.compare(
+        fg.audit(rows, **asked, recode={"p": {"N": ["W"]}, "g": {"b": ["b"]}}),
+        fg.audit(rows[1:], **asked, recode={"p": {"N": ["W"]}} | groups),
+    )
+    assert both.refused is None
+    assert [(d.old, d.new) for d in both.differences] == [({"g": {"b": ["b"]}}, groups)]
+
+
+def test_outcomes_that_lack_more_unevenly_are_warned_of_where_they_were_uneven_before():
+    def lacking(women: int) -> fg.Report:
+        rows = pl.DataFrame({"g": ["a", "b"] * 1000, "p": [0, 1, 1, 0] * 500})
+        lost = (pl.int_range(2000) % 100 < women) & (pl.col("g") == "a")
+        few = (pl.int_range(2000) % 100 < 4) & (pl.col("g") == "b")
+        rows = rows.with_columns(p=pl.when(~lost & ~few).then("p"))
+        return fg.audit(rows, prediction="p", positive=1, sensitive="g")
+
+    codes = [
+        [each.code for each in fg.compare(lacking(30), lacking(n)).diagnostics]
+        for n in (30, 31, 60)
+    ]
+    assert codes == [[], [], [DiagnosticCode.MISSING_OUTCOMES]]
