@@ -8,10 +8,12 @@ import sys
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from tests.needs import missing
 
 import fairgauge as fg
 import sample_reports
+from fairgauge.cli import main
 from fairgauge.errors import DataError
 from fairgauge.render import render
 from fairgauge.render.formats import save
@@ -68,6 +70,20 @@ def test_a_long_record_costs_no_chart(monkeypatch, tmp_path):
     printed = (tmp_path / "why.pdf").read_text(encoding="utf-8")
     assert "The gap and its parts" in printed
     assert "Difference in each s" in printed
+
+
+@pytest.mark.parametrize("more", [[], ["--full"]])
+def test_a_saved_report_is_rendered_as_it_would_have_been_saved(monkeypatch, tmp_path, more):
+    monkeypatch.setattr(pdf, "print_page", lambda page: page.encode() + 2 * b"/Type /Page\n")
+    monkeypatch.chdir(tmp_path)
+    report = sample_reports.berkeley()
+    report.save("report.json")
+    save(report, "saved.pdf", full=bool(more))
+    done = CliRunner().invoke(main, ["render", "report.json", *more, "-o", "rendered.pdf"])
+    assert done.exit_code == 0, done.stderr
+    pages = [(tmp_path / f"{name}.pdf").read_bytes() for name in ("saved", "rendered")]
+    assert pages[0].count(b"<table") == pages[1].count(b"<table")
+    assert len(pages[0]) == pytest.approx(len(pages[1]), rel=0.01)
 
 
 def save_whole(report, path):
