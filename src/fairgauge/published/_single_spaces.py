@@ -24,6 +24,8 @@ _FEWEST_ROWS = 2
 _MOST_HEADINGS = 4
 """Lines between the header and the first row."""
 _LONGEST_NAME = 8
+_BEGUN = re.compile(r"(\b(or|and)|[/&,])$", re.IGNORECASE)
+"""The end of the first line of a name that is broken over two."""
 _FRAGMENTS = frozenset(
     ("#", "no.", "number", "of", "total", "selection", "scoring", "impact", "%", "rate")
 )
@@ -58,12 +60,19 @@ def single_spaced(lines: Sequence[str]) -> list[list[str]]:
     if header is None:
         joined = _with_header_joined(lines, rows[0], numbers)
         return [] if joined is None else single_spaced(joined)
-    unknown = [role_of(cell) for cell in header].index
-    found = []
+    roles = [role_of(cell) for cell in header]
+    unknown = roles.index
+    found, begun = [], ""
     for i in range(at + 1, len(lines)):
         cells, again = body[i], _repeated(header, lines[i])
+        if begun:
+            cells, begun = [f"{begun} {cells[0]}", *cells[1:]], ""
         if again or len(cells) == numbers + 1:
             found.append(again or cells)
+        elif _is_begun(cells) and i + 1 < len(lines) and len(body[i + 1]) == numbers + 1:
+            begun = cells[0]
+        elif _is_total_without_last(cells, numbers) and roles[-1] is ColumnRole.RATIO:
+            found.append([*cells, ""])
         elif _counts_unknown(cells) and ColumnRole.N in map(role_of, header):
             place = unknown(ColumnRole.N)
             found.append([cells[0], *[""] * (place - 1), cells[1], *[""] * (numbers - place)])
@@ -122,6 +131,7 @@ def _uneven(body: Sequence[Sequence[str]], numbers: int, rows: Sequence[int]) ->
     for i, cells in enumerate(body):
         note = i > rows[-1] and _NOTE.search(cells[0])
         odd = i > rows[0] and len(cells) not in sizes and not _counts_unknown(cells)
+        odd &= not _is_total_without_last(cells, numbers)
         unread = len(cells) > 1 and not (_is_number(cells[-1]) and not adjacent_numbers(cells[0]))
         if (odd or unread) and not note:
             return i
@@ -131,6 +141,16 @@ def _uneven(body: Sequence[Sequence[str]], numbers: int, rows: Sequence[int]) ->
 def _counts_unknown(cells: Sequence[str]) -> bool:
     """Return whether a line counts people of unknown category, and states nothing else of them."""
     return len(cells) == 2 and is_unknown(cells[0]) and len(cells[0].split()) <= _LONGEST_NAME
+
+
+def _is_total_without_last(cells: Sequence[str], numbers: int) -> bool:
+    """Return whether a line is a total that lacks the last number alone, as it has no ratio."""
+    return len(cells) == numbers and is_total(cells[0])
+
+
+def _is_begun(cells: Sequence[str]) -> bool:
+    """Return whether a line is the beginning of a name that goes on in the next one."""
+    return len(cells) == 1 and bool(_BEGUN.search(cells[0]))
 
 
 def _header_above(lines: Sequence[str], first: int, numbers: int) -> tuple[int, list[str] | None]:

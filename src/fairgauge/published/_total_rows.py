@@ -103,6 +103,11 @@ def _check_total(row: PublishedRow, parts: Sequence[Rows]) -> Iterator[Finding]:
     """Yield what is wrong in one total; ``parts`` are the rows that it may be of."""
     where = (row.number, row.name)
     unchecked = []
+    if row.n is not None:  # the people of a total are those whose selections and rate it states
+        people = [(rows, _sum(rows, ColumnRole.N)) for rows in parts]
+        parts = [
+            r for r, sums in people if sums is None or sums[0] <= row.n.exact <= sums[1]
+        ] or parts
     for role in _COUNTS:
         printed: Printed | None = getattr(row, role)
         sums = [found for rows in parts if (found := _sum(rows, role)) is not None]

@@ -75,11 +75,17 @@ class Recoding:
         return typed_texts([None if value is None else name_of(value) for value in found])
 
     def joined(self, more: Mapping[str, Iterable[Value]]) -> dict[str, list[Value]]:
-        """Return the categories with further values, each once."""
+        """Return the categories with further values, each once; several that are one become it.
+
+        >>> recoding = Recoding("sex", (("Male", ("M",)), ("male", ("Male",))))
+        >>> recoding.joined({"Male": ["Male", "male"]})
+        {'Male': ['M', 'Male', 'male']}
+        """
         found = {name: list(values) for name, values in self.categories}
         for name, values in more.items():
-            into = next((n for n in map(name_of, values) if n in found), name)
+            into, *others = [n for n in map(name_of, values) if n in found] or [name]
             held = found.setdefault(into, [])
+            held += [value for other in others for value in found.pop(other)]
             held += [value for value in values if name_of(value) not in map(name_of, held)]
         return found
 

@@ -8,6 +8,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.errors import DataError
+from fairgauge.results.check import FaultCode
 
 LABELS = "# of Applicants # Selected Selection Rate Impact Ratio"
 TWO_ROWS = "Hispanic or Latino 408 204 50.0% 0.967\nWhite 797 412 51.7% 1.000"
@@ -107,6 +108,43 @@ def test_a_note_below_rows_with_one_space_is_no_row(note):
 def test_a_line_that_counts_people_of_unknown_category_is_a_row_of_these():
     (table,) = fg.check(f"Race/Ethnicity {LABELS}\n{TWO_ROWS}\nUnknown 250\n").tables
     assert table.unknown == 250
+
+
+@pytest.mark.parametrize(
+    "name", ["Native Hawaiian or\nPacific Islander", "Asian /\nPacific Islander"]
+)
+def test_a_name_that_is_broken_behind_a_conjunction_is_one(name):
+    """Its first half was a heading of the rows below it, or was lost."""
+    flat = fg.check(f"Race {LABELS}\n{TWO_ROWS}\n{name} 119 52 43.7% 0.845").tables[0]
+    whole = " ".join(name.split())
+    assert [each.name for each in flat.groups] == ["Hispanic or Latino", "White", whole]
+    nested = "\n".join(headings(NEW_YORK, " ")).replace("Black 226", f"{name} 226")
+    (table,) = fg.check(f"Category {LABELS}\n{nested}").tables
+    names = [each.name for each in table.groups]
+    assert names[3] == f"Not Hispanic or Latino & Male & {whole}"
+    assert names[4] == "Not Hispanic or Latino & Male & Asian"
+
+
+@pytest.mark.parametrize("total", ["Total 1,205 616 51.1%", "Total 1,205 616 51.1% -"])
+def test_a_total_without_a_ratio_is_one(total):
+    (table,) = fg.check(f"Race {LABELS}\n{TWO_ROWS}\n{total}").tables
+    assert len(table.groups) == 2
+    assert FaultCode.TOTAL_MISMATCH not in [each.code for each in table.faults]
+    (wrong,) = fg.check(f"Race {LABELS}\n{TWO_ROWS}\n{total}".replace("616", "617")).tables
+    assert FaultCode.TOTAL_MISMATCH in [each.code for each in wrong.faults]
+
+
+@pytest.mark.parametrize(("n", "selected", "wrong"), [
+    (1205, 616, False), (1365, 616, False), (1365, 700, False), (1205, 700, True),
+])  # fmt: skip
+def test_a_total_is_of_the_people_whose_number_it_states(n, selected, wrong):
+    """Its selected people could be of unknown category where its people were not."""
+    rate = f"{100 * selected / n:.1f}%"
+    text = f"Race,{','.join(['Applicants', 'Selected', 'Rate', 'Ratio'])}\n"
+    text += "Hispanic,408,204,50.0%,0.967\nWhite,797,412,51.7%,1.000\nUnknown,160,,,\n"
+    (table,) = fg.check(f"{text}Total,{n},{selected},{rate},").tables
+    codes = [each.code for each in table.faults]
+    assert (FaultCode.TOTAL_MISMATCH in codes) is wrong
 
 
 @pytest.mark.parametrize(

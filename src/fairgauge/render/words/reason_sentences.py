@@ -49,7 +49,7 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.PROTECTED_REFERENCE: "the counts are protected (rounded) and do not show which "
     "group is the {reference} one; name the reference of each feature (reference, --reference "
     "{column}=GROUP)",
-    ReasonCode.PROTECTED_EMPTY: "the counts are protected (rounded), and the denominator may be 0",
+    ReasonCode.PROTECTED_EMPTY: "the counts are protected (rounded): the denominator may be zero",
     ReasonCode.PROTECTED_UNDEFINED: "the counts are protected (rounded), and it is undefined in "
     "some table that agrees with them",
     ReasonCode.FEW_ERRORS: "n = {rows:.3g}, below {minimum:,}: fewer rows do not show how large "
