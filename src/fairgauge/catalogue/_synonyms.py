@@ -307,10 +307,13 @@ NAMES: tuple[Name, ...] = (
 
 IN_USE: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(
-        ("80% rule", "80 percent rule", "4/5 rule", "4/5ths rule", "four-fifths"),
+        ("80% rule", "80 % rule", "80 percent rule", "4/5 rule", "4/5ths rule", "four-fifths"),
         ("selection_rate.smallest_ratio",),
     ),
     "scoring rate": ("selection_rate",),
+    "AIR": ("selection_rate.ratio",),
+    "denial rate": ("rejection_share",),
+    "denial ratio": ("rejection_share.ratio",),
     "SMD": ("selection_smd", "selection_smd_overall", "score_smd", "prediction_smd", "label_smd"),
     "cohen's d": ("selection_smd", "score_smd", "prediction_smd", "label_smd"),
 }
@@ -320,7 +323,7 @@ _CORRELATION = (
     "metric of your own (docs/own-metrics.md has it as its example)"
 )
 NOT_OURS: Mapping[str, str] = dict.fromkeys(
-    ("mcc", "matthews_corrcoef", "matthews_correlation_coefficient", "matthews_correlation",
+    ("mcc", "matthews_corrcoef", "matthews_correlation_coefficient", "matthews_correlation", "matthews",
      "phi_coefficient"),
     _CORRELATION,
 )  # fmt: skip
