@@ -17,6 +17,9 @@ from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import name_of, spelled_alike, spelling
 
+_EXEMPT = "Exempt"
+"""What stands in data of HMDA, beside NA, of lenders that need not report a number."""
+
 
 def axes_of(cube: Cube, columns: Collection[str]) -> list[Axis]:
     """Return the axes of columns, each of which may be counted as a stratum or as a feature."""
@@ -32,6 +35,7 @@ def doubtful_strata(cube: Cube, spec: Spec, columns: Collection[str]) -> Iterato
         levels, codes = cube.levels[axis], codes_of_missing(cube.levels[axis])
         missing = tuple(name_of(each) for each in levels if means_missing(each) or each in codes)
         if missing:
+            missing += tuple(each for each in levels if each == _EXEMPT)
             line = spec.recoding_line(axis.column, {UNKNOWN: missing})
             yield Diagnostic.warning(
                 DiagnosticCode.STRATUM_OF_MISSING, column=axis.column, values=missing, line=line
