@@ -140,16 +140,20 @@ def check_group_shares(
 ) -> Iterator[Suspected]:
     """Yield groups whose shares of the rows fall from the usual ones, or rise where none falls.
 
-    Not in periods with an ``unusual`` value of the column, which changes the shares of others.
+    Not in periods with an ``unusual`` value of the column, which changes the shares of others: no
+    period is compared with these either.
     """
     for column in features:
-        held = [each.values.get(column, {}) for each in counted]
+        held = [
+            {} if (column, t) in unusual else each.values.get(column, {})
+            for t, each in enumerate(counted)
+        ]
         sizes = [sum(each.values()) for each in held]
         found = {
             group: _shares(periods, [each.get(group, 0) for each in held], sizes, fewer=True)
             for group in dict.fromkeys(name for each in held for name in each)
         }
-        for t in (t for t in range(len(held)) if (column, t) not in unusual):
+        for t in range(len(held)):
             suspect = {group: each for group, each in found.items() if each.suspect[t]}
             fallen = {g: each for g, each in suspect.items() if each.share[t] < each.usual[t]}
             for group, each in (fallen or suspect).items():
@@ -240,7 +244,8 @@ def _drifts(
 ) -> None:
     """Compare seven periods together with the first 14, of hours the same, none of them suspect.
 
-    As long as they differ, no more periods become the first ones.
+    As long as they differ, no more periods become the first ones. The last of the seven is suspect
+    if it differs by itself as they do: when a change has ended, six of them may be of before.
     """
     lines: dict[int, list[int]] = {}
     begin: dict[int, list[tuple[int, int]]] = {}
@@ -253,7 +258,10 @@ def _drifts(
         first = begin[hour]
         recent = [counts[s] for s in line[-WEEK:]]
         if len(first) >= FEWEST_PERIODS and _differ(recent, first, _DRIFT, [first]):
-            usual[t] = sum(of for of, _ in first) / sum(every for _, every in first)
+            ours, drifted = (sum(o for o, _ in e) / sum(n for _, n in e) for e in (first, recent))
+            apart = (counts[t][0] / counts[t][1] - ours) * (1 if drifted > ours else -1)
+            if apart > _DRIFT / 2:
+                usual[t] = ours
 
 
 def _differ(
