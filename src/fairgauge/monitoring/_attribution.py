@@ -243,7 +243,7 @@ def _decompose(
     if math.isnan(composition + treatment):
         return None
     by = [column.column for column in question.strata]
-    by += [each.feature] if by and new.several and rate.by != "rate" else []
+    by += [each.feature] if new.several and rate.by != "rate" else []
     return ChangeParts(
         change=composition + treatment,
         composition=composition,

@@ -187,8 +187,8 @@ class ChangeParts:
     change : the difference of the rates since the change, less that before.
     composition : the part due to a different mix of strata (or of the groups of the reference).
     treatment : the part due to different rates within them.
-    by : the columns whose mix is meant: strata, and the feature where the reference is of several
-        groups; empty without strata, so that nothing is known of who applies.
+    by : the columns whose mix is meant; empty where the counts hold none, so that everything is
+        treatment as far as the counts show.
     """
 
     change: Finite

@@ -37,6 +37,7 @@ from fairgauge.render.words.monitor_sentences import (
     describe_waiting,
     explain_evidence,
     look_first,
+    of_strata,
     tolerated_words,
     within_period,
 )
@@ -407,10 +408,12 @@ def _found_now(report: MonitorReport, known: Sequence[_Compared]) -> Iterator[Se
         yield Sentence(each.last_counts() or each.each.says, each.source)
         if text := each.so_far(report.length):
             yield Sentence(text, each.source)
-        if (every := len(report.tested)) > 1:
-            yield Sentence(
-                f"Of {every:,} comparisons this is the one nearest to an alarm.", ("comparisons",)
-            )
+        every, valued = len(report.tested), sum(e.last is not None for e in report.tested)
+        if every > 1:
+            among = f"{every:,} comparisons"
+            if valued < every:
+                among = f"the comparisons with a value now ({valued:,} of {every:,})"
+            yield Sentence(f"Of {among} this is the one nearest to an alarm.", ("comparisons",))
     if not known:
         yield Sentence("No monitored comparison has a value.", ("comparisons",))
 
@@ -497,7 +500,7 @@ def _steps(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Sentence]:
         yield supplier(f"add the labels that are due, of {named}.", ("overdue",))
     for each in alarms[:1]:
         parts = each.alarm.decomposition
-        if parts is not None and parts.by:
+        if parts is not None and of_strata(each.each, parts):
             yield analyst(look_first(parts), each.source)
         else:
             yield analyst("name columns that may explain the change (strata).")

@@ -318,13 +318,13 @@ def _alarm(each: MonitoredComparison, alarm: Alarm) -> list[str]:
     """Return the sentences of an alarm: since when, who, how much, how sure, and why."""
     # alpha spending decides by one period alone; an e-detector by all since the change
     since = within_period(alarm.since) if each.threshold is None else f"from about {alarm.since} on"
-    what = f"Alarm of {alarm.period}: {describe_outside(each)} {since}."
+    what, parts = f"Alarm of {alarm.period}: {describe_outside(each)} {since}.", alarm.decomposition
     return [
         what,
         _how_much(each, alarm),
         _who(each, alarm),
         describe_parts(each, alarm),
-        capitalised(look_first(alarm.decomposition)) if alarm.decomposition is not None else "",
+        capitalised(look_first(parts)) if parts is not None and of_strata(each, parts) else "",
         describe_now(each, alarm),
     ]
 
@@ -421,27 +421,34 @@ def describe_parts(each: MonitoredComparison, alarm: Alarm) -> str:
         return ""
     what = "rate" if not each.reference else "difference of the rates"
     text = f"The {what} changed by {numbers.points(alarm.change)} pp"
-    if not parts.by:
-        rate = compared_rate(each.definition) or each.definition
-        within = "predictions or labels" if "label" in rate.needs else "decisions"
-        return (
-            f"{text}. Without strata it is not known how much of it is who applies, and how much "
-            f"the {within}: count with strata."
-        )
-    by = all_called(parts.by)
     # the shown terms add up to the shown change
     composition = round(parts.composition, _POINT_DIGITS)
     treatment = round(alarm.change, _POINT_DIGITS) - composition
+    if not of_strata(each, parts):
+        rate = compared_rate(each.definition) or each.definition
+        within = "predictions or labels" if "label" in rate.needs else "decisions"
+        rest = "it"
+        if parts.by:
+            rest = "the rest"
+            text += f", {numbers.points(composition)} pp by the mix of groups in the reference"
+        return (
+            f"{text}. Without strata it is not known how much of {rest} is who applies, and how "
+            f"much the {within}: count with strata."
+        )
+    by = all_called(parts.by)
     return (
         f"{text}: {numbers.points(composition)} pp from composition (the mix of {by}) and "
         f"{numbers.points(treatment)} pp from treatment (rates at a given {by})."
     )
 
 
+def of_strata(each: MonitoredComparison, parts: ChangeParts) -> bool:
+    """Return whether the parts of a change are of strata, not of the mix of other groups alone."""
+    return any(column != each.feature for column in parts.by)
+
+
 def look_first(parts: ChangeParts) -> str:
-    """Return what to look at first; nothing where the counts hold no mix of cases."""
-    if not parts.by:
-        return ""
+    """Return which part of a change, of strata, to look at first."""
     by = all_called(parts.by)
     mix, within = abs(parts.composition), abs(parts.treatment)
     if mix > _CLEAR * within:

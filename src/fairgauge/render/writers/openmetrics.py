@@ -109,5 +109,5 @@ _OF_COMPARISONS: tuple[tuple[str, str, Callable[[MonitoredComparison], float | N
     ("alarm_threshold", "Evidence that raises an alarm.", lambda e: e.threshold),
     ("alarm", "1 where an alarm was raised, 0 otherwise.", lambda e: float(e.alarm is not None)),
     ("undefined", "1 where the last period has no value, 0 otherwise.",
-     lambda each: float(bool(each.undefined))),
+     lambda each: float(_last("value")(each) is None)),
 )  # fmt: skip
