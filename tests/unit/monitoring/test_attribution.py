@@ -102,7 +102,10 @@ def test_a_changing_mix_of_all_other_groups_is_composition():
     assert found.decomposition.treatment == pytest.approx(0)
     assert found.decomposition.composition == pytest.approx(found.change)
     # of who applies, within a group, nothing is known
-    assert "by the mix of groups in the reference. Without strata it is not known" in report.alarms[0].says
+    assert (
+        "by the mix of groups in the reference. Without strata it is not known"
+        in report.alarms[0].says
+    )
     assert "Look first" not in report.alarms[0].says
 
 
