@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, TooManyValues, quote
-from fairgauge.values import Value, canonical, is_number, name_of, sort_key, typed_texts
+from fairgauge.values import (
+    Value,
+    canonical,
+    is_number,
+    name_of,
+    plain_number,
+    sort_key,
+    typed_texts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -88,7 +96,8 @@ def _remedy(axis: Axis, levels: Sequence[Value]) -> str:
     cuts = quartiles(sorted_levels(levels))
     if axis.role not in (Role.FEATURE, Role.STRATUM):
         cut = "cut a numeric column into intervals (--positive '>x')"
-        if axis.role is Role.LABEL:
+        # some may be codes of missing ones, such as NA
+        if axis.role is Role.LABEL and any(plain_number(name_of(each)) for each in levels):
             cut += ", or, without a score, compare its mean (task='regression', --task regression)"
         if axis.role in (Role.PREDICTION, Role.CANDIDATE):
             return f"name scores by score in place of prediction (--score COL), or {cut}"

@@ -260,8 +260,8 @@ def not_numbers(
 def recoding_flag(line: str) -> str:
     r"""Return a line of recodings as a flag to paste, and the name of the option.
 
-    >>> print(recoding_flag('sex = {unknown = ["Won\'t say"]}'))
-    --recode 'sex = {unknown = ["Won'"'"'t say"]}' (recode)
+    >>> print(recoding_flag('sex = {unknown = ["Don\'t know"]}'))
+    --recode 'sex = {unknown = ["Don'"'"'t know"]}' (recode)
     """
     return f"--recode {shlex.quote(line)} (recode)"
 

@@ -1202,6 +1202,9 @@ def test_a_label_of_many_numbers_has_a_mean_to_compare(numbers):
         )
     if numbers:
         assert fg.why(rows, task="regression", **asked).gaps
+        coded = pl.concat([pl.Series("pay", ["NA"]), pay.cast(str).rename("pay")[1:]])
+        with pytest.raises(DataError, match="--task regression"):
+            fg.audit(rows.with_columns(pay=coded), **asked)
 
 
 @pytest.mark.parametrize("metric", ["base_rate.difference", "base_rate.ratio"])

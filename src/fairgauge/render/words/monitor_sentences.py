@@ -429,7 +429,7 @@ def describe_parts(each: MonitoredComparison, alarm: Alarm) -> str:
         within = "predictions or labels" if "label" in rate.needs else "decisions"
         rest = "it"
         if parts.by:
-            rest = "the rest"
+            rest = "what remains"
             text += f", {numbers.points(composition)} pp by the mix of groups in the reference"
         return (
             f"{text}. Without strata it is not known how much of {rest} is who applies, and how "
