@@ -267,9 +267,7 @@ def counted_with_warnings(
         resolution = resolve(cube, spec)
     except SpecError:  # which the audit raises: other counts to be added may hold what is missing
         return cube, warnings
-    if resolution.task is Task.BINARY:
-        warnings += tuple(reversed_outcomes_of(resolution))
-    return cube, warnings
+    return cube, (*warnings, *reversed_outcomes_of(resolution))
 
 
 def counting_query(

@@ -281,23 +281,24 @@ def _whole_table(resolution: Resolution) -> tuple[list[Estimate], list[Diagnosti
     """Measure what is one number of all rows, and whether outcomes are the wrong way round."""
     binary = resolution.task is Task.BINARY
     of_table = [asked for asked in resolution.metrics if asked.metric.scope == "table"]
-    spec = resolution.spec
-    predicted = resolution.everyone.histogram is not None or spec.prediction not in (
-        None,
-        spec.label,
-    )
-    compared = binary and spec.label and predicted
-    if not of_table and not compared:
-        return [], []
+    diagnostics = [*reversed_outcomes_of(resolution)]
+    if not of_table:
+        return [], diagnostics
     outcomes = resolution.outcomes if binary else resolution.outcomes[:1]
     slices = [Slice(resolution.everyone, outcome, resolution.spec) for outcome in outcomes]
-    diagnostics = reversed_outcomes_of(resolution) if compared else ()
     estimates = [_of_slice(each, asked) for each, asked in product(slices, of_table)]
-    return [estimate for several in estimates for estimate in several], list(diagnostics)
+    return [estimate for several in estimates for estimate in several], diagnostics
 
 
 def reversed_outcomes_of(resolution: Resolution) -> Iterator[Diagnostic]:
-    """Warn where positives have lower scores, or fewer positive predictions, than negatives."""
+    """Warn where positives have lower scores, or fewer positive predictions, than negatives.
+
+    Of labels of two outcomes alone, and not of a prediction that is the label.
+    """
+    spec, scored = resolution.spec, resolution.everyone.histogram is not None
+    predicted = scored or spec.prediction not in (None, spec.label)
+    if resolution.task is not Task.BINARY or spec.label is None or not predicted:
+        return
     whole = Slice(resolution.everyone, resolution.outcomes[0], resolution.spec)
     yield from reversed_outcomes(whole.groups_at(np.zeros(1, dtype=np.int64)), resolution.spec)
 

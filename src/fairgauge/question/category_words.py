@@ -153,7 +153,12 @@ def may_be_no_number(number: float) -> bool:
     >>> [may_be_no_number(n) for n in (8888.0, -1, -99, 99, 888.5, 98)]
     [True, True, True, False, False, False]
     """
-    return bool(_CODE_OF_NO_NUMBER.fullmatch(f"{number:.15g}"))
+    return is_code_of_missing(f"{number:.15g}")
+
+
+def is_code_of_missing(name: str) -> bool:
+    """Return whether a text is a number that codes of missing values often are."""
+    return bool(_CODE_OF_NO_NUMBER.fullmatch(name))
 
 
 _CODE_OF_MISSING = re.compile(r"-\d+|7{2,}|8{2,}|9+")

@@ -30,7 +30,7 @@ from fairgauge.enums import (
 )
 from fairgauge.identity import FeatureId, feature_names
 from fairgauge.question import _argument_syntax as syntax
-from fairgauge.question.category_words import means_missing
+from fairgauge.question.category_words import is_code_of_missing, means_missing
 from fairgauge.question.features import Above, Feature, Ordered, Positive
 from fairgauge.question.option_types import (
     COLUMN,
@@ -369,7 +369,10 @@ class Spec:
 
     @property
     def named_identifiers(self) -> tuple[str, ...]:
-        """Return the persons and clusters that the question names: conditions, and recodings."""
+        """Return the persons and clusters that the question names: conditions, and recodings.
+
+        What usually means that an identifier is missing, such as N/A or 9999, is none.
+        """
         columns = {self.person, self.cluster}
         named = {
             name_of(value)
@@ -377,7 +380,7 @@ class Spec:
         } | {
             name for each in self.recode if each.column in columns for name in each.category_of
         }  # fmt: skip
-        return tuple(sorted(name for name in named if not means_missing(name)))
+        return tuple(sorted(n for n in named if not (means_missing(n) or is_code_of_missing(n))))
 
     @property
     def groups_missing(self) -> bool:

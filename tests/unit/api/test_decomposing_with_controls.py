@@ -115,6 +115,16 @@ def test_a_control_is_no_stratum_and_no_group(loans, controls, message):
         fg.why(loans, strata="branch", controls=controls, **ASKED)
 
 
+def test_a_stratum_in_intervals_that_is_a_control_is_told_to_be_copied(loans):
+    """Within an interval it is not the same, as the message said; under another name it works."""
+    cut, number = fg.cut("ltv", [80]), fg.cut("ltv", "quantiles")
+    with pytest.raises(SpecError, match="copy it to a column of another name"):
+        fg.why(loans, strata=cut, controls=number, **ASKED)
+    copied = loans.with_columns(exact_ltv="ltv")
+    found = fg.why(copied, strata=cut, controls=fg.cut("exact_ltv", "quantiles"), **ASKED)
+    assert found.gaps[0].adjusted
+
+
 def test_the_command_takes_controls(loans, tmp_path):
     loans.write_csv(tmp_path / "loans.csv")
     controls = ["--control", "ltv:80,90", "--control", "purpose"]

@@ -158,6 +158,9 @@ def test_every_alias_of_a_rate_names_its_difference(name: str) -> None:
         ("4/5 rule", "selection_rate.smallest_ratio"),
         ("four-fifths", "selection_rate.smallest_ratio"),
         ("scoring rate", "selection_rate"),
+        ("AIR", "selection_rate.ratio"),
+        ("denial rate", "rejection_share"),
+        ("denial ratio", "rejection_share.ratio"),
     ],
 )
 def test_names_in_use_of_no_tool_are_found(name, ours):

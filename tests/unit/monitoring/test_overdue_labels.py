@@ -167,3 +167,31 @@ def test_an_alarm_stays_one_when_labels_stop() -> None:
     report = fg.monitor(counts | later, asked(RECALL, labels="later"))
     assert (report.state, report.exit_code) == (MonitorState.ALARM, 1)
     assert len(report.overdue) == 10
+
+
+def test_a_period_that_waits_for_labels_has_no_value_in_prometheus():
+    """It was exported as if it had one: no sample, and `fairgauge_undefined` 0."""
+    report = fg.monitor(stalled(20, 2), asked(RECALL, SELECTED, labels="later", labels_within=5))
+    lines = render(report, "openmetrics").splitlines()
+    found = {
+        (kind, metric): [
+            line.split()[-1] for line in lines if line.startswith(kind) and metric in line
+        ]
+        for kind in ("fairgauge_undefined{", "fairgauge_metric{")
+        for metric in ("true_positive_rate", "selection_rate")
+    }
+    assert found["fairgauge_undefined{", "true_positive_rate"] == ["1.0"]
+    assert found["fairgauge_metric{", "true_positive_rate"] == []
+    assert found["fairgauge_undefined{", "selection_rate"] == ["0.0"]
+    assert len(found["fairgauge_metric{", "selection_rate"]) == 1
+
+
+def test_the_nearest_to_an_alarm_is_that_of_the_comparisons_with_a_value_now():
+    none = {"F": {"tp": 40, "fn": 60}, "M": {"tp": 80, "fn": 120}}
+    held = {
+        name: fg.confusion("sex", none | ({"X": {"tp": 20, "fn": 30}} if i < 12 else {}))
+        for i, name in enumerate(day_names(20))
+    }
+    rule = {"metric": "selection_rate.ratio", "at_least": 0.5}
+    found = " ".join(map(str, fg.monitor(held, asked(rule)).brief().found))
+    assert "Of the comparisons with a value now (2 of 3) this is the one nearest" in found

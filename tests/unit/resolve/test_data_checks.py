@@ -706,8 +706,8 @@ def test_reversed_predictions_are_warned_of(options):
     (each,) = found(pl.DataFrame(data), DiagnosticCode.REVERSED_PREDICTIONS, **options)
     assert (each.level, each["of_positives"], each["of_negatives"]) == (Level.WARNING, 1 / 9, 1)
     assert each.message == (
-        "'p' is positive less often where 'y' is (in 11.1% of these rows and 100.0% of the "
-        "others); if it states the opposite, recode it (recode, --recode)"
+        "'p' is positive less often where 'y' is (11.1%) than where it is not (100.0%); if it "
+        "states the opposite, recode it (recode, --recode)"
     )
     turned = pl.DataFrame(data | {"p": [1 - each for each in data["p"]]})
     assert not found(turned, DiagnosticCode.REVERSED_PREDICTIONS, **options)

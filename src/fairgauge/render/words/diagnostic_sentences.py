@@ -867,9 +867,9 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         "--score-of VALUE"
     ),
     DiagnosticCode.REVERSED_PREDICTIONS: lambda d: (
-        f"{quote(d['column'])} is positive less often where {quote(d['label'])} is (in "
-        f"{percent(d['of_positives'])} of these rows and {percent(d['of_negatives'])} of the "
-        "others); if it states the opposite, recode it (recode, --recode)"
+        f"{quote(d['column'])} is positive less often where {quote(d['label'])} is "
+        f"({percent(d['of_positives'])}) than where it is not ({percent(d['of_negatives'])}); if "
+        "it states the opposite, recode it (recode, --recode)"
     ),
     DiagnosticCode.ONE_DECISION: _one_decision,
     DiagnosticCode.ONE_LABEL: _one_label,
