@@ -223,6 +223,7 @@ def _checked(
     between: Findings,
     asked: CheckOptions,
 ) -> CheckedTable:
+    table = replace(table, references=asked.references)
     arithmetic = check_arithmetic(table, asked.smallest.share)
     faults = (*arithmetic.faults, *between.faults)
     counted = {each.name: each for each in counted_categories(table)}

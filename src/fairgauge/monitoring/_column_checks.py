@@ -496,42 +496,37 @@ def _since_new(
     sizes: Sequence[int],
     outcome: bool,
 ) -> Iterator[Suspected]:
-    """Yield a new value as long as another has fewer rows than before; an ``outcome`` always.
+    """Yield a new value as long as it has more than a small share of the rows; an ``outcome`` always.
 
-    The last seven periods with the new value are held against the two weeks before it. They are
-    named as the same one where that other has lost about as many rows as are new.
+    It may be another one, spelt otherwise, that has lost about as many rows as are new since the
+    two weeks before.
     """
-    before = range(max(at - _RECENT_PERIODS, 0), at)
-    of_all = sum(sizes[s] for s in before)
-    usual = {v: sum(held[s].get(v, 0) for s in before) / of_all for v in held[at - 1]}
-    last, instead = len(held) - 1 if outcome else at, None
-    for t in range(at, len(held)):
-        recent = range(max(at, t - WEEK + 1), t + 1)
-        rows = sum(sizes[s] for s in recent)
-        if not held[t].get(new) or not rows:
-            continue
-        less = {
-            value: share - sum(held[s].get(value, 0) for s in recent) / rows
-            for value, share in usual.items()
-        }
-        value = max(less, key=lambda each: less[each])
-        share = usual[value]
-        sampling = math.sqrt(share * (1 - share) * (1 / rows + 1 / of_all))
-        if less[value] > max(_DRIFT, _DEVIATIONS * sampling):
-            came = sum(held[s].get(new, 0) for s in recent) / rows
-            last, instead = max(last, t), value if less[value] > _INSTEAD * came else None
-    for t in range(at, last + 1):
-        rows = held[t].get(new, 0)
-        if not rows:
-            continue
-        if instead is None:
-            yield Suspected(t, HistoryProblem.NEW_VALUE, column, new, rows=rows)
-        else:
-            since = range(at, last + 1)
-            share = sum(held[s].get(instead, 0) for s in since) / sum(sizes[s] for s in since)
-            yield Suspected(
-                t, HistoryProblem.NEW_VALUE, column, new, instead, rows, share, usual[instead]
-            )
+    having = [t for t in range(at, len(held)) if held[t].get(new)]
+
+    def share(value: str, within: Iterable[int]) -> tuple[float, int]:
+        every = sum(sizes[s] for s in within)
+        return sum(held[s].get(value, 0) for s in within) / every, every
+
+    last = max(
+        t for t in having
+        if t == at or outcome or share(new, range(max(at, t - WEEK + 1), t + 1))[0] > _DRIFT
+    )  # fmt: skip
+    since, before = range(at, last + 1), range(max(at - _RECENT_PERIODS, 0), at)
+    (came, rows), instead = share(new, since), None
+    usual = {value: share(value, before) for value in held[at - 1]}
+    less = {value: of[0] - share(value, since)[0] for value, of in usual.items()}
+    if less:
+        most = max(less, key=lambda each: less[each])
+        part, of_all = usual[most]
+        sampling = math.sqrt(part * (1 - part) * (1 / rows + 1 / of_all))
+        if less[most] > max(_DRIFT, _DEVIATIONS * sampling, _INSTEAD * came):
+            instead = most
+    for t in (t for t in having if t <= last):
+        found = Suspected(t, HistoryProblem.NEW_VALUE, column, new, rows=held[t][new])
+        if instead is not None:
+            now, then = share(instead, since)[0], usual[instead][0]
+            found = found._replace(other=instead, share=now, expected=then)
+        yield found
 
 
 def all_among(rows: float, some: float, every: float) -> float:

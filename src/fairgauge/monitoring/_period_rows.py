@@ -369,7 +369,8 @@ def check_values(
             raise DataError(
                 f"the period {period}: column {quote(coding.column)} holds {_some(coding.held)}, "
                 f"and none of these is known from {other_period} ({_some(coding.elsewhere)}); "
-                "use the same values in all periods; remove a stored one and count it again"
+                "use the same values in all periods: correct the rows of the wrong one, and count it "
+                "again (--replace, if it is stored)"
             )
 
 

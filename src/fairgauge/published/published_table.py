@@ -103,6 +103,7 @@ class PublishedTable:
     own : what a report of fairgauge states of its people, None of any other text.
     lost : the rows and lines with numbers that were not read.
     differing : the cells that another copy in the same report has otherwise: row, header, both.
+    references : the categories that are asked for as reference.
     """
 
     name: str
@@ -115,6 +116,7 @@ class PublishedTable:
     own: OwnStatements | None = None
     lost: tuple[str, ...] = ()
     differing: tuple[tuple[tuple[int, str] | None, str, str, str], ...] = ()
+    references: tuple[str, ...] = ()
 
     @property
     def groups(self) -> tuple[PublishedRow, ...]:

@@ -76,11 +76,20 @@ def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> Fin
 def printed_reference(table: PublishedTable) -> PublishedRow | None:
     """Return the row that the printed ratios compare with; None without ratios.
 
-    It is the row whose printed ratio is 1; of several, the one with the highest rate. Where no
-    ratio is 1, it is the row without one that the others compare with.
+    It is the row whose printed ratio is 1; of several the one that a word states to be it, then one
+    that is asked for, then the one that most ratios compare with, then that of the highest rate.
+    Where no ratio is 1, it is the row without one that the others compare with.
     """
     ones = _ones(table)
-    return max(ones, key=_rate_at_least) if ones else _reference_without_ratio(table)
+    if len(ones) <= 1:
+        return ones[0] if ones else _reference_without_ratio(table)
+
+    def order(row: PublishedRow) -> tuple[bool, bool, int, Fraction]:
+        stated = row.ratio is not None and not row.ratio.unit
+        asked = row.name in table.references
+        return stated, asked, _fitting(table, row), _rate_at_least(row)
+
+    return max(ones, key=order)
 
 
 def _reference_without_ratio(table: PublishedTable) -> PublishedRow | None:
@@ -437,13 +446,15 @@ def _own(row: PublishedRow, of: _End) -> Fraction:
 
 def _fitting_reference(table: PublishedTable) -> PublishedRow | None:
     """Return the row that most printed ratios compare with, where none has a ratio of 1."""
-    printed = [row for row in table.groups if row.ratio is not None]
+    printed = sum(row.ratio is not None for row in table.groups)
+    best = max(table.rows, key=lambda row: _fitting(table, row), default=None)
+    return best if best is not None and _fitting(table, best) * 2 > printed else None
 
-    def fitting(reference: PublishedRow) -> int:
-        return sum(_ratio(row, reference) is not None and _fits(row, reference) for row in printed)
 
-    best = max(table.rows, key=fitting, default=None)
-    return best if best is not None and fitting(best) * 2 > len(printed) else None
+def _fitting(table: PublishedTable, reference: PublishedRow) -> int:
+    """Return how many printed ratios compare with a row."""
+    printed = (row for row in table.groups if row.ratio is not None)
+    return sum(_ratio(row, reference) is not None and _fits(row, reference) for row in printed)
 
 
 def _omitted(table: PublishedTable, min_share: float) -> Iterator[Fault]:

@@ -521,14 +521,18 @@ def test_a_lasting_misspelling_stays_open_and_its_rows_add_up() -> None:
     assert [each.last for each in mended.findings] == [day_names(30)[23]]
 
 
-def test_a_new_group_beside_the_others_is_new_once() -> None:
+@pytest.mark.parametrize("size", [15, 60])
+def test_a_new_group_is_new_on_every_day_that_it_is_no_small_part_of(size: int) -> None:
     def more(rows, _day):
-        return pd.concat([rows, rows.iloc[:60].assign(sex="Centre")])
+        return pd.concat([rows, rows.iloc[:size].assign(sex="Centre")])
 
-    found = [e for e in of_regions(more, 22).findings if e.problem is HistoryProblem.NEW_VALUE]
-    assert [(each.period, each.last, each.other) for each in found] == [
-        (day_names(30)[22], day_names(30)[22], None)
-    ]
+    names = day_names(30)
+    for length in range(23, 31):
+        (found,) = of_regions(more, 22, length).findings
+        assert (found.problem, found.value, found.other) == (
+            HistoryProblem.NEW_VALUE, "Centre", None,
+        )  # fmt: skip
+        assert (found.period, found.last) == (names[22], names[22 if size == 15 else length - 1])
 
 
 @pytest.mark.parametrize("size", [399, 1_300, 1_700])

@@ -162,17 +162,15 @@ def test_a_new_decision_stays_a_finding_where_no_label_shows_that_it_is_none() -
 
 
 def test_a_share_is_compared_with_that_of_earlier_periods_and_not_called_usual() -> None:
-    """A new group of a few rows is found once it is 3%: by then it is usual for two weeks."""
-
     def divers(rows, day):
-        return some("sex", "F", "Divers", first=10, share=12)(rows, day)
+        return some("sex", "F", "Divers", share=150 if day < 15 else 12)(rows, day)
 
     found = fg.monitor_doctor(history(divers, days=day_names(40)), WORDS | asked(RULE)
                               | {"positive": "repaid"}).findings  # fmt: skip
     (share,) = [each for each in found if each.problem.value == "group share"]
     assert share.value == "Divers"
     assert (
-        'have "Divers" in sex, against 0.0% in the earlier periods that are compared. If'
+        'have "Divers" in sex, against 0.3% in the earlier periods that are compared. If'
         in share.says
     )
 

@@ -297,3 +297,32 @@ def test_a_ratio_of_a_printed_rate_to_a_rate_of_counts_is_checked():
 def test_a_ratio_to_a_reference_that_nobody_was_selected_of_is_not_checked():
     text = "Sex,n,hired,ratio\nMale,200,0,1.00\nFemale,100,0,0.70\n"
     assert FaultCode.RATIO_MISMATCH not in {code for code, _ in errors(text)}
+
+
+@pytest.mark.parametrize("chosen", ["White Men", "White Women", "White Joint"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_table_with_groups_near_the_reference_has_no_error(chosen, seed):
+    """A row that a word names as reference was passed over for one whose ratio rounds to 1."""
+    counts = {"White Men": (2370, 1845), "White Women": (1680, 1308), "White Joint": (1758, 1368)}
+    rng = np.random.default_rng(seed)
+    for i, n in enumerate((492, 3, 800)):
+        counts[f"Group {i}"] = (n, int(rng.binomial(n, 0.7)))
+    n, selected = counts[chosen]
+    rows = [
+        [name, str(a), str(b), f"{100 * b / a:.1f}%",
+         "reference" if name == chosen else f"{b / a / (selected / n):.3f}"]
+        for name, (a, b) in counts.items()
+    ]  # fmt: skip
+    header = ["Group", "n", "selected", "selection rate", "AIR"]
+    assert errors(markdown(rows, header)) == []
+    ones = [[*row[:-1], row[-1].replace("reference", "1.000")] for row in rows]
+    assert errors(markdown(ones, header), reference=chosen) == []
+    assert fg.check(markdown(ones, header), reference=chosen).tables[0].printed_reference == chosen
+
+
+def test_of_two_ratios_of_1_the_one_is_the_reference_that_the_others_compare_with():
+    rows = [["A", "6382", "4978", "1.00"], ["B", "1000", "783", "1.00"]]
+    rows += [[f"C{i}", "1000", str(600 + i), f"{(600 + i) / 780.0065:.3f}"] for i in range(5)]
+    (table,) = fg.check(markdown(rows, ["Group", "n", "selected", "AIR"])).tables
+    assert table.printed_reference == "A"
+    assert not table.errors

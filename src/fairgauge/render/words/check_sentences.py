@@ -367,7 +367,7 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
         f"is {_number(p['ratio'])}"
     ),
     FaultCode.RATIO_OF_ANOTHER_REFERENCE: lambda p: (
-        f"the impact ratio {p['printed']} compares with {quote(p['other'])}; compared with "
+        f"the impact ratio {p['printed']} would be that to {quote(p['other'])}; compared with "
         f"{quote(p['reference'])}, the reference of the table, it is {_number(p['ratio'])}"
     ),
     FaultCode.REPEATED_CATEGORY: lambda p: f"the category stands in row {p['other']} already",

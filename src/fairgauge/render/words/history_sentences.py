@@ -10,6 +10,7 @@ from fairgauge.render.words.monitor_sentences import within_period
 from fairgauge.results.monitor_results import HistoryFinding, HistoryProblem
 
 _AGAIN = "correct the rows and add the period again (--replace)"
+_MEANT = "if it is meant, begin with the first period of which it holds (start)"
 
 
 def describe_history_finding(each: HistoryFinding) -> str:
@@ -70,7 +71,7 @@ def _doubled(each: HistoryFinding) -> str:
 def _new_value(each: HistoryFinding) -> str:
     text = f"{_rows(each)} with {_value(each)}, which no earlier period has"
     if each.other is None:
-        return f"{text}. If it is a mistake, {_AGAIN}."
+        return f"{text}. If it is a mistake, {_AGAIN}; {_MEANT}."
     return (
         f"{text}, while {_quoted(each.other)} has {numbers.percent(each.share or 0)} of the rows "
         f"that have a value, where {numbers.percent(each.expected or 0)} were usual. If they are "
@@ -120,7 +121,7 @@ def _other_scores(each: HistoryFinding) -> str:
             "range that it had in the periods before"
         )
     again = f"If they are on another scale by mistake, {_AGAIN}"
-    return f"{text}. {again}; if it is meant, begin there (start)."
+    return f"{text}. {again}; {_MEANT}."
 
 
 _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
@@ -157,7 +158,7 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
     HistoryProblem.GROUP_SHARE: lambda each: (
         f"{numbers.percent(each.share or 0)} of {_rows(each)} have {_value(each)}, against "
         f"{numbers.percent(each.expected or 0)} in the earlier periods that are compared. If rows "
-        f"of some groups are absent or repeated, {_AGAIN}; if it is meant, begin there (start)."
+        f"of some groups are absent or repeated, {_AGAIN}; {_MEANT}."
     ),
     HistoryProblem.NO_POSITIVE: lambda each: (
         f"no row has the positive value in {called(each.column or '')}, and some have "
