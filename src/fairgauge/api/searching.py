@@ -39,7 +39,7 @@ from fairgauge.measure.find_subgroups import find_subgroups, rounded_count, with
 from fairgauge.question.options import OF_ROWS
 from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.readers import read_word
-from fairgauge.question.spec_file import Config, with_config
+from fairgauge.question.spec_file import Config, overridden, with_config
 from fairgauge.question.specification import Spec, ask, check_names
 from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes
 from fairgauge.resolve.group_checks import single_row_groups
@@ -201,7 +201,7 @@ def find(
         origin, merged = data.data.source, {**data.spec, **merged}
         data = _counts_of_report(data)
     wrong = [_unknown(name) for name in options if name not in OF_ROWS]
-    rows = {name: merged[name] for name in OF_ROWS if name in merged} | options
+    rows = overridden({name: merged[name] for name in OF_ROWS if name in merged}, options)
     features = merged.get("sensitive") if features is None else features
     numbers = {
         "tolerance": tolerance, "alpha": alpha, "depth": depth, "min_rows": min_rows,

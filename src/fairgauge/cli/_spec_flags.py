@@ -138,17 +138,18 @@ def asked(config: str | None, flags: Mapping[str, Texts], *, judges: bool = Fals
 
     ``judges`` is whether the rules of a monitor in the file are those of the command.
     """
+    from fairgauge.question.spec_file import overridden, with_config  # not for --help
+
+    file: dict[str, Any] = {}
     options: dict[str, Any] = {}
     problems: list[Problem] = []
     if config is not None:
-        from fairgauge.question.spec_file import with_config
-
         judges = judges and not _given(flags.get("rule"))
-        options = {**with_config(config, {}, judges=judges)}
+        file = {**with_config(config, {}, judges=judges)}
     for option in OPTIONS:
         given = {flag: texts for flag in option.flags if _given(texts := flags.get(_key(flag)))}
         if len(option.flags) > 1 and given:  # a table, whose keys the flags give one by one
-            table = options.get(option.name)
+            table = file.get(option.name)
             before = dict(table) if isinstance(table, dict) else {}
             options[option.name] = before | {_key(flag): text for flag, text in given.items()}
         elif given:
@@ -157,7 +158,7 @@ def asked(config: str | None, flags: Mapping[str, Texts], *, judges: bool = Fals
             value = option.type.parse(texts, option.name, problems)
             if value is not None:
                 options[option.name] = value
-    return Asked(options, tuple(problems))
+    return Asked(overridden(file, options), tuple(problems))
 
 
 def given_options(flags: Mapping[str, Texts]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from fairgauge.question.needs import unmet_needs_of_rule
 from fairgauge.question.option_types import OptionType, number, plain, word
 from fairgauge.question.readers import items, read_names, read_number, unknown_keys
 from fairgauge.question.rules import Rule, check_rule, parse_rule, read_metric
-from fairgauge.question.spec_file import MONITOR, read_options
+from fairgauge.question.spec_file import MONITOR, overridden, read_options
 from fairgauge.question.specification import MODELS_INSTEAD, Spec, ask
 from fairgauge.results.monitor_results import SMALLEST_GROUP
 from fairgauge.stats.sequential import Contrasted
@@ -231,7 +231,7 @@ def read_monitor_spec(
     if not isinstance(settings, Mapping):
         problems.append(Problem(MONITOR, f"must be a table, not {shown(settings)}"))
         settings = {}
-    question = _question(keys | given, problems)
+    question = _question(overridden(keys, given), problems)
     problems += unknown_keys(settings, (*SETTINGS, "rules"), MONITOR)
     values: dict[str, Any] = {  # each of the type of its field
         name: setting.type.read(settings[name], f"{MONITOR}.{name}", problems)

@@ -22,8 +22,9 @@ _PAGE = """\
 An option is a keyword of `fairgauge.audit`, a key of a specification file (TOML, YAML or JSON) and
 a flag of `fairgauge audit`. It means the same in `count`, `compare_models`, `thresholds`, `plan`
 and `monitor`, which take a file, too: `fg.audit("loans.csv", config="audit.toml")` in Python, and
-`-c audit.toml` on the command line. What is given beside a file overrides its key, and an option
-that holds one value and is given twice is an error. An audit is of one model: `candidate` belongs
+`-c audit.toml` on the command line. What is given beside a file overrides its key; `where` and
+`recode` override it for the columns that they name alone. An option that holds one value and is
+given twice is an error. An audit is of one model: `candidate` belongs
 to `compare_models`.
 `fairgauge validate --schema` prints the JSON Schema of a file.
 

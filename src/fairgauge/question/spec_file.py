@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from fairgauge.errors import Problem, SpecError, refuse, shown
+from fairgauge.question.conditions import plain_conditions, read_conditions
 from fairgauge.question.file_formats import parse
 from fairgauge.question.options import OPTIONS, Options, Spec
 from fairgauge.question.readers import items
+from fairgauge.question.recoding import plain_recodings, read_recodings
 from fairgauge.values import Json
 
 Config: TypeAlias = "str | Path | Mapping[str, Any] | None"
@@ -61,7 +63,7 @@ def schema() -> dict[str, Json]:
 def with_config(config: Config, options: Options, *, judges: bool = False) -> Options:
     """Return the options of a specification file, and those given beside it, which override them.
 
-    An option that is None has its default, whatever the file has.
+    An option that is None has its default, whatever the file has. See `overridden`.
 
     An audit of a monitor's file ``judges`` by the rules of the monitor, where it has none of its
     own: a rule in the file is never passed over.
@@ -78,7 +80,30 @@ def with_config(config: Config, options: Options, *, judges: bool = False) -> Op
     rules = monitor.get("rules") if judges and isinstance(monitor, Mapping) else None
     if rules is not None and keys.get("rules") is None and "rules" not in given:
         keys["rules"] = _judged_by_audits(rules)
-    return cast("Options", keys | given)
+    return cast("Options", overridden(keys, given))
+
+
+def overridden(keys: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of a specification with those given beside it.
+
+    These replace them; recodings and conditions replace those of the same column alone.
+
+    >>> file = {"label": "y", "where": {"year": 2025, "site": "A"}}
+    >>> overridden(file, {"label": "z", "where": ["site = B"]})
+    {'label': 'z', 'where': [{'year': [2025]}, 'site = B']}
+    """
+    found = {**keys, **given}
+    for name, read, plain in (
+        ("recode", read_recodings, plain_recodings), ("where", read_conditions, plain_conditions)
+    ):  # fmt: skip
+        if keys.get(name) is None or given.get(name) is None:
+            continue
+        columns = {each.column for each in read(given[name], name, [])}
+        problems: list[Problem] = []
+        kept = tuple(e for e in read(keys[name], name, problems) if e.column not in columns)
+        refuse(problems)
+        found[name] = [*([plain(kept)] if kept else []), *items(given[name])]
+    return found
 
 
 def labels_come_later(config: Config) -> bool:

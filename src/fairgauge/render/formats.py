@@ -72,7 +72,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "pdf", "writers.pdf:write", (".pdf",), tree=True, full=True, binary=True, options=("full",)
     ),
-    Format("xlsx", "writers.xlsx:write", (".xlsx",), tree=True, binary=True),
+    Format("xlsx", "writers.xlsx:write", (".xlsx",), tree=True, full=True, binary=True),
     Format("junit", "writers.junit:write", (".xml",), of=("report", "monitor")),
     Format("openmetrics", "writers.openmetrics:write", (".prom",), of=("monitor",)),
     Format("cyclonedx", "writers._model_cards:write_cyclonedx", (".cdx.json",), of=("report",)),

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import fairgauge as fg
 from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.question.options import Options
-from fairgauge.question.spec_file import read_options, schema
+from fairgauge.question.spec_file import read_options, schema, with_config
 from fairgauge.question.specification import ask
 
 TOML = """\
@@ -415,3 +415,23 @@ def test_a_saved_result_is_no_specification(tmp_path):
     fg.audit(CUBE).save(tmp_path / "report.json")
     with pytest.raises(fg.SpecError, match="is a saved result of fairgauge, not a specification"):
         fg.audit(CUBE, config=tmp_path / "report.json")
+
+
+FILE = {
+    "label": "y",
+    "sensitive": "sex",
+    "where": {"year": {"low": 2025, "high": 2026, "closed": "left"}, "site": ["A", "B"]},
+    "recode": {"sex": {"Male": ["M"]}, "score": {"unknown": ["N/A"]}},
+}
+
+
+def test_conditions_and_recodings_beside_a_file_override_those_of_the_same_column_alone():
+    """A pasted --where dropped the year of the file, a pasted --recode its other recodings."""
+    beside = {"where": ["site = C", "job != X"], "recode": 'score = {unknown = ["-"]}'}
+    merged = ask(**with_config(FILE, beside)).to_dict()
+    assert {*merged["where"]} == {"year", "site", "job"}
+    assert merged["where"]["site"] == ["C"]
+    assert merged["recode"] == {"sex": {"Male": ["M"]}, "score": {"unknown": ["-"]}}
+    assert ask(**with_config(FILE, {"label": "z"})).where == ask(**FILE).where
+    with pytest.raises(fg.SpecError, match="site: must hold at least one value"):
+        with_config(FILE | {"where": {"site": []}}, beside)

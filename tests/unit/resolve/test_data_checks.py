@@ -460,9 +460,12 @@ def test_other_names_of_a_sex_race_or_ethnicity_have_a_ready_recoding(values, na
 def test_a_recoding_to_paste_is_one_word_of_the_shell():
     data = frame(g=["Other", "Other", "It's complicated", "it's complicated "] * (ROWS // 4))
     (each,) = found(data, DiagnosticCode.RECODING)
-    pasted = shlex.split(each.message.partition("recode them: ")[2])
-    assert pasted[:2] == ["--recode", each["line"]]
+    flag, _, line = each.message.partition("recode them: ")[2].partition(" (recode), or ")
+    pasted = shlex.split(flag)
+    assert pasted == ["--recode", each["line"]]
     assert not found(data, DiagnosticCode.RECODING, recode=pasted[1])
+    file = "[recode]\n" + line.partition(", on one line, below [recode]")[0]
+    assert not found(data, DiagnosticCode.RECODING, config=tomllib.loads(file))
 
 
 @pytest.mark.parametrize(

@@ -228,7 +228,7 @@ _MOST_STRATA = 30
 _MOST_ADJUSTED_SENTENCES = 2
 _INTERVALS_OF_STRATA = (
     "The confidence intervals of all rows and of the adjusted comparison are simultaneous over all "
-    "groups; that of a single stratum is for a single comparison."
+    "groups; that of a single stratum is for {}."
 )
 
 
@@ -275,6 +275,8 @@ def _tested_strata(inside: Sequence[Estimate]) -> str:
     if are_years(str(each.stratum) for each in inside):
         return "Years are not tested one by one: they have a trend."
     of = f"adjusted for all {len(inside):,} strata, Bonferroni"
+    if any(map(holds_with_others, inside)):
+        of += ", and for all groups of a stratum"
     if not (found := significant_strata(inside)):
         return f"No single stratum is statistically significant ({of})."
     named = numbers.listing([called(each.stratum) for each in found])
@@ -309,6 +311,8 @@ def _in_strata(
         metric_blocks.chart_row(singled_out(adjusted), f"adjusted for {column}", emphasis=True),
     ]
     more = len(section.strata) - len(names)
+    together = any(map(holds_with_others, shown_inside))
+    held = "all groups of that stratum together" if together else "a single comparison"
     words = capitalised(metric_words(overall.definition))
     yield tree.Chart(
         f"{words} of {_group(section, overall.group)} by {column}",
@@ -319,7 +323,7 @@ def _in_strata(
         notes=(
             *([f"{more:,} more strata {elsewhere}."] if more > 0 else []),
             *(
-                [_INTERVALS_OF_STRATA]
+                [_INTERVALS_OF_STRATA.format(held)]
                 if any(map(holds_with_others, map(singled_out, (overall, adjusted))))
                 else []
             ),

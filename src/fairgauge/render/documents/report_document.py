@@ -54,6 +54,8 @@ from fairgauge.render.documents._preset_blocks import (
 from fairgauge.render.documents._rule_blocks import counting_words, outcome_words, rule_chart
 from fairgauge.render.documents.report_notes import (
     missing_values,
+    MOST_WARNINGS,
+    note_lines,
     notes_besides,
     opening_warnings,
     partial_rows,
@@ -302,6 +304,9 @@ class _Summary:
         """Yield what an auditor files: tables to publish, rules, methods, command, signatures."""
         yield from self.tables_to_publish[len(self.published()) :]
         yield from not_stated(self.report)
+        if len(warnings := note_lines(_warnings(self.report))) > MOST_WARNINGS:
+            yield tree.Heading("Warnings of the notes")
+            yield tree.Items(tuple(warnings))
         if self.report.verdicts:
             yield tree.Heading("Rules")
             yield tree.Facts(tuple(self._rule_lines(self.report.by_rule, group_names(self.report))))

@@ -22,7 +22,7 @@ from fairgauge.results.sections import rate_of_sizes, size_beside_rates
 _LONGEST_TEXT = 500
 _MOST_NAMED = 3
 _TWO = 2
-_MOST_WARNINGS = 3
+MOST_WARNINGS = 3
 _GRAVEST_FIRST = (
     DiagnosticCode.LABELS_LATER,
     DiagnosticCode.REVERSED_SCORES,
@@ -55,9 +55,11 @@ _GRAVEST_FIRST = (
     DiagnosticCode.LIMITS_OUTSIDE_RANGE,
     DiagnosticCode.UNMATCHED,
     DiagnosticCode.PROTECTED,
+    DiagnosticCode.MISSING_OUTCOMES,
+    DiagnosticCode.UNEQUALLY_MISSING,
 )
-"""Warnings about the whole audit, of outcomes before those of groups, then about its rules; the
-others are about details."""
+"""Warnings about the whole audit, of outcomes before those of groups, then about its rules, then
+of what is missing unevenly; the others are about details."""
 _PASTED = (
     DiagnosticCode.RECODING, DiagnosticCode.CODED_NUMBERS, DiagnosticCode.UNDECIDED_OUTCOMES,
     DiagnosticCode.UNLISTED_OUTCOMES, DiagnosticCode.FAR_DATES,
@@ -149,8 +151,8 @@ def _gravity(each: Diagnostic) -> tuple[bool, int, float, bool]:
 
 def opening_warnings(warnings: Sequence[Diagnostic]) -> list[str]:
     """Return the gravest of some warnings, which stand before the verdict, and count the others."""
-    opening = note_lines(warnings)[:_MOST_WARNINGS]
-    more = len(warnings) - _MOST_WARNINGS
+    opening = note_lines(warnings)[:MOST_WARNINGS]
+    more = len(warnings) - MOST_WARNINGS
     if more > 0:
         opening.append(f"{more:,} more {numbers.plural(more, 'warning', 'warnings')} in the notes.")
     return opening
@@ -163,7 +165,7 @@ def note_lines(notes: Iterable[Diagnostic]) -> list[str]:
 
 def notes_besides(report: Report, stated: Sequence[Diagnostic]) -> int:
     """Return how many notes there are besides those that one screen states itself."""
-    besides = len(report_notes(report)) - len(stated[:_MOST_WARNINGS])
+    besides = len(report_notes(report)) - len(stated[:MOST_WARNINGS])
     return besides - bool(question.subgroups_not_examined(report))
 
 

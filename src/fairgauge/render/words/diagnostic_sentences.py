@@ -532,9 +532,14 @@ def _placeholder(d: Diagnostic) -> str:
         )
     return (
         f"{found}, which count as one {role}; if it means that the identifier is missing, recode "
-        f"it: {recoding_flag(d['line'])}, or this, on one line, below [recode] in a "
-        "specification file"
+        f"it: {_recoded_either_way(d['line'])}"
     )
+
+
+def _recoded_either_way(line: str) -> str:
+    """Return a recoding as a flag, and as a line of a file, where an apostrophe is not escaped."""
+    own = line if "'" in line else "this"
+    return f"{recoding_flag(line)}, or {own}, on one line, below [recode] in a specification file"
 
 
 def _people(d: Diagnostic) -> str:
@@ -957,8 +962,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.NOT_RECODED: _not_recoded,
     DiagnosticCode.RECODING: lambda d: (
         "some of its values look like names of one category, or like unknown. If they are, "
-        f"recode them: {recoding_flag(d['line'])}, or this, on one line, below [recode] in a "
-        "specification file"
+        f"recode them: {_recoded_either_way(d['line'])}"
     ),
     DiagnosticCode.DOUBLED_ROWS: lambda d: (
         f"every row stands {d['times']:,} times or a multiple of it ({d['different']:,} different "

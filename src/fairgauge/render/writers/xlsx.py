@@ -30,7 +30,7 @@ _NUMBER = re.compile(rf"([+{_MINUS}])?(\d[\d,]*)(\.\d+)?(%)?")
 _LONGEST_TEXT = 32_000
 _NARROWEST, _WIDEST = 8, 60
 _LOOKED_AT = 200
-_SUMMARY = ("rules", "findings")
+_SUMMARY = ("rules", "findings", "data", "notes")
 _ROLES = ("Prepared by", "Reviewed by", "Approved by")
 _OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
 

@@ -6,10 +6,12 @@ import io
 import sys
 
 import openpyxl
+import polars as pl
 import pytest
 
 import fairgauge as fg
 import sample_reports
+from fairgauge.enums import DiagnosticCode, Level
 from fairgauge.errors import DataError, MissingExtra
 from fairgauge.render import render, save
 from fairgauge.render.writers.flat_rows import table_of
@@ -144,3 +146,23 @@ def test_the_sheet_to_publish_states_what_a_published_audit_does(tmp_path):
         "date the tool was first used: 2026-01-05",
         "source: ATS export",
     ]
+
+
+def test_a_workbook_holds_every_warning_of_the_report(tmp_path):
+    """It had three of them, and stated that the others are in notes that it did not have."""
+    rows = [
+        {"sex": "FM"[i % 2], "hired": None if i % 2 and i % 3 else "no" if i % 5 else "yes",
+         "site": ["A", "a", "-", "B", "N/A"][i % 5 if i % 7 else 2], "job": ["x", "X", ""][i % 3]}
+        for i in range(4_000)
+    ]  # fmt: skip
+    report = fg.audit(pl.DataFrame(rows), prediction="hired", sensitive=["sex", "site", "job"],
+                      positive="yes")  # fmt: skip
+    warnings = [each for each in report.diagnostics if each.level is Level.WARNING]
+    assert len(warnings) > 4
+    book = workbook(report, tmp_path)
+    held = " ".join(str(cell) for row in book["Summary"].values for cell in row if cell)
+    missing = [each for each in warnings if each.code is DiagnosticCode.MISSING_OUTCOMES]
+    assert missing
+    assert "more warnings in the notes" in held
+    for each in warnings:
+        assert each.message[:120] in held
