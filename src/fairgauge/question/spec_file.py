@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
@@ -18,6 +18,10 @@ from fairgauge.values import Json
 Config: TypeAlias = "str | Path | Mapping[str, Any] | None"
 """A specification file, or its keys; None where there is none."""
 
+_OF_COLUMNS: dict[str, tuple[Callable[..., Any], Callable[..., Json]]] = {
+    "recode": (read_recodings, plain_recodings),
+    "where": (read_conditions, plain_conditions),
+}
 MONITOR = "monitor"
 """The table of a specification file that `fairgauge.monitor` alone reads."""
 
@@ -93,9 +97,7 @@ def overridden(keys: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, A
     {'label': 'z', 'where': [{'year': [2025]}, 'site = B']}
     """
     found = {**keys, **given}
-    for name, read, plain in (
-        ("recode", read_recodings, plain_recodings), ("where", read_conditions, plain_conditions)
-    ):  # fmt: skip
+    for name, (read, plain) in _OF_COLUMNS.items():
         if keys.get(name) is None or given.get(name) is None:
             continue
         columns = {each.column for each in read(given[name], name, [])}

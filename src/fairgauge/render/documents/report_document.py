@@ -53,8 +53,8 @@ from fairgauge.render.documents._preset_blocks import (
 )
 from fairgauge.render.documents._rule_blocks import counting_words, outcome_words, rule_chart
 from fairgauge.render.documents.report_notes import (
-    missing_values,
     MOST_WARNINGS,
+    missing_values,
     note_lines,
     notes_besides,
     opening_warnings,
