@@ -127,7 +127,9 @@ class ReasonCode(StrEnum):
     NOT_SIGNIFICANT = "not_significant"
     ALTERNATIVES = "alternatives"
     BOUNDS_CROSS = "bounds_cross"  # low, high
-    MISSING_GROUPS = "missing_groups"  # rows, at_most, unit, low, high, alone, by_value
+    MISSING_GROUPS = (
+        "missing_groups"  # rows, at_most, unit, low, high, alone, by_value, without_group
+    )
     MISSING_OUTCOMES = "missing_outcomes"  # likewise
     NOT_COUNTED = "not_counted"  # what, rows, alone
     UNCLEAR_VALUES = "unclear_values"  # likewise

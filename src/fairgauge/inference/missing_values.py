@@ -328,7 +328,9 @@ def metric_cases(
     low, high = contrast_range(metric, ours, theirs)
     names = [counted.groups[at] for at in compared[0].tolist()]
     return {
-        (metric.name, counted.feature, name, OVERALL, scope, threshold): cases.case(low[i], high[i])
+        (metric.name, counted.feature, name, OVERALL, scope, threshold): cases.case(
+            low[i], high[i], with_unknown=True
+        )
         for i, name in enumerate(names)
     }
 
@@ -336,7 +338,8 @@ def metric_cases(
 class _CompletedShares:
     """The ends of a share of rows over all values that missing outcomes may have.
 
-    ``rows`` is how many rows lack one that the share needs, in any group or none.
+    ``rows`` is how many rows lack one that the share needs, in any group or none; the others of
+    unknown group count in contrasts, where each may be on either side.
     """
 
     def __init__(
@@ -351,13 +354,16 @@ class _CompletedShares:
         cases = sides_and_unknown(counted, outcome, spec.profile, "n")
         each = (cases[0].states(np.array([cases[0].whole])), cases[1].states(_FIRST))
         self.rows = int(sum(_incomplete(states, rate) for states in each))
+        self._others = int(each[1].sum() - _incomplete(each[1], rate))
         # what lacks both a group and an outcome may be of each group, in rates too
-        self._apart = self._unknown.states(_FIRST)
+        self._apart = _needed(self._unknown.states(_FIRST), rate)
         self._incomplete_apart = self._apart.copy()
         self._incomplete_apart[:, :_MISSING, :_MISSING] = 0
 
-    def case(self, low: float, high: float) -> WorstCase:
-        return WorstCase(float(low), float(high), self.rows, outcomes=True)
+    def case(self, low: float, high: float, *, with_unknown: bool = False) -> WorstCase:
+        others = self._others * with_unknown
+        rows, ends = self.rows + others, (float(low), float(high))
+        return WorstCase(*ends, rows, outcomes=True, without_group=others > 0)
 
     def of(self, which: Index, *, with_unknown: bool = False) -> Limits:
         """Return the least and the greatest rate of some sides.

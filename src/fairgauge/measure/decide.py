@@ -445,7 +445,10 @@ def _decided_by_counts(each: _Subject, rule: Rule, measured: Measured) -> Decisi
             reason = _with_missing(reason, worst, (low, high), measured.unit)
         else:
             code = ReasonCode.MISSING_OUTCOMES if worst.outcomes else ReasonCode.MISSING_GROUPS
-            reached = {"low": low, "high": high, "by_value": by_value or None}
+            reached = {
+                "low": low, "high": high, "by_value": by_value or None,
+                "without_group": worst.without_group or None,
+            }  # fmt: skip
             made = Reason.of(
                 code, rows=worst.rows, at_most=worst.at_most or None, unit=measured.unit,
                 alone=str(outcome), **reached,
@@ -466,7 +469,10 @@ def _with_missing(
     """Return why a rule fails, with how far the interval could go without missing outcomes."""
     low, high = reached
     given = dict(reason.parameters)
-    return Reason.of(reason.code, **given, missing=worst.rows, unit=unit, low=low, high=high)
+    return Reason.of(
+        reason.code, **given, missing=worst.rows, unit=unit, low=low, high=high,
+        without_group=worst.without_group or None,
+    )  # fmt: skip
 
 
 def _is_alone(each: _Subject, rule: Rule, measured: Measured) -> bool:

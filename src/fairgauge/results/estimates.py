@@ -386,6 +386,7 @@ class WorstCase:
     low, high : the values at the worst assignments.
     rows : how many rows have no group; or no outcome.
     outcomes : whether rows lack an outcome, which takes back a pass alone; else they lack a group.
+    without_group : of outcomes, whether rows without a group, which may have one, are placed too.
     at_most : whether there may be fewer such rows, since counts are protected.
     """
 
@@ -393,6 +394,7 @@ class WorstCase:
     high: float
     rows: int
     outcomes: bool = False
+    without_group: bool = False
     at_most: bool = False
 
 

@@ -86,6 +86,19 @@ def test_the_rates_of_groups_have_worst_cases_too(rate):
         assert (worst.low, worst.high) == pytest.approx((min(values), max(values)), abs=1e-12)
 
 
+def test_rows_of_no_group_with_a_prediction_move_no_rate_of_a_group():
+    """Without a label they counted as rows that lack an outcome."""
+    data = frame(KNOWN, INCOMPLETE).drop(columns="y")
+    apart = pd.DataFrame({"g": [None] * 9, "p": [0, 1, 1] * 3})
+    asked = {"prediction": "p", "sensitive": "g", "positive": 1}
+    found = []
+    for rows in (data, pd.concat([data, apart])):
+        spec = make_spec(**asked, metrics="selection_rate", rules="selection_rate >= 0.001")
+        measured = measure(fg.count(rows, **asked), spec)
+        found.append({key[2]: cases[-1] for key, cases in measured.worst_cases.items()})
+    assert found[0] and found[0] == found[1]
+
+
 def blanked(column, share=0.6, value=0, seed=3):
     """Return rows of which those of one group that break a rule lack an outcome."""
     rng = np.random.default_rng(seed)
@@ -112,6 +125,22 @@ def test_nothing_passes_because_failing_predictions_are_blank(rule):
     verdict = next(v for v in report.verdicts if v.outcome is Outcome.INCONCLUSIVE)
     assert verdict.reason.code is ReasonCode.MISSING_OUTCOMES
     assert "rows without a prediction could change it" in verdict.says
+
+
+@pytest.mark.parametrize("label", [{}, {"label": "y"}])
+def test_rows_that_lack_a_group_are_named_where_they_are_among_those_that_could_change_it(label):
+    """Bounds that take rows of unknown group on either side were of missing predictions alone."""
+    _, data = blanked("p", share=0.9)
+    apart = data.index[::40]
+    data.loc[apart, "g"] = np.nan
+    rule = fg.rule("selection_rate.ratio", at_least=0.8, decide="point")
+    asked = {"prediction": "p", "sensitive": "g", "positive": 1, "rules": [rule]} | label
+    (verdict,) = [v for v in fg.audit(data, **asked).verdicts if v.reason.get("low") is not None]
+    rows = int((data["g"].isna() | data["p"].isna()).sum())
+    assert f"the {rows:,} rows without a prediction or g could change it" in verdict.says
+    data.loc[apart, "g"] = "F"
+    (verdict,) = [v for v in fg.audit(data, **asked).verdicts if v.reason.get("low") is not None]
+    assert f"the {data['p'].isna().sum():,} rows without a prediction could change" in verdict.says
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.6, 0.9, 1.0])
@@ -144,7 +173,7 @@ def test_a_fail_that_missing_outcomes_could_change_states_so(share, value, open_
     )
     for page in (render(report, "text", full=True), render(report, "html")):
         text = " ".join(page.split())
-        stated = "A fail is of the rows with a prediction alone; the"
+        stated = f"A fail leaves out the {rows:,} rows without a prediction, which could change it"
         assert (stated in text) == open_
 
 

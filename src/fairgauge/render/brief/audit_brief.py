@@ -674,9 +674,9 @@ def _certainty(
         rows = max(each.reason["missing"] for each in open_fails)
         it = plural(len(open_fails), "it", "them")
         yield Sentence(
-            f"{plural(len(open_fails), 'A fail is', f'{len(open_fails):,} fails are')} of the "
-            f"{unit(report)} with {missing_outcome(open_fails[0])} alone; the {rows:,} without one "
-            f"could change {it}, but take back no fail.",
+            f"{plural(len(open_fails), 'A fail leaves', f'{len(open_fails):,} fails leave')} out the "
+            f"{rows:,} {unit(report)} without {missing_outcome(open_fails[0])}, which could change "
+            f"{it}, but take back no fail.",
             ("verdicts",),
         )
     unbounded = [

@@ -193,10 +193,7 @@ def _without_missing(verdict: Verdict) -> str:
         what = missing_outcome(verdict)
         return f"; the {rows} without {what} could change it, but take back no fail"
     low, high = (_shown(verdict, reason[end]) for end in ("low", "high"))
-    return (
-        f"; with the {rows} without {missing_outcome(verdict)} it could reach from {low} to "
-        f"{high}, depending on what is missing, which takes back no fail"
-    )
+    return f"; with the {rows} without {missing_outcome(verdict)} it could reach from {low} to {high}, depending on what is missing, which takes back no fail"
 
 
 def _point(verdict: Verdict) -> str:
@@ -326,11 +323,13 @@ def _without(verdict: Verdict) -> str:
 
 
 def missing_outcome(verdict: Verdict) -> str:
-    """Return what rows lack that leave a verdict open: outcomes, or a weight or a count."""
+    """Return what rows lack that leave a verdict open: outcomes or groups, a weight or a count."""
     if (what := verdict.reason.get("what")) is not None:
         return f"a {what}"
     needs = verdict.definition.needs if verdict.definition else ()
-    return "a " + " or ".join(need for need in ("label", "prediction", "score") if need in needs)
+    lacking = [need for need in ("label", "prediction", "score") if need in needs]
+    lacking += [str(verdict.feature)] * bool(verdict.reason.get("without_group"))
+    return f"a {' or '.join(lacking)}"
 
 
 def _counted_as(verdict: Verdict) -> str:
