@@ -444,7 +444,7 @@ def changes(
     change, and of the change of the distance from "no difference" (MOVER of the folded intervals,
     so that a change of sides counts as what it is). P-values invert the limits, taken to widen with
     the normal quantile. All changes are one family (Holm), in which two groups that are each
-    other's reference are one comparison. Both estimates must have enough data.
+    other's reference are one comparison; both estimates must have enough data.
 
     References
     ----------
@@ -553,7 +553,10 @@ def _measured(
     of_distance = np.maximum(p, _p_values(away, away_low, away_high, levels))
     of_sides = np.array([max(_p_of(old), _p_of(new)) for old, new in pairs])
     of_sides = np.where(np.isnan(p), np.nan, np.where(old * new < 0, of_sides, 1.0))
-    adjusted = [_adjusted(each, mirrored) for each in (p, of_distance, of_sides)]
+    enough = np.array([_enough_data(*pair) for pair in pairs])
+    adjusted = [
+        _adjusted(np.where(enough, each, np.nan), mirrored) for each in (p, of_distance, of_sides)
+    ]
     low, high = np.where(known, low, np.nan), np.where(known, high, np.nan)
     columns = [log, *(np.where(log, np.exp(each), each) for each in (gap, low, high)), p,
                adjusted[0], np.where(np.isnan(neutral), np.nan, away), *adjusted[1:],
@@ -568,6 +571,10 @@ def _adjusted(p: Array, mirrored: Mapping[int, int]) -> Array:
     adjusted = holm(single)
     adjusted[list(mirrored)] = adjusted[list(mirrored.values())]
     return np.asarray(adjusted)
+
+
+def _enough_data(old: Estimate, new: Estimate) -> bool:
+    return old.status is Status.OK and new.status is Status.OK
 
 
 def _p_of(each: Estimate) -> float:
@@ -615,8 +622,7 @@ def _change(
     old, new = pair
     same = _same_reference(old, new, scale)
     direction = _direction(made.away) if same else None
-    sufficient = old.status is Status.OK and new.status is Status.OK
-    level = 1 - (new.confidence or 1.0) if sufficient else -1.0
+    level = 1 - (new.confidence or 1.0)
     known = not math.isnan(made.low)
     if reason is None and not known:
         reason = Reason.of(ReasonCode.BOTH_UNBOUNDED)

@@ -12,6 +12,7 @@ import json
 import math
 import re
 import unicodedata
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -118,6 +119,37 @@ def test_what_rests_on_too_few_rows_is_never_beyond_doubt():
     few = estimate(0.6, 0.5, 0.7, status=Status.TOO_FEW)
     assert not change(estimate(0.1, 0.05, 0.15), few).significant
     assert change(estimate(0.1, 0.05, 0.15), few).interval
+
+
+def test_what_has_insufficient_data_is_in_no_family():
+    """Ten categories of a few people made the change of a large one ten times harder to show."""
+    large = estimate(0.05, 0.0, 0.1), estimate(0.15, 0.1, 0.2)
+    few = [
+        tuple(replace(each, group=str(i)) for each in large[::-1]) for i in range(10)
+    ]  # fmt: skip
+    small = [(old, replace(new, status=Status.TOO_FEW)) for old, new in few]
+    (alone,), found = changes([large]), changes([large, *small])
+    (same,) = [each for each in found if each.new.group == "F"]
+    assert alone.changed
+    assert (same.p_adjusted, same.distance_p_adjusted) == (
+        alone.p_adjusted,
+        alone.distance_p_adjusted,
+    )
+    assert {each.p_adjusted for each in found if each.new.group != "F"} == {None}
+    of_all = changes([large, *few])
+    assert max(each.p_adjusted for each in of_all) > alone.p_adjusted
+
+
+def test_the_best_group_as_reference_has_a_way_to_see_more():
+    rng = np.random.default_rng(5)
+    groups = rng.choice([*"abc"], 3000)
+    frame = pl.DataFrame({"g": groups, "p": 1 * (rng.random(3000) < 0.4 + 0.3 * (groups == "a"))})
+    asked = {"prediction": "p", "sensitive": "g", "positive": 1}
+    for reference, stated in (("best", True), ({"g": "a"}, False)):
+        reports = [fg.audit(part, **asked, reference=reference)
+                   for part in (frame[:1500], frame[1500:])]  # fmt: skip
+        steps = str(fg.compare(*reports).brief())
+        assert ("name the same reference in both audits" in steps) == stated
 
 
 def test_many_changes_are_one_family():

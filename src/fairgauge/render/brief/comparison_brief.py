@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairgauge.enums import Direction, Outcome, Turn
+from fairgauge.enums import Direction, Outcome, ReferenceKind, Turn
 from fairgauge.reasons import ReasonCode
 from fairgauge.render.brief._changed_shares import FoundChange, Times, changed_shares, each_once
 from fairgauge.render.brief._next_steps import analyst
@@ -265,6 +265,13 @@ def _steps(comparison: Comparison) -> Iterator[Sentence]:
         yield analyst(
             "compare the models on their rows, with paired intervals (fairgauge compare-models).",
             ("same_rows",),
+        )
+    tested = [each.new.reference for each in comparison.changes if each.interval is not None]
+    if any(each is not None and each.kind is ReferenceKind.BEST for each in tested):
+        yield analyst(
+            "name the same reference in both audits (--reference): intervals of differences from "
+            "the best group hold for every pair of groups, and show fewer changes.",
+            ("changes",),
         )
     for report, other in (("new", "old"), ("old", "new")):
         names = [
