@@ -452,7 +452,7 @@ class DiagnosticCode(StrEnum):
     HOMOGENEITY = "homogeneity"
     # rate, groups, p, significant; of the large groups: range, expected_range, between_sd
     PAIRS_LIMITED = "pairs_limited"  # pairs, groups, listed
-    REVERSED_SCORES = "reversed_scores"  # auc
+    REVERSED_SCORES = "reversed_scores"  # auc, column
     REVERSED_PREDICTIONS = "reversed_predictions"  # column, label, of_positives, of_negatives
     ONE_DECISION = "one_decision"
     # threshold, share or constant; of an audit: column, positive, or the value of classes

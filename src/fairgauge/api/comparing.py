@@ -17,6 +17,7 @@ from fairgauge.errors import Problem, SpecError, listing, quote, refuse
 from fairgauge.inference.missing_values import missing_groups, missing_outcomes
 from fairgauge.measure.compare_models import compare_candidates
 from fairgauge.measure.compare_reports import compare_reports
+from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.question.category_words import no_outcomes
 from fairgauge.question.option_docs import with_options
 from fairgauge.question.options import Options
@@ -36,6 +37,7 @@ from fairgauge.resolve.question_checks import (
     limits_outside_range,
     unmatched_rules,
 )
+from fairgauge.resolve.resolution import resolve
 from fairgauge.results.comparison import Comparison
 from fairgauge.results.model_comparison import ComparedData, ModelComparison
 from fairgauge.results.report import Report
@@ -262,6 +264,8 @@ def _unlike_in_use(cube: Cube, candidate: Axis, spec: Spec) -> Iterator[Diagnost
 def _of_model(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
     """Yield what an audit warns of a model's decisions, and of the groups that it has."""
     yield from likely_mistakes(cube, spec, task)
+    if spec.label is not None:
+        yield from reversed_outcomes_of(resolve(cube, spec))
     yield from _excluded(cube, spec)
 
 

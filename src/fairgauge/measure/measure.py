@@ -295,8 +295,8 @@ def reversed_outcomes_of(resolution: Resolution) -> Iterator[Diagnostic]:
 
     Of labels of two outcomes alone, and not of a prediction that is the label.
     """
-    spec, scored = resolution.spec, resolution.everyone.histogram is not None
-    predicted = scored or spec.prediction not in (None, spec.label)
+    spec = resolution.spec
+    predicted = (spec.prediction or spec.score) not in (None, spec.label)
     if resolution.task is not Task.BINARY or spec.label is None or not predicted:
         return
     whole = Slice(resolution.everyone, resolution.outcomes[0], resolution.spec)

@@ -7,7 +7,7 @@ import pytest
 import fairgauge as fg
 
 SCORES = ["--label", "y", "--score", "s", "--positive", "0", "--sensitive", "g"]
-REVERSED = "Warning: the scores rank positives below negatives"
+REVERSED = "Warning: 's' ranks positives below negatives"
 SAME = "Warning: label and prediction are the same column, 'y'"
 
 

@@ -522,7 +522,7 @@ def test_scores_that_seem_to_be_of_the_other_value_are_a_warning():
     turned = PEOPLE.drop("person").with_columns(score=(1 - pl.col("score")).round(3))
     wrong = chosen(turned)
     assert warned(wrong) == ["reversed_scores"]
-    assert "Warning: the scores rank positives below negatives" in str(wrong)
+    assert "Warning: 'score' ranks positives below negatives" in str(wrong)
     assert not chosen(turned, score_of=0, positive=1).diagnostics
     assert not warned(chosen(PEOPLE.drop("person")))
 

@@ -624,3 +624,18 @@ def test_a_group_that_is_never_selected_is_in_the_smallest_ratio() -> None:
     assert (ratio.old, ratio.new) == (None, None)
     assert ratio.reason is not None
     assert ratio.reason.code is ReasonCode.RATIO_MAY_BE_ZERO
+
+
+@pytest.mark.parametrize("by", ["prediction", "score"])
+def test_a_candidate_that_decides_the_opposite_is_warned_of(by):
+    """It was praised for smaller differences, without a word."""
+    rng = np.random.default_rng(1)
+    label = rng.integers(0, 2, 2000)
+    score = np.clip(0.3 + 0.3 * label + 0.2 * rng.normal(size=2000), 0, 1)
+    held = score if by == "score" else (score > 0.5) * 1.0
+    asked = {"label": label, "positive": 1, "sensitive": {"sex": rng.choice(["F", "M"], 2000)}}
+    asked |= {by: held} | ({"threshold": 0.5} if by == "score" else {})
+    for candidate, warned in ((1 - held, True), (np.where(rng.random(2000) < 0.9, held, 0), False)):
+        found = fg.compare_models(candidate={"c": candidate}, **asked)
+        messages = " ".join(each.message for each in found.diagnostics)
+        assert ("'c' is positive less often where 'label' is" in messages) == warned

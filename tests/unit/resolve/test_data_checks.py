@@ -1194,9 +1194,9 @@ def test_groups_that_are_missing_with_one_outcome_are_warned_of():
         (each,) = warned
         assert (each.level, each.feature) == ("warning", "g")
         assert each.message.replace("\N{NO-BREAK SPACE}", " ") == (
-            "g is missing in 31 of 100 rows with approved = 0, and 12 of 100 with 1 (chi-square "
-            "test of equal shares: p < 0.001): gaps between the rows whose group is recorded may "
-            "differ from those of all; record it where it is missing"
+            "g is not known of 31 of 100 rows with approved = 0, and 12 of 100 with 1 (chi-square "
+            "test of equal shares: p < 0.001): gaps between the rows whose group is known may "
+            "differ from those of all; record it where it is missing, or contradictory"
         )
     assert not unequally_missing(rows, missing="group")  # who are then compared, too
     assert not unequally_missing(by_outcome((240, 120)))

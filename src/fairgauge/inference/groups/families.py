@@ -278,7 +278,7 @@ def reversed_outcomes(whole: FeatureGroups, spec: Spec) -> Iterator[Diagnostic]:
         if high[0] < low[0]:
             yield Diagnostic.warning(
                 DiagnosticCode.REVERSED_PREDICTIONS,
-                column=spec.prediction,
+                column=spec.prediction or spec.score,
                 label=spec.label,
                 of_positives=float(of_positives.estimate[0]),
                 of_negatives=float(of_negatives.estimate[0]),
@@ -287,7 +287,9 @@ def reversed_outcomes(whole: FeatureGroups, spec: Spec) -> Iterator[Diagnostic]:
     area = statistic_interval(find_rate("roc_auc"), everyone)
     (_, high), _ = area.limits(spec.confidence)
     if area.estimate[0] < high[0] < _CHANCE:
-        yield Diagnostic.warning(DiagnosticCode.REVERSED_SCORES, auc=float(area.estimate[0]))
+        yield Diagnostic.warning(
+            DiagnosticCode.REVERSED_SCORES, auc=float(area.estimate[0]), column=spec.score
+        )
 
 
 def adjustment_notes(estimates: Sequence[Estimate], spec: Spec) -> Iterator[Diagnostic]:

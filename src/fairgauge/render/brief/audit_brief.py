@@ -673,9 +673,9 @@ def _certainty(
     if open_fails := [each for each in fails if each.reason.get("missing") is not None]:
         rows = max(each.reason["missing"] for each in open_fails)
         it = plural(len(open_fails), "it", "them")
+        who = plural(len(open_fails), "A fail leaves", f"{len(open_fails):,} fails leave")
         yield Sentence(
-            f"{plural(len(open_fails), 'A fail leaves', f'{len(open_fails):,} fails leave')} out the "
-            f"{rows:,} {unit(report)} without {missing_outcome(open_fails[0])}, which could change "
+            f"{who} out the {rows:,} {unit(report)} without {missing_outcome(open_fails[0])}, which could change "
             f"{it}, but take back no fail.",
             ("verdicts",),
         )

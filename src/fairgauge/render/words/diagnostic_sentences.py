@@ -849,8 +849,8 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.FEW_INTERVALS: _few_intervals,
     DiagnosticCode.MISSING_STRATA: _missing_strata,
     DiagnosticCode.UNEQUALLY_MISSING: lambda d: (
-        f"{d.feature} is missing in {_by_outcome(d)}: gaps between the {_unit(d)} whose group is "
-        "recorded may differ from those of all; record it where it is missing"
+        f"{d.feature} is not known of {_by_outcome(d)}: gaps between the {_unit(d)} whose group is "
+        "known may differ from those of all; record it where it is missing, or contradictory"
     ),
     DiagnosticCode.MISSING_GROUPS: _missing_groups,
     DiagnosticCode.MISSING_OUTCOMES: _missing_outcomes,
@@ -867,9 +867,9 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.HOMOGENEITY: _homogeneity,
     DiagnosticCode.PAIRS_LIMITED: _pairs,
     DiagnosticCode.REVERSED_SCORES: lambda d: (
-        f"the scores rank positives below negatives (ROC AUC {d['auc']:.2f} of all rows); if they "
-        "are the probabilities of another value than the positive one, name it: score_of=VALUE, "
-        "--score-of VALUE"
+        f"{quote(d.get('column') or 'score')} ranks positives below negatives (ROC AUC "
+        f"{d['auc']:.2f} of all rows); if it is the probability of another value than the positive "
+        "one, name it: score_of=VALUE, --score-of VALUE"
     ),
     DiagnosticCode.REVERSED_PREDICTIONS: lambda d: (
         f"{quote(d['column'])} is positive less often where {quote(d['label'])} is "

@@ -193,7 +193,10 @@ def _without_missing(verdict: Verdict) -> str:
         what = missing_outcome(verdict)
         return f"; the {rows} without {what} could change it, but take back no fail"
     low, high = (_shown(verdict, reason[end]) for end in ("low", "high"))
-    return f"; with the {rows} without {missing_outcome(verdict)} it could reach from {low} to {high}, depending on what is missing, which takes back no fail"
+    return (
+        f"; with the {rows} without {missing_outcome(verdict)} it could reach from {low} to "
+        f"{high}, depending on what is missing, which takes back no fail"
+    )
 
 
 def _point(verdict: Verdict) -> str:

@@ -273,7 +273,7 @@ def test_counting_warns_of_what_counts_alone_would_show_too_late(run, loans, tmp
     for data, person, expected in (
         (rows, "row", []),
         (rows, "person_id", ["person_id: column 'person_id' has 100 distinct values"]),
-        (reversed_rows, "row", ["the scores rank positives below negatives"]),
+        (reversed_rows, "row", ["'score' ranks positives below negatives"]),
     ):
         (tmp_path / "a.csv").write_text(f"{person},sex,repaid,score\n{data}")
         result = run("count", "a.csv", *asked)
