@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -14,7 +14,9 @@ from fairgauge.catalogue.distributions import Distance, ScoreDistance
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import DiagnosticCode, Favourable, Profile, Role, Task
+from fairgauge.errors import Problem, SpecError, alternatives, quote
 from fairgauge.question.category_words import is_adverse, is_no
+from fairgauge.question.presets import preset
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.outcome_checks import HMDA_APPROVED, are_codes_of_hmda
 from fairgauge.results.scopes import Diagnostic
@@ -59,6 +61,11 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
 
     Of "no" and "false" the name of the column decides: "hired = no", not "default = no"; of HMDA's
     codes their meaning.
+
+    Raises
+    ------
+    SpecError
+        A preset would call such an outcome by the word for its opposite.
     """
     stated = spec.positive if isinstance(spec.positive, tuple) else ()
     axis = cube.plan.axis(Role.LABEL) or cube.plan.axis(Role.PREDICTION)
@@ -76,12 +83,26 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
     others = [v for v in cube.levels[axis] if not is_one_of(v, stated)]
     better = [value for value in others if not is_denied(value)]
     if better and all(map(is_denied, stated)) and spec.words.favourable is Favourable.POSITIVE:
+        decided = axis is (cube.plan.axis(Role.PREDICTION) or axis)
+        if decided and spec.preset is not None and not spec.words.positive:
+            _refuse_denials(spec.preset, axis.column, better)
         yield Diagnostic.warning(
             DiagnosticCode.UNFAVOURABLE_POSITIVE,
             column=axis.column,
             values=tuple(map(name_of, stated)),
             others=tuple(map(name_of, better)),
         )
+
+
+def _refuse_denials(name: str, column: str, better: Sequence[Value]) -> None:
+    """Refuse a positive value that a preset would call by the word for its opposite."""
+    if word := preset(name).words.get("positive"):
+        message = (
+            f"the preset {quote(name)} calls the positive outcome {quote(word)}, and what is "
+            f"stated has the name or code of the opposite in {quote(column)}; state "
+            f"{alternatives(map(name_of, better))} (--positive)"
+        )
+        raise SpecError(Problem("positive", message))
 
 
 def depends_on_positive(row: Metric | Statistic) -> bool:

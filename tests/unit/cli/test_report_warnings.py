@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+
 import pytest
 
 import fairgauge as fg
@@ -45,7 +47,8 @@ def test_a_result_without_room_for_it_has_it_on_standard_error(run, risks, flags
 @pytest.mark.parametrize("format_", ["html", "markdown"])
 def test_a_page_has_it_under_its_title(run, risks, format_):
     result = run("audit", risks, *SCORES, "--format", format_, "--rule", "accuracy >= 0.9")
-    assert result.stdout.index(REVERSED) < result.stdout.index("FAIL: 1 of 1 rule")
+    page = html.unescape(result.stdout)
+    assert page.index(REVERSED) < page.index("FAIL: 1 of 1 rule")
     assert result.stderr == ""
 
 

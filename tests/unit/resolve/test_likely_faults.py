@@ -170,6 +170,17 @@ def test_a_positive_value_with_the_name_of_the_opposite_is_warned_of(positive):
     assert not _warned(rows, Code.UNFAVOURABLE_POSITIVE, positive=positive, words=words)
 
 
+def test_a_preset_calls_no_denial_by_the_word_for_its_opposite():
+    """The page of the preset for lending stated that so many "were approved" who were denied."""
+    rows = pl.DataFrame({"action_taken": [1, 2, 3, 3, 1] * 100, "race": [*"ABABA"] * 100})
+    asked = {"prediction": "action_taken", "sensitive": "race", "preset": "us-lending"}
+    with pytest.raises(fg.SpecError, match="'approved', and what is stated has the name or code"):
+        fg.audit(rows, **asked, positive=3)
+    assert fg.audit(rows, **asked, positive=[1, 2]).estimates
+    words = {"positive": "denied", "favourable": "negative"}
+    assert fg.audit(rows, **asked, positive=3, words=words).estimates
+
+
 def test_no_is_adverse_where_the_column_is_of_something_good():
     assert _warned(_rows(), Code.UNFAVOURABLE_POSITIVE, positive="no")
     rows = _rows().rename({"hired": "default"})
