@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import combinations, permutations
 
 from fairgauge.errors import DataError, Problem, listing, nearest, quote, refuse
-from fairgauge.published._header_words import is_remark, role_of
+from fairgauge.published._header_words import is_denial_rate, is_remark, means_impact, role_of
 from fairgauge.published._table_files import Grid
 from fairgauge.published._table_shapes import (
     are_nested,
@@ -263,12 +263,25 @@ def _roles(grid: Grid, given: Mapping[str, ColumnRole]) -> dict[int, ColumnRole]
         role = role_of(grid.header[i])
         if role is not None and (role is not ColumnRole.RATIO or _has_digits(grid, i)):
             found[i] = role
+    if not {ColumnRole.RATE, ColumnRole.SELECTED} & {*found.values()}:
+        found |= {i: ColumnRole.RATE for i in left if is_denial_rate(grid.header[i])}
+        found = {i: role for i, role in found.items()  # their ratios are those of denial rates
+                 if role is not ColumnRole.RATIO or not _is_of_denials(grid, found)
+                 or grid.header[i] in given or means_impact(grid.header[i])}  # fmt: skip
     _settle_doubles(grid, found, given)
     unnamed = [i for i in left if i not in found]
     absent = [role for role in _FOUND_BY_ARITHMETIC if role not in found.values()]
     if unnamed and absent:
         found |= _by_arithmetic(grid, found, unnamed, absent)
     return found
+
+
+def _is_of_denials(grid: Grid, found: Mapping[int, ColumnRole]) -> bool:
+    """Return whether a table states who is not selected, and nothing of those who are."""
+    return any(
+        role is ColumnRole.NOT_SELECTED or is_denial_rate(grid.header[i])
+        for i, role in found.items()
+    )
 
 
 def _names_codes(grid: Grid) -> bool:
@@ -376,7 +389,8 @@ def _check_found(grid: Grid, found: Mapping[int, ColumnRole]) -> None:
             f"no column of {_called(grid)} names categories: it has {headers}; "
             "name it: --column category=NAME"
         )
-    if not ({ColumnRole.N, ColumnRole.SELECTED} <= roles or ColumnRole.RATE in roles):
+    selected = roles & {ColumnRole.SELECTED, ColumnRole.NOT_SELECTED}
+    if not ((selected and ColumnRole.N in roles) or ColumnRole.RATE in roles):
         free = [i for i in range(len(grid.header)) if i not in found and is_numeric(grid, i)]
         if ColumnRole.RATIO in roles and not free:
             raise DataError(
@@ -411,7 +425,22 @@ def _numbers(
             )
         if role is ColumnRole.RATE:
             found[role] = _as_shares(found[role])
+            if is_denial_rate(grid.header[i]):
+                found[role] = [each and _complement(each) for each in found[role]]
+    if ColumnRole.SELECTED not in found and {ColumnRole.N, ColumnRole.NOT_SELECTED} <= found.keys():
+        both = zip(found[ColumnRole.N], found[ColumnRole.NOT_SELECTED], strict=True)
+        found[ColumnRole.SELECTED] = [n and denied and _others(n, denied) for n, denied in both]
     return found
+
+
+def _complement(rate: Printed) -> Printed:
+    """Return the selection rate of a printed denial rate, which may be cut off, not rounded."""
+    return replace(rate, text=f"{rate.text} denied", exact=1 - rate.exact, unit=2 * rate.unit)
+
+
+def _others(n: Printed, denied: Printed) -> Printed:
+    """Return how many people of all are selected where it is printed who are not."""
+    return replace(n, text=f"{n.text} − {denied.text}", exact=n.exact - denied.exact)
 
 
 def _as_shares(rates: list[Printed | None]) -> list[Printed | None]:

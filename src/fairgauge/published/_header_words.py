@@ -42,12 +42,13 @@ _ROLES: tuple[tuple[ColumnRole, re.Pattern[str]], ...] = (
 )
 _OTHER_STATISTICS = re.compile(
     r"\bdifference\b|\bodds\b|\bsmd\b|standardi[sz]ed|\badjusted for\b"
-    r"|\bto all (other groups|rows)\b|\b(denial|rejection|refusal) (rate|ratio)\b"
+    r"|\bto all (other groups|rows)\b|\b(denial|rejection|refusal) (\w+ )?(rate|ratio)\b"
     r"|\b(base|error|discovery|omission|(true|false) (positive|negative)) rate\b"
     r"|\bof (the )?(gap|reference)\b|\bpredictive\b",
     re.IGNORECASE,
 )
 """What tables print beside what is checked: their headers have the words of rates and ratios."""
+_DENIAL_RATE = re.compile(r"\b(denial|rejection|refusal) rate\b", re.IGNORECASE)
 _REMARKS = re.compile(
     r"^(notes?|comments?|remarks?|explanations?|(\d+(\.\d+)? ?% )?(ci|confidence intervals?))\b",
     re.IGNORECASE,
@@ -75,3 +76,21 @@ def role_of(header: str) -> ColumnRole | None:
 def is_remark(header: str) -> bool:
     """Return whether a column holds remarks, or another statistic: these name no category."""
     return bool(_REMARKS.match(header) or _OTHER_STATISTICS.search(header))
+
+
+def is_denial_rate(header: str) -> bool:
+    """Return whether a column holds the shares of people who are not selected.
+
+    >>> is_denial_rate("Denial rate (%)"), is_denial_rate("Denial ratio")
+    (True, False)
+    """
+    return bool(_DENIAL_RATE.search(header))
+
+
+def means_impact(header: str) -> bool:
+    """Return whether a header of ratios names those of selection rates.
+
+    >>> means_impact("AIR"), means_impact("Disparity ratio")
+    (True, False)
+    """
+    return bool(re.search(r"\bair\b|impact|fifths|4/5", header.casefold()))

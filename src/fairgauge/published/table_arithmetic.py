@@ -52,7 +52,7 @@ def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> Fin
     (['rate_mismatch', 'unknown_not_stated'], 2)
     """
     compared = [
-        *(fault for row in table.rows for fault in _counts(row)),
+        *(fault for row in table.rows for fault in _counts(table, row)),
         *(fault for row in table.rows for fault in _rate(table, row)),
         *check_totals(table),
         *_ratios(table),
@@ -185,7 +185,7 @@ def _fault(code: FaultCode, row: PublishedRow | None, **parameters: Parameter) -
     return Fault.of(code, where, **parameters)
 
 
-def _counts(row: PublishedRow) -> Iterator[Finding]:
+def _counts(table: PublishedTable, row: PublishedRow) -> Iterator[Finding]:
     for role, printed in (
         (ColumnRole.N, row.n),
         (ColumnRole.SELECTED, row.selected),
@@ -199,7 +199,7 @@ def _counts(row: PublishedRow) -> Iterator[Finding]:
             yield _fault(FaultCode.NOT_WHOLE, row, column=str(role), printed=printed.text)
     if row.n and row.selected and row.selected.value > row.n.value:
         yield _fault(FaultCode.SELECTED_EXCEEDS_N, row, selected=row.selected.text, n=row.n.text)
-    elif row.n and row.selected and row.not_selected:
+    elif ColumnRole.SELECTED in table.columns and row.n and row.selected and row.not_selected:
         parts = row.selected.value + row.not_selected.value
         if parts == row.n.value:
             yield None

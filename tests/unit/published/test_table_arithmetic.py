@@ -326,3 +326,24 @@ def test_of_two_ratios_of_1_the_one_is_the_reference_that_the_others_compare_wit
     (table,) = fg.check(markdown(rows, ["Group", "n", "selected", "AIR"])).tables
     assert table.printed_reference == "A"
     assert not table.errors
+
+
+DENIALS = [["White", "6,382", "1,404", "22.0%", "1.00"], ["Black", "1,309", "410", "31.3%", "1.42"]]
+DENIALS += [["Asian", "718", "135", "18.8%", "0.85"]]
+
+
+@pytest.mark.parametrize("ratio", ["Denial disparity ratio", "Disparity ratio", "Denial ratio"])
+def test_a_table_of_denials_is_checked_as_one_of_selections(ratio):
+    """It was not read, or only with its numbers of denied people taken for selected ones."""
+    header = ["Race", "Applications", "Denied", "Denial rate", ratio]
+    found = fg.check(markdown(DENIALS, header))
+    assert (found.errors, found.numbers_checked) == (0, 3)
+    (table,) = found.tables
+    assert table.reference == "Asian"
+    lowest = min(table.groups, key=lambda group: group.ratio)
+    assert (lowest.name, lowest.ratio) == ("Black", pytest.approx((899 / 1309) / (583 / 718)))
+    wrong = [DENIALS[0], [*DENIALS[1][:3], "33.3%", "1.42"], DENIALS[2]]
+    assert errors(markdown(wrong, header)) == [(FaultCode.RATE_MISMATCH, 2)]
+    rates = [[name, n, rate] for name, n, _, rate, _ in DENIALS]
+    (table,) = fg.check(markdown(rates, ["Race", "Applications", "Denial rate (%)"])).tables
+    assert [g.ratio for g in table.groups][1] == pytest.approx(0.846, abs=0.001)
