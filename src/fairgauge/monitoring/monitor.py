@@ -47,6 +47,7 @@ from fairgauge.monitoring._detection import (
     read_fold,
     write_fold,
 )
+from fairgauge.monitoring._due_labels import overdue, usual_delays
 from fairgauge.monitoring._history_checks import check_history
 from fairgauge.monitoring._mirrors import (
     Mirror,
@@ -645,8 +646,10 @@ def _follow(
     labelled = any(map(_needs_label, rates.values()))
     labelled |= any(needs_label(asked.rules[i].metric, asked) for i in others)
     without = [names[i] for i in np.flatnonzero(counts.unlabelled).tolist()] if labelled else []
-    due = _labels_due(names, without, asked, decisions, keep=keep) if labelled else None
-    overdue = [] if due is None else _overdue(counts, asked, due)
+    due: list[int | None] = [None] * len(names)
+    if labelled:
+        due = _labels_due(names, without, asked, decisions, keep=keep)
+    missing = _overdue(counts, asked, due)
     baselines = {
         each: baseline_limits(held[each], alpha, rates[each.rule], asked.rules[each.rule])
         for each, alpha in zip(counts.ids, exact.tolist(), strict=True)
@@ -662,7 +665,7 @@ def _follow(
             asked,
             rates,
             last,
-            bool(overdue),
+            bool(missing),
             detected,
             baselines,
             held,
@@ -678,7 +681,7 @@ def _follow(
             last,
             of_estimates,
             rows,
-            overdue=bool(overdue),
+            overdue=bool(missing),
         ),
     ]
     ids = [*counts.ids, *spent]
@@ -697,8 +700,8 @@ def _follow(
         ordered,
         waiting,
         tuple(without),
-        tuple(names[i] for i in overdue),
-        due,
+        tuple(names[i] for i in missing),
+        due[-1],
         tuple(late),
         rows,
         fold,
@@ -712,30 +715,29 @@ def _labels_due(
     decisions: KeptDecisions | None,
     *,
     keep: bool,
-) -> int | None:
-    """Return with how many later periods labels are due; None where nothing states it.
+) -> list[int | None]:
+    """Return with how many later periods labels are due, by what was known in every period.
 
-    Unless it is asked, a label is due once it is missing for longer than runs have seen any of the
-    last periods wait. Where they have seen none wait it is due at once, so that no monitor is green
-    without a label, however short its history.
+    None where nothing states it. Unless it is asked, a label is due once it is missing for longer
+    than runs have seen labels wait. Where they have seen none wait it is due at once, so that no
+    monitor is green without a label, however short its history.
     """
     if asked.labels is Labels.NOW:
-        return None
-    seen = -1 if decisions is None else decisions.longest_wait(names, without_label, keep=keep)
-    if asked.labels_within is None and len(without_label) == len(names):
-        return None  # no label has come yet: the state is to wait for them anyway
-    return asked.labels_within or seen + 1
+        return [None] * len(names)
+    waits = {} if decisions is None else decisions.waits(names, without_label, keep=keep)
+    if asked.labels_within is not None:
+        return [asked.labels_within] * len(names)
+    return usual_delays(names, {*without_label}, waits)
 
 
-def _overdue(counts: ComparisonCounts, asked: MonitorSpec, due: int) -> list[int]:
+def _overdue(counts: ComparisonCounts, asked: MonitorSpec, due: Sequence[int | None]) -> list[int]:
     """Return the periods whose labels are due and missing.
 
     Where ``labels_within`` lets a period enter with the labels that it has, they are missing where
     most of its rows have none: it is then as good as not seen.
     """
     allowed = 0.0 if asked.labels_within is None else MOST_WITHOUT_LABEL
-    held = np.flatnonzero(counts.unlabelled > allowed)
-    return [t for t in held.tolist() if len(counts.unlabelled) - 1 - t >= due]
+    return overdue(np.flatnonzero(counts.unlabelled > allowed).tolist(), due)
 
 
 def _needs_label(rate: MonitoredRate) -> bool:
