@@ -80,24 +80,22 @@ def _new_value(each: HistoryFinding) -> str:
 
 
 def _equals_label(each: HistoryFinding) -> str:
+    elsewhere = ", and no period has other rows"
+    if each.expected is not None:
+        differs = numbers.percent(each.expected)
+        elsewhere = f"; in other periods it differs in {differs} of the rows"
     return (
-        f"the prediction equals the label in all {_rows(each)} that have both"
-        f"{_elsewhere(each, 'differs')}. If it is a copy of the label, every error rate is "
-        f"untrue: {_AGAIN}."
+        f"the prediction equals the label in all {_rows(each)} that have both{elsewhere}. If it is "
+        f"a copy of the label, every error rate is untrue: {_AGAIN}."
     )
 
 
 def _opposite_of_label(each: HistoryFinding) -> str:
     return (
-        f"the prediction differs from the label in all {_rows(each)} that have both"
-        f"{_elsewhere(each, 'equals it')}. If one of them has its values exchanged, {_AGAIN}."
+        f"the prediction equals the label in {numbers.percent(each.share or 0)} of {_rows(each)} "
+        f"that have both, where {numbers.percent(each.expected or 0)} would be equal by chance. If "
+        f"one of them has its values exchanged, {_AGAIN}."
     )
-
-
-def _elsewhere(each: HistoryFinding, does: str) -> str:
-    if each.expected is None:
-        return ", and no period has other rows"
-    return f"; in other periods it {does} in {numbers.percent(each.expected)} of the rows"
 
 
 def _missing(each: HistoryFinding) -> str:
