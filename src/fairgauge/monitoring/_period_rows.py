@@ -23,6 +23,7 @@ from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role, Task
 from fairgauge.errors import DataError, listing, quote
 from fairgauge.monitoring.periods import Period
+from fairgauge.question.recoding import write_recodings
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.excluded_rows import excluded_rows
 from fairgauge.resolve.outcomes import decide_task
@@ -403,9 +404,17 @@ def check_values(
             raise DataError(
                 f"the period {period}: column {quote(coding.column)} holds {_some(coding.held)}, "
                 f"and none of these is known from {other_period} ({_some(coding.elsewhere)}); "
-                "use the same values in all periods: correct the rows of the wrong one, and count "
-                "it again (--replace, if it is stored)"
+                "use the same values in all periods: correct the rows of the wrong one and count "
+                "it again (--replace, if it is stored), or list with each stored value those that "
+                f"mean the same, below [recode] in the specification: {_example(coding)}"
             )
+
+
+def _example(coding: _Coding) -> str:
+    """Return the beginning of a recoding of a value with those that mean the same."""
+    stored = name_of(coding.elsewhere[-1])
+    line = write_recodings({coding.column: {stored: [stored]}})[0].removesuffix("]}")
+    return f"{line}, ...], ...}}"
 
 
 def new_values(cube: Cube, first: Cube | None, question: Spec) -> dict[str, tuple[str, ...]]:

@@ -177,6 +177,7 @@ def _largest_file(start: Period | None) -> str:
     return f"{_LARGEST}.json" if start is None else f"{_LARGEST}={start}.json"
 
 
+NEW_HISTORY = "for another question, count the rows of all periods again, in a new history"
 COUNTS = "counts.cube.json"
 _PARTITION = "period="
 _SPEC = "_monitor.json"
@@ -345,7 +346,7 @@ class History:
         if difference:
             raise CubeError(
                 f"the counts of {period} and those of {other} in the history {quote(self.name)} "
-                f"answer different questions: {difference} ({other} first)"
+                f"answer different questions: {difference} ({other} first); {NEW_HISTORY}"
             )
         if held.clusters != cube.clusters:
             raise CubeError(

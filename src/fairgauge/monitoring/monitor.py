@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import NamedTuple, Unpack
 
@@ -67,7 +67,7 @@ from fairgauge.monitoring._period_rows import (
     rows_of_periods,
 )
 from fairgauge.monitoring._spending import ALL_GROUPS, estimated, needs_label, spending
-from fairgauge.monitoring.history import History, KeptDecisions, PeriodCubes
+from fairgauge.monitoring.history import NEW_HISTORY, History, KeptDecisions, PeriodCubes
 from fairgauge.monitoring.monitor_spec import (
     Labels,
     MonitoredRate,
@@ -311,14 +311,15 @@ def _check_alike(
             difference = cubes[0].plan.difference(cube.plan)
             raise CubeError(
                 f"the counts of {period} and those of {periods[0]} in {quote(held.name)} answer "
-                f"different questions: {difference} ({periods[0]} first)"
+                f"different questions: {difference} ({periods[0]} first); "
+                f"{NEW_HISTORY}"
             )
     if cubes:
         difference = plan(asked.question).difference(cubes[0].plan)
         if difference:
             raise CubeError(
                 f"the specification and the counts in {quote(held.name)} are of different "
-                f"questions: {difference} (the specification first)"
+                f"questions: {difference} (the specification first); {NEW_HISTORY}"
             )
     if len(cubes) > 1:
         compared = [(t, 0) for t in range(max(checked, 1), len(cubes))]
@@ -382,7 +383,37 @@ def _findings(
     )
     names = [str(each) for each in periods]
     unlabelled = _unlabelled_groups(asked, names, followed)
-    return (*found, *unlabelled, *_small_groups(asked, names, followed))
+    every = (*found, *unlabelled, *_small_groups(asked, names, followed))
+    return _without_labels(asked, names, followed.rows, every)
+
+
+def _without_labels(
+    asked: MonitorSpec,
+    names: Sequence[str],
+    rows: Sequence[CountedRows],
+    found: tuple[HistoryFinding, ...],
+) -> tuple[HistoryFinding, ...]:
+    """Find as one thing that hardly a row of the last periods has a label, which may come later."""
+    label = str(asked.question.label)
+    if asked.labels is Labels.LATER or label not in _outcomes(asked):
+        return found
+    lacking = [(each.missing.get(label, 0), each.rows) for each in reversed(rows)]
+    last = [*takewhile(lambda of: of[0] >= (1 - SHARE) * of[1], lacking)]
+    if not last:
+        return found
+    missing, every = map(sum, zip(*last, strict=True))
+    first = names[-len(last)]
+    without = HistoryFinding(
+        problem=HistoryProblem.NO_LABELS, period=first, last=names[-1], column=label,
+        rows=every, share=missing / every,
+    )  # fmt: skip
+    missed = HistoryProblem.MISSING_VALUES
+    others = [
+        each for each in found
+        if (each.problem, each.column, each.last) != (missed, label, names[-1])
+        or (each.expected is not None and each.period < first)
+    ]  # fmt: skip
+    return (*others, without)
 
 
 def _unlabelled_groups(

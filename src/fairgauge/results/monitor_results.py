@@ -595,6 +595,7 @@ class HistoryProblem(StrEnum):
     OPPOSITE_OF_LABEL = "prediction opposite of label"
     MISSING_VALUES = "missing values"
     MISSING_LABELS = "missing labels"
+    NO_LABELS = "no labels"
     SMALL_GROUP = "small group"
 
 

@@ -165,7 +165,8 @@ def _verdict(report: MonitorReport) -> str:
 
 def _tone(report: MonitorReport) -> tree.Tone:
     undecided = report.state not in (MonitorState.ALARM, MonitorState.NO_ALARM)
-    if report.verdict is Outcome.PASS and (undecided or report.undefined):
+    doubtful = undecided or report.undefined or report.concerning(report.periods[-1])
+    if report.verdict is Outcome.PASS and doubtful:
         return tree.Tone.UNSURE
     return TONES.get(report.verdict, tree.Tone.UNSURE)
 

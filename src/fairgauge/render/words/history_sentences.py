@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from fairgauge.question.recoding import write_recodings
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.monitor_sentences import within_period
@@ -26,6 +27,17 @@ def _when(each: HistoryFinding) -> str:
 
 def _rows(each: HistoryFinding) -> str:
     return numbers.count(each.rows or 0) + numbers.plural(each.rows or 0, " row", " rows")
+
+
+def _valued(each: HistoryFinding) -> str:
+    """Return how many rows a share of a column is of, which are not all rows of a period."""
+    return f"{_rows(each)} with a value in {called(each.column or '')}"
+
+
+def _recoding(each: HistoryFinding) -> str:
+    """Return a line that counts a spelling as the known one, which earlier periods have."""
+    known, spelt = str(each.other), str(each.value)
+    return write_recodings({str(each.column): {known: [known, spelt]}})[0]
 
 
 def _value(each: HistoryFinding) -> str:
@@ -144,19 +156,20 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
         f"are absent or repeated, {_AGAIN}."
     ),
     HistoryProblem.SPELLING: lambda each: (
-        f"{_rows(each)} with {_value(each)}, which reads like {_quoted(each.other)}. If they "
-        f"are the same, {_AGAIN}; each spelling is a group or an outcome of its own. If they are "
-        "not, name both in recode."
+        f"{_rows(each)} with {_value(each)}, which reads like {_quoted(each.other)}. Each spelling "
+        "is a group or an outcome of its own. If they are the same, correct the rows, or recode "
+        f"them ({_recoding(each)}, below [recode]), and add the period again (--replace). If they "
+        "are not, name both in recode."
     ),
     HistoryProblem.NEW_VALUE: _new_value,
     HistoryProblem.VANISHED_VALUE: lambda each: (
         f"no row with {_value(each)}; about {each.expected or 0:,.0f} are usual among "
-        f"{_rows(each)}. If they are absent by mistake, {_AGAIN}."
+        f"{_valued(each)}. If they are absent by mistake, {_AGAIN}."
     ),
     HistoryProblem.GROUP_SHARE: lambda each: (
-        f"{numbers.percent(each.share or 0)} of {_rows(each)} have {_value(each)}, against "
-        f"{numbers.percent(each.expected or 0)} in the earlier periods that are compared. If rows "
-        f"of some groups are absent or repeated, {_AGAIN}; {_MEANT}."
+        f"{numbers.percent(each.share or 0)} of {_valued(each)} have {_quoted(each.value)}, "
+        f"against {numbers.percent(each.expected or 0)} in the earlier periods that are compared. "
+        f"If rows of some groups are absent or repeated, {_AGAIN}; {_MEANT}."
     ),
     HistoryProblem.NO_POSITIVE: lambda each: (
         f"no row has the positive value in {called(each.column or '')}, and some have "
@@ -191,6 +204,10 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
     HistoryProblem.MISSING_LABELS: lambda each: (
         f"{_missing(each)}, and labels are due. Add the periods again with their labels "
         "(--replace), or find out why they are missing: the rates are of rows with a label alone."
+    ),
+    HistoryProblem.NO_LABELS: lambda each: (
+        f"{_missing(each)}, so that rules that need labels have no value. If labels come later "
+        'than their rows, set labels = "later" below [monitor]; else find out why they are missing.'
     ),
     HistoryProblem.SMALL_GROUP: lambda each: (
         f"{_rows(each)} with {_value(each)}, too few to decide every rule: that takes "
