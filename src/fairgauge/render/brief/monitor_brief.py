@@ -328,10 +328,10 @@ def _verdict(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
         last = within_period(report.periods[-1])
         yield Sentence(f"The rows may be wrong {last}, see below.", ("findings",))
     if report.waiting and report.state is not MonitorState.WAITING:
-        every = numbered(len(report.periods), f"{report.length}s")
+        of = numbered(len(report.periods), f"{report.length}s")
         decided = len(report.periods) - len(report.waiting)
         yield Sentence(
-            f"Rules that need labels have decided {decided:,} of {every} so far.", ("waiting",)
+            f"Rules that need labels have decided {decided:,} of {of} so far.", ("waiting",)
         )
     if report.state is MonitorState.INSUFFICIENT:
         yield Sentence(f"{capitalised(describe_insufficient(report))}.", ("comparisons",))

@@ -80,7 +80,7 @@ def monitor_document(report: MonitorReport, *, full: bool = True) -> tree.Docume
         *_series(report),
         listed("feed", "Rows that may be wrong", *_feed(report), short="Rows"),
         listed("imported", earlier, *_imported(report), short="Earlier system"),
-        listed("notes", "Notes", *_notes(report)),
+        listed("period-notes", "Notes", *_notes(report)),
         listed("method", "Method", *method),
         listed("provenance", "Provenance", *repeat),
     ]

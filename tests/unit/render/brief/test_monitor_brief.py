@@ -262,14 +262,14 @@ def test_values_that_are_lately_outside_are_stated_where_there_is_no_alarm() -> 
     late = {name: cube(25 if i >= 26 else 40, others=80) for i, name in enumerate(names)}
     report = monitored(late, gap)
     assert not report.alarms
-    raised, outside = map(str, report.brief().verdict)
+    raised, outside, *_ = map(str, report.brief().verdict)
     assert raised == "The monitored comparison raised no alarm."
     assert outside == (
         "Women were approved less often than men, by more than 10 of 100, on each of the last 4 "
         "days, which is not yet evidence enough for an alarm."
     )
     late[names[-1]] = cube(40, others=80)
-    assert len(monitored(late, gap).brief().verdict) == 1
+    assert "of the last" not in " ".join(map(str, monitored(late, gap).brief().verdict))
 
 
 def test_what_positive_stands_for_is_stated_once_where_the_page_uses_the_word() -> None:
