@@ -496,7 +496,7 @@ def _since_new(
     sizes: Sequence[int],
     outcome: bool,
 ) -> Iterator[Suspected]:
-    """Yield a new value as long as it has more than a small share of rows; an ``outcome`` always.
+    """Yield a new value while it has more than a small share of the rows; an ``outcome`` always.
 
     It may be another one, spelt otherwise, that has lost about as many rows as are new since the
     two weeks before.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from statistics import median
@@ -63,6 +64,7 @@ _FEWEST_CELLS = 4
 _FEWEST_OTHERS = 3
 _OF_VALUES = (HistoryProblem.NEW_VALUE, HistoryProblem.VANISHED_VALUE)
 _TWO_CODES = ({"0", "1"}, {"1", "2"})
+_DEVIATIONS = 6.0
 _WITH_SIGN = (
     HistoryProblem.MISSING_VALUES, HistoryProblem.MISSING_LABELS, HistoryProblem.OTHER_SCORES,
     HistoryProblem.VOLUME, HistoryProblem.GROUP_SHARE,
@@ -333,7 +335,7 @@ def _by_coincidence(t: int, same: Sequence[int], log_chance: float) -> float:
 def _outcomes(
     periods: Sequence[Period], counted: Sequence[CountedRows], columns: Sequence[str]
 ) -> Iterator[Suspected]:
-    """Yield outcomes of one value, and predictions that mirror the label.
+    """Yield outcomes of one value, and predictions that equal the label, or are its opposite.
 
     That is of one value in all periods, or in the first ones, three at most, where those of their
     kind after them have others and this is no coincidence.
@@ -357,9 +359,9 @@ def _outcomes(
             for t in first:
                 yield Suspected(t, HistoryProblem.ONE_VALUE, column, value, rows=held[t][value])
     if not constant:  # the two columns would be found again
-        apart, same = zip(*(each.agreement for each in counted), strict=True)
+        apart, same, *_ = zip(*(each.agreement for each in counted), strict=True)
         yield from _never(apart, same, HistoryProblem.EQUALS_LABEL)
-        yield from _never(same, apart, HistoryProblem.OPPOSITE_OF_LABEL)
+    yield from _opposed(counted)
 
 
 def _no_outcomes(
@@ -449,6 +451,25 @@ def _other_range(parts: Array, usual: Array) -> tuple[float, float] | None:
     inside = float(usual[first : last + 1].sum())
     chance = 2 * math.log(rows) + (rows - 2) * math.log((inside + 1) / (every + 1))
     return (0.0, inside / every) if inside < SHARE * every and chance < RARE else None
+
+
+def _opposed(counted: Sequence[CountedRows]) -> Iterator[Suspected]:
+    """Yield periods in which predictions equal the label less often than by chance.
+
+    Of two outcomes, the true positive rate is then below the false positive rate. Successive
+    periods count together, each by what is chance in itself; six deviations are no coincidence.
+    """
+    held = [t for t, each in enumerate(counted) if each.agreement[3] > 0]
+    for below, run in itertools.groupby(held, lambda t: operator.lt(*counted[t].agreement[1:3])):
+        periods = list(run)
+        _, same, chance, variance = np.sum([counted[t].agreement for t in periods], axis=0).tolist()
+        if below and same - chance < -_DEVIATIONS * math.sqrt(variance):
+            for t in periods:
+                apart, same, chance, _ = counted[t].agreement
+                yield Suspected(
+                    t, HistoryProblem.OPPOSITE_OF_LABEL, rows=apart + same,
+                    share=same / (apart + same), expected=chance / (apart + same),
+                )  # fmt: skip
 
 
 def _never(

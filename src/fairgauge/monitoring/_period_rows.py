@@ -23,18 +23,28 @@ from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role, Task
 from fairgauge.errors import DataError, listing, quote
 from fairgauge.monitoring.periods import Period
+from fairgauge.question.recoding import write_recodings
 from fairgauge.question.specification import Spec
-from fairgauge.resolve.copy_checks import agreeing_rows
 from fairgauge.resolve.excluded_rows import excluded_rows
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.results.monitor_results import PeriodRows, Point, is_gone, periods_without_value
-from fairgauge.values import MISSING_NAME, Value, matches, meaning, name_of, spelt_nearly
+from fairgauge.values import (
+    MISSING_NAME,
+    Value,
+    is_one_of,
+    matches,
+    meaning,
+    name_of,
+    spelt_nearly,
+)
 
 _CHECKED = (Role.FEATURE, Role.STRATUM, Role.LABEL, Role.PREDICTION, Role.SCORE)
 PARTS = 100
 """The parts of the range of scores in which their rows are counted."""
 _ROUNDING = 1e-11
 _MOST_VALUES = 200
+_TWO = 2
+_NO_AGREEMENT = (0, 0, 0.0, 0.0)
 
 
 class CountedRows(NamedTuple):
@@ -50,8 +60,9 @@ class CountedRows(NamedTuple):
         group; nothing where no row lacks one.
     divisor, cells : the largest number that divides the rows of all cells, and how many cells.
     coincidence : the log of the probability that other rows of the same groups have these counts.
-    agreement : the rows whose label and prediction differ, and those in which they are equal, of a
-        score its decision; none of numbers, which are hardly ever equal.
+    agreement : the rows whose label and prediction differ, those in which they are equal, and how
+        many would be by chance, with the variance; of a score its decision, and none of numbers,
+        which are hardly ever equal.
     scores : of a column of scores, the rows in every hundredth of their range that has some.
     one_score : the score that all rows have, if all have one.
     crossed : the rows of every category of an intersection, by the columns joined with "*".
@@ -68,7 +79,7 @@ class CountedRows(NamedTuple):
     divisor: int
     cells: int
     coincidence: float
-    agreement: tuple[int, int]
+    agreement: tuple[int, int, float, float]
     scores: Mapping[str, Mapping[str, int]] = {}
     one_score: str | None = None
     crossed: Mapping[str, Mapping[str, int]] = {}
@@ -226,24 +237,48 @@ def _lacking(cube: Cube) -> dict[str, dict[str, dict[str, int]]]:
     return found
 
 
-def _agreement(cube: Cube, question: Spec) -> tuple[int, int]:
-    """Return the rows whose label and prediction differ, and those in which they are equal."""
+def _agreement(cube: Cube, question: Spec) -> tuple[int, int, float, float]:
+    """Return the rows whose label and prediction differ, and those in which they are equal.
+
+    Also how many would be equal if the two were independent, and the variance of that number:
+    that of all permutations of one of the columns. All positive values are one.
+    """
     label, prediction = map(cube.plan.axis, (Role.LABEL, Role.PREDICTION))
     if label is None or prediction is None:
-        return 0, 0
+        return _NO_AGREEMENT
     named = all(_has_names(cube, axis) or axis.bounds for axis in (label, prediction))
     if not named or decide_task(cube, question) is Task.REGRESSION:
-        return 0, 0
+        return _NO_AGREEMENT
     positive = question.positive if isinstance(question.positive, tuple) else ()
-    wanted = positive or _BY_DEFAULT[1:]
-    of_positive = any(matches(question.score_of, v) for v in wanted) or question.score_of is None
+    wanted, unknown = positive or _BY_DEFAULT[1:], {*map(name_of, question.unknown)}
+    of_positive = question.score_of is None or is_one_of(question.score_of, wanted)
 
-    def agree(outcome: Value, decision: Value) -> bool:
-        if prediction.bounds:  # the decision at the threshold of a score
-            return any(matches(v, outcome) for v in wanted) == (bool(decision) == of_positive)
-        return matches(outcome, decision)
+    def outcome(axis: Axis, value: Value) -> str | bool | None:
+        if axis.bounds:  # the decision at the threshold of a score
+            return bool(value) == of_positive
+        if name_of(value) in unknown:
+            return None
+        return is_one_of(value, wanted) or (not prediction.bounds and name_of(meaning(value)))
 
-    return agreeing_rows(cube, label, prediction, agree, {*map(name_of, question.unknown)})
+    table = cube.marginal([label, prediction])
+    outcomes = [[outcome(axis, v) for v in cube.levels[axis]] for axis in (label, prediction)]
+    labels, predictions = Counter[str | bool](), Counter[str | bool]()
+    same = 0
+    for codes, rows in zip(table.codes.tolist(), table.sums["rows"].tolist(), strict=True):
+        if min(codes) < 0:
+            continue
+        one, two = (each[code] for each, code in zip(outcomes, codes, strict=True))
+        if one is not None and two is not None:
+            labels[one] += int(rows)
+            predictions[two] += int(rows)
+            same += int(rows) * (one == two)
+    n = labels.total()
+    if n < _TWO:
+        return _NO_AGREEMENT
+    pairs = [(labels[each], predictions[each]) for each in labels]
+    equal = sum(a * b for a, b in pairs) / n
+    centred = n * equal - sum(a * b * (a + b) for a, b in pairs) / n + equal**2
+    return n - same, same, equal, max(centred, 0.0) / (n - 1)
 
 
 def _regularity(cube: Cube) -> tuple[int, int, float]:
@@ -369,9 +404,17 @@ def check_values(
             raise DataError(
                 f"the period {period}: column {quote(coding.column)} holds {_some(coding.held)}, "
                 f"and none of these is known from {other_period} ({_some(coding.elsewhere)}); "
-                "use the same values in all periods: correct the rows of the wrong one, and count it "
-                "again (--replace, if it is stored)"
+                "use the same values in all periods: correct the rows of the wrong one and count "
+                "it again (--replace, if it is stored), or list with each stored value those that "
+                f"mean the same, below [recode] in the specification: {_example(coding)}"
             )
+
+
+def _example(coding: _Coding) -> str:
+    """Return the beginning of a recoding of a value with those that mean the same."""
+    stored = name_of(coding.elsewhere[-1])
+    line = write_recodings({coding.column: {stored: [stored]}})[0].removesuffix("]}")
+    return f"{line}, ...], ...}}"
 
 
 def new_values(cube: Cube, first: Cube | None, question: Spec) -> dict[str, tuple[str, ...]]:

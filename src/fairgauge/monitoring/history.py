@@ -24,6 +24,7 @@ from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.cube.identifiers import CLUSTER_KEY, NUMBERED
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, quote, shown
 from fairgauge.monitoring._comparison_counts import sum_cubes
+from fairgauge.monitoring._due_labels import RECENT
 from fairgauge.monitoring._period_rows import fingerprint
 from fairgauge.monitoring._store import DraftStore, Store, open_store
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
@@ -35,11 +36,6 @@ _LARGEST = "_largest"
 _LABELS = "_labels.json"
 _REPEATED = "_repeated.json"
 _FINDINGS = "_findings.json"
-_RECENT = 28
-"""Periods by whose delays the next one is judged: four weeks of days.
-
-Where delays are alike, that of the next period exceeds those of so many with probability 1/29.
-"""
 
 
 class _Known(NamedTuple):
@@ -89,14 +85,13 @@ class KeptDecisions:
         """Keep the largest groups that were chosen for the periods from one on."""
         self._keep(_largest_file(start), json.dumps([asdict(each) for each in chosen]))
 
-    def longest_wait(
+    def waits(
         self, names: Sequence[str], without_label: Sequence[str], *, keep: bool
-    ) -> int:
-        """Return the most later periods with which a run saw a recent period without its labels.
+    ) -> dict[str, int]:
+        """Return the most later periods with which a run saw recent periods without their labels.
 
-        Recent are the last periods that have their labels by now, so that one delay does not
-        count for ever; -1 where no run saw any of them without. A file that was changed is begun
-        anew.
+        Those are the last periods that have their labels by now, and the ones that have not; one
+        that no run saw without is not among them. A file that was changed is begun anew.
         """
         text = self._store.read(_LABELS)
         try:
@@ -105,12 +100,12 @@ class KeptDecisions:
             waits = {}
         place = {name: i for i, name in enumerate(names)}
         waits |= {name: len(names) - 1 - place[name] for name in without_label}
-        labelled = [name for name in names if name not in set(without_label)][-_RECENT:]
+        labelled = [name for name in names if name not in set(without_label)][-RECENT:]
         kept = {name: waits[name] for name in (*labelled, *without_label) if name in waits}
         new = json.dumps(kept)
         if keep and new != (text or "{}"):
             self._keep(_LABELS, new)
-        return max((kept.get(name, -1) for name in labelled), default=-1)
+        return kept
 
     @property
     def repeated(self) -> dict[str, int]:
@@ -182,6 +177,7 @@ def _largest_file(start: Period | None) -> str:
     return f"{_LARGEST}.json" if start is None else f"{_LARGEST}={start}.json"
 
 
+NEW_HISTORY = "for another question, count the rows of all periods again, in a new history"
 COUNTS = "counts.cube.json"
 _PARTITION = "period="
 _SPEC = "_monitor.json"
@@ -350,7 +346,7 @@ class History:
         if difference:
             raise CubeError(
                 f"the counts of {period} and those of {other} in the history {quote(self.name)} "
-                f"answer different questions: {difference} ({other} first)"
+                f"answer different questions: {difference} ({other} first); {NEW_HISTORY}"
             )
         if held.clusters != cube.clusters:
             raise CubeError(

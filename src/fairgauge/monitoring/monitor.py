@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import NamedTuple, Unpack
 
@@ -47,6 +47,7 @@ from fairgauge.monitoring._detection import (
     read_fold,
     write_fold,
 )
+from fairgauge.monitoring._due_labels import overdue, usual_delays
 from fairgauge.monitoring._history_checks import check_history
 from fairgauge.monitoring._mirrors import (
     Mirror,
@@ -66,7 +67,7 @@ from fairgauge.monitoring._period_rows import (
     rows_of_periods,
 )
 from fairgauge.monitoring._spending import ALL_GROUPS, estimated, needs_label, spending
-from fairgauge.monitoring.history import History, KeptDecisions, PeriodCubes
+from fairgauge.monitoring.history import NEW_HISTORY, History, KeptDecisions, PeriodCubes
 from fairgauge.monitoring.monitor_spec import (
     Labels,
     MonitoredRate,
@@ -310,14 +311,15 @@ def _check_alike(
             difference = cubes[0].plan.difference(cube.plan)
             raise CubeError(
                 f"the counts of {period} and those of {periods[0]} in {quote(held.name)} answer "
-                f"different questions: {difference} ({periods[0]} first)"
+                f"different questions: {difference} ({periods[0]} first); "
+                f"{NEW_HISTORY}"
             )
     if cubes:
         difference = plan(asked.question).difference(cubes[0].plan)
         if difference:
             raise CubeError(
                 f"the specification and the counts in {quote(held.name)} are of different "
-                f"questions: {difference} (the specification first)"
+                f"questions: {difference} (the specification first); {NEW_HISTORY}"
             )
     if len(cubes) > 1:
         compared = [(t, 0) for t in range(max(checked, 1), len(cubes))]
@@ -381,7 +383,37 @@ def _findings(
     )
     names = [str(each) for each in periods]
     unlabelled = _unlabelled_groups(asked, names, followed)
-    return (*found, *unlabelled, *_small_groups(asked, names, followed))
+    every = (*found, *unlabelled, *_small_groups(asked, names, followed))
+    return _without_labels(asked, names, followed.rows, every)
+
+
+def _without_labels(
+    asked: MonitorSpec,
+    names: Sequence[str],
+    rows: Sequence[CountedRows],
+    found: tuple[HistoryFinding, ...],
+) -> tuple[HistoryFinding, ...]:
+    """Find as one thing that hardly a row of the last periods has a label, which may come later."""
+    label = str(asked.question.label)
+    if asked.labels is Labels.LATER or label not in _outcomes(asked):
+        return found
+    lacking = [(each.missing.get(label, 0), each.rows) for each in reversed(rows)]
+    last = [*takewhile(lambda of: of[0] >= (1 - SHARE) * of[1], lacking)]
+    if not last:
+        return found
+    missing, every = map(sum, zip(*last, strict=True))
+    first = names[-len(last)]
+    without = HistoryFinding(
+        problem=HistoryProblem.NO_LABELS, period=first, last=names[-1], column=label,
+        rows=every, share=missing / every,
+    )  # fmt: skip
+    missed = HistoryProblem.MISSING_VALUES
+    others = [
+        each for each in found
+        if (each.problem, each.column, each.last) != (missed, label, names[-1])
+        or (each.expected is not None and each.period < first)
+    ]  # fmt: skip
+    return (*others, without)
 
 
 def _unlabelled_groups(
@@ -645,8 +677,10 @@ def _follow(
     labelled = any(map(_needs_label, rates.values()))
     labelled |= any(needs_label(asked.rules[i].metric, asked) for i in others)
     without = [names[i] for i in np.flatnonzero(counts.unlabelled).tolist()] if labelled else []
-    due = _labels_due(names, without, asked, decisions, keep=keep) if labelled else None
-    overdue = [] if due is None else _overdue(counts, asked, due)
+    due: list[int | None] = [None] * len(names)
+    if labelled:
+        due = _labels_due(names, without, asked, decisions, keep=keep)
+    missing = _overdue(counts, asked, due)
     baselines = {
         each: baseline_limits(held[each], alpha, rates[each.rule], asked.rules[each.rule])
         for each, alpha in zip(counts.ids, exact.tolist(), strict=True)
@@ -662,7 +696,7 @@ def _follow(
             asked,
             rates,
             last,
-            bool(overdue),
+            bool(missing),
             detected,
             baselines,
             held,
@@ -678,7 +712,7 @@ def _follow(
             last,
             of_estimates,
             rows,
-            overdue=bool(overdue),
+            overdue=bool(missing),
         ),
     ]
     ids = [*counts.ids, *spent]
@@ -697,8 +731,8 @@ def _follow(
         ordered,
         waiting,
         tuple(without),
-        tuple(names[i] for i in overdue),
-        due,
+        tuple(names[i] for i in missing),
+        due[-1],
         tuple(late),
         rows,
         fold,
@@ -712,30 +746,29 @@ def _labels_due(
     decisions: KeptDecisions | None,
     *,
     keep: bool,
-) -> int | None:
-    """Return with how many later periods labels are due; None where nothing states it.
+) -> list[int | None]:
+    """Return with how many later periods labels are due, by what was known in every period.
 
-    Unless it is asked, a label is due once it is missing for longer than runs have seen any of the
-    last periods wait. Where they have seen none wait it is due at once, so that no monitor is green
-    without a label, however short its history.
+    None where nothing states it. Unless it is asked, a label is due once it is missing for longer
+    than runs have seen labels wait. Where they have seen none wait it is due at once, so that no
+    monitor is green without a label, however short its history.
     """
     if asked.labels is Labels.NOW:
-        return None
-    seen = -1 if decisions is None else decisions.longest_wait(names, without_label, keep=keep)
-    if asked.labels_within is None and len(without_label) == len(names):
-        return None  # no label has come yet: the state is to wait for them anyway
-    return asked.labels_within or seen + 1
+        return [None] * len(names)
+    waits = {} if decisions is None else decisions.waits(names, without_label, keep=keep)
+    if asked.labels_within is not None:
+        return [asked.labels_within] * len(names)
+    return usual_delays(names, {*without_label}, waits)
 
 
-def _overdue(counts: ComparisonCounts, asked: MonitorSpec, due: int) -> list[int]:
+def _overdue(counts: ComparisonCounts, asked: MonitorSpec, due: Sequence[int | None]) -> list[int]:
     """Return the periods whose labels are due and missing.
 
     Where ``labels_within`` lets a period enter with the labels that it has, they are missing where
     most of its rows have none: it is then as good as not seen.
     """
     allowed = 0.0 if asked.labels_within is None else MOST_WITHOUT_LABEL
-    held = np.flatnonzero(counts.unlabelled > allowed)
-    return [t for t in held.tolist() if len(counts.unlabelled) - 1 - t >= due]
+    return overdue(np.flatnonzero(counts.unlabelled > allowed).tolist(), due)
 
 
 def _needs_label(rate: MonitoredRate) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterator
+from collections.abc import Collection, Iterator
 from itertools import product
 from typing import Any
 
@@ -16,7 +16,7 @@ from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.outcomes import decide_task, outcome_masks
 from fairgauge.resolve.stratum_checks import axes_of
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.values import Value, matches, name_of
+from fairgauge.values import matches
 
 ALMOST_ALL = 0.95
 """The share of the rows of each outcome from which strata determine it, as a copy with mistakes."""
@@ -80,28 +80,15 @@ def _always_equal(cube: Cube, axis: Axis, other: Axis) -> tuple[int, bool]:
 
     A few rows, or a column of one value, may be equal by coincidence: they are not.
     """
-    apart, same = agreeing_rows(cube, axis, other)
-    several = len(cube.levels[axis]) > 1
-    # with fewer rows, even a good prediction may equal the label in every one
-    return apart + same, not apart and same >= FEWEST_ROWS and several
-
-
-def agreeing_rows(
-    cube: Cube,
-    axis: Axis,
-    other: Axis,
-    agree: Callable[[Value, Value], bool] = matches,
-    unknown: Container[str] = (),
-) -> tuple[int, int]:
-    """Return the rows in which the known values of two columns differ, and in which they agree."""
-    found = [0, 0]
+    apart, same = 0, 0
     table = cube.marginal([axis, other])
     for (i, j), rows in zip(table.codes.tolist(), table.sums["rows"].tolist(), strict=True):
         if min(i, j) >= 0:
-            one, two = cube.levels[axis][i], cube.levels[other][j]
-            if name_of(one) not in unknown and (other.bounds or name_of(two) not in unknown):
-                found[agree(one, two)] += int(rows)
-    return found[0], found[1]
+            equal = matches(cube.levels[axis][i], cube.levels[other][j])
+            apart, same = apart + (not equal) * int(rows), same + equal * int(rows)
+    several = len(cube.levels[axis]) > 1
+    # with fewer rows, even a good prediction may equal the label in every one
+    return apart + same, not apart and same >= FEWEST_ROWS and several
 
 
 def strata_of_outcomes(

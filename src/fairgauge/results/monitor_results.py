@@ -592,9 +592,10 @@ class HistoryProblem(StrEnum):
     UNKNOWN_GROUP = "unknown group"
     OTHER_SCORES = "other scores"
     EQUALS_LABEL = "prediction equals label"
-    OPPOSITE_OF_LABEL = "prediction never equals label"
+    OPPOSITE_OF_LABEL = "prediction opposite of label"
     MISSING_VALUES = "missing values"
     MISSING_LABELS = "missing labels"
+    NO_LABELS = "no labels"
     SMALL_GROUP = "small group"
 
 
@@ -615,7 +616,8 @@ class HistoryFinding:
     share, expected : of missing values and of a group, the share of the rows and the usual one
         (None where most rows of a group have no value and it has insufficient data for that); of a
         new value, the share of the one that has fewer rows, and its usual one; of predictions
-        that equal the label, or never do, the share of other rows, and that in other periods; of
+        that equal the label, the share of other rows, and that in other periods; of those that are
+        its opposite, the share of rows in which they are equal, and what it would be by chance; of
         other scores, the share outside the usual range, or the share of usual rows inside theirs.
         Of the volume and of a vanished value, ``expected`` is the usual number of rows; of doubled
         rows, how often each stands; of a small group the rows that a decision takes.

@@ -42,7 +42,7 @@ def counted(rows: int, rng: np.random.Generator, missing: float = 0.02) -> Count
     return CountedRows(
         digest=repr(cells.tolist()), rows=rows, excluded={}, new_values={}, values=values,
         missing={"branch": absent}, lacking={}, divisor=divisor, cells=len(held), coincidence=-50.0,
-        agreement=(rows // 5, rows - rows // 5),
+        agreement=(rows // 5, rows - rows // 5, rows / 2, rows / 4),
     )  # fmt: skip
 
 
@@ -602,8 +602,8 @@ OUTCOMES = {
     "a copy on the first days": (_copied(0, 1), ("prediction equals label", 0, 1)),
     "a copy from the fifth day on": (_copied(*ALL[5:]), ("prediction equals label", 5, 29)),
     "a copy on all days": (_copied(*ALL), ("prediction equals label", 0, 29)),
-    "exchanged": (_exchanged(29), ("prediction never equals label", 29, 29)),
-    "exchanged on all days": (_exchanged(*ALL), ("prediction never equals label", 0, 29)),
+    "exchanged": (_exchanged(29), ("prediction opposite of label", 29, 29)),
+    "exchanged on all days": (_exchanged(*ALL), ("prediction opposite of label", 0, 29)),
 }
 
 
@@ -639,7 +639,7 @@ def _scored(change, length: int = 30, **asks) -> fg.MonitorReport:
         (lambda rows: rows, None),
         (lambda rows: rows.assign(score=0.3), "one score"),
         (lambda rows: rows.assign(score=rows["label"].astype(float)), "prediction equals label"),
-        (lambda rows: rows.assign(score=1.0 - rows["label"]), "prediction never equals label"),
+        (lambda rows: rows.assign(score=1.0 - rows["label"]), "prediction opposite of label"),
         (lambda rows: rows.assign(label=1), "one value"),
     ],
 )

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 import pytest
-from tests.monitored_days import QUESTION, asked, day_names
+from tests.monitored_days import QUESTION, RATIO, asked, day_names
 
 import fairgauge as fg
+from fairgauge.results.monitor_results import HistoryProblem
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,3 +74,21 @@ def test_rows_whose_labels_come_one_by_one_are_no_finding() -> None:
         for t, name in enumerate(day_names(30))
     }
     assert fg.monitor_doctor(counts, asked(RECALL, labels="later")).findings == ()
+
+
+def test_labels_that_always_come_later_name_the_setting():
+    """Every group had a warning of its own, and none named the setting that is missing."""
+    rng = np.random.default_rng(3)
+    counts = {}
+    for t, name in enumerate(day_names(12)):
+        rows = pd.DataFrame({"sex": rng.choice(["F", "M"], 400), "label": 1.0, "prediction": 1})
+        rows[["label", "prediction"]] = rng.integers(0, 2, (400, 2))
+        counts[name] = fg.count(rows.assign(label=None) if t >= 7 else rows, **QUESTION)
+    rule = {"metric": "true_positive_rate.difference", "between": [-0.9, 0.9]}
+    for names in (list(counts), list(counts)[7:]):
+        report = fg.monitor({name: counts[name] for name in names}, asked(rule))
+        (found,) = report.findings
+        assert (found.problem, found.period) == (HistoryProblem.NO_LABELS, day_names(12)[7])
+        assert found.says.startswith("From 2026-01-08 to 2026-01-12: 100.0% of 2,000 rows have no")
+        assert 'set labels = "later" below [monitor]' in found.says
+    assert fg.monitor(counts, asked(RATIO)).findings[0].problem is not HistoryProblem.NO_LABELS

@@ -40,7 +40,8 @@ def day(
         digest=str(rng.integers(1 << 60)), rows=rows, excluded={}, new_values={},
         values={"sex": sizes, "prediction": {"1": positive, "0": known - positive}},
         missing={"sex": 0, "prediction": rows - known}, lacking={"prediction": {"sex": absent}},
-        divisor=1, cells=8, coincidence=-50.0, agreement=(rows // 5, rows - rows // 5),
+        divisor=1, cells=8, coincidence=-50.0,
+        agreement=(rows // 5, rows - rows // 5, rows / 2, rows / 4),
     )  # fmt: skip
 
 

@@ -61,6 +61,22 @@ def test_another_coding_is_an_error_where_earlier_periods_are_folded(tmp_path):
         fg.monitor(history, asked(RATIO))
 
 
+def test_the_error_of_another_coding_names_what_works(tmp_path):
+    """Removing a period was advised, and changed nothing."""
+    history = fg.History(tmp_path)
+    for name in day_names(3):
+        history.add(name, GOOD)
+    history.add("2026-01-04", OTHERWISE["predictions"])
+    with pytest.raises(DataError) as error:
+        fg.monitor(history, asked(RATIO))
+    below = 'below [recode] in the specification: prediction = {1 = ["1", ...], ...}'
+    assert str(error.value).endswith(below)
+    recode = {"prediction": {"1": ["1", "yes"], "0": ["0", "no"]}}
+    counts = day([0, 1], ["no", "yes"], question=QUESTION | {"recode": recode})
+    history.add("2026-01-04", counts, replace=True)
+    assert len(fg.monitor(history, asked(RATIO) | {"recode": recode}).periods) == 4
+
+
 @pytest.mark.parametrize(
     "days",
     [

@@ -170,7 +170,7 @@ def test_a_share_is_compared_with_that_of_earlier_periods_and_not_called_usual()
     (share,) = [each for each in found if each.problem.value == "group share"]
     assert share.value == "Divers"
     assert (
-        'have "Divers" in sex, against 0.3% in the earlier periods that are compared. If'
+        'with a value in sex have "Divers", against 0.3% in the earlier periods that are compared.'
         in share.says
     )
 

@@ -324,6 +324,15 @@ def _verdict(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
         none = f"None of {of} raised an alarm." if every > 1 else none
         yield Sentence(none, ("comparisons",))
         yield from _outside_lately(report, words)
+    if report.periods and report.concerning(report.periods[-1]):
+        last = within_period(report.periods[-1])
+        yield Sentence(f"The rows may be wrong {last}, see below.", ("findings",))
+    if report.waiting and report.state is not MonitorState.WAITING:
+        of = numbered(len(report.periods), f"{report.length}s")
+        decided = len(report.periods) - len(report.waiting)
+        yield Sentence(
+            f"Rules that need labels have decided {decided:,} of {of} so far.", ("waiting",)
+        )
     if report.state is MonitorState.INSUFFICIENT:
         yield Sentence(f"{capitalised(describe_insufficient(report))}.", ("comparisons",))
     if report.state is MonitorState.WAITING:
@@ -503,7 +512,10 @@ def _steps(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Sentence]:
         if parts is not None and of_strata(each.each, parts):
             yield analyst(look_first(parts), each.source)
         else:
-            yield analyst("name columns that may explain the change (strata).")
+            yield analyst(
+                "name columns that may explain the change (strata), and count all periods again, "
+                "in a new history."
+            )
         yield reader(f"read cases of {some(each.subject)} decided {each.when_words()}.")
         if each.alarm.currently is not Currently.TOLERATED:
             yield owner("decide what changes; the next periods show whether it is over.")

@@ -80,7 +80,7 @@ def monitor_document(report: MonitorReport, *, full: bool = True) -> tree.Docume
         *_series(report),
         listed("feed", "Rows that may be wrong", *_feed(report), short="Rows"),
         listed("imported", earlier, *_imported(report), short="Earlier system"),
-        listed("notes", "Notes", *_notes(report)),
+        listed("period-notes", "Notes", *_notes(report)),
         listed("method", "Method", *method),
         listed("provenance", "Provenance", *repeat),
     ]
@@ -165,7 +165,8 @@ def _verdict(report: MonitorReport) -> str:
 
 def _tone(report: MonitorReport) -> tree.Tone:
     undecided = report.state not in (MonitorState.ALARM, MonitorState.NO_ALARM)
-    if report.verdict is Outcome.PASS and (undecided or report.undefined):
+    doubtful = undecided or report.undefined or report.concerning(report.periods[-1])
+    if report.verdict is Outcome.PASS and doubtful:
         return tree.Tone.UNSURE
     return TONES.get(report.verdict, tree.Tone.UNSURE)
 
@@ -432,7 +433,7 @@ def _when_due(report: MonitorReport) -> str:
     due = f"They are due once {later} {numbers.plural(report.labels_due, 'is', 'are')} there"
     if report.spec["monitor"].get("labels_within") is not None:
         return f"{due} (labels_within)."
-    return f"{due}: none that came lately was waited for as long."
+    return f"{due}: they came earlier so far, outages apart."
 
 
 def _excluded(report: MonitorReport) -> Iterator[str]:

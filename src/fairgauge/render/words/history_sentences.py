@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from fairgauge.question.recoding import write_recodings
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.monitor_sentences import within_period
@@ -26,6 +27,17 @@ def _when(each: HistoryFinding) -> str:
 
 def _rows(each: HistoryFinding) -> str:
     return numbers.count(each.rows or 0) + numbers.plural(each.rows or 0, " row", " rows")
+
+
+def _valued(each: HistoryFinding) -> str:
+    """Return how many rows a share of a column is of, which are not all rows of a period."""
+    return f"{_rows(each)} with a value in {called(each.column or '')}"
+
+
+def _recoding(each: HistoryFinding) -> str:
+    """Return a line that counts a spelling as the known one, which earlier periods have."""
+    known, spelt = str(each.other), str(each.value)
+    return write_recodings({str(each.column): {known: [known, spelt]}})[0]
 
 
 def _value(each: HistoryFinding) -> str:
@@ -80,24 +92,22 @@ def _new_value(each: HistoryFinding) -> str:
 
 
 def _equals_label(each: HistoryFinding) -> str:
+    elsewhere = ", and no period has other rows"
+    if each.expected is not None:
+        differs = numbers.percent(each.expected)
+        elsewhere = f"; in other periods it differs in {differs} of the rows"
     return (
-        f"the prediction equals the label in all {_rows(each)} that have both"
-        f"{_elsewhere(each, 'differs')}. If it is a copy of the label, every error rate is "
-        f"untrue: {_AGAIN}."
+        f"the prediction equals the label in all {_rows(each)} that have both{elsewhere}. If it is "
+        f"a copy of the label, every error rate is untrue: {_AGAIN}."
     )
 
 
 def _opposite_of_label(each: HistoryFinding) -> str:
     return (
-        f"the prediction differs from the label in all {_rows(each)} that have both"
-        f"{_elsewhere(each, 'equals it')}. If one of them has its values exchanged, {_AGAIN}."
+        f"the prediction equals the label in {numbers.percent(each.share or 0)} of {_rows(each)} "
+        f"that have both, where {numbers.percent(each.expected or 0)} would be equal by chance. If "
+        f"one of them has its values exchanged, {_AGAIN}."
     )
-
-
-def _elsewhere(each: HistoryFinding, does: str) -> str:
-    if each.expected is None:
-        return ", and no period has other rows"
-    return f"; in other periods it {does} in {numbers.percent(each.expected)} of the rows"
 
 
 def _missing(each: HistoryFinding) -> str:
@@ -146,19 +156,20 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
         f"are absent or repeated, {_AGAIN}."
     ),
     HistoryProblem.SPELLING: lambda each: (
-        f"{_rows(each)} with {_value(each)}, which reads like {_quoted(each.other)}. If they "
-        f"are the same, {_AGAIN}; each spelling is a group or an outcome of its own. If they are "
-        "not, name both in recode."
+        f"{_rows(each)} with {_value(each)}, which reads like {_quoted(each.other)}. Each spelling "
+        "is a group or an outcome of its own. If they are the same, correct the rows, or recode "
+        f"them ({_recoding(each)}, below [recode]), and add the period again (--replace). If they "
+        "are not, name both in recode."
     ),
     HistoryProblem.NEW_VALUE: _new_value,
     HistoryProblem.VANISHED_VALUE: lambda each: (
         f"no row with {_value(each)}; about {each.expected or 0:,.0f} are usual among "
-        f"{_rows(each)}. If they are absent by mistake, {_AGAIN}."
+        f"{_valued(each)}. If they are absent by mistake, {_AGAIN}."
     ),
     HistoryProblem.GROUP_SHARE: lambda each: (
-        f"{numbers.percent(each.share or 0)} of {_rows(each)} have {_value(each)}, against "
-        f"{numbers.percent(each.expected or 0)} in the earlier periods that are compared. If rows "
-        f"of some groups are absent or repeated, {_AGAIN}; {_MEANT}."
+        f"{numbers.percent(each.share or 0)} of {_valued(each)} have {_quoted(each.value)}, "
+        f"against {numbers.percent(each.expected or 0)} in the earlier periods that are compared. "
+        f"If rows of some groups are absent or repeated, {_AGAIN}; {_MEANT}."
     ),
     HistoryProblem.NO_POSITIVE: lambda each: (
         f"no row has the positive value in {called(each.column or '')}, and some have "
@@ -193,6 +204,10 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
     HistoryProblem.MISSING_LABELS: lambda each: (
         f"{_missing(each)}, and labels are due. Add the periods again with their labels "
         "(--replace), or find out why they are missing: the rates are of rows with a label alone."
+    ),
+    HistoryProblem.NO_LABELS: lambda each: (
+        f"{_missing(each)}, so that rules that need labels have no value. If labels come later "
+        'than their rows, set labels = "later" below [monitor]; else find out why they are missing.'
     ),
     HistoryProblem.SMALL_GROUP: lambda each: (
         f"{_rows(each)} with {_value(each)}, too few to decide every rule: that takes "

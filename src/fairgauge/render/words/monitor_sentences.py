@@ -433,7 +433,7 @@ def describe_parts(each: MonitoredComparison, alarm: Alarm) -> str:
             text += f", {numbers.points(composition)} pp by the mix of groups in the reference"
         return (
             f"{text}. Without strata it is not known how much of {rest} is who applies, and how "
-            f"much the {within}: count with strata."
+            f"much the {within}: count all periods again with strata, in a new history."
         )
     by = all_called(parts.by)
     return (

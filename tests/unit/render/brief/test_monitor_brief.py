@@ -12,7 +12,7 @@ from tests.monitored_days import RATIO, asked, cube, day_names, days
 
 import fairgauge as fg
 from fairgauge.render import render
-from fairgauge.render._document_tree import TimeChart
+from fairgauge.render._document_tree import TimeChart, Tone
 from fairgauge.render.documents.monitor_document import monitor_document
 
 WORDS: dict[str, Any] = {
@@ -262,14 +262,14 @@ def test_values_that_are_lately_outside_are_stated_where_there_is_no_alarm() -> 
     late = {name: cube(25 if i >= 26 else 40, others=80) for i, name in enumerate(names)}
     report = monitored(late, gap)
     assert not report.alarms
-    raised, outside = map(str, report.brief().verdict)
+    raised, outside, *_ = map(str, report.brief().verdict)
     assert raised == "The monitored comparison raised no alarm."
     assert outside == (
         "Women were approved less often than men, by more than 10 of 100, on each of the last 4 "
         "days, which is not yet evidence enough for an alarm."
     )
     late[names[-1]] = cube(40, others=80)
-    assert len(monitored(late, gap).brief().verdict) == 1
+    assert "of the last" not in " ".join(map(str, monitored(late, gap).brief().verdict))
 
 
 def test_what_positive_stands_for_is_stated_once_where_the_page_uses_the_word() -> None:
@@ -296,3 +296,28 @@ def test_of_classes_each_of_which_is_positive_no_one_stands_for_it() -> None:
     made = fg.monitor(counts, question | {"monitor": {"rules": rules}})
     assert {each.class_ for each in made.comparisons} == {None}
     assert "stand for" not in str(made.brief())
+
+
+def test_a_page_whose_last_rows_may_be_wrong_is_not_green() -> None:
+    counts = days(20, 20, 0.4)
+    assert monitor_document(monitored(counts, RATIO)).tone is Tone.GOOD
+    spelt = {"F": {"tp": 20, "fn": 30}, "f": {"tp": 20, "fn": 30}, "M": {"tp": 80, "fn": 120}}
+    counts[day_names(21)[20]] = fg.confusion("sex", spelt)
+    made = monitored(counts, RATIO)
+    assert made.exit_code == 0
+    assert monitor_document(made).tone is Tone.UNSURE
+    assert "The rows may be wrong on 2026-01-21, see below." in map(str, made.brief().verdict)
+
+
+def test_the_first_lines_state_how_many_days_rules_on_labels_decided() -> None:
+    rows = pl.DataFrame({"sex": ["F", "M"] * 200, "label": [0, 0, 1, 1] * 100})
+    rows = rows.with_columns(prediction=pl.Series([0, 0, 1, 1, 1, 1, 0, 0] * 50))
+    question = asked()
+    question.pop("monitor")
+    late = rows.with_columns(label=pl.lit(None, pl.Int64))
+    counts = {n: fg.count(late if i > 6 else rows, **question) for i, n in enumerate(day_names(9))}
+    recall = {"metric": "true_positive_rate.difference", "between": [-0.5, 0.5]}
+    made = fg.monitor(counts, asked(recall, labels="later", labels_within=3))
+    assert str(made.brief().headline) == "No alarm in 9 days"
+    decided = "Rules that need labels have decided 7 of 9 days so far."
+    assert decided in map(str, made.brief().verdict)

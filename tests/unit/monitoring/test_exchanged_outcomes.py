@@ -1,0 +1,94 @@
+"""Values of labels or predictions that are exchanged: a model that is worse than guessing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.monitored_days import QUESTION, asked, day_names
+
+import fairgauge as fg
+from fairgauge.results.monitor_results import HistoryProblem
+
+RULE = {"metric": "selection_rate.difference", "between": [-0.5, 0.5], "groups": "F"}
+OPPOSITE = HistoryProblem.OPPOSITE_OF_LABEL
+
+
+def rows_of(seed: int, size: int = 900, skill: float = 0.5, base: float = 0.5) -> pd.DataFrame:
+    """Return rows whose true positive rate is above the false positive rate by ``skill``."""
+    rng = np.random.default_rng(seed)
+    rows = pd.DataFrame({"sex": rng.choice(["F", "M"], size)})
+    rows["label"] = (rng.random(size) < base).astype(int)
+    rows["prediction"] = (rng.random(size) < 0.5 - skill / 2 + skill * rows["label"]).astype(int)
+    return rows
+
+
+def opposite(days: list[pd.DataFrame], **settings: object) -> list[tuple[str, str]]:
+    counts = {
+        n: fg.count(rows, **QUESTION) for n, rows in zip(day_names(len(days)), days, strict=True)
+    }
+    findings = fg.monitor(counts, asked(RULE, **settings)).findings
+    return [(e.period, e.last) for e in findings if e.problem is OPPOSITE]
+
+
+@pytest.mark.parametrize("column", ["label", "prediction"])
+@pytest.mark.parametrize(("first", "last"), [(7, 7), (0, 9), (9, 9), (4, 9)])
+def test_a_day_with_exchanged_values_is_found(column: str, first: int, last: int) -> None:
+    """It was found only where not one prediction equalled the label."""
+    days = [rows_of(t) for t in range(10)]
+    for rows in days[first : last + 1]:
+        rows[column] = 1 - rows[column]
+    assert opposite(days) == [(day_names(10)[first], day_names(10)[last])]
+
+
+def test_a_day_is_described_by_what_would_be_equal_by_chance() -> None:
+    rows = rows_of(1)
+    rows["prediction"] = 1 - rows["prediction"]
+    health = fg.monitor_doctor({"2026-01-05": fg.count(rows, **QUESTION)}, asked(RULE))
+    equal = (rows["label"] == rows["prediction"]).mean()
+    of_both = rows["label"].mean() * rows["prediction"].mean()
+    chance = of_both + (1 - rows["label"].mean()) * (1 - rows["prediction"].mean())
+    assert health.findings[0].says.startswith(
+        f"On 2026-01-05: the prediction equals the label in {equal:.1%} of 900 rows that have "
+        f"both, where {chance:.1%} would be equal by chance. If one of them has its values "
+        "exchanged, correct"
+    )
+
+
+def test_exchanged_labels_are_found_with_the_labels() -> None:
+    days = [rows_of(t) for t in range(10)]
+    days[6]["label"] = 1 - days[6]["label"]
+    later = [*days[:6], days[6].assign(label=None), *days[7:]]
+    settings = {"labels": "later", "labels_within": 5}
+    assert opposite(later, **settings) == []
+    assert opposite(days, **settings) == [(day_names(10)[6], day_names(10)[6])]
+
+
+def test_few_rows_of_many_days_count_together() -> None:
+    days = [rows_of(t, size=40, skill=-0.5) for t in range(12)]
+    assert opposite(days) == [(day_names(12)[0], day_names(12)[-1])]
+
+
+def test_classes_that_are_shifted_are_found() -> None:
+    rng = np.random.default_rng(1)
+    days = []
+    for t in range(8):
+        label = rng.integers(0, 3, 300)
+        given = np.where(rng.random(300) < 0.7, label, rng.integers(0, 3, 300))
+        given = (given + (t == 6)) % 3
+        names = np.array(["low", "mid", "top"])
+        days.append(pd.DataFrame({"sex": rng.choice(["F", "M"], 300), "label": names[label],
+                                  "prediction": names[given]}))  # fmt: skip
+    question = {k: v for k, v in QUESTION.items() if k != "positive"}
+    counts = {n: fg.count(rows, **question) for n, rows in zip(day_names(8), days, strict=True)}
+    rule = {"metric": "accuracy.difference", "between": [-0.5, 0.5]}
+    report = fg.monitor(counts, question | {"monitor": {"rules": [rule]}})
+    assert [(e.problem, e.period) for e in report.findings] == [(OPPOSITE, day_names(8)[6])]
+
+
+@pytest.mark.parametrize("base", [0.02, 0.3, 0.5])
+@pytest.mark.parametrize("size", [30, 300, 3000])
+def test_a_model_that_guesses_is_not_suspected(base: float, size: int) -> None:
+    for seed in range(2):
+        days = [rows_of(97 * seed + t, size, skill=0.0, base=base) for t in range(30)]
+        assert opposite(days) == []
