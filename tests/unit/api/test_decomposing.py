@@ -1424,3 +1424,15 @@ def test_strata_of_one_side_alone_are_no_composition(metric):
     assert (gap.verdict, gap.reason) == (GapVerdict.INCONCLUSIVE, WhyInconclusive.ONE_SIDED)
     assert "with nobody of the other side" in " ".join(str(found).split())
     assert "accounted for by" not in str(found).casefold()
+
+
+def test_decisions_by_a_score_are_called_by_its_threshold():
+    rng = np.random.default_rng(0)
+    rows = {"s": rng.random(400), "y": [0, 1] * 200, "sex": ["F", "M", "M", "F"] * 100}
+    rows = pl.DataFrame({**rows, "dept": ["a", "a", "b"] * 133 + ["b"]})
+    asked = {"label": "y", "score": "s", "sensitive": "sex", "strata": "dept", "threshold": 0.75}
+    text = flat(render(fg.why(rows, **asked), "text"))
+    assert "had a score of at least 0.75" in text
+    assert "prediction" not in text
+    text = flat(render(fg.why(rows, **asked, profile="clarify"), "text"))  # 0.75 is below it there
+    assert "had a positive decision" in text
