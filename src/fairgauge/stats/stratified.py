@@ -70,8 +70,8 @@ def stratified_difference(
     centre = gap + z**2 * steepness / 2
     half = np.sqrt(np.maximum(centre**2 - gap**2 + z**2 * variance, 0.0))
     most = w.sum(-1)  # of few rows the variance is linear beyond the differences that there may be
-    limits = np.maximum(centre - half, -most), np.minimum(centre + half, most)
-    return Stratified(*map(np.asarray, limits), _p(gap, variance))
+    low, high = np.maximum(centre - half, -most), np.minimum(centre + half, most)
+    return Stratified(np.asarray(low), np.asarray(high), _p(gap, variance))
 
 
 @quiet

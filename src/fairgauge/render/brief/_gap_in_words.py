@@ -72,7 +72,7 @@ def _decisions(spec: Mapping[str, Any]) -> tuple[str, str] | None:
     """Return what the scores beyond a threshold and the others are called; None of predictions."""
     if spec.get("prediction") or not spec.get("score"):
         return None
-    cuts = spec.get("threshold") or ()
+    cuts: Sequence[float] | str = spec.get("threshold") or ()
     exclusive = Profile(spec.get("profile") or Profile.DOCUMENTED).rules.threshold_is_exclusive
     if spec.get("score_of") is not None or isinstance(cuts, str) or len(cuts) != 1 or exclusive:
         return ANY_DECISION
