@@ -90,7 +90,7 @@ class ValueSet:
 class Bin:
     """The numbers of a column between two cuts; the ends are infinite outside the cuts.
 
-    >>> Bin(-math.inf, 40.0).name(), Bin(40.0, 60.5, Closed.LEFT).name()
+    >>> Bin(-math.inf, 40.0).name(), Bin(40.0, 60.500000000000014, Closed.LEFT).name()
     ('(-inf, 40]', '[40, 60.5)')
     """
 
@@ -103,9 +103,12 @@ class Bin:
 
         The end at infinity is open where the cuts belong to the bins below them.
         """
+        ends = self.low, self.high
+        # numbers that were computed have digits of no meaning: 0.1 + 0.2 = 0.30000000000000004
+        short = tuple(x if x.is_integer() else float(f"{x:.12g}") for x in map(float, ends))
         low, high = (
             str(end) if math.isinf(end) else name_of(canonical(end))
-            for end in (self.low, self.high)
+            for end in (short if short[0] < short[1] else ends)
         )
         if self.closed is Closed.LEFT:
             return f"[{low}, {high})"

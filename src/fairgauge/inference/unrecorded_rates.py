@@ -30,7 +30,7 @@ from fairgauge.stats.group_probabilities import (
     validated_rates,
     weighted_rates,
 )
-from fairgauge.stats.intervals import as_critical_t, clopper_pearson
+from fairgauge.stats.intervals import as_critical_t, clopper_pearson, critical, wilson_trials
 from fairgauge.stats.significance import invert, two_sided
 
 By = Literal["difference", "ratio"]
@@ -47,6 +47,8 @@ _METHODS: Mapping[Estimator, IntervalMethod] = {
 _OF_MIXTURE = (Estimator.LIKELIHOOD, Estimator.BRACKET)
 _POINT = 1e-12
 """The width of a set that is a single value."""
+_WIDTH_Z = critical(0.95)
+"""Of the intervals whose width is compared, at any level that is asked for."""
 _LARGEST_Z = 8.0
 """Beyond it, no confidence level below 1 has an exact interval in floating point."""
 
@@ -82,6 +84,13 @@ class RateEstimator(Protocol):
 
     def contrast(self, by: By, one: int, other: int, z: float) -> Ends:
         """Return the confidence limits of a contrast of two sides."""
+
+
+class PreciseEstimator(RateEstimator, Protocol):
+    """Also knows how precise it is."""
+
+    def effective_people(self, side: int) -> float:
+        """Return of how many people of known group the rate of a side is as precise."""
 
 
 def contrast_value(by: By, one: float, other: float) -> float:
@@ -131,7 +140,7 @@ class UnrecordedRate:
         )
 
     @cached_property
-    def likelihood(self) -> RateEstimator:
+    def likelihood(self) -> PreciseEstimator:
         """Return what is right if outcome and probabilities are independent given the group."""
         mixture = self.mixture
         if isinstance(mixture, GroupMixture):
@@ -279,12 +288,9 @@ class UnrecordedRate:
 
     def effective_people(self, side: int, estimator: Estimator) -> float:
         """Return of how many people of known group the rate of a side is as precise."""
-        if estimator is Estimator.VALIDATED:
-            assert self.validated is not None
-            return self.validated.effective_people(side)
-        value = self.mixture.smoothed_rate(self.sides[side])
-        variance = self.mixture.variance(self.sides[side])
-        return value * (1 - value) / variance if variance > 0 else float("inf")
+        made = self.validated if estimator is Estimator.VALIDATED else self.likelihood
+        assert made is not None
+        return made.effective_people(side)
 
     def size(self, side: int, estimator: Estimator) -> float:
         """Return the expected number of people of a side among whom the rate is a share."""
@@ -345,6 +351,16 @@ class _Likelihood:
             self._curves[by, one, other] = curve(*sides)
         low, high = self._curves[by, one, other].limits(self._t(z))
         return (low, high) if by == "difference" else (_tangent(low), _tangent(high))
+
+    def effective_people(self, side: int) -> float:
+        """Return of how many people of known group the rate of a side is as precise.
+
+        Of as many as have an interval of this width. The variance at the estimate is no measure of
+        it: it is unlimited where the data hardly distinguish a group from one with a rate of 0 or
+        1, of which the profile never leaves the range.
+        """
+        low, high = self.limits(side, _WIDTH_Z)
+        return float(wilson_trials(self.value(side), high - low, _WIDTH_Z))
 
     def _t(self, z: float) -> float:
         return _quantile(z, self._mixture.degrees)

@@ -578,14 +578,17 @@ class _Feature:
     def _answers(self, rate: UnrecordedRate) -> dict[str, str | int]:
         """Return how many people drawn at random, asked for their group, show its difference.
 
-        Show: their answers alone leave a confidence interval of 5 percentage points to each side.
+        Show: their answers alone leave a confidence interval of 5 percentage points to each side,
+        wherever in its interval a rate is.
         """
         z, answers = critical(self._spec.confidence), {}
         for group, side, _ in self._references:
             variance = 0.0
-            for each in (rate.sides[group], rate.sides[side]):
-                mine = rate.mixture.smoothed_rate(each)
-                variance += mine * (1 - mine) / rate.mixture.denominator(each)
+            for each in (group, side):
+                nearest_half = np.clip(0.5, *rate.likelihood.limits(each, z))
+                # the interval of people who all have one outcome is as wide as of this many more
+                mine = float(np.clip(nearest_half, _SHOWN, 1 - _SHOWN))
+                variance += mine * (1 - mine) / rate.mixture.denominator(rate.sides[each])
             answers[group] = self._counts.every_case * variance * (z / _SHOWN) ** 2
         fewest = min(answers, key=answers.__getitem__)
         if not answers[fewest] < self._counts.every_case:

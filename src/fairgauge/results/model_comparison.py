@@ -236,6 +236,12 @@ class Candidate:
     reclassified: tuple[Reclassified, ...]
 
     @property
+    def decides_alike(self) -> bool:
+        """Return whether no decision differs from that of the model in use, and no rate."""
+        moved = any(each.gained or each.lost for each in self.reclassified)
+        return bool(self.reclassified) and not moved and not any(each.change for each in self.rates)
+
+    @property
     def untested(self) -> tuple[DisparityChange | MarginTest, ...]:
         """Return what is not shown to be within a margin: disparities, and groups' own rates."""
         undecided = (Performance.CANNOT_TELL, Performance.NO_MARGIN)

@@ -173,8 +173,25 @@ class GroupMixture:
         """Return the covariance of ``theta``: robust where rows have weights or clusters."""
         if self.squares is None and self._clusters is None:
             return self._model_covariance
+        return self._robust_covariance(self._information)
+
+    @cached_property
+    def _covariance_inside(self) -> Array:
+        """Return the covariance of ``theta`` as if every group had half a row more of known group.
+
+        Without, a group that the data hardly distinguish has a variance as if its rates were not
+        between 0 and 1, beside which no correlation of others is left.
+        """
         basis = self._basis
-        inverse = np.linalg.pinv(self._information, hermitian=True)
+        more = basis.T @ (_SMOOTHED / self.smoothed.reshape(-1, 1) * basis)
+        information = self._information + more
+        if self.squares is None and self._clusters is None:
+            return np.asarray(basis @ np.linalg.inv(information) @ basis.T)
+        return self._robust_covariance(information)
+
+    def _robust_covariance(self, information: Array) -> Array:
+        basis = self._basis
+        inverse = np.linalg.pinv(information, hermitian=True)
         scores = self._scores
         if self._clusters is None:
             assert self.squares is not None
@@ -191,8 +208,9 @@ class GroupMixture:
     def correlation(self, one: Masks, other: Masks) -> float:
         """Return the correlation of the rates of two sides."""
         a, b = self._slope(one), self._slope(other)
-        scale = np.sqrt((a @ self.covariance @ a) * (b @ self.covariance @ b))
-        return float(np.clip(a @ self.covariance @ b / scale, -1, 1)) if scale > 0 else 0.0
+        covariance = self._covariance_inside
+        scale = np.sqrt((a @ covariance @ a) * (b @ covariance @ b))
+        return float(np.clip(a @ covariance @ b / scale, -1, 1)) if scale > 0 else 0.0
 
     def _slope(self, side: Masks) -> Array:
         """Return the derivative of the rate of a side by ``theta``, at the smoothed estimate."""

@@ -138,6 +138,23 @@ def wilson_odds(over: ArrayLike, under: ArrayLike, z: ArrayLike) -> Limits:
 
 
 @quiet
+def wilson_trials(rate: ArrayLike, width: ArrayLike, z: ArrayLike) -> Array:
+    """Return the number of trials whose Wilson interval at a rate has a width.
+
+    Examples
+    --------
+    >>> low, high = wilson(15, 148, critical(0.95))
+    >>> round(float(wilson_trials(15 / 148, high - low, critical(0.95))), 6)
+    148.0
+    """
+    rate, width, z = floats(rate, width, z)
+    square, spread = width**2, 2 * rate * (1 - rate)
+    root = np.sqrt((spread - square) ** 2 + square * (1 - square))
+    # trials / z^2, the inverse of the root of a quadratic, in the form that no width cancels
+    return np.asarray(z**2 * (root + spread - square) / square)
+
+
+@quiet
 def paired_ratio(
     both: ArrayLike, only_over: ArrayLike, only_under: ArrayLike, z: ArrayLike
 ) -> Limits:

@@ -69,7 +69,9 @@ def stratified_difference(
     z = np.asarray(z, dtype=np.float64)
     centre = gap + z**2 * steepness / 2
     half = np.sqrt(np.maximum(centre**2 - gap**2 + z**2 * variance, 0.0))
-    return Stratified(np.asarray(centre - half), np.asarray(centre + half), _p(gap, variance))
+    most = w.sum(-1)  # of few rows the variance is linear beyond the differences that there may be
+    low, high = np.maximum(centre - half, -most), np.minimum(centre + half, most)
+    return Stratified(np.asarray(low), np.asarray(high), _p(gap, variance))
 
 
 @quiet

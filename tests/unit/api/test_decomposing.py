@@ -1424,3 +1424,42 @@ def test_strata_of_one_side_alone_are_no_composition(metric):
     assert (gap.verdict, gap.reason) == (GapVerdict.INCONCLUSIVE, WhyInconclusive.ONE_SIDED)
     assert "with nobody of the other side" in " ".join(str(found).split())
     assert "accounted for by" not in str(found).casefold()
+
+
+def test_decisions_by_a_score_are_called_by_its_threshold():
+    rng = np.random.default_rng(0)
+    rows = {"s": rng.random(400), "y": [0, 1] * 200, "sex": ["F", "M", "M", "F"] * 100}
+    rows = pl.DataFrame({**rows, "dept": ["a", "a", "b"] * 133 + ["b"]})
+    asked = {"label": "y", "score": "s", "sensitive": "sex", "strata": "dept", "threshold": 0.75}
+    text = flat(render(fg.why(rows, **asked), "text"))
+    assert "had a score of at least 0.75" in text
+    assert "prediction" not in text
+    text = flat(render(fg.why(rows, **asked, profile="clarify"), "text"))  # 0.75 is below it there
+    assert "had a positive decision" in text
+
+
+def test_rows_without_a_stratum_are_counted_before_those_without_a_group():
+    rows = of_strata([(sex, dept, 50, 100) for sex in "FM" for dept in "AB"])
+    lacking = pl.DataFrame(
+        {"sex": [None, None, "F"], "dept": ["A", None, None], "admitted": [1] * 3, "n": [5, 6, 7]},
+        schema=rows.schema,
+    )
+    text = flat(render(decomposed(pl.concat([rows, lacking])), "text"))
+    assert "Excluded: 13 rows (missing stratum); 5 rows (missing sex, of those with a stratum)" in (
+        text
+    )
+    text = flat(render(decomposed(pl.concat([rows, lacking[:1]])), "text"))
+    assert "Excluded: 5 rows (missing sex)." in text
+
+
+def test_levels_that_are_named_by_nobody_are_of_a_column():
+    rng = np.random.default_rng(0)
+    rows = pl.DataFrame(
+        {
+            each: rng.choice(list(of), 4_000)
+            for each, of in (("sex", "FM"), ("a", "pqrstu"), ("b", "uvwxyz"))
+        }
+    ).with_columns(admitted=pl.Series(rng.integers(0, 2, 4_000)), n=pl.lit(1))
+    text = flat(render(decomposed(rows, strata=["a", "b"]), "text", full=True))
+    assert "No level of a is statistically significantly unlike the others; " in text
+    assert "No level of b is statistically significantly unlike the others; " in text

@@ -96,7 +96,8 @@ def test_rows_of_no_group_with_a_prediction_move_no_rate_of_a_group():
         spec = make_spec(**asked, metrics="selection_rate", rules="selection_rate >= 0.001")
         measured = measure(fg.count(rows, **asked), spec)
         found.append({key[2]: cases[-1] for key, cases in measured.worst_cases.items()})
-    assert found[0] and found[0] == found[1]
+    assert found[0]
+    assert found[0] == found[1]
 
 
 def blanked(column, share=0.6, value=0, seed=3):

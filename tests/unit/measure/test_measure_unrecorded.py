@@ -13,6 +13,8 @@ import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.brief.audit_exhibits import rule_grid
+from fairgauge.render.formats import render
+from fairgauge.stats.intervals import critical, wilson
 
 GROUPS = {"Black": "p_black", "White": "p_white", "other": "p_other"}
 COLUMNS = list(GROUPS.values())
@@ -467,7 +469,6 @@ def test_the_first_page_states_what_is_known_and_what_would_show_it():
         found.message
     )
     assert "…" not in found.message
-    assert len(found.message) < 500  # longer ones are shortened
     shows = "The data cannot show that; the answers of people drawn at random would show it"
     assert shows in found.message
     assert "Whether the probabilities are right" in " ".join(map(str, report.brief().limits))
@@ -669,3 +670,60 @@ def test_where_everybody_answered_groups_are_as_large_as_their_answers():
     assert "not recorded" not in page
     assert "not from people's own answers" not in page
     assert "own answers contradict" not in page
+
+
+def with_a_residual_group(rows, seed=0, rates=(0.8, 0.5, 0.7)):
+    """Draw people of whom the third group is a small and nearly fixed part of the second."""
+    rng = np.random.default_rng(seed)
+    black = rng.beta(0.3, 0.6, rows)
+    other = (0.027 * (1 - black)).round(3)
+    p = np.stack([1 - black - other, black, other], axis=1)
+    group = (p.cumsum(axis=1) > rng.random((rows, 1))).argmax(axis=1)
+    chosen = (rng.random(rows) < np.array(rates)[group]).astype(int)
+    columns = dict(zip(("p_white", "p_black", "p_other"), p.T, strict=True))
+    return pl.DataFrame({"chosen": chosen, **columns, "race": group})
+
+
+def test_a_group_of_which_nothing_is_known_takes_no_precision_from_others():
+    data = with_a_residual_group(6_000)
+    report = audited(data, ["selection_rate.ratio >= 0.9"], assume="given_group")
+    rates = {each.group: each.rates["selection_rate"] for each in report.groups}
+    assert rates["other"].value < 0.001  # at the end of its range
+    assert rates["White"].status == "ok"
+    assert outcome_of(report) == "fail"
+    assert outcome_of(report, "other") == "not_evaluated"
+    (note,) = [each for each in report.diagnostics if each.code == "group_not_recorded"]
+    assert note["group"] == "other"
+    best, people = rates[note["best_known"]], note["most_effective"]
+    low, high = wilson(best.value * people, people, critical(0.95))
+    assert high - low == pytest.approx(best.interval.high - best.interval.low, abs=1e-4)
+
+
+def test_the_number_of_people_to_ask_is_not_of_a_group_whose_rate_is_at_the_end_of_its_range():
+    data = with_a_residual_group(6_000)
+    report = audited(data, reference=None)
+    (note,) = [each for each in report.diagnostics if each.code == "group_not_recorded"]
+    assert note["shown"] != "other"
+    asked = pl.Series(np.arange(6_000) < note["answers"])
+    names = pl.Series(np.array(["White", "Black", "other"])[data["race"].to_numpy()])
+    drawn = data.with_columns(reported=pl.select(pl.when(asked).then(names)).to_series())
+    answered = audited(drawn, reference=None, known="reported", known_drawn="random")
+    shown = answered["selection_rate.difference", "race", note["shown"]].interval
+    assert shown.high - shown.low < 0.1
+
+
+def test_a_sentence_is_whole_however_long_it_is():
+    names = ("Native Hawaiian or Other Pacific Islander", "White, not Hispanic or Latino")
+    groups = dict(zip(names, ("p_black", "p_white"), strict=True)) | {"other": "p_other"}
+    data = people(6_000, known=0.025).with_columns(
+        pl.col("reported").replace(dict(zip(("Black", "White"), names, strict=True)))
+    )
+    race = fg.probabilities(groups, known="reported")
+    report = fg.audit(
+        data, prediction="chosen", positive=1, sensitive={"race": race},
+        metrics="selection_rate.difference",
+    )  # fmt: skip
+    (note,) = [each for each in report.diagnostics if each.code == "group_not_recorded"]
+    assert len(note.message) > 500
+    text = " ".join(render(report, full=True).split())
+    assert note.message in text

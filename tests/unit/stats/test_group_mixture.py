@@ -103,6 +103,16 @@ def test_probabilities_in_a_fixed_proportion_are_not_identified():
     assert GroupMixture(np.full((1, 2), 0.5), np.array([[5.0, 5.0]])).unidentified.all()
 
 
+def test_a_group_that_is_hardly_distinguished_leaves_the_others_their_correlation():
+    p, n = table(0)
+    hardly = 0.02 * p[:, 0] * (1 + 1e-3 * np.sin(np.arange(len(p))))
+    with_it = np.column_stack([p[:, 0] - hardly, p[:, 1:], hardly])
+    one, other = np.eye(4, dtype=bool)[:2]
+    without = GroupMixture(p, n).correlation(one[:3], other[:3])
+    assert without < -0.1
+    assert GroupMixture(with_it, n).correlation(one, other) == pytest.approx(without, abs=0.05)
+
+
 def test_weights_widen_the_interval_by_the_robust_variance():
     p, n = table(4)
     one = np.eye(3, dtype=bool)

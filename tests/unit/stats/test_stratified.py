@@ -33,6 +33,11 @@ def test_the_limits_solve_the_score_of_the_difference():
         assert gap**2 == pytest.approx(Z**2 * variance)
 
 
+def test_a_difference_of_rates_is_at_most_1():
+    low, high, _ = stratified_difference([1, 0], 1, [0, 1], 1, [[1.0, 0.0], [0.0, 1.0]], Z)
+    assert (low.tolist(), high.tolist()) == ([-1, -1], [1, 1])
+
+
 def test_the_limits_solve_the_score_of_the_ratio():
     x1, n1, x2, n2 = TABLE
     w = weights(n1, n2)

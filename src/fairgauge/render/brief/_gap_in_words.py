@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from fairgauge.catalogue.moments import Mean
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import ClassKind, GapPartKind, GapVerdict, StratumWeights, WhyInconclusive
+from fairgauge.enums import (
+    ClassKind,
+    GapPartKind,
+    GapVerdict,
+    Profile,
+    StratumWeights,
+    WhyInconclusive,
+)
 from fairgauge.identity import FeatureId, GroupId
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.brief._compared_means import ComparedMeans
@@ -21,7 +29,7 @@ from fairgauge.render.brief._frequencies import (
     frequencies,
     range_words,
 )
-from fairgauge.render.brief._vocabulary import Vocabulary
+from fairgauge.render.brief._vocabulary import ANY_DECISION, Vocabulary
 from fairgauge.render.words.decomposition_sentences import (
     OTHER_DIRECTION,
     adjusted_for,
@@ -56,7 +64,19 @@ def gap_words(found: Decomposition) -> Vocabulary:
         if gap.other_group is not None:
             named.setdefault((feature, gap.other_group), (None, None))
         named[feature, str(each.group)] = (each.feature_id, each.group_id)
-    return Vocabulary(found.spec, [(*key, *ids) for key, ids in named.items()])
+    groups = [(*key, *ids) for key, ids in named.items()]
+    return Vocabulary(found.spec, groups, decisions=_decisions(found.spec))
+
+
+def _decisions(spec: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return what the scores beyond a threshold and the others are called; None of predictions."""
+    if spec.get("prediction") or not spec.get("score"):
+        return None
+    cuts: Sequence[float] | str = spec.get("threshold") or ()
+    exclusive = Profile(spec.get("profile") or Profile.DOCUMENTED).rules.threshold_is_exclusive
+    if spec.get("score_of") is not None or isinstance(cuts, str) or len(cuts) != 1 or exclusive:
+        return ANY_DECISION
+    return f"a score of at least {cuts[0]:g}", f"a score below {cuts[0]:g}"
 
 
 class GapInWords:

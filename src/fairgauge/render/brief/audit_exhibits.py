@@ -64,8 +64,9 @@ def rule_grid(report: Report, words: Vocabulary) -> RuleGrid | None:
                 verdict = _from_the_other_side(verdict)
             row = rows.setdefault((verdict.feature, verdict.group), [None] * len(rules))
             row[i] = row[i] or verdict
-    kept = sorted(rows, key=lambda key: _gravity(rows[key]))[:_MOST_ROWS]
-    kept.sort(key=lambda key: _advantage(report, words, rows[key]))
+    better = {key: _advantage(report, words, row) for key, row in rows.items()}
+    kept = sorted(rows, key=lambda key: (_gravity(rows[key]), better[key]))[:_MOST_ROWS]
+    kept.sort(key=better.__getitem__)
     features = [feature for feature, _ in rows if any(feature == key[0] for key in kept)]
     order = dict.fromkeys(each.feature for each in report.groups)
     parts = []

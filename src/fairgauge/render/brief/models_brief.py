@@ -59,6 +59,7 @@ from fairgauge.render.words.model_sentences import (
 from fairgauge.render.words.numbers import count, listing, plural
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.model_comparison import (
+    Candidate,
     DisparityChange,
     MarginTest,
     ModelComparison,
@@ -174,6 +175,8 @@ class _ModelsBrief:
             nobody = better_words(["none"], self.current).removeprefix("none is ")
             text = f"None of {several:,} candidates is shown to be {nobody}"
             return Sentence(better_words(better, self.current) if better else text, source)
+        if self.best.decides_alike:
+            return Sentence(self._alike(self.best), (f"{self.place}.reclassified",))
         if self.best.performance is Performance.INFERIOR and not self.changes:
             return Sentence(f"{self.name} is worse than {self.current} beyond the margin", source)
         if self.changes:
@@ -187,6 +190,10 @@ class _ModelsBrief:
         """Yield the verdict on each candidate."""
         for i, each in enumerate(self.comparison.candidates[:_MOST_CANDIDATES]):
             source = (f"candidates[{i}].verdict",)
+            if each.decides_alike:
+                text = f"{self._alike(each)}, so that nothing in them distinguishes the two."
+                yield Sentence(text, (f"candidates[{i}].reclassified",))
+                continue
             yield Sentence(describe_candidate(each, self.current, self.terms), source)
             dominates = each is self.best and each.verdict is CandidateVerdict.DOMINATES
             if dominates:
@@ -205,6 +212,10 @@ class _ModelsBrief:
                 yield Sentence(text, ("data.excluded", f"{place}.undecided"))
         if (more := len(self.comparison.candidates) - _MOST_CANDIDATES) > 0:
             yield Sentence(f"{more:,} more {plural(more, 'candidate', 'candidates')} below.")
+
+    def _alike(self, one: Candidate) -> str:
+        every = f"all {count(one.rows)} {self.words.unit}"
+        return f"{called(one.name)} decides {every} as {self.current} does"
 
     def _remaining(self) -> Iterator[Sentence]:
         """Yield which differences between groups the candidate has, whatever they were before."""
@@ -465,6 +476,9 @@ class _ModelsBrief:
         """Yield what to do next."""
         best = self.best
         verdict = best.verdict
+        if best.decides_alike:
+            yield analyst(f"check whether {self.name} holds the decisions of another model.")
+            return
         if best.performance is Performance.NO_MARGIN:
             yield owner(
                 "state by how much accuracy and differences between groups may be worse, such as 1 "

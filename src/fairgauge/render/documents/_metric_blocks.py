@@ -58,7 +58,6 @@ from fairgauge.results.sections import (
     size_beside_rates,
 )
 
-_LONGEST_TEXT = 400
 _MOST_FINDING_ROWS = 8
 _MOST_GROUPS = 200
 _MOST_CHART_ROWS = 24
@@ -480,7 +479,7 @@ def metric_sentence(each: Estimate) -> str:
         reason = describe_reason(each.reason) if each.reason else str(each.status)
         return f"{words}: no value, because {reason}."
     says = each.says if each.group else capitalised(each.says)  # "f" and "F" are two groups
-    return shorten(printable(f"{says}."), _LONGEST_TEXT)
+    return printable(f"{says}.")
 
 
 def overview_row(

@@ -16,7 +16,6 @@ from fairgauge.render.words.display_names import (
     capitalised,
     group_called,
     printable,
-    shorten,
 )
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.glossary import metric_link
@@ -41,7 +40,6 @@ from fairgauge.render.words.verdict_sentences import (
 from fairgauge.results.report import Report
 from fairgauge.results.verdicts import Verdict, before_counting
 
-_LONGEST_TEXT = 600
 _SIGNIFICANCE = {
     ReasonCode.SIGNIFICANT_OUTSIDE: "significant",
     ReasonCode.NOT_SIGNIFICANT: "not significant",
@@ -227,7 +225,7 @@ def rule_chart(rule: Rule | None, text: str, verdicts: Sequence[Verdict], report
                 sparse=before_counting(each) is Outcome.NOT_EVALUATED,
             ),
             " or ".join(map(_held, each.alternatives or (each,))),
-            below=shorten(printable(capitalised(describe_evidence(each))), _LONGEST_TEXT),
+            below=printable(capitalised(describe_evidence(each))),
             badge=outcome_word(before_counting(each)),
             tone=TONES[before_counting(each)],
         )

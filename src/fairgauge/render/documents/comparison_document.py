@@ -28,7 +28,7 @@ from fairgauge.render.words.change_words import (
     rows_words,
     shift_words,
 )
-from fairgauge.render.words.display_names import called, capitalised, printable, shorten
+from fairgauge.render.words.display_names import called, capitalised, printable
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import (
     compared_rate,
@@ -45,7 +45,6 @@ from fairgauge.render.words.verdict_sentences import describe_evidence, outcome_
 from fairgauge.results.comparison import Alone, Change, Comparison, VerdictChange, sort_changes
 from fairgauge.results.estimates import Estimate
 
-_LONGEST = 500
 _MOST_NAMED = 5
 _MOST_CHANGES = 100
 _MOST_ROWS = 200
@@ -157,7 +156,7 @@ def _flip(each: VerdictChange) -> tree.ChartRow:
         _of_group(new.definition, new.feature, new.group),
         tree.mark_of(new.value, new.interval, sparse=new.outcome is Outcome.NOT_EVALUATED),
         f"{outcome_word(old.outcome)} {ARROW} {outcome_word(new.outcome)}",
-        below=shorten(printable(f"{values}; {describe_evidence(new)}"), _LONGEST),
+        below=printable(f"{values}; {describe_evidence(new)}"),
         badge=str(each.turn),
         tone=_TONES[each.turn],
         before=tree.mark_of(old.value, old.interval, sparse=old.outcome is Outcome.NOT_EVALUATED),
@@ -290,7 +289,7 @@ def _apart(side: Estimate, *, single: bool) -> str:
 
 def _because(each: Change) -> str:
     reason = describe_reason(each.reason) if each.reason else "no value"
-    return shorten(printable(reason), _LONGEST)
+    return printable(reason)
 
 
 def _subject(each: Change) -> str:

@@ -70,6 +70,7 @@ _CUT_POINTS = (
     "Numbers were cut at quantiles of these rows: the command states the cut points, and compares "
     "no other numbers of intervals."
 )
+_WITHOUT_STRATUM = "missing stratum"
 _SEVERAL_COLUMNS = (
     " Composition is divided among several columns by Shapley's value, whatever their order."
 )
@@ -99,7 +100,7 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> tree.D
             "whether a difference varies, are of each gap by itself."
         )
     if found.excluded:
-        excluded = (f"{numbers.numbered(n)} ({reason})" for reason, n in found.excluded.items())
+        excluded = (f"{numbers.numbered(n)} ({reason})" for reason, n in _excluded(found))
         lead += f" Excluded: {'; '.join(excluded)}."
     return document_of(
         found,
@@ -166,8 +167,18 @@ def _notes(found: Decomposition) -> Iterator[tree.Block]:
     several = len(found.gaps[0].columns) > 1
     yield tree.Paragraph(f"{METHOD}{_SEVERAL_COLUMNS * several}", tree.Tone.SOFT)
     if found.excluded:
-        pairs = ((reason, numbers.numbered(rows)) for reason, rows in found.excluded.items())
+        pairs = ((reason, numbers.numbered(rows)) for reason, rows in _excluded(found))
         yield tree.Facts(tuple(pairs))
+
+
+def _excluded(found: Decomposition) -> Iterator[tuple[str, int]]:
+    """Yield why rows are excluded, and how many; the other reasons are of rows with a stratum."""
+    reasons = dict(found.excluded)
+    without = reasons.pop(_WITHOUT_STRATUM, 0)
+    if without:
+        yield _WITHOUT_STRATUM, without
+    for reason, rows in reasons.items():
+        yield f"{reason}, of those with a stratum" if without else reason, rows
 
 
 def _repeat(found: Decomposition) -> Iterator[tree.Block]:

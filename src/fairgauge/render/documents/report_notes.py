@@ -11,7 +11,7 @@ from fairgauge.render.documents._metric_blocks import status_words
 from fairgauge.render.words import numbers
 from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.diagnostic_sentences import describe_diagnostic
-from fairgauge.render.words.display_names import called, capitalised, printable, shorten
+from fairgauge.render.words.display_names import called, capitalised, printable
 from fairgauge.render.words.metric_words import compared_rate, metric_words
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.results.estimates import Estimate
@@ -19,7 +19,6 @@ from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.sections import rate_of_sizes, size_beside_rates
 
-_LONGEST_TEXT = 500
 _MOST_NAMED = 3
 _TWO = 2
 MOST_WARNINGS = 3
@@ -60,12 +59,6 @@ _GRAVEST_FIRST = (
 )
 """Warnings about the whole audit, of outcomes before those of groups, then about its rules, then
 of what is missing unevenly; the others are about details."""
-_PASTED = (
-    DiagnosticCode.RECODING, DiagnosticCode.CODED_NUMBERS, DiagnosticCode.UNDECIDED_OUTCOMES,
-    DiagnosticCode.UNLISTED_OUTCOMES, DiagnosticCode.FAR_DATES,
-    DiagnosticCode.CLASSES_OF_MISSING, DiagnosticCode.PLACEHOLDER_IDENTIFIER,
-)  # fmt: skip
-"""What holds text to be pasted, which is whole however long it is."""
 _ADJUSTED = {
     DiagnosticCode.DISAPPEARS: "is not shown when",
     DiagnosticCode.NOT_SIGNIFICANT_ADJUSTED: "is no longer statistically significant when",
@@ -174,8 +167,6 @@ def _line(diagnostic: Diagnostic) -> str:
     warning = "Warning: " if diagnostic.level is Level.WARNING else ""
     where = f"{called(diagnostic.feature)}: " if diagnostic.feature else ""
     message = printable(describe_diagnostic(diagnostic))
-    if diagnostic.code not in _PASTED:
-        message = shorten(message, _LONGEST_TEXT)
     return f"{capitalised(f'{warning}{where}{message}')}."
 
 

@@ -349,7 +349,9 @@ def describe_heterogeneity(gap: Gap, *, brief: bool = False) -> str:
     texts += [_BY_COLUMN] if but else []
     for each, (column, test, places) in zip(gap.by_column, levels, strict=True):
         if test is not None:
-            text = _variation(f"over {column}", test, places, kind, alpha, "level" * power)
+            text = _variation(
+                f"over {column}", test, places, kind, alpha, f"level of {column}" * power
+            )
             texts.append(f"Adjusted for {others_of(gap, each)}: {text[0].lower()}{text[1:]}")
     return " ".join(texts)
 

@@ -292,7 +292,7 @@ def only_reference(spec: Mapping[str, Any]) -> str:
     asked = spec.get("reference", "others")
     if isinstance(asked, Mapping):
         names = set(map(_text, asked.values()))
-        same = len(names) == 1 and set(asked) == set(_features(spec))
+        same = len(names) == 1 and set(asked) == _feature_names(spec)
         return next(iter(names)) if same else "the reference"
     return _REFERENCES.get(str(asked)) or called(asked)
 
@@ -308,7 +308,7 @@ def _compared_with(spec: Mapping[str, Any]) -> str:
     """Return what groups are compared with; the best and the largest are chosen of large ones."""
     asked = spec.get("reference", "others")
     words = reference_words(asked)
-    if isinstance(asked, Mapping) and set(asked) == set(_features(spec)):
+    if isinstance(asked, Mapping) and set(asked) == _feature_names(spec):
         return listing([_text(value) for value in asked.values()])
     if asked not in (ReferenceRule.BEST, ReferenceRule.LARGEST):
         return words
@@ -622,6 +622,12 @@ def _features(spec: Mapping[str, Any]) -> list[str]:
         for feature in spec.get("probabilities", ())
     ]
     return found + [called(name) for name in crossed]
+
+
+def _feature_names(spec: Mapping[str, Any]) -> set[str]:
+    columns = {feature["column"] for feature in spec.get("sensitive", ())}
+    unrecorded = {feature["name"] for feature in spec.get("probabilities", ())}
+    return columns | unrecorded | set(_intersections(spec))
 
 
 def subgroups_not_examined(report: Report) -> str:

@@ -10,7 +10,7 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import ClassKind, Decide, Outcome
 from fairgauge.question import rules
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
-from fairgauge.render.words.display_names import called, printable, shorten
+from fairgauge.render.words.display_names import called, printable
 from fairgauge.render.words.estimate_sentences import assumption
 from fairgauge.render.words.metric_words import (
     metric_number,
@@ -30,7 +30,6 @@ _MOST_ROWS = 1e6
 _MOST_TIMES = 10
 """Times the rows at hand that somebody may be able to collect."""
 _MOST_LINES = 20
-_LONGEST_LINE = 600
 _POWER = "80% power"
 
 
@@ -66,7 +65,7 @@ def describe_outcome(verdict: Verdict) -> str:
     of = ": ".join(filter(None, (verdict.feature, verdict.group)))
     outcome = outcome_word(verdict.outcome).upper()
     line = f"{outcome} {verdict.rule}{f', {of}' if of else ''}: {describe_verdict(verdict)}"
-    return shorten(printable(line), _LONGEST_LINE)
+    return printable(line)
 
 
 def outcome_word(outcome: Outcome) -> str:

@@ -953,3 +953,29 @@ def test_words_of_the_user_are_no_value_of_a_column() -> None:
     words = {"label_positive": "had a relapse", "favourable": "negative"}
     report = fg.audit(loans(), label="repaid", positive=1, sensitive="sex", words=words)
     assert "“a relapse”" not in str(report.brief())
+
+
+def test_of_many_groups_those_that_fare_worst_are_in_the_grid():
+    rates = {f"better {i:02}": 60 for i in range(12)} | {f"worse {i:02}": 46 for i in range(14)}
+    rows = [(name, y, n) for name, x in {"middle": 50, **rates}.items()
+            for y, n in ((1, 20 * x), (0, 20 * (100 - x)))]  # fmt: skip
+    data = pl.DataFrame(rows, schema=["group", "chosen", "n"], orient="row")
+    report = fg.audit(
+        data, prediction="chosen", positive=1, sensitive="group", count="n",
+        reference={"group": "middle"}, rules="selection_rate.ratio >= 0.8",
+    )  # fmt: skip
+    grid = rule_grid(report, Vocabulary.of_report(report))
+    assert grid is not None
+    assert grid.caption == "The groups that fare worst"
+    assert {head.text[:5] for _, lines in grid.parts for head, _ in lines} == {"worse"}
+    assert "each compared with middle;" in " ".join(render(report, "text").split())
+
+
+def test_a_named_reference_of_all_features_has_no_other():
+    data = pl.DataFrame({"p": [0.2, 0.9, 0.4] * 40, "chosen": [0, 1, 1, 0] * 30})
+    race = fg.probabilities(a="p", b="q")
+    report = fg.audit(
+        data.with_columns(q=1 - pl.col("p")), prediction="chosen", positive=1,
+        sensitive={"race": race}, reference={"race": "a"},
+    )  # fmt: skip
+    assert "each compared with a;" in " ".join(render(report, "text").split())

@@ -470,3 +470,18 @@ def test_what_became_larger_within_its_margin_is_stated_to_be(margin: float, sta
     assert ("BETTER, WITHIN ALL MARGINS" in text) is within
     first = str(found.brief().headline)
     assert ("closer together" in first) is within, first  # though what worsens is graver
+
+
+@pytest.mark.parametrize("margins", [{}, MARGINS])
+def test_a_candidate_that_decides_alike_is_stated_and_needs_no_rows(margins) -> None:
+    """It was inconclusive, and more rows were to be collected."""
+    data = rows()
+    brief = compared(data.with_columns(boosted="current"), margins=margins).brief()
+    assert str(brief.headline) == "boosted decides all 4,000 applications as current does"
+    assert "so that nothing in them distinguishes the two" in str(brief.verdict[0])
+    (step,) = map(str, brief.steps)
+    assert "check whether boosted holds the decisions of another model" in step
+    one = data.with_row_index().with_columns(
+        boosted=pl.when(pl.col("index") == 0).then(1 - pl.col("current")).otherwise("current")
+    )
+    assert "decides all" not in str(compared(one, margins=margins).brief())
