@@ -20,6 +20,7 @@ from fairgauge.results import disparities
 from fairgauge.results.estimates import Estimate, RateValue
 from fairgauge.results.scopes import Interval
 
+_LARGEST_RATIO = 1_000
 _TOGETHER = {IntervalMethod.SIMULTANEOUS_GROUPS, IntervalMethod.TUKEY}
 _CODE = re.compile(r"\s*\([A-Za-z ]+\)$")
 _VENDORS = {"clarify": "Clarify", "vertex": "Vertex"}
@@ -191,8 +192,8 @@ def shown(
     ('−17.0', '0.68', '-')
     >>> shown(0.03163, Unit.NUMBER, sign=True), shown(12_610.4, Unit.NUMBER)
     ('+0.032', '12,610')
-    >>> shown(0.009, Unit.RATIO), shown(1e-18, Unit.RATIO)
-    ('0.009', '<0.001')
+    >>> shown(0.009, Unit.RATIO), shown(1e-18, Unit.RATIO), shown(1e18, Unit.RATIO)
+    ('0.009', '<0.001', '>1,000')
     >>> shown(0.7992, Unit.RATIO, limits=[0.8]), shown(-0.0502, Unit.POINTS, limits=[-0.05])
     ('0.799', '−5.02')
     >>> shown(-12.04, Unit.HUNDREDTHS, sign=True), shown(0.826, Unit.HUNDREDTHS, sign=True)
@@ -211,6 +212,8 @@ def shown(
     if kind is Unit.HUNDREDTHS:
         value = round(value, 1) or 0.0  # no minus zero
         return numbers.minus(f"{value:{'+' if sign and value else ''}.1f}")
+    if kind is Unit.RATIO and value > _LARGEST_RATIO:
+        return f">{_LARGEST_RATIO:,}"
     if kind is Unit.RATIO:
         rounded = value >= 0.1 or value == 0
         return f"{value:.2f}" if rounded else numbers.ratio_amount(value, 2)

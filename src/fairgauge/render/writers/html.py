@@ -135,10 +135,14 @@ def _answered(document: tree.DocumentTree) -> list[_Answer]:
     Drawings stand with the findings.
     """
     brief, found = document.brief, []
-    of_groups = (tree.RuleGrid, tree.Table)
-    tables = tuple(each for each in document.exhibits if isinstance(each, of_groups))
+    exhibits = document.exhibits
+    last = max((i for i, each in enumerate(exhibits) if isinstance(each, tree.Table)), default=None)
+    tables = tuple(
+        each for i, each in enumerate(exhibits)
+        if isinstance(each, (tree.RuleGrid, tree.Table)) or (last is not None and i > last)
+    )  # fmt: skip
     for question_asked, sentences in brief.answers:
-        here = document.exhibits if sentences is brief.found else ()
+        here = exhibits if sentences is brief.found else ()
         drawn = tuple(each for each in here if isinstance(each, tree.DotArrays))
         others = tuple(each for each in here if each not in (*drawn, *tables))
         stated = {each.sentence for each in drawn}
