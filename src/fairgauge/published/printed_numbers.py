@@ -17,7 +17,7 @@ _BLANK = frozenset({"", "-", "–", "—", "n/a", "na", "nan", "none", "null", "
 _STATED = re.compile(
     r"(excluded|omitted|suppressed|withheld|redacted|insufficient|too (few|small)|n/?a\b"
     r"|not (calculated|computed|reported|applicable|available|included|shown|required|meaningful)"
-    r"|unavailable|confidential|pending|see\b|[<≤]|(fewer|less) than|under|below)[^,;]*"
+    r"|unavailable|confidential|pending|see\b|(n ?)?[<≤]|(fewer|less) than|under|below)[^,;]*"
 )
 _REFERENCE = re.compile(
     r"\s*\((ref\.?|reference|baseline|highest)( group| category)?\)$", re.IGNORECASE
@@ -125,10 +125,10 @@ def is_empty(text: str) -> bool:
 def is_withheld(text: str) -> bool:
     """Return whether words, or the mark of a footnote, stand in the place of a number.
 
-    >>> is_withheld("<10"), is_withheld("Excluded"), is_withheld("*"), is_withheld("10")
+    >>> is_withheld("(n < 10)"), is_withheld("Excluded"), is_withheld("*"), is_withheld("10")
     (True, True, True, False)
     """
-    plain = text.strip().casefold()
+    plain = re.sub(r"^[(\[](.*)[)\]]$", r"\1", text.strip().casefold())
     return bool(_STATED.fullmatch(plain) or _MARKED.fullmatch(plain))
 
 

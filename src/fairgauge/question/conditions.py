@@ -128,7 +128,7 @@ class Range:
         if moment is None:
             raise LookupError(
                 f"has {quote(name_of(value))}, which is no date and no time in the "
-                "form 2026-01-31 or 2026-01-31T12:00"
+                "form 2026-01-31 or 2026-01-31T12:00; write all in it, in a copy of the data"
             )
         for end in (self.low, self.high):
             if isinstance(end, dt.datetime) and end.tzinfo and not moment.tzinfo:

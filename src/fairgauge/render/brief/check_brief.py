@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fairgauge.enums import Outcome
+from fairgauge.reasons import ReasonCode
 from fairgauge.render.brief._next_steps import analyst, owner
 from fairgauge.render.words.check_sentences import (
     LIMITATIONS,
@@ -161,8 +162,16 @@ def _steps(check: Check) -> Iterator[Sentence]:
             "state the smallest ratio that is tolerable, as a rule: selection_rate.ratio >= LIMIT.",
             ("limit",),
         )
-    elif any(each.outcome is Outcome.INCONCLUSIVE for each in check.verdicts):
+    open_ones = [each for each in check.verdicts if each.outcome is Outcome.INCONCLUSIVE]
+    of_unknown = [each for each in open_ones if each.reason.code is ReasonCode.MISSING_GROUPS]
+    if len(of_unknown) < len(open_ones):
         yield analyst(
             "plan how many people would decide what is inconclusive (fairgauge plan).", ("verdict",)
+        )
+    if of_unknown:
+        yield analyst(
+            "ask for the categories of the people of unknown category: no number of further people "
+            "decides what these leave open.",
+            ("verdict",),
         )
     yield analyst("audit the decisions themselves where they are at hand (fairgauge audit).")
