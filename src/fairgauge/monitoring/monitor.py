@@ -398,7 +398,7 @@ def _without_labels(
     if asked.labels is Labels.LATER or label not in _outcomes(asked):
         return found
     lacking = [(each.missing.get(label, 0), each.rows) for each in reversed(rows)]
-    last = [*takewhile(lambda of: of[0] >= (1 - SHARE) * of[1], lacking)]
+    last = [*takewhile(lambda of: of[0] > (1 - SHARE) * of[1], lacking)]
     if not last:
         return found
     missing, every = map(sum, zip(*last, strict=True))

@@ -92,3 +92,8 @@ def test_labels_that_always_come_later_name_the_setting():
         assert found.says.startswith("From 2026-01-08 to 2026-01-12: 100.0% of 2,000 rows have no")
         assert 'set labels = "later" below [monitor]' in found.says
     assert fg.monitor(counts, asked(RATIO)).findings[0].problem is not HistoryProblem.NO_LABELS
+
+
+def test_a_period_without_rows_is_not_one_without_labels():
+    empty = fg.confusion("sex", {"F": {"tp": 0}, "M": {"tp": 0}})
+    assert fg.monitor({"2026-01-05": empty}, asked(RECALL)).findings == ()

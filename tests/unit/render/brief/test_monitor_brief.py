@@ -321,3 +321,11 @@ def test_the_first_lines_state_how_many_days_rules_on_labels_decided() -> None:
     assert str(made.brief().headline) == "No alarm in 9 days"
     decided = "Rules that need labels have decided 7 of 9 days so far."
     assert decided in map(str, made.brief().verdict)
+
+
+def test_notes_have_their_heading_below_what_may_be_wrong() -> None:
+    """They read as further signs that rows may be wrong."""
+    counts = days(20, 20, 0.4)
+    counts[day_names(22)[21]] = cube(38, others=81)  # after a day that is absent
+    lines = str(monitored(counts, RATIO)).splitlines()
+    assert lines.index("Rows that may be wrong") < lines.index("Notes")
