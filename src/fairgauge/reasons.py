@@ -128,7 +128,7 @@ class ReasonCode(StrEnum):
     ALTERNATIVES = "alternatives"
     BOUNDS_CROSS = "bounds_cross"  # low, high
     MISSING_GROUPS = (
-        "missing_groups"  # rows, at_most, unit, low, high, alone, by_value, without_group
+        "missing_groups"  # rows, at_most, unit, low, high, alone, by_value, without_group, what
     )
     MISSING_OUTCOMES = "missing_outcomes"  # likewise
     NOT_COUNTED = "not_counted"  # what, rows, alone

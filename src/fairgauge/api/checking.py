@@ -747,6 +747,7 @@ def whichever_unknown(
         alone=str(verdict.outcome),
         low=low,
         high=high,
+        what="known category",
     )
     return replace(verdict, outcome=Outcome.INCONCLUSIVE, reason=reason)
 

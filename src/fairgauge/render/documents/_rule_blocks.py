@@ -151,7 +151,7 @@ def _unknown(verdict: Verdict) -> str:
     """Return how many rows without a group or an outcome leave a rule open, whatever its CI."""
     reason = verdict.reason
     if reason.code is ReasonCode.MISSING_GROUPS:
-        what = called(verdict.feature)
+        what = missing_outcome(verdict) if reason.get("what") else called(verdict.feature)
     elif reason.code is ReasonCode.MISSING_OUTCOMES:
         what = missing_outcome(verdict)
     elif reason.code is ReasonCode.NOT_COUNTED:

@@ -302,7 +302,8 @@ def _missing_rows(verdict: Verdict) -> str:
     rows = numbered(reason["rows"], reason.get("unit") or "rows")
     who = f"up to {rows}" if reason.get("at_most") else f"the {rows.removeprefix('1 ')}"
     outcomes = reason.code is ReasonCode.MISSING_OUTCOMES
-    what = missing_outcome(verdict) if outcomes else verdict.feature
+    stated = outcomes or reason.get("what") is not None
+    what = missing_outcome(verdict) if stated else verdict.feature
     depends = "what is missing" if outcomes else "their groups"
     start = f"{_measured(verdict)}: alone this would {reason['alone']}, but {who} without {what}"
     if reason.get("low") is None:
