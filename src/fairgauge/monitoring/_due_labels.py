@@ -2,9 +2,10 @@
 
 What is usual is learned from the periods that have their labels by now. An outage must not teach
 it. Its repair brings the labels of many periods in one night, so that nights are counted and not
-periods, and a delay is usual once it was seen in three. A period that was overdue stays so until
-it has its labels, whatever was learned in the meantime: the repair of one day of an outage, or of
-a day each night, excuses no other.
+periods, and a delay is usual once it was seen in three. Where it brings a day each night, later
+periods had their labels before: a wait that was overdue and was overtaken teaches nothing, once
+enough periods have labels. A period that was overdue stays so until it has its labels, whatever was
+learned in the meantime.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ RECENT = 56
 
 Where delays vary, that of the next period exceeds the third of so many with probability 3/57.
 """
-_NIGHTS = 3
+KEPT = 2 * RECENT
+"""Labelled periods whose waits are kept: what was overdue in a recent one follows from these."""
+_NIGHTS, _EARLY = 3, 14
 
 
 def usual_delays(
@@ -33,11 +36,21 @@ def usual_delays(
     waits : of the last labelled ones, the most later periods with which a run saw them without.
     """
     labelled = [(t, waits.get(name, -1)) for t, name in enumerate(names)
-                if name not in without_label][-RECENT:]  # fmt: skip
+                if name not in without_label]  # fmt: skip
+    early, kept = {t for t, _ in labelled[:_EARLY]}, labelled[-KEPT:]
     last = len(names) - 1
     first = next((t for t, name in enumerate(names) if name in without_label), last)
-    known = ([(t, wait) for t, wait in labelled if t + wait < now] for now in range(first, last))
-    return [None] * first + [_delay(each) for each in (*known, labelled)]
+    due: list[int | None] = []
+    exceptions: set[int] = set()
+    for now in range(len(names)):
+        known = [(t, wait) for t, wait in kept if t + wait < now or now == last]
+        due.append(_delay([each for each in known if each[0] not in exceptions][-RECENT:]))
+        exceptions |= {
+            t for t, wait in kept
+            if t + wait == now and t not in early and overdue([t], due)
+            if any(s > t and s + other < now for s, other in kept)
+        }  # fmt: skip
+    return [None] * first + due[first:]
 
 
 def overdue(without_label: Iterable[int], due: Sequence[int | None]) -> list[int]:

@@ -24,7 +24,7 @@ from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.cube.identifiers import CLUSTER_KEY, NUMBERED
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, quote, shown
 from fairgauge.monitoring._comparison_counts import sum_cubes
-from fairgauge.monitoring._due_labels import RECENT
+from fairgauge.monitoring._due_labels import KEPT
 from fairgauge.monitoring._period_rows import fingerprint
 from fairgauge.monitoring._store import DraftStore, Store, open_store
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
@@ -100,7 +100,7 @@ class KeptDecisions:
             waits = {}
         place = {name: i for i, name in enumerate(names)}
         waits |= {name: len(names) - 1 - place[name] for name in without_label}
-        labelled = [name for name in names if name not in set(without_label)][-RECENT:]
+        labelled = [name for name in names if name not in set(without_label)][-KEPT:]
         kept = {name: waits[name] for name in (*labelled, *without_label) if name in waits}
         new = json.dumps(kept)
         if keep and new != (text or "{}"):

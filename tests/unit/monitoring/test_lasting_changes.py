@@ -179,7 +179,10 @@ def test_a_group_that_becomes_a_small_part_of_the_rows_is_named() -> None:
     (found,) = fg.monitor_doctor(counts, asked(RATIO)).findings
     assert (found.problem.value, found.value) == ("group share", "F")
     assert (found.period, found.last) == (day_names(14)[6], day_names(14)[13])
-    assert '5.8% of 16,000 rows with a value in sex have "F", against 40.2% in the earlier' in found.says
+    assert (
+        '5.8% of 16,000 rows with a value in sex have "F", against 40.2% in the earlier'
+        in found.says
+    )
 
 
 @pytest.mark.parametrize("begin", [7, 10, 17, 40])

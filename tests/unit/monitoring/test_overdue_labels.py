@@ -190,6 +190,29 @@ def test_what_was_overdue_stays_so_when_one_day_is_repaired_each_night(tmp_path:
         assert missing == [*range(each + 1, 23)]
 
 
+@pytest.mark.parametrize("delay", [0, 1, 2])
+@pytest.mark.parametrize("length", [3, 6, 15])
+def test_a_repair_of_a_day_each_night_teaches_no_delay(
+    tmp_path: Path, length: int, delay: int
+) -> None:
+    """The next outage was first known after as many nights as the first had lasted."""
+    feed = Feed(tmp_path, delay)
+    feed.nights(16 + delay)
+    first = feed.today + 1 - delay
+    feed.nights(length + delay, outage=True)
+    feed.delay = delay
+    for each in range(first, feed.today + 1 - delay):
+        feed.nights(1)
+        feed.label(each)
+    for each in sorted(feed.lacking)[: max(len(feed.lacking) - delay, 0)]:
+        feed.label(each)
+    assert feed.nights(20)[-1] == []
+    assert feed.nights(delay + 2, outage=True)[-1] != []
+    feed.label(*sorted(feed.lacking))
+    feed.nights(70)  # the outage is forgotten before what it was an exception to
+    assert feed.label()[0] <= delay + 1
+
+
 def test_a_delay_that_stays_is_usual_after_three_nights(tmp_path: Path) -> None:
     """From then on, once what was overdue has its labels."""
     feed = Feed(tmp_path, 0)
