@@ -29,7 +29,12 @@ from fairgauge.monitoring._period_rows import fingerprint
 from fairgauge.monitoring._store import DraftStore, Store, open_store
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.periods import Length, Period, parse_period
-from fairgauge.results.monitor_results import HistoryFinding, ImportedValue, LargestGroup
+from fairgauge.results.monitor_results import (
+    HistoryFinding,
+    HistoryProblem,
+    ImportedValue,
+    LargestGroup,
+)
 
 _FOLD = "_fold.json"
 _LARGEST = "_largest"
@@ -142,7 +147,12 @@ class KeptDecisions:
         found in between is new with both. What was found once is known for ever, also where it is
         not found for a while; of a history that no run has followed, everything is.
         """
-        now = [_Known(e.problem, e.column, e.value, e.period, e.last) for e in findings]
+        # when labels come again, the periods without one are those of missing values
+        same = {HistoryProblem.NO_LABELS: HistoryProblem.MISSING_VALUES}
+        now = [
+            _Known(same.get(e.problem, e.problem), e.column, e.value, e.period, e.last)
+            for e in findings
+        ]
         try:
             held = json.loads(self._store.read(_FINDINGS) or "")
             last = str(held["newest"])

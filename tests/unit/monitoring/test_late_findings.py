@@ -118,3 +118,11 @@ def test_a_run_that_is_killed_loses_no_finding(tmp_path: Path) -> None:
     history.add(names[20], fg.count(pd.concat([rows_of(20)] * 4), **QUESTION))  # and no decision
     history.add(names[21], fg.count(rows_of(21), **QUESTION))
     assert {each[1] for each in told(fg.monitor(history, spec))} == {names[20]}
+
+
+def test_periods_without_a_label_are_not_stated_again_when_labels_come(tmp_path: Path) -> None:
+    """They were "no labels", then "missing values" of the same days, as if of the good night."""
+    steps = ((t, unlabelled(t) if 9 <= t < 12 else rows_of(t)) for t in range(14))
+    reports = [*nights(fg.History(tmp_path), steps, asked(RECALL))]
+    assert [t for t, each in enumerate(reports) if told(each)] == [9, 10, 11]
+    assert [each.problem.value for each in reports[12].findings] == ["missing values"]

@@ -433,7 +433,7 @@ def _when_due(report: MonitorReport) -> str:
     due = f"They are due once {later} {numbers.plural(report.labels_due, 'is', 'are')} there"
     if report.spec["monitor"].get("labels_within") is not None:
         return f"{due} (labels_within)."
-    return f"{due}: they came earlier so far, outages apart."
+    return f"{due}: they mostly came earlier."
 
 
 def _excluded(report: MonitorReport) -> Iterator[str]:
