@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import combinations, permutations
 
 from fairgauge.errors import DataError, Problem, listing, nearest, quote, refuse
-from fairgauge.published._header_words import is_denial_rate, is_remark, means_impact, role_of
+from fairgauge.published._header_words import is_remark, means_impact, role_of
 from fairgauge.published._table_files import Grid
 from fairgauge.published._table_shapes import (
     are_nested,
@@ -34,9 +34,11 @@ from fairgauge.published.table_arithmetic import differing_cells
 from fairgauge.question.category_words import is_total, is_unknown
 
 _COUNTS_AND_RATE = (ColumnRole.N, ColumnRole.SELECTED, ColumnRole.RATE)
-_NUMBERS = (*_COUNTS_AND_RATE, ColumnRole.RATIO, ColumnRole.NOT_SELECTED)
+_OF_DENIALS = (ColumnRole.NOT_SELECTED, ColumnRole.DENIAL_RATE)
+_NUMBERS = (*_COUNTS_AND_RATE, ColumnRole.RATIO, *_OF_DENIALS)
+_SHARES = (ColumnRole.RATE, ColumnRole.DENIAL_RATE)
 _FOUND_BY_ARITHMETIC = (*_COUNTS_AND_RATE, ColumnRole.RATIO)
-_FEWEST_PARTS, _FEWEST_ROWS, _FEWEST_NUMBERS = 2, 2, 2
+_FEWEST_PARTS, _FEWEST_ROWS, _FEWEST_NUMBERS, _TWO = 2, 2, 2, 2
 _NOTED = "Unknown"
 
 
@@ -169,7 +171,7 @@ def _rows(
             texts=texts,
             **own,
         )
-        rows.append(row)
+        rows.append(_with_counts(row, columns))
         lost += [f"{place}, {quote(text)}" for _, text in texts if has_number(text)]
     return tuple(_with_margins(rows)), lost
 
@@ -263,25 +265,16 @@ def _roles(grid: Grid, given: Mapping[str, ColumnRole]) -> dict[int, ColumnRole]
         role = role_of(grid.header[i])
         if role is not None and (role is not ColumnRole.RATIO or _has_digits(grid, i)):
             found[i] = role
-    if not {ColumnRole.RATE, ColumnRole.SELECTED} & {*found.values()}:
-        found |= {i: ColumnRole.RATE for i in left if is_denial_rate(grid.header[i])}
-        found = {i: role for i, role in found.items()  # their ratios are those of denial rates
-                 if role is not ColumnRole.RATIO or not _is_of_denials(grid, found)
-                 or grid.header[i] in given or means_impact(grid.header[i])}  # fmt: skip
+    if {*_OF_DENIALS} & {*found.values()} and ColumnRole.SELECTED not in found.values():
+        found = {i: role for i, role in found.items()  # a ratio is then one of denial rates
+                 if role is not ColumnRole.RATIO or grid.header[i] in given
+                 or means_impact(grid.header[i])}  # fmt: skip
     _settle_doubles(grid, found, given)
     unnamed = [i for i in left if i not in found]
     absent = [role for role in _FOUND_BY_ARITHMETIC if role not in found.values()]
     if unnamed and absent:
         found |= _by_arithmetic(grid, found, unnamed, absent)
     return found
-
-
-def _is_of_denials(grid: Grid, found: Mapping[int, ColumnRole]) -> bool:
-    """Return whether a table states who is not selected, and nothing of those who are."""
-    return any(
-        role is ColumnRole.NOT_SELECTED or is_denial_rate(grid.header[i])
-        for i, role in found.items()
-    )
 
 
 def _names_codes(grid: Grid) -> bool:
@@ -389,8 +382,8 @@ def _check_found(grid: Grid, found: Mapping[int, ColumnRole]) -> None:
             f"no column of {_called(grid)} names categories: it has {headers}; "
             "name it: --column category=NAME"
         )
-    selected = roles & {ColumnRole.SELECTED, ColumnRole.NOT_SELECTED}
-    if not ((selected and ColumnRole.N in roles) or ColumnRole.RATE in roles):
+    counts = roles & {ColumnRole.N, ColumnRole.SELECTED, ColumnRole.NOT_SELECTED}
+    if len(counts) < _TWO and not roles & {*_SHARES}:
         free = [i for i in range(len(grid.header)) if i not in found and is_numeric(grid, i)]
         if ColumnRole.RATIO in roles and not free:
             raise DataError(
@@ -423,24 +416,24 @@ def _numbers(
                 f"the {_words(role)} (column {quote(grid.header[i])}), and no row has a number; "
                 "write numbers, or leave the column out"
             )
-        if role is ColumnRole.RATE:
+        if role in _SHARES:
             found[role] = _as_shares(found[role])
-            if is_denial_rate(grid.header[i]):
-                found[role] = [each and _complement(each) for each in found[role]]
-    if ColumnRole.SELECTED not in found and {ColumnRole.N, ColumnRole.NOT_SELECTED} <= found.keys():
-        both = zip(found[ColumnRole.N], found[ColumnRole.NOT_SELECTED], strict=True)
-        found[ColumnRole.SELECTED] = [n and denied and _others(n, denied) for n, denied in both]
     return found
 
 
-def _complement(rate: Printed) -> Printed:
-    """Return the selection rate of a printed denial rate, which may be cut off, not rounded."""
-    return replace(rate, text=f"{rate.text} denied", exact=1 - rate.exact, unit=2 * rate.unit)
-
-
-def _others(n: Printed, denied: Printed) -> Printed:
-    """Return how many people of all are selected where it is printed who are not."""
-    return replace(n, text=f"{n.text} − {denied.text}", exact=n.exact - denied.exact)
+def _with_counts(row: PublishedRow, columns: Collection[ColumnRole]) -> PublishedRow:
+    """Return a row with the number, or the rate, that follows from the others it has."""
+    n, selected, denied = row.n, row.selected, row.not_selected
+    if ColumnRole.N not in columns and selected and denied:
+        together = selected.exact + denied.exact
+        n = replace(selected, text=f"{selected.text} + {denied.text}", exact=together)
+    if ColumnRole.SELECTED not in columns and n and denied:
+        selected = replace(n, text=f"{n.text} - {denied.text}", exact=n.exact - denied.exact)
+    rate = row.rate
+    if ColumnRole.RATE not in columns and row.denial_rate and (selected is None or n is None):
+        of = row.denial_rate  # which may be cut off instead of rounded
+        rate = replace(of, text=f"1 - {of.text}", exact=1 - of.exact, unit=2 * of.unit)
+    return replace(row, n=n, selected=selected, rate=rate)
 
 
 def _as_shares(rates: list[Printed | None]) -> list[Printed | None]:
@@ -475,5 +468,6 @@ def _words(role: ColumnRole) -> str:
         ColumnRole.SELECTED: "number selected",
         ColumnRole.NOT_SELECTED: "number not selected",
         ColumnRole.RATE: "selection rate",
+        ColumnRole.DENIAL_RATE: "denial rate",
         ColumnRole.RATIO: "impact ratio",
     }[role]

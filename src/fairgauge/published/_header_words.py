@@ -13,6 +13,7 @@ _ROLES: tuple[tuple[ColumnRole, re.Pattern[str]], ...] = (
             r"impactratio|(?<![a-z])ratios?(?![a-z])|\bair\b|adverse impact|four.?fifths|4/5"
         ),
     ),
+    (ColumnRole.DENIAL_RATE, re.compile(r"\b(denial|rejection|refusal) rate\b")),
     (
         ColumnRole.RATE,
         re.compile(r"\brate\b|% ?(selected|hired|passed)|^%$|percent|proportion|\bshare\b"),
@@ -42,13 +43,12 @@ _ROLES: tuple[tuple[ColumnRole, re.Pattern[str]], ...] = (
 )
 _OTHER_STATISTICS = re.compile(
     r"\bdifference\b|\bodds\b|\bsmd\b|standardi[sz]ed|\badjusted for\b"
-    r"|\bto all (other groups|rows)\b|\b(denial|rejection|refusal) (\w+ )?(rate|ratio)\b"
+    r"|\bto all (other groups|rows)\b|\b(denial|rejection|refusal) (\w+ )?ratio\b"
     r"|\b(base|error|discovery|omission|(true|false) (positive|negative)) rate\b"
     r"|\bof (the )?(gap|reference)\b|\bpredictive\b",
     re.IGNORECASE,
 )
 """What tables print beside what is checked: their headers have the words of rates and ratios."""
-_DENIAL_RATE = re.compile(r"\b(denial|rejection|refusal) rate\b", re.IGNORECASE)
 _REMARKS = re.compile(
     r"^(notes?|comments?|remarks?|explanations?|(\d+(\.\d+)? ?% )?(ci|confidence intervals?))\b",
     re.IGNORECASE,
@@ -64,8 +64,8 @@ def role_of(header: str) -> ColumnRole | None:
     ['n', 'selected', 'rate', 'ratio']
     >>> str(role_of("Not selected")), role_of("Median income")
     ('not_selected', None)
-    >>> role_of("Declined to state"), role_of("odds ratio"), role_of("denial rate")
-    (None, None, None)
+    >>> role_of("Declined to state"), role_of("odds ratio"), str(role_of("denial rate"))
+    (None, None, 'denial_rate')
     """
     if _OTHER_STATISTICS.search(header):
         return None
@@ -76,15 +76,6 @@ def role_of(header: str) -> ColumnRole | None:
 def is_remark(header: str) -> bool:
     """Return whether a column holds remarks, or another statistic: these name no category."""
     return bool(_REMARKS.match(header) or _OTHER_STATISTICS.search(header))
-
-
-def is_denial_rate(header: str) -> bool:
-    """Return whether a column holds the shares of people who are not selected.
-
-    >>> is_denial_rate("Denial rate (%)"), is_denial_rate("Denial ratio")
-    (True, False)
-    """
-    return bool(_DENIAL_RATE.search(header))
 
 
 def means_impact(header: str) -> bool:

@@ -130,7 +130,7 @@ def misfits(grid: Grid, i: int, role: ColumnRole) -> bool:
     Single ones that cannot are errors of the table.
     """
     known = _numbers_of(grid, i)
-    if role in (ColumnRole.RATE, ColumnRole.RATIO):
+    if role in (ColumnRole.RATE, ColumnRole.DENIAL_RATE, ColumnRole.RATIO):
         wrong = sum(number.text.startswith(_SIGNS) for number in known)
     else:
         wrong = sum(not _may_be_count(number) for number in known)

@@ -125,10 +125,10 @@ def is_empty(text: str) -> bool:
 def is_withheld(text: str) -> bool:
     """Return whether words, or the mark of a footnote, stand in the place of a number.
 
-    >>> is_withheld("(n < 10)"), is_withheld("Excluded"), is_withheld("*"), is_withheld("10")
+    >>> is_withheld("n < 10"), is_withheld("Excluded"), is_withheld("*"), is_withheld("10")
     (True, True, True, False)
     """
-    plain = re.sub(r"^[(\[](.*)[)\]]$", r"\1", text.strip().casefold())
+    plain = text.strip().casefold()
     return bool(_STATED.fullmatch(plain) or _MARKED.fullmatch(plain))
 
 
@@ -140,7 +140,7 @@ def has_number(text: str) -> bool:
     >>> has_number("< 2% of applicants"), has_number("see note 3"), has_number("N/A (1)")
     (False, False, False)
     """
-    plain = text.strip().casefold()
+    plain = re.sub(r"^[(\[](.*)[)\]]$", r"\1", text.strip().casefold())
     if is_withheld(plain):
         return bool(_NUMBER_BESIDE.match(plain))
     return bool(re.search(r"\d", _POINTER.sub("", plain)))

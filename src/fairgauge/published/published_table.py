@@ -21,6 +21,7 @@ class ColumnRole(StrEnum):
     SELECTED = "selected"
     NOT_SELECTED = "not_selected"
     RATE = "rate"
+    DENIAL_RATE = "denial_rate"
     RATIO = "ratio"
 
 
@@ -41,7 +42,8 @@ class PublishedRow:
     number : its place in the table, 1 for the first below the header.
     categories : the value of every category column.
     kind : a group, a total, or people whose category is not known.
-    n, selected, not_selected, rate, ratio : the printed numbers; None where nothing is printed.
+    n, selected, not_selected, rate, denial_rate, ratio : the printed numbers, or what follows from
+        the others where a table has no such column; None where nothing is printed.
     texts : what stands in the place of a number, such as "<10" or "see note", by column.
     """
 
@@ -52,6 +54,7 @@ class PublishedRow:
     selected: Printed | None = None
     not_selected: Printed | None = None
     rate: Printed | None = None
+    denial_rate: Printed | None = None
     ratio: Printed | None = None
     texts: tuple[tuple[ColumnRole, str], ...] = ()
 

@@ -54,6 +54,7 @@ def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> Fin
     compared = [
         *(fault for row in table.rows for fault in _counts(table, row)),
         *(fault for row in table.rows for fault in _rate(table, row)),
+        *(fault for row in table.rows for fault in _denial_rate(row)),
         *check_totals(table),
         *_ratios(table),
         *check_statements(table),
@@ -199,7 +200,10 @@ def _counts(table: PublishedTable, row: PublishedRow) -> Iterator[Finding]:
             yield _fault(FaultCode.NOT_WHOLE, row, column=str(role), printed=printed.text)
     if row.n and row.selected and row.selected.value > row.n.value:
         yield _fault(FaultCode.SELECTED_EXCEEDS_N, row, selected=row.selected.text, n=row.n.text)
-    elif ColumnRole.SELECTED in table.columns and row.n and row.selected and row.not_selected:
+    elif (
+        {ColumnRole.N, ColumnRole.SELECTED} <= table.columns.keys()
+        and row.n and row.selected and row.not_selected
+    ):  # fmt: skip
         parts = row.selected.value + row.not_selected.value
         if parts == row.n.value:
             yield None
@@ -247,6 +251,22 @@ def _rate(table: PublishedTable, row: PublishedRow) -> Iterator[Finding]:
     assert row.n is not None
     counts = {"selected": row.selected.text, "n": row.n.text}
     yield _fault(FaultCode.RATE_MISMATCH, row, **stated, **counts)
+
+
+def _denial_rate(row: PublishedRow) -> Iterator[Finding]:
+    """Yield whether a printed denial rate is that of the counts, where a row has these."""
+    printed, n, selected, denied = row.denial_rate, row.n, row.selected, row.not_selected
+    if printed is None or not n or not n.exact or not (denied or selected):
+        return
+    exact = denied.exact if denied else n.exact - (selected.exact if selected else 0)
+    if printed.agrees(exact / n.exact):
+        yield None
+        return
+    yield _fault(
+        FaultCode.RATE_MISMATCH, row, printed=printed.text, share=float(exact / n.exact),
+        percent=printed.percent, selected=denied.text if denied else f"{exact}", n=n.text,
+        of="denial rate",
+    )  # fmt: skip
 
 
 def _repeated(table: PublishedTable) -> Iterator[Fault]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import fairgauge as fg
+from fairgauge.render.words.check_sentences import describe_fault_in_place
 from fairgauge.results.check import FaultCode
 
 HEADER = ["Sex", "Race", "# of applicants", "# selected", "Selection rate", "Impact ratio"]
@@ -347,3 +348,14 @@ def test_a_table_of_denials_is_checked_as_one_of_selections(ratio):
     rates = [[name, n, rate] for name, n, _, rate, _ in DENIALS]
     (table,) = fg.check(markdown(rates, ["Race", "Applications", "Denial rate (%)"])).tables
     assert [g.ratio for g in table.groups][1] == pytest.approx(0.846, abs=0.001)
+    both = [[name, n, str(int(n.replace(",", "")) - int(denied.replace(",", ""))), denied, rate]
+            for name, n, denied, rate, _ in wrong]  # fmt: skip
+    header = ["Race", "Applications", "Approved", "Denied", "Denial rate"]
+    found = fg.check(markdown(both, header))
+    (fault,) = found.tables[0].errors
+    said = describe_fault_in_place(fault)
+    assert "the denial rate is printed as 33.3%; 410 of 1,309 is 31.32%" in said
+    without_n = [[row[0], *row[2:]] for row in both]
+    (table,) = fg.check(markdown(without_n, [header[0], *header[2:]])).tables
+    assert [group.n for group in table.groups] == [6382, 1309, 718]
+    assert [fault.code for fault in table.errors] == [FaultCode.RATE_MISMATCH]

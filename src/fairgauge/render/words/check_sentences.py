@@ -350,7 +350,7 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
         f"the rate {p['printed']} is that of no whole number of {p['n']} people"
     ),
     FaultCode.RATE_MISMATCH: lambda p: (
-        f"the rate is printed as {p['printed']}; {p['selected']} of {p['n']} is "
+        f"the {p.get('of', 'rate')} is printed as {p['printed']}; {p['selected']} of {p['n']} is "
         f"{_rate(p['share'], p)}"
     ),
     FaultCode.RATE_OF_OTHER_ROW: lambda p: (
