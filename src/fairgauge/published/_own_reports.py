@@ -17,15 +17,17 @@ _COUNT = r"(?<![\w.,])\d[\d,]*"
 _LACKING = rf"; ({_COUNT}) more lacks? it \(({_COUNT}) in all\)"
 _TOGETHER = rf"({_COUNT}) [^()]*\(n\), ({_COUNT}) [^;.]*(?:{_LACKING})?"
 _UNKNOWN = re.compile(r"Of unknown category[^.]*?: ([^.]*\.)")
-_AUDIT = re.compile(
+_OWN = re.compile(
     r"\A.{0,80}Fairness audit: |\bmade with( \| |</dt><dd>)fairgauge \d|"
-    r"^ *A disparity is a measured fact; whether|"
+    r"^ *A disparity is a measured fact; whether|^<sub>fairgauge \d[\w.]*, \d{4}-\d\d-\d\d</sub>|"
+    r"<meta name=\"generator\" content=\"fairgauge \d|"
     r"\A(metric,set,feature,group,reference,|feature,group,reference_kind,scope,)",
     re.MULTILINE,
 )
-"""What every report of an audit begins with, or holds."""
+"""What every report begins with, or holds."""
 _EXCLUDED = re.compile(r'"exclude_groups": \[\s*[^\]\s]')
 """Of the specification that every report ends with."""
+_PROTECTED = re.compile(r"\bprotected counts, which are rounded|Counts are protected: rounded")
 
 
 _NO_TABLES = (
@@ -38,6 +40,13 @@ _ONLY_GAPS = (
     "the tables to publish of this report state gaps in per cent and the people that they are of: "
     "no number in them follows from others, so that nothing can be checked; a report is held "
     "against its counts by fairgauge seal and fairgauge verify"
+)
+
+
+_ROUNDED = (
+    "the tables to publish of this report are of protected counts, which are rounded at random: "
+    "no rate, interval or verdict can be computed from them as from exact ones; those of the "
+    "report itself allow for the rounding"
 )
 
 
@@ -66,7 +75,7 @@ def tables_to_publish(text: str) -> str:
             "this is a report of fairgauge as text, whose columns may be broken over several "
             "blocks of lines; save the report as .md, .html or .xlsx, and check that"
         )
-    if found is None and _AUDIT.search(text):
+    if found is None and _OWN.search(text):
         raise DataError(_NO_TABLES)
     if found is not None and _GAP in found[1]:
         raise DataError(_ONLY_GAPS)
@@ -102,12 +111,19 @@ def own_statements(text: str, name: str, names: Sequence[str] = ()) -> OwnStatem
 
     ``names`` are those of all its tables: a feature may be called as a part of a sentence is.
 
+    Raises
+    ------
+    DataError
+        The counts are protected, so that nothing can be computed from them as if they were exact.
+
     >>> text = "Groups of U.S. sex together: 9 people with a known rate (n), 3 selected."
     >>> text += " Of unknown category: 7 people in U.S. sex."
     >>> found = own_statements(text, "Groups of U.S. sex")
     >>> found.together, found.unknown
     (frozenset({(9, 3)}), frozenset({7}))
     """
+    if _PROTECTED.search(text):
+        raise DataError(_ROUNDED)
     found = re.findall(rf"{re.escape(name)} together: {_TOGETHER}", text)
     features = [each.removeprefix("Groups of ") for each in {name, *names}]
     for feature in sorted(features, key=len, reverse=True):

@@ -12,7 +12,13 @@ from fairgauge.errors import quote
 from fairgauge.published._header_words import role_of
 from fairgauge.published._table_files import Grid
 from fairgauge.published._total_rows import check_totals, recoverable_counts
-from fairgauge.published.printed_numbers import Printed, is_dash, is_suppressed, is_whole
+from fairgauge.published.printed_numbers import (
+    Printed,
+    is_dash,
+    is_suppressed,
+    is_whole,
+    read_bound,
+)
 from fairgauge.published.published_table import (
     ColumnRole,
     PublishedRow,
@@ -218,7 +224,16 @@ def _rate(table: PublishedTable, row: PublishedRow) -> Iterator[Finding]:
     if printed is None:
         return
     if share is None or share > 1:
-        if not 0 <= printed.value <= 1:
+        people, bound = (
+            selected_people(row),
+            read_bound(dict(row.texts).get(ColumnRole.SELECTED, "")),
+        )
+        if row.n and people and bound is not None and bound < people[0]:
+            yield _fault(
+                FaultCode.RATE_MISMATCH, row, printed=printed.text, percent=printed.percent,
+                share=bound / float(row.n.exact), selected=f"at most {bound}", n=row.n.text,
+            )  # fmt: skip
+        elif not 0 <= printed.value <= 1:
             yield _fault(FaultCode.RATE_OUT_OF_RANGE, row, printed=printed.text)
         elif row.n and is_whole(row.n.value) and not (row.selected or selected_people(row)):
             yield _fault(FaultCode.RATE_IMPOSSIBLE, row, printed=printed.text, n=row.n.text)

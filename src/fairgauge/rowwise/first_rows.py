@@ -21,8 +21,9 @@ from fairgauge.values import Value, is_number
 
 _FIRST_ROWS = 1_000
 _IDENTIFIER = re.compile(
-    r"(.*[_\s])?(id|uuid|guid|user|customer|client|patient|person|subject|session|applicant)"
-    r"([_\s]?(id|no|nr|number|key))?",
+    r"(.*[_\s])?(id|uuid|guid|user|customer|client|patient|person|subject|session|applicant"
+    r"|candidate|employee|borrower)"
+    r"([_\s]?(id|no|nr|number|ref|key)\.?)?",
     re.IGNORECASE,
 )
 _MOST_IDENTIFIERS = 3

@@ -288,3 +288,28 @@ def test_codes_of_a_pasted_table_are_categories():
     found = fg.check("sex,applicants,hired,rate\n0,80,48,60%\n1,40,12,33%\n")
     assert [group.name for group in found.tables[0].groups] == ["0", "1"]
     assert found.errors == 1
+
+
+@pytest.mark.parametrize("suffix", ["md", "html"])
+def test_a_comparison_is_no_published_table(tmp_path, suffix):
+    """Its shares of all rows were read as selection rates, and the publisher was blamed."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(FRAME)
+    asked = {"prediction": "hired", "positive": 1, "sensitive": ["sex", "race"]}
+    reports = [fg.audit(part, **asked) for part in (frame[::2], frame[1::2])]
+    (tmp_path / "folder").mkdir()
+    fg.compare(*reports).save(tmp_path / "folder" / f"both.{suffix}")
+    with pytest.raises(fg.DataError, match="report of fairgauge without tables to publish"):
+        fg.check(tmp_path / "folder")
+
+
+@pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
+def test_tables_of_protected_counts_are_not_checked_as_exact_ones(tmp_path, suffix):
+    """A ratio that the report left open passed in a check of its rounded numbers."""
+    pandas = pytest.importorskip("pandas")
+    asked = {"prediction": "hired", "positive": 1, "sensitive": "sex", "reference": {"sex": "M"}}
+    counts = fg.count(pandas.DataFrame(FRAME), **asked)
+    path = tmp_path / f"safe.{suffix}"
+    fg.audit(fg.protect(counts, min_cell=10), **asked, preset="us-lending").save(path)
+    with pytest.raises(fg.DataError, match="protected counts, which are rounded at random"):
+        fg.check(path)

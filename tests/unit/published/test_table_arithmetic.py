@@ -359,3 +359,20 @@ def test_a_table_of_denials_is_checked_as_one_of_selections(ratio):
     (table,) = fg.check(markdown(without_n, [header[0], *header[2:]])).tables
     assert [group.n for group in table.groups] == [6382, 1309, 718]
     assert [fault.code for fault in table.errors] == [FaultCode.RATE_MISMATCH]
+
+
+@pytest.mark.parametrize(
+    ("n", "rate", "wrong"), [(30, "16.7%", 1), (30, "13.3%", 0), (25, "8%", 0)]
+)
+def test_a_withheld_count_that_its_rate_contradicts_is_an_error(n, rate, wrong):
+    """It was computed and noted as one that can be, though "<5" is at most 4."""
+    rows = [["A", "200", "80", "40.0%"], ["B", str(n), "<5", rate]]
+    found = errors(markdown(rows, ["Group", "n", "selected", "selection rate"]))
+    assert found == [(FaultCode.RATE_MISMATCH, 2)] * wrong
+
+
+def test_a_rate_on_the_half_is_stated_with_the_digit_that_decides():
+    rows = [["A", "2581", "1222", "47.4%"], ["B", "100", "40", "40.0%"]]
+    (table,) = fg.check(markdown(rows, ["Group", "n", "selected", "selection rate"])).tables
+    (fault,) = table.errors
+    assert "1222 of 2581 is 47.346%" in describe_fault_in_place(fault)

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from fairgauge.catalogue.catalogue import CENTRAL_RATES
 from fairgauge.catalogue.comparisons import Metric
-from fairgauge.enums import AfterAdjusting, Average, ClassKind, Estimator
+from fairgauge.enums import AfterAdjusting, Average, ClassKind, Estimator, Status
 from fairgauge.question.rules import limits_of
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.documents import _metric_blocks as metric_blocks
@@ -250,7 +250,8 @@ def strata_blocks(
         compared = compared_rate(overall.definition)
         if compared and compared.name not in chosen:
             ours = [p for p in pairs if compared_rate(p[0].definition) == compared]
-            chosen[compared.name] = max(ours, key=lambda p: distance(p[0]))
+            enough = [p for p in ours if p[0].status is Status.OK] or ours
+            chosen[compared.name] = max(enough, key=lambda p: distance(p[0]))
     if len(chosen) > _MOST_ADJUSTED_SENTENCES:
         yield metric_blocks.adjusted_table(section, chosen, column)
     for rate, (overall, adjusted) in chosen.items():

@@ -163,7 +163,7 @@ def counted_as(table: CheckedTable) -> str:
 _SCORED = re.compile(r"scor|\babove\b|median", re.IGNORECASE)
 Parameters: TypeAlias = "dict[str, Any]"
 """What a fault is about; its code decides which values there are, and of which types."""
-_DIGITS = 3
+_DIGITS, _HALF = 3, 5
 """Digits of a number that has no thousands."""
 _COLUMNS = {
     "n": "number of people",
@@ -320,7 +320,8 @@ def _rate(share: float, p: Parameters) -> str:
     """Return a share in the unit of the printed rate: as a percentage, with its sign, or not."""
     if not p["percent"]:
         return _number(share)
-    return f"{round(100 * share, 2):.10g}{'%' if '%' in str(p['printed']) else ''}"
+    digits = 3 if round(1e4 * share) % 10 == _HALF else 2  # which way the second is rounded
+    return f"{round(100 * share, digits):.10g}{'%' if '%' in str(p['printed']) else ''}"
 
 
 def _count(value: float, printed: str) -> str:
