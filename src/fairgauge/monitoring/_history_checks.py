@@ -454,7 +454,7 @@ def _other_range(parts: Array, usual: Array) -> tuple[float, float] | None:
 
 
 def _opposed(counted: Sequence[CountedRows]) -> Iterator[Suspected]:
-    """Yield periods in which predictions equal the label less often than by chance.
+    """Yield periods in which predictions equal the label less often than if independent.
 
     Of two outcomes, the true positive rate is then below the false positive rate. Successive
     periods count together, each by what is chance in itself; six deviations are no coincidence.

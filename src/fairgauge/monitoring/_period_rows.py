@@ -61,8 +61,8 @@ class CountedRows(NamedTuple):
     divisor, cells : the largest number that divides the rows of all cells, and how many cells.
     coincidence : the log of the probability that other rows of the same groups have these counts.
     agreement : the rows whose label and prediction differ, those in which they are equal, and how
-        many would be by chance, with the variance; of a score its decision, and none of numbers,
-        which are hardly ever equal.
+        many would be if the two were independent, with the variance; of a score its decision, and
+        none of numbers, which are hardly ever equal.
     scores : of a column of scores, the rows in every hundredth of their range that has some.
     one_score : the score that all rows have, if all have one.
     crossed : the rows of every category of an intersection, by the columns joined with "*".

@@ -617,7 +617,7 @@ class HistoryFinding:
         (None where most rows of a group have no value and it has insufficient data for that); of a
         new value, the share of the one that has fewer rows, and its usual one; of predictions
         that equal the label, the share of other rows, and that in other periods; of those that are
-        its opposite, the share of rows in which they are equal, and what it would be by chance; of
+        its opposite, the share of rows in which they are equal, and that of independent ones; of
         other scores, the share outside the usual range, or the share of usual rows inside theirs.
         Of the volume and of a vanished value, ``expected`` is the usual number of rows; of doubled
         rows, how often each stands; of a small group the rows that a decision takes.

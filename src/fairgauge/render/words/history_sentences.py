@@ -105,8 +105,8 @@ def _equals_label(each: HistoryFinding) -> str:
 def _opposite_of_label(each: HistoryFinding) -> str:
     return (
         f"the prediction equals the label in {numbers.percent(each.share or 0)} of {_rows(each)} "
-        f"that have both, where {numbers.percent(each.expected or 0)} would be equal by chance. If "
-        f"one of them has its values exchanged, {_AGAIN}."
+        f"that have both, where {numbers.percent(each.expected or 0)} would be equal if they were "
+        f"independent. If one of them has its values exchanged, {_AGAIN}."
     )
 
 
