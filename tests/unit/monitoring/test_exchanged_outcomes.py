@@ -50,8 +50,8 @@ def test_a_day_is_described_by_what_would_be_equal_by_chance() -> None:
     chance = of_both + (1 - rows["label"].mean()) * (1 - rows["prediction"].mean())
     assert health.findings[0].says.startswith(
         f"On 2026-01-05: the prediction equals the label in {equal:.1%} of 900 rows that have "
-        f"both, where {chance:.1%} would be equal if they were independent. If one of them has its values "
-        "exchanged, correct"
+        f"both, where {chance:.1%} would be equal if they were independent. If one of them has "
+        "its values exchanged, correct"
     )
 
 
