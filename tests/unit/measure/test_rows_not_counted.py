@@ -60,7 +60,7 @@ def test_a_fail_states_them_and_so_does_a_warning(role):
     assert ", among the rows that are counted" in report.brief().headline.text
     assert f"the 1,200 rows without a {role} could change it" in verdict.says
     text = " ".join(str(report.brief()).split())
-    assert f"A fail is of the rows with a {role} alone; the 1,200 without one could change" in text
+    assert f"A fail leaves out the 1,200 rows without a {role}, which could change it" in text
     (warning,) = [each for each in report.diagnostics if each.code == "uncounted_rows"]
     assert f"30.0% of the rows (1,200 of 4,000) have no {role}" in warning.message
     by_value = fg.rule("selection_rate.ratio", at_least=0.8, decide="point")
