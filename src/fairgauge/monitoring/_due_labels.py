@@ -40,9 +40,10 @@ def usual_delays(
     early, kept = {t for t, _ in labelled[:_EARLY]}, labelled[-KEPT:]
     last = len(names) - 1
     first = next((t for t, name in enumerate(names) if name in without_label), last)
-    due: list[int | None] = []
+    start = kept[0][0] if kept else last
+    due: list[int | None] = [None] * start
     exceptions: set[int] = set()
-    for now in range(len(names)):
+    for now in range(start, len(names)):
         known = [(t, wait) for t, wait in kept if t + wait < now or now == last]
         due.append(_delay([each for each in known if each[0] not in exceptions][-RECENT:]))
         exceptions |= {

@@ -224,10 +224,8 @@ def _rate(table: PublishedTable, row: PublishedRow) -> Iterator[Finding]:
     if printed is None:
         return
     if share is None or share > 1:
-        people, bound = (
-            selected_people(row),
-            read_bound(dict(row.texts).get(ColumnRole.SELECTED, "")),
-        )
+        people = selected_people(row)
+        bound = read_bound(dict(row.texts).get(ColumnRole.SELECTED, ""))
         if row.n and people and bound is not None and bound < people[0]:
             yield _fault(
                 FaultCode.RATE_MISMATCH, row, printed=printed.text, percent=printed.percent,
