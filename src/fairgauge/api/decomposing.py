@@ -28,6 +28,7 @@ from fairgauge.enums import DiagnosticCode, ReferenceRule, Role, Task
 from fairgauge.errors import CubeError, DataError, Problem, TooManyValues, listing, quote, refuse
 from fairgauge.inference.missing_values import missing_outcomes, uncounted_rows
 from fairgauge.measure.decompose_gaps import decompose_gaps, with_other_intervals
+from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.measure.numbers_by_rows import adjusted_by_rows, adjusted_for_numbers
 from fairgauge.question.features import Feature, read_controls, read_strata
 from fairgauge.question.option_docs import with_options
@@ -177,7 +178,8 @@ def why(
     names, controls = ([each.column for each in of] for of in (strata, beside))
     counts_cases = spec.count or spec.of_people
     read = cube.cases if counts_cases else cube.rows + sum(cube.without_condition.values())
-    features = resolve(crossed.without, spec).features
+    resolution = resolve(crossed.without, spec)
+    features = resolution.features
     return Decomposition(
         **made_now(),
         data=CountedData(source.name if source else "counts", read),
@@ -195,6 +197,7 @@ def why(
             *repeated_rows(data, source, spec, cube, "why"),
             *(note for of in _weighted_groups(cube, spec) for note in weightless_groups(of)),
             *assumed_positive(cube, spec, Task.BINARY, spec.catalogue.expand(spec.metrics)),
+            *reversed_outcomes_of(resolution),
             *strata_of_outcomes(cube, spec, names, _outcomes(spec), controls),
             *controls_of_groups(cube, spec, controls),
             *doubtful_strata(cube, spec, names),

@@ -36,6 +36,7 @@ from fairgauge.inference.compared_counts import generator
 from fairgauge.inference.missing_values import MANY_MISSING, unevenly_lacking
 from fairgauge.measure.find_miscalibration import find_miscalibration
 from fairgauge.measure.find_subgroups import find_subgroups, rounded_count, with_few_disclosed
+from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.question.options import OF_ROWS
 from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.readers import read_word
@@ -48,6 +49,7 @@ from fairgauge.resolve.outcome_checks import mistaken_outcomes, unclear_outcomes
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.people import by_person, count_people
 from fairgauge.resolve.positive_checks import assumed_positive, unfavourable_positive
+from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.searched_features import (
     SCORE_BINS,
     SCORE_SUM,
@@ -269,6 +271,7 @@ def find(
         *assumed_positive(cube, spec, task, (row,)),
         *unfavourable_positive(cube, spec, task),
         *mistaken_outcomes(cube, spec, task),
+        *reversed_outcomes_of(resolve(cube, spec)),
         *repeated_rows(data, source, spec, cube, "find"),
         *counted_people(cube, spec),
         *doubtful_names(with_ends_of_fifths(cube, spec, searched), spec, base),

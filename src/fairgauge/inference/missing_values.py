@@ -12,7 +12,7 @@ do not show which.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
@@ -52,6 +52,7 @@ Shares = tuple[Array, Array]
 """The rows that a rate counts, and those among which it counts them."""
 
 _OF_DECISIONS = ("prediction", "score")
+_REVERSED = (DiagnosticCode.REVERSED_PREDICTIONS, DiagnosticCode.REVERSED_SCORES)
 MANY_MISSING = 0.01
 """The share of the rows of a group from which those that lack something are many."""
 _MANY = 0.05
@@ -203,15 +204,23 @@ def uncounted(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> dict[s
 
 
 def rows_in_doubt(
-    cube: Cube, features: Sequence[GroupCounts], spec: Spec, task: Task, *models: tuple[Cube, Spec]
+    cube: Cube,
+    features: Sequence[GroupCounts],
+    spec: Spec,
+    task: Task,
+    *models: tuple[Cube, Spec],
+    warned: Iterable[Diagnostic] = (),
 ) -> RowsInDoubt:
     """Return the rows without which no rule passes: many that are in no number, or are unclear.
 
     Groups are unclear whose names mean a missing value, until these are stated (unknown, recode).
-    Outcomes are unclear in these counts, or in those of any of the ``models`` that are compared.
+    Outcomes are unclear in these counts, or in those of any of the ``models`` that are compared;
+    all of them are where it is ``warned`` that they are probably reversed.
     """
     few = _few(cube, features, spec)
-    unclear = (unclear_outcomes(*each, task).items() for each in models or [(cube, spec)])
+    unclear = [unclear_outcomes(*each, task).items() for each in models or [(cube, spec)]]
+    if any(each.code in _REVERSED for each in warned):
+        unclear.append(dict.fromkeys((*_OF_DECISIONS, "label"), cube.rows).items())
     marked = rows_of_no_group(cube, spec)
     groups = {each.feature: sum(marked[c] for c in each.feature_id.columns) for each in features}
     return RowsInDoubt(

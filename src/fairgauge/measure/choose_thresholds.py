@@ -124,7 +124,10 @@ def choose_thresholds(
             problems.append(Problem(option, f"{why}; {instead}"))
     refuse(problems)
     (outcome,) = resolution.outcomes
-    in_doubt = rows_in_doubt(cube, resolution.features, spec, resolution.task)
+    warned = [*reversed_outcomes_of(resolution)]
+    in_doubt = rows_in_doubt(
+        cube, resolution.features, spec, resolution.task, warned=warned
+    )
     choosers = [
         _Chooser(of, outcome, spec, goal, spec.catalogue.rate(kept), margin, in_doubt)
         for of in resolution.features
@@ -134,7 +137,7 @@ def choose_thresholds(
         "features": tuple(each.chosen() for each in choosers),
         "diagnostics": (
             *choosers[0].one_decision(),
-            *reversed_outcomes_of(resolution),
+            *warned,
             *(
                 note
                 for of in resolution.features

@@ -77,6 +77,7 @@ from fairgauge.measure._change_records import (
     disparity_records,
     rate_records,
 )
+from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.measure.slices import Slice
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
@@ -362,6 +363,7 @@ def _models(cube: Cube, axis: Axis, spec: Spec, scores: PairedScores | None) -> 
         else replace(in_use, score=axis.column)
     )
     resolution = resolve(cubes.current, in_use)
+    other = resolve(cubes.candidate, of_candidate)
     asked = [
         (each.metric, each.obstacle)
         for each in asked_metrics(cube, in_use, resolution.task)
@@ -369,13 +371,16 @@ def _models(cube: Cube, axis: Axis, spec: Spec, scores: PairedScores | None) -> 
     ]
     check_margins(spec, [metric.name for metric, _ in asked])
     models = (cubes.current, in_use), (cubes.candidate, of_candidate)
+    warned = [each for of in (resolution, other) for each in reversed_outcomes_of(of)]
     return _Models(
         name=axis.column,
         cubes=cubes,
         spec=in_use,
         resolution=resolution,
-        other=resolve(cubes.candidate, of_candidate),
-        in_doubt=rows_in_doubt(cube, resolution.features, in_use, resolution.task, *models),
+        other=other,
+        in_doubt=rows_in_doubt(
+            cube, resolution.features, in_use, resolution.task, *models, warned=warned
+        ),
         contrasts=tuple((metric, why) for metric, why in asked if isinstance(metric, Contrast)),
         others=tuple((metric, why) for metric, why in asked if not isinstance(metric, Contrast)),
         scores=scores,

@@ -29,7 +29,7 @@ from fairgauge.enums import (
 )
 from fairgauge.inference.missing_values import RowsWithoutStratum, rows_in_doubt
 from fairgauge.measure._gap_sides import GapSides, UnlikeRows, gap_sides, unlike_rows
-from fairgauge.measure.measure import measure
+from fairgauge.measure.measure import measure, reversed_outcomes_of
 from fairgauge.measure.slices import Slice
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import ReasonCode
@@ -144,7 +144,8 @@ def _without_uneven(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec) -> 
     resolution = resolve(every.without, spec)
     slices = _slices(resolution)
     features = [part.counts for part in slices.values()]
-    in_doubt = rows_in_doubt(every.without, features, spec, resolution.task)
+    warned = reversed_outcomes_of(resolution)
+    in_doubt = rows_in_doubt(every.without, features, spec, resolution.task, warned=warned)
     found = []
     for gap in gaps:
         part, metric = slices[gap.estimate.feature], _contrast(gap.estimate)

@@ -185,7 +185,7 @@ def measure(
         worst_cases=worst,
         unit="people" if spec.of_people else None,
         lacking={key: rows for part in parts for key, rows in part.lacking.items()},
-        in_doubt=rows_in_doubt(cube, binned, spec, resolution.task),
+        in_doubt=rows_in_doubt(cube, binned, spec, resolution.task, warned=diagnostics),
         adequate=adequate,
         group_ids={
             feature.feature: dict(zip(feature.groups, feature.group_ids, strict=True))

@@ -244,3 +244,48 @@ def test_few_people_whose_category_is_missing_withhold_nothing(of, outcome):
     table = rows("denied").with_columns(g=named)
     report = audited(table, rules="selection_rate.ratio >= 0.2", min_n=1)
     assert {each.outcome for each in report.verdicts if each.group == "b"} == {outcome}
+
+
+def reversed_decisions(values: tuple[object, object]) -> pl.DataFrame:
+    """Return rows of two groups whose decisions mostly state the opposite of the label."""
+    label = [i % 2 == 0 for i in range(1600)]
+    given = [values[1] if yes == (i % 10 < 8) else values[0] for i, yes in enumerate(label)]
+    names = {True: "yes", False: "no"}
+    return pl.DataFrame({
+        "y": [names[yes] for yes in label], "outcome": given,
+        "g": [*"aabb"] * 400, "st": [*"uuuuvvvv"] * 200,
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize(("values", "asked"), [
+    (("yes", "no"), {}),
+    ((0.9, 0.1), {"prediction": None, "score": "outcome", "threshold": 0.5}),
+])  # fmt: skip
+def test_outcomes_that_are_probably_reversed_withhold_a_pass(values, asked):
+    """They were warned of, and a pipeline that reads exit codes went on."""
+    asked = {"label": "y", "positive": "yes", **asked}
+    report = audited(reversed_decisions(values), **asked)
+    (verdict,) = report.verdicts
+    assert (verdict.outcome, verdict.reason.code) == (
+        Outcome.INCONCLUSIVE, ReasonCode.UNCLEAR_VALUES
+    )  # fmt: skip
+    right = audited(reversed_decisions(values[::-1]), **asked)
+    assert right.verdict is Outcome.PASS
+    failing = audited(reversed_decisions(values), **asked, rules="accuracy >= 0.9")
+    assert failing.verdict is Outcome.FAIL
+
+
+def test_reversed_decisions_withhold_nothing_from_a_rule_that_no_label_is_needed_for():
+    table = reversed_decisions(("yes", "no"))
+    assert audited(table, positive="yes").verdict is Outcome.PASS
+
+
+def test_reversed_decisions_are_known_to_every_verb():
+    table = reversed_decisions(("yes", "no"))
+    asked = {"label": "y", "prediction": "outcome", "positive": "yes"}
+    code = DiagnosticCode.REVERSED_PREDICTIONS
+    gaps = fg.why(table, **asked, sensitive="g", strata="st", margins={"selection_rate": 0.2})
+    search = fg.find(table, **asked, features=["g", "st"], rate="accuracy")
+    for result in (gaps, search):
+        assert code in {each.code for each in result.diagnostics}
+    assert {gap.reason for gap in gaps.gaps} == {WhyInconclusive.UNCLEAR_VALUES}

@@ -710,7 +710,8 @@ def test_reversed_predictions_are_warned_of(options):
     assert (each.level, each["of_positives"], each["of_negatives"]) == (Level.WARNING, 1 / 9, 1)
     assert each.message == (
         "'p' is positive less often where 'y' is (11.1%) than where it is not (100.0%); if it "
-        "states the opposite, recode it (recode, --recode)"
+        "states the opposite, recode it (recode, --recode); if the label is of something else, "
+        "leave it out"
     )
     turned = pl.DataFrame(data | {"p": [1 - each for each in data["p"]]})
     assert not found(turned, DiagnosticCode.REVERSED_PREDICTIONS, **options)

@@ -874,7 +874,8 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.REVERSED_PREDICTIONS: lambda d: (
         f"{quote(d['column'])} is positive less often where {quote(d['label'])} is "
         f"({percent(d['of_positives'])}) than where it is not ({percent(d['of_negatives'])}); if "
-        "it states the opposite, recode it (recode, --recode)"
+        "it states the opposite, recode it (recode, --recode); if the label is of something else, "
+        "leave it out"
     ),
     DiagnosticCode.ONE_DECISION: _one_decision,
     DiagnosticCode.ONE_LABEL: _one_label,
