@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from operator import itemgetter
 from typing import Any
 
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
@@ -79,12 +80,12 @@ from fairgauge.results.disparities import gap, is_ratio, is_significant, opposit
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.finding import Finding
 from fairgauge.results.report import Report
-from fairgauge.results.scopes import OVERALL
+from fairgauge.results.scopes import OVERALL, Diagnostic
 from fairgauge.results.verdicts import Verdict, before_counting
 
 _CHOSEN = (ReferenceKind.BEST, ReferenceKind.LARGEST)
 _MOST_LIMITS, _MOST_STEPS = 4, 3
-_MANY_WITHOUT_GROUP = 0.05
+_MANY_MISSING = 0.05
 _MOST_RULES = 2
 _COUNTED = {
     Outcome.FAIL: ("fails", "fail"),
@@ -1136,7 +1137,7 @@ def _steps(
     yield from _recoding_steps(report)
     for each in report.diagnostics:
         if each.code is DiagnosticCode.MISSING_GROUPS and (
-            each["rows"] > _MANY_WITHOUT_GROUP * each["total"]
+            each["rows"] > _MANY_MISSING * each["total"]
         ):
             columns, every = (
                 words.feature(each.feature, together=""),
@@ -1144,6 +1145,14 @@ def _steps(
             )
             lack = "lack at least one of them" if each.get("columns") else "have no group"
             yield supplier(f"record {columns} where missing: {each['rows']:,} of {every} {lack}.")
+    lacking: dict[str, Diagnostic] = {}
+    for each in report.diagnostics:
+        if each.code is DiagnosticCode.MISSING_OUTCOMES and each["most_share"] > _MANY_MISSING:
+            held = lacking.setdefault(each["what"], each)
+            lacking[each["what"]] = max(held, each, key=itemgetter("total"))
+    for what, each in lacking.items():
+        column, every = called(spec.get(what) or what), numbered(each["total"], unit(report))
+        yield supplier(f"record {column} where missing: {each['rows']:,} of {every} have none.")
     for what in {e.reason["what"] for e in report.verdicts if e.reason.code is _NOT_COUNTED}:
         yield supplier(f"give every row that is to count a {what}; the others are in no number.")
     yield from _steps_of_estimated_groups(report)

@@ -432,6 +432,18 @@ def test_an_intersection_is_completed_column_by_column() -> None:
     assert "20.0% of the rows (80 of 400) lack at least one of sex and race" in each.message
 
 
+def test_outcomes_that_many_of_a_group_lack_are_to_be_recorded_too() -> None:
+    """Next to a warning of them, the page asked for the missing groups alone."""
+    decided = [None if i % 3 == 0 and i < 200 else i % 2 for i in range(400)]
+    rows = pl.DataFrame({"sex": ["F"] * 200 + ["M"] * 200, "hired": decided})
+    report = fg.audit(rows, prediction="hired", positive=1, sensitive="sex")
+    step = "Those who supply the data: record hired where missing: 67 of 400 rows have none."
+    assert step in map(str, report.brief().steps)
+    whole = rows.with_columns(pl.col("hired").fill_null(0))
+    report = fg.audit(whole, prediction="hired", positive=1, sensitive="sex")
+    assert not any("record" in str(each) for each in report.brief().steps)
+
+
 def test_a_difference_that_disappears_is_headed_so() -> None:
     counts = fg.count(
         pl.DataFrame(
