@@ -125,9 +125,7 @@ def choose_thresholds(
     refuse(problems)
     (outcome,) = resolution.outcomes
     warned = [*reversed_outcomes_of(resolution)]
-    in_doubt = rows_in_doubt(
-        cube, resolution.features, spec, resolution.task, warned=warned
-    )
+    in_doubt = rows_in_doubt(cube, resolution.features, spec, resolution.task, warned=warned)
     choosers = [
         _Chooser(of, outcome, spec, goal, spec.catalogue.rate(kept), margin, in_doubt)
         for of in resolution.features

@@ -1122,19 +1122,8 @@ def _has_tables_to_publish(spec: Mapping[str, Any]) -> bool:
     return named or _states_gaps(spec)
 
 
-def _steps(
-    report: Report, words: Vocabulary, disparities: list[StatedFinding]
-) -> Iterator[Sentence]:
-    """Yield what the result asks for next; the first three are shown."""
-    spec = report.spec
-    failed = [
-        each
-        for each in report.verdicts
-        if before_counting(each) is Outcome.FAIL and each.remains is not False
-    ]
-    remaining = bool(failed)
-    yield from _missing_statements(report, words)
-    yield from _recoding_steps(report)
+def _recording_steps(report: Report, words: Vocabulary) -> Iterator[Sentence]:
+    """Ask for the groups and outcomes that many rows lack."""
     for each in report.diagnostics:
         if each.code is DiagnosticCode.MISSING_GROUPS and (
             each["rows"] > _MANY_MISSING * each["total"]
@@ -1151,8 +1140,24 @@ def _steps(
             held = lacking.setdefault(each["what"], each)
             lacking[each["what"]] = max(held, each, key=itemgetter("total"))
     for what, each in lacking.items():
-        column, every = called(spec.get(what) or what), numbered(each["total"], unit(report))
+        column, every = called(report.spec.get(what) or what), numbered(each["total"], unit(report))
         yield supplier(f"record {column} where missing: {each['rows']:,} of {every} have none.")
+
+
+def _steps(
+    report: Report, words: Vocabulary, disparities: list[StatedFinding]
+) -> Iterator[Sentence]:
+    """Yield what the result asks for next; the first three are shown."""
+    spec = report.spec
+    failed = [
+        each
+        for each in report.verdicts
+        if before_counting(each) is Outcome.FAIL and each.remains is not False
+    ]
+    remaining = bool(failed)
+    yield from _missing_statements(report, words)
+    yield from _recoding_steps(report)
+    yield from _recording_steps(report, words)
     for what in {e.reason["what"] for e in report.verdicts if e.reason.code is _NOT_COUNTED}:
         yield supplier(f"give every row that is to count a {what}; the others are in no number.")
     yield from _steps_of_estimated_groups(report)
