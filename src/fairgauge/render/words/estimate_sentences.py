@@ -103,6 +103,9 @@ def _ends(metric: Metric, low: float, high: float) -> str:
     if _in_points(metric) or _in_signed_points(metric):
         signed = _in_signed_points(metric)
         return f"{shown_range(low, high, Unit.POINTS, sign=signed)} pp"
+    if isinstance(metric, Imbalance):  # the sentence states the share of both
+        low, high = (-high, -low) if metric.order == "reference - group" else (low, high)
+        return _range((1 + low) / 2, (1 + high) / 2, percent)
     if isinstance(metric, RowMetric) and metric.kind == "consistency":
         return _range(1 - high, 1 - low, percent)
     if isinstance(metric, Spread) and metric.by in ("minimum", "maximum") and metric.of.is_share:
