@@ -176,7 +176,7 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
             *counted_people(cube, spec),
             *never_repeats(cube, spec),
             *_task_note(measured.task, spec, stated=_task_is_stated(spec, options)),
-            *exclusion_notes(excluded, spec),
+            *exclusion_notes(excluded, spec, cube.rows),
             *assumed_positive(cube, spec, measured.task, rows),
             *unfavourable_positive(cube, spec, measured.task),
             *likely_mistakes(cube, spec, measured.task),

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from fairgauge.cube.cube import Cube, rows_of_no_weight
 from fairgauge.cube.plan import Axis
-from fairgauge.enums import DiagnosticCode, Role, Uncounted
+from fairgauge.enums import DiagnosticCode, Level, Role, Uncounted
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.results.scopes import Diagnostic
 
 _NAMES_OF_OTHERS = {*map(str, Role), "count", "weight"}
+_NO_CLUSTER = f"missing {Role.CLUSTER}"
+_MANY = 0.05
+"""The share of the rows from which those without a cluster are warned of."""
 
 
 def missing_group(column: str) -> str:
@@ -98,12 +103,19 @@ def _not_counted(cube: Cube, spec: Spec) -> dict[str, int]:
     return reasons | {missing_in_condition(column): rows for column, rows in without}
 
 
-def exclusion_notes(excluded: Mapping[str, int], spec: Spec) -> Iterator[Diagnostic]:
-    """Note the rows that are excluded, by reason."""
+def exclusion_notes(
+    excluded: Mapping[str, int], spec: Spec, every: float = math.inf
+) -> Iterator[Diagnostic]:
+    """Note the rows that are excluded, by reason; warn of many of ``every`` row without a cluster.
+
+    Intervals would be of a part of the rows that values are of.
+    """
     unit = {"unit": "people"} if spec.of_people else {}
     for reason, rows in excluded.items():
         if reason != Uncounted.SAME_PERSON:  # of whom one decision counts, as another note states
-            yield Diagnostic.note(DiagnosticCode.EXCLUDED, rows=rows, reason=reason, **unit)
+            note = Diagnostic.note(DiagnosticCode.EXCLUDED, rows=rows, reason=reason, **unit)
+            many = reason == _NO_CLUSTER and rows >= _MANY * every
+            yield replace(note, level=Level.WARNING) if many else note
 
 
 def _without_probabilities(axis: Axis, missing: int, spec: Spec) -> dict[str, int]:

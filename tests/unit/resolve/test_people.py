@@ -399,6 +399,24 @@ def test_the_recoding_of_an_identifier_holds_those_that_are_recoded_already():
     assert note["line"] == 'who = {unknown = ["unknown", "N/A"]}'
 
 
+@pytest.mark.parametrize(("unnamed", "warned"), [(3, False), (60, True)])
+def test_many_rows_without_an_identifier_are_warned_of(unnamed, warned):
+    """Each decision counts: intervals are of the others alone, which a note stated."""
+    rows = pl.DataFrame(
+        {
+            "who": [None if i < unnamed else f"p{i // 2}" for i in range(400)],
+            "sex": ["FM"[i // 2 % 2] for i in range(400)],
+            "y": [i % 3 % 2 for i in range(400)],
+        }
+    )
+    asked = {"prediction": "y", "positive": 1, "sensitive": "sex", "person": "who"}
+    report = fg.audit(rows, **asked, per_person="each")
+    (note,) = (d for d in report.diagnostics if d.code is DiagnosticCode.EXCLUDED)
+    assert (note["rows"], note["reason"]) == (unnamed, "missing cluster")
+    assert (note.level is Level.WARNING) is warned
+    assert "values include them, confidence intervals do not" in note.message
+
+
 def test_clusters_of_no_one_are_warned_of_and_recoded():
     asked = {"prediction": "y", "positive": 1, "sensitive": "sex", "cluster": "who"}
     report = fg.audit(_with_identifier("N/A"), **asked)
