@@ -45,6 +45,7 @@ from fairgauge.inference.missing_values import (
     missing_outcomes,
     uncounted_rows,
 )
+from fairgauge.measure.measure import reversed_outcomes_of
 from fairgauge.measure.slices import Slice
 from fairgauge.question.conditions import write_conditions
 from fairgauge.question.features import Ordered
@@ -179,6 +180,7 @@ def _warnings(cube: Cube, resolution: Resolution, of_rows: Sequence[Diagnostic])
         *of_rows,
         *uncounted_rows(cube, resolution.features, spec),
         *likely_mistakes(cube, spec, task),
+        *reversed_outcomes_of(resolution),
         *(note for counts in resolution.features for note in missing_outcomes(counts, spec)),
         *(note for counts in resolution.features for note in missing_groups(counts, spec)),
     ):

@@ -289,3 +289,5 @@ def test_reversed_decisions_are_known_to_every_verb():
     for result in (gaps, search):
         assert code in {each.code for each in result.diagnostics}
     assert {gap.reason for gap in gaps.gaps} == {WhyInconclusive.UNCLEAR_VALUES}
+    (warning,) = fg.explore(table, **asked, sensitive="g").warnings
+    assert "'outcome' is positive less often where 'y' is" in warning
