@@ -499,7 +499,8 @@ def _since_new(
     """Yield a new value while it has more than a small share of the rows; an ``outcome`` always.
 
     It may be another one, spelt otherwise, that has lost about as many rows as are new since the
-    two weeks before.
+    two weeks before. Of several that have lost as many or more it is the one that has lost as many,
+    or no one knows which.
     """
     having = [t for t in range(at, len(held)) if held[t].get(new)]
 
@@ -514,13 +515,16 @@ def _since_new(
     since, before = range(at, last + 1), range(max(at - _RECENT_PERIODS, 0), at)
     (came, rows), instead = share(new, since), None
     usual = {value: share(value, before) for value in held[at - 1]}
-    less = {value: of[0] - share(value, since)[0] for value, of in usual.items()}
-    if less:
-        most = max(less, key=lambda each: less[each])
-        part, of_all = usual[most]
-        sampling = math.sqrt(part * (1 - part) * (1 / rows + 1 / of_all))
-        if less[most] > max(_DRIFT, _DEVIATIONS * sampling, _INSTEAD * came):
-            instead = most
+    apart = {}
+    for value, (part, of_all) in usual.items():
+        less = part - share(value, since)[0]
+        sampling = _DEVIATIONS * math.sqrt(part * (1 - part) * (1 / rows + 1 / of_all))
+        if less > max(_DRIFT, sampling, _INSTEAD * came):
+            apart[value] = abs(less - came), sampling
+    if apart:
+        nearest, *others = sorted(apart, key=lambda value: apart[value])
+        if not any(apart[value][0] - apart[nearest][0] <= apart[value][1] for value in others):
+            instead = nearest
     for t in (t for t in having if t <= last):
         found = Suspected(t, HistoryProblem.NEW_VALUE, column, new, rows=held[t][new])
         if instead is not None:

@@ -229,7 +229,9 @@ def _mirrors(
         compared, mirrored = compare(*first)
         apart = np.flatnonzero(compared & ~mirrored)
         until = float(apart[0]) if len(apart) else math.inf
-        if compared[: int(min(until, len(compared)))].any():
+        # without labels nothing is compared yet, but two groups are one comparison
+        alone = len(held) == _PAIR and not compared.any()
+        if alone or compared[: int(min(until, len(compared)))].any():
             of, mirror = sorted(first, key=rows)
             found[mirror] = Mirror(of, until)
     return found

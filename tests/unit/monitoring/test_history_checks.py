@@ -521,6 +521,37 @@ def test_a_lasting_misspelling_stays_open_and_its_rows_add_up() -> None:
     assert [each.last for each in mended.findings] == [day_names(30)[23]]
 
 
+CODES = dict(zip(REGIONS, "4321", strict=True))
+
+
+@pytest.mark.parametrize(("codes", "named"), [
+    ({name: CODES[name] for name in REGIONS[:2]}, {CODES[name]: name for name in REGIONS[:2]}),
+    (CODES, {code: name for name, code in CODES.items()}),
+])  # fmt: skip
+def test_of_several_renamed_values_each_is_its_own_one(codes, named) -> None:
+    """All new codes were paired with the largest value that vanished: women with men."""
+
+    def coded(rows, _day):
+        return rows.assign(sex=rows["sex"].replace(codes))
+
+    new = [f for f in of_regions(coded, 22, 24).findings if f.problem is HistoryProblem.NEW_VALUE]
+    assert {each.value: each.other for each in new} == named
+
+
+def test_of_two_alike_that_vanish_no_one_is_named() -> None:
+    """Whose code is whose their shares do not show."""
+
+    def coded(rows, day):
+        alike = rows.assign(sex=rows["sex"].replace({"East": "West"}))
+        parts = np.random.default_rng(day).random(len(rows)) < 0.5
+        of_west = alike["sex"] == "West"
+        second = alike["sex"].mask(of_west & parts, "Upper")
+        return alike.assign(sex=second.replace({"West": "1", "Upper": "2"} if day >= 22 else {}))
+
+    new = [f for f in of_regions(coded, 0, 24).findings if f.problem is HistoryProblem.NEW_VALUE]
+    assert {each.value: each.other for each in new} == {"1": None, "2": None}
+
+
 @pytest.mark.parametrize("size", [15, 60])
 def test_a_new_group_is_new_on_every_day_that_it_is_no_small_part_of(size: int) -> None:
     def more(rows, _day):

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from tests.monitored_days import QUESTION, asked, cube, day_names
 
@@ -94,6 +95,23 @@ def test_a_rule_that_no_two_groups_can_both_keep_is_two_comparisons() -> None:
     sides = by_group(monitored(of_days(*[40] * 3), {"metric": "DPPL", "at_least": 0.02}))
     assert {each.mirror_of for each in sides.values()} == {None}
     assert [each.alpha for each in sides.values()] == pytest.approx([0.02] * 2)
+
+
+def test_two_groups_are_one_comparison_before_their_labels_come() -> None:
+    """They were two until then: the share of alpha that was printed changed with the labels."""
+    sex = ["F", "M"] * 100
+    rows = pl.DataFrame({"sex": sex, "prediction": [0, 0, 1, 1] * 50, "label": [1.0, 0.0] * 100})
+    late = rows.with_columns(label=pl.lit(None, pl.Float64))
+    question = asked()
+    question.pop("monitor")
+    recall = {"metric": "true_positive_rate.difference", "between": [-0.5, 0.5]}
+    names = day_names(6)
+    for labelled, of in ((0, 1), (0, 2), (3, 6)):
+        counts = {n: fg.count(rows if i < labelled else late, **question)
+                  for i, n in enumerate(names[:of])}  # fmt: skip
+        made = fg.monitor(counts, asked(recall, labels="later", labels_within=3))
+        assert sum(each.mirror_of is None for each in made.comparisons) == 1
+        assert all(each.alpha == pytest.approx(0.04) for each in made.comparisons)
 
 
 def test_with_a_third_group_they_are_three_comparisons() -> None:

@@ -519,12 +519,12 @@ def _steps(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Sentence]:
         yield reader(f"read cases of {some(each.subject)} decided {each.when_words()}.")
         if each.alarm.currently is not Currently.TOLERATED:
             yield owner("decide what changes; the next periods show whether it is over.")
-    if report.undefined:
+    if report.undefined and not report.findings:  # which state what is wrong, and of which days
         first = min(each.undefined[0].period for each in report.undefined)
         yield supplier(
             f"look at the rows from {first} on of what has no value; if they are wrong, correct "
             "them and add the periods again with --replace.",
             ("comparisons",),
         )
-    elif not alarms and not report.overdue:
+    elif not (alarms or report.overdue or report.undefined):
         yield analyst(f"add the next {report.length} (fairgauge monitor run).")
