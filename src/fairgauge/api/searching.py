@@ -271,7 +271,7 @@ def find(
         *assumed_positive(cube, spec, task, (row,)),
         *unfavourable_positive(cube, spec, task),
         *mistaken_outcomes(cube, spec, task),
-        *reversed_outcomes_of(resolve(cube, spec)),
+        *(reversed_outcomes_of(resolve(cube, spec)) if spec.score is None else ()),
         *repeated_rows(data, source, spec, cube, "find"),
         *counted_people(cube, spec),
         *doubtful_names(with_ends_of_fifths(cube, spec, searched), spec, base),
