@@ -10,15 +10,12 @@ from fairgauge.cube.cube import Cube
 from fairgauge.cube.levels import MANY_LEVELS, MOST_READABLE, quartiles
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Role
-from fairgauge.question.category_words import codes_of_missing, may_be_codes, means_missing
+from fairgauge.question.category_words import codes_of_missing, may_be_codes, missing_words
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import name_of, spelled_alike, spelling
-
-_EXEMPT = "Exempt"
-"""What stands in data of HMDA, beside NA, of lenders that need not report a number."""
 
 
 def axes_of(cube: Cube, columns: Collection[str]) -> list[Axis]:
@@ -32,10 +29,8 @@ def doubtful_strata(cube: Cube, spec: Spec, columns: Collection[str]) -> Iterato
     for axis in axes_of(cube, columns):
         if axis.bins:
             continue
-        levels, codes = cube.levels[axis], codes_of_missing(cube.levels[axis])
-        missing = tuple(name_of(each) for each in levels if means_missing(each) or each in codes)
-        if missing:
-            missing += tuple(each for each in levels if each == _EXEMPT)
+        levels = cube.levels[axis]
+        if missing := tuple(map(name_of, (*missing_words(levels), *codes_of_missing(levels)))):
             line = spec.recoding_line(axis.column, {UNKNOWN: missing})
             yield Diagnostic.warning(
                 DiagnosticCode.STRATUM_OF_MISSING, column=axis.column, values=missing, line=line

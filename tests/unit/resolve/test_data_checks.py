@@ -1299,7 +1299,9 @@ def test_strata_that_are_an_outcome_or_the_groups_adjust_for_nothing(
         (["n", "s", " "], [" "]), (["n", "s", "unknown"], ["unknown"]), ([1, 2, 9999], [9999]),
         (["n", "s", "9999"], ["9999"]), (["n", "s", "zz"], []), ([1, 2, 3], []),
         ([2023, 2024, 2025], []),
-        (["36", "NA", "Exempt"], ["NA", "Exempt"]), (["n", "s", "Exempt"], []),
+        (["36", "37", "Exempt"], ["Exempt"]), (["n", "s", "Exempt"], []),
+        (["<36", "36 to 49", "Not applicable"], ["Not applicable"]),
+        (["36", "NA", "Exempt"], ["Exempt", "NA"]),
     ],
 )  # fmt: skip
 def test_a_stratum_that_looks_like_a_missing_value_is_warned_of(verb, levels, missing):
