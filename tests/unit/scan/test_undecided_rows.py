@@ -83,9 +83,7 @@ def test_exempt_means_a_missing_value_beside_numbers_and_bands_alone(value, othe
 
 def test_the_share_without_a_value_is_of_every_word_of_it():
     frame = pl.concat([rows("Exempt"), rows("NA", lacking=60)])
-    (warned,) = warnings(
-        fg.audit(frame, **ASKED, where="r = 5"), DiagnosticCode.UNCOUNTED_ROWS
-    )
+    (warned,) = warnings(fg.audit(frame, **ASKED, where="r = 5"), DiagnosticCode.UNCOUNTED_ROWS)
     assert "(210 of 3,160) have no value of r" in warned.message
 
 
