@@ -221,6 +221,8 @@ _OF_INTERVAL = re.compile(
 )
 """Texts such as "20%-<30%", ">60%", "65+" and "5 or more"."""
 _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
+_NUMBER_IN_TEXT = re.compile(r"[-+\s]*\W?\s*\d[\d.,\s]*([%\u2030]|[^\W\d_]+)?\s*")
+"""Numbers with a unit or separators, such as "1.2%", "$1,200" and "12 months": not unknown ones."""
 _MOST_TEXTS = 8
 
 
@@ -237,9 +239,8 @@ def not_numbers(
     >>> not_numbers("n", ["0,25", "-1,5"])
     "column 'n' must hold numbers, but has '-1,5', '0,25'; write numbers with a decimal point"
     """
-    found = sorted(set(texts))
-    more = " and others" if len(found) > _MOST_TEXTS else ""
-    found = found[:_MOST_TEXTS]
+    every = sorted(set(texts))
+    found, more = every[:_MOST_TEXTS], " and others" if len(every) > _MOST_TEXTS else ""
     message = f"column {quote(column)} must hold numbers, but has {listing(found)}{more}"
     interval = next(filter(_OF_INTERVAL.search, found), None)
     if interval and recoded:
@@ -249,12 +250,20 @@ def not_numbers(
         )
     if all(_DECIMAL_COMMA.fullmatch(text) for text in found):
         return f"{message}; write numbers with a decimal point"
-    message += "; a number that is missing is an empty cell"
-    if recoded:
-        unknown = [text for text in found if not re.search(r"\d", text)] or found
+    number = next(filter(_NUMBER_IN_TEXT.fullmatch, every), None)
+    if number:
+        message += (
+            f"; {quote(number)} has a unit or separators: write all numbers of the column in one "
+            "unit (12% as 12 or as 0.12)"
+        )
+    words = [text for text in every if not re.search(r"\d", text)][:_MOST_TEXTS]
+    unknown = words or ([] if number else found)
+    if unknown:
+        message += "; a number that is missing is an empty cell"
+    if unknown and recoded:
         line = write_recodings({column: {UNKNOWN: [*listed, *unknown]}})[0]
         message += f", or is listed as unknown: {recoding_flag(line)}"
-    return message + (", and 12% is written as 0.12" if any("%" in text for text in found) else "")
+    return message
 
 
 def recoding_flag(line: str) -> str:
