@@ -304,9 +304,11 @@ def _composition(d: Diagnostic) -> str:
         level = f"{100 * d['confidence']:.4g}% CI"
         return f"{with_unit(d[name], kind, sign=True)}{beside} ({level} {ends})"
 
+    # the gap of a table is then another one
+    known = f" among those with a known {strata} (n = {d['known']:,.0f})" if d.get("known") else ""
     text = (
         f"{called(d['group'])}: of the {metric_words(metric)} of "
-        f"{with_unit(d['gap'], kind, sign=True)}, {size('composition')} is composition of "
+        f"{with_unit(d['gap'], kind, sign=True)}{known}, {size('composition')} is composition of "
         f"{strata}, which does not show whether {strata} should count"
     )
     if d.get("trend") is not None:
