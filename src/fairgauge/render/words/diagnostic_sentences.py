@@ -502,12 +502,13 @@ def _many_strata(d: Diagnostic) -> str:
         for column, cuts in zip(d["columns"], d["cuts"], strict=True)
     ]
     what = (
-        f"cut numbers into intervals, such as {' and '.join(cut)}"
+        "put codes together (recode, --recode), or cut numbers into intervals, such as "
+        f"{' and '.join(cut)}"
         if cut
         else ("put values together (recode, --recode), or name fewer columns")
     )
     share = f"{d['share']:.0%}"
-    few = f"{share} of the rows are in strata of fewer than {d['minimum']} rows; "
+    few = f"{share} of the rows compared are in strata of fewer than {d['minimum']} rows; "
     return (
         f"{few if share != '0%' else ''}there are {d['strata']:,} strata, and one that lacks a "
         f"side of a comparison counts for nothing in what is adjusted for them; {what}"
