@@ -227,12 +227,18 @@ _MOST_TEXTS = 8
 
 
 def not_numbers(
-    column: str, texts: Iterable[str], listed: Sequence[Value] = (), *, recoded: bool = True
+    column: str,
+    texts: Iterable[str],
+    listed: Sequence[Value] = (),
+    *,
+    recoded: bool = True,
+    condition: bool = False,
 ) -> str:
     """Return that a column must hold numbers, which texts are none, and what to do.
 
     ``texts`` may be cut off after some more than are shown. ``listed`` are the values that are
-    listed as unknown already; a column that is not ``recoded`` has no such list.
+    listed as unknown already; a column that is not ``recoded`` has no such list. Of a ``condition``
+    on a range the values are named instead, elsewhere of a column that is cut.
 
     >>> not_numbers("n", ["x"], recoded=False)
     "column 'n' must hold numbers, but has 'x'; a number that is missing is an empty cell"
@@ -244,10 +250,14 @@ def not_numbers(
     message = f"column {quote(column)} must hold numbers, but has {listing(found)}{more}"
     interval = next(filter(_OF_INTERVAL.search, found), None)
     if interval and recoded:
-        return (
-            f"{message}; {quote(interval)} names an interval: name the column without cut points, "
-            "and its values are categories, which recode (--recode) puts together"
+        remedy = (
+            f"name its values in place of a range ({column} = VALUE or VALUE), or first put them "
+            "together (recode, --recode)"
+            if condition
+            else "name the column without cut points, and its values are categories, which recode "
+            "(--recode) puts together"
         )
+        return f"{message}; {quote(interval)} names an interval: {remedy}"
     if all(_DECIMAL_COMMA.fullmatch(text) for text in found):
         return f"{message}; write numbers with a decimal point"
     number = next(filter(_NUMBER_IN_TEXT.fullmatch, every), None)
