@@ -306,7 +306,7 @@ def suggested_names(rows: Mapping[str, int]) -> dict[str, list[str]]:
     """
     if len(rows) > MOST_SPELLED:
         return {}
-    unknown = missing_words(rows)
+    unknown = [*map(name_of, missing_words(rows))]
     alike: dict[str, list[str]] = {}
     for value in rows:
         if value not in unknown:
