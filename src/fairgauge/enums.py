@@ -458,7 +458,8 @@ class DiagnosticCode(StrEnum):
     # threshold, share or constant; of an audit: column, positive, or the value of classes
     ONE_LABEL = "one_label"  # column, positive, or the value of classes
     SIMPSON = "simpson"  # group, metric, overall, adjusted
-    COMPOSITION = "composition"  # metric, group, columns, gap and its parts, p, outlying, trend
+    COMPOSITION = "composition"
+    # metric, group, columns, gap and its parts, p, outlying, trend, known: n of a gap of fewer rows
     DISAPPEARS = "disappears"  # group, metric, overall, adjusted, p
     NOT_SIGNIFICANT_ADJUSTED = "not_significant_adjusted"  # group, metric, overall, adjusted, p
     BINNED_SCORES = "binned_scores"  # bins

@@ -82,6 +82,8 @@ def _note(gap: Gap) -> Iterator[Diagnostic]:
             "trend_low": trend.interval.low,
             "trend_high": trend.interval.high,
         }
+    if gap.overall is not None and gap.overall.value != gap.estimate.value:
+        values["known"] = (gap.estimate.n_group or 0) + (gap.estimate.n_reference or 0)
     levels = [(f"{column.column} {each.level}", each.difference) for column in gap.by_column
               for each in column.levels if each.outlying]  # fmt: skip
     strata = [(", ".join(map(" ".join, each.stratum.items())), each.difference)

@@ -64,6 +64,30 @@ def means_no_outcome(value: object) -> bool:
     )
 
 
+_NO_QUANTITY = re.compile(r"exempt(ed)?|not[ _-]applicable", re.IGNORECASE)
+"""Where a number is expected: of who need not report one. Else as often a category."""
+
+
+def missing_words(values: Collection[Value]) -> list[Value]:
+    """Return the values of a column that usually mean that it is missing, codes apart.
+
+    Beside numbers, or bands of them, these are also "Exempt" and "Not applicable".
+
+    >>> missing_words(["36", "50%-60%", "NA", "Exempt"]), missing_words([36, "Not applicable"])
+    (['NA', 'Exempt'], ['Not applicable'])
+    >>> missing_words(["Exempt", "Non-exempt", "NA"])
+    ['NA']
+    """
+    names = {value: name_of(value) for value in values if not means_missing(value)}
+    others = [name for name in names.values() if not _NO_QUANTITY.fullmatch(name.strip())]
+    quantities = 2 * sum(any(map(str.isdigit, name)) for name in others) > len(others)
+    return [
+        value
+        for value in values
+        if value not in names or (quantities and _NO_QUANTITY.fullmatch(names[value].strip()))
+    ]
+
+
 _UNDECIDED = re.compile(
     r"\b(withdr[ae]wn?|incomplete(ness)?|pending|on hold|in (progress|process|review)|undecided"
     r"|not (yet )?(assess|evaluat|process|scor|decid|review|start)ed"
@@ -171,7 +195,7 @@ def codes_of_missing(values: Iterable[Value]) -> list[Value]:
 
     That is a negative number beside others, or one of nines (of two digits, also of eights and
     sevens) well beyond the others. Of many numbers, such as ages, none is a code. Among names it is
-    the only number, such as 9999.
+    the only number, such as 9999, or lies beyond the other ones.
 
     >>> codes_of_missing([1, 2, 9]), codes_of_missing(["0", "1", "-9", "99"])
     ([9], ['-9', '99'])
@@ -179,15 +203,19 @@ def codes_of_missing(values: Iterable[Value]) -> list[Value]:
     ([], [], [])
     >>> codes_of_missing(["F", "M", "9999"]), codes_of_missing(["A", "777", "888"])
     (['9999'], [])
+    >>> codes_of_missing(["<36", "36", "37", "8888"]), codes_of_missing(["up", "998", "999"])
+    (['8888'], [])
     """
     known = {name_of(value): value for value in values}
     numbers = [name for name in known if _WHOLE.fullmatch(name)]
-    if len(numbers) < len(known):
-        return [known[n] for n in numbers if len(numbers) == 1 and may_be_no_number(int(n))]
-    if len(known) > _MOST_CODES:
+    among_names = len(numbers) < len(known)
+    if among_names and len(numbers) == 1:
+        return [known[n] for n in numbers if may_be_no_number(int(n))]
+    if len(known) > _MOST_CODES and not among_names:
         return []
-    codes = [name for name in known if _CODE_OF_MISSING.fullmatch(name)]
-    others = [int(name) for name in known if name not in codes]
+    code = _CODE_OF_NO_NUMBER if among_names else _CODE_OF_MISSING
+    codes = [name for name in numbers if code.fullmatch(name)]
+    others = [int(name) for name in numbers if name not in codes]
     if len(others) < 2:
         return []
     return [known[name] for name in codes if not min(others) <= int(name) <= max(others) + 1]

@@ -221,40 +221,59 @@ _OF_INTERVAL = re.compile(
 )
 """Texts such as "20%-<30%", ">60%", "65+" and "5 or more"."""
 _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
+_NUMBER_IN_TEXT = re.compile(r"[-+\s]*\W?\s*\d[\d.,\s]*([%\u2030]|[^\W\d_]+)?\s*")
+"""Numbers with a unit or separators, such as "1.2%", "$1,200" and "12 months": not unknown ones."""
 _MOST_TEXTS = 8
 
 
 def not_numbers(
-    column: str, texts: Iterable[str], listed: Sequence[Value] = (), *, recoded: bool = True
+    column: str,
+    texts: Iterable[str],
+    listed: Sequence[Value] = (),
+    *,
+    recoded: bool = True,
+    condition: bool = False,
 ) -> str:
     """Return that a column must hold numbers, which texts are none, and what to do.
 
     ``texts`` may be cut off after some more than are shown. ``listed`` are the values that are
-    listed as unknown already; a column that is not ``recoded`` has no such list.
+    listed as unknown already; a column that is not ``recoded`` has no such list. Of a ``condition``
+    on a range the values are named instead, elsewhere of a column that is cut.
 
     >>> not_numbers("n", ["x"], recoded=False)
     "column 'n' must hold numbers, but has 'x'; a number that is missing is an empty cell"
     >>> not_numbers("n", ["0,25", "-1,5"])
     "column 'n' must hold numbers, but has '-1,5', '0,25'; write numbers with a decimal point"
     """
-    found = sorted(set(texts))
-    more = " and others" if len(found) > _MOST_TEXTS else ""
-    found = found[:_MOST_TEXTS]
+    every = sorted(set(texts))
+    found, more = every[:_MOST_TEXTS], " and others" if len(every) > _MOST_TEXTS else ""
     message = f"column {quote(column)} must hold numbers, but has {listing(found)}{more}"
     interval = next(filter(_OF_INTERVAL.search, found), None)
     if interval and recoded:
-        return (
-            f"{message}; {quote(interval)} names an interval: name the column without cut points, "
-            "and its values are categories, which recode (--recode) puts together"
+        remedy = (
+            f"name its values in place of a range ({column} = VALUE or VALUE), or first put them "
+            "together (recode, --recode)"
+            if condition
+            else "name the column without cut points, and its values are categories, which recode "
+            "(--recode) puts together"
         )
+        return f"{message}; {quote(interval)} names an interval: {remedy}"
     if all(_DECIMAL_COMMA.fullmatch(text) for text in found):
         return f"{message}; write numbers with a decimal point"
-    message += "; a number that is missing is an empty cell"
-    if recoded:
-        unknown = [text for text in found if not re.search(r"\d", text)] or found
+    number = next(filter(_NUMBER_IN_TEXT.fullmatch, every), None)
+    if number:
+        message += (
+            f"; {quote(number)} has a unit or separators: write all numbers of the column in one "
+            "unit (12% as 12 or as 0.12)"
+        )
+    words = [text for text in every if not re.search(r"\d", text)][:_MOST_TEXTS]
+    unknown = words or ([] if number else found)
+    if unknown:
+        message += "; a number that is missing is an empty cell"
+    if unknown and recoded:
         line = write_recodings({column: {UNKNOWN: [*listed, *unknown]}})[0]
         message += f", or is listed as unknown: {recoding_flag(line)}"
-    return message + (", and 12% is written as 0.12" if any("%" in text for text in found) else "")
+    return message
 
 
 def recoding_flag(line: str) -> str:

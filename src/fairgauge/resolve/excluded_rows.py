@@ -14,6 +14,7 @@ from fairgauge.enums import DiagnosticCode, Level, Role, Uncounted
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.results.scopes import Diagnostic
+from fairgauge.stats.arrays import Mask
 
 _NAMES_OF_OTHERS = {*map(str, Role), "count", "weight"}
 _NO_CLUSTER = f"missing {Role.CLUSTER}"
@@ -64,10 +65,9 @@ def excluded_rows(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
         known = ~absent[joint.codes[:, joint.axes.index(axis)]] if axis in joint.axes else None
         if axis.role is Role.FEATURE:
             apart = np.isin([*axis.names(cube.levels[axis]), ""], spec.exclude_groups)
-            kept = spec.groups_missing
             if known is not None:
-                any_feature |= (known | kept) & ~apart[joint.codes[:, joint.axes.index(axis)]]
-            if not kept:
+                any_feature |= in_a_group(axis, cube, spec)[joint.codes[:, joint.axes.index(axis)]]
+            if not spec.groups_missing:
                 differ = dict(cube.conflicts).get(axis.column, 0)
                 groups = contradictory_group(axis.column), missing_group(axis.column)
                 without = zip(groups, (differ, missing - differ), strict=True)
@@ -90,6 +90,13 @@ def excluded_rows(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
                 complete &= known
     used = int(joint.sums["n" if rows_of_no_weight(cube) else "rows"][complete & any_feature].sum())
     return reasons, used
+
+
+def in_a_group(axis: Axis, cube: Cube, spec: Spec) -> Mask:
+    """Return which codes of a feature are of a group that is compared; the last is of none."""
+    missing = np.append(unknown_levels(axis, cube.levels[axis], spec), True)
+    apart = np.isin([*axis.names(cube.levels[axis]), ""], spec.exclude_groups)
+    return (~missing | spec.groups_missing) & ~apart
 
 
 def _not_counted(cube: Cube, spec: Spec) -> dict[str, int]:

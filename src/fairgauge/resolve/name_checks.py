@@ -15,7 +15,7 @@ from fairgauge.question.category_words import (
     CODE_OF_FACTORS,
     MAY_BE_VALUES,
     codes_of_missing,
-    means_missing,
+    missing_words,
 )
 from fairgauge.question.conditions import Range, RowCondition
 from fairgauge.question.recoding import UNKNOWN, Recoding
@@ -102,9 +102,11 @@ def _missing_markers(
     for axis, levels in groups.items():
         recoding = spec.recoding(axis.column)
         stated = set(recoding.category_of.values()) if recoding else ()
-        codes = [] if spec.feature(axis.column).values else codes_of_missing(cube.levels[axis])
+        missing = missing_words(cube.levels[axis])
+        if not spec.feature(axis.column).values:
+            missing += codes_of_missing(cube.levels[axis])
         for level, rows in levels:
-            if (means_missing(level) or level in codes) and level not in stated:
+            if level in missing and level not in stated:
                 yield Diagnostic.warning(
                     DiagnosticCode.MISSING_MARKER, axis.column, value=level, rows=rows
                 )
@@ -304,7 +306,7 @@ def suggested_names(rows: Mapping[str, int]) -> dict[str, list[str]]:
     """
     if len(rows) > MOST_SPELLED:
         return {}
-    unknown = [value for value in rows if means_missing(value)]
+    unknown = [*map(name_of, missing_words(rows))]
     alike: dict[str, list[str]] = {}
     for value in rows:
         if value not in unknown:

@@ -84,7 +84,7 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
     wanted = _wanted(spec, present, label or prediction)
     labels = _mask(wanted, label_levels) if label and not label.bins else _truth(label_levels)
     if spec.score_of is not None and present and not is_one_of(spec.score_of, present[0]):
-        message = _no_such_value(spec.score_of, present[0], str(spec.label))
+        message = _no_such_value(spec.score_of, present[0], str(spec.label), spec)
         raise SpecError(Problem("score_of", message))
     of_positive = spec.score_of is None or is_one_of(spec.score_of, wanted)
     turned = None if of_positive else sum(spec.score_range)
@@ -217,13 +217,15 @@ def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tu
             except LookupError as error:
                 problems += [Problem("positive", str(error))] if str(error) else []
         if all(not is_one_of(value, levels) for levels in present):
-            problems.append(Problem("positive", _no_such_value(value, present[0], axis.column)))
+            problems.append(
+                Problem("positive", _no_such_value(value, present[0], axis.column, spec))
+            )
     if not problems and _is_in_other_words(spec.positive, present):
         problems.append(Problem(
             "positive",
-            f"{_no_such_value(spec.positive[0], present[0], axis.column)}: none of its outcomes "
-            "would be favourable, and each favourable prediction wrong; use the same values in "
-            "both columns, or name the favourable ones of both",
+            f"{_no_such_value(spec.positive[0], present[0], axis.column, spec)}: none of its "
+            "outcomes would be favourable, and each favourable prediction wrong; use the same "
+            "values in both columns, or name the favourable ones of both",
         ))  # fmt: skip
     every = list(dict.fromkeys(level for levels in present for level in levels))
     if message := _all_favourable(spec.positive, every, axis.column):
@@ -286,13 +288,12 @@ def _which_is_positive(spec: Spec, present: list[Sequence[Value]]) -> str:
     )
 
 
-def _no_such_value(value: Value, levels: Sequence[Value], column: str) -> str:
-    known = [name_of(level) for level in levels]
+def _no_such_value(value: Value, levels: Sequence[Value], column: str, spec: Spec) -> str:
     asked = name_of(value)
-    return (
-        f"column {quote(column)} has no value {quote(asked)}.{nearest(asked, known)} "
-        f"It has {_some(levels)}"
-    )
+    stated = [each for each in spec.where if each.column == column and not each.holds(value)]
+    meant = nearest(asked, [name_of(level) for level in levels])
+    why = f" in the rows with {stated[0].to_text()} (where)." if stated else f".{meant}"
+    return f"column {quote(column)} has no value {quote(asked)}{why} It has {_some(levels)}"
 
 
 def _mask(wanted: Sequence[Value], levels: Sequence[Value]) -> Mask:

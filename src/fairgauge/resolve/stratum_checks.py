@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
+import numpy as np
+
 from fairgauge.cube.crossed_strata import with_one_stratum
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.levels import MANY_LEVELS, MOST_READABLE, quartiles
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Role
-from fairgauge.question.category_words import codes_of_missing, may_be_codes, means_missing
+from fairgauge.question.category_words import codes_of_missing, may_be_codes, missing_words
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
+from fairgauge.resolve.excluded_rows import in_a_group
 from fairgauge.results.scopes import Diagnostic
+from fairgauge.stats.arrays import Array
 from fairgauge.values import name_of, spelled_alike, spelling
-
-_EXEMPT = "Exempt"
-"""What stands in data of HMDA, beside NA, of lenders that need not report a number."""
 
 
 def axes_of(cube: Cube, columns: Collection[str]) -> list[Axis]:
@@ -32,10 +33,8 @@ def doubtful_strata(cube: Cube, spec: Spec, columns: Collection[str]) -> Iterato
     for axis in axes_of(cube, columns):
         if axis.bins:
             continue
-        levels, codes = cube.levels[axis], codes_of_missing(cube.levels[axis])
-        missing = tuple(name_of(each) for each in levels if means_missing(each) or each in codes)
-        if missing:
-            missing += tuple(each for each in levels if each == _EXEMPT)
+        levels = cube.levels[axis]
+        if missing := tuple(map(name_of, (*missing_words(levels), *codes_of_missing(levels)))):
             line = spec.recoding_line(axis.column, {UNKNOWN: missing})
             yield Diagnostic.warning(
                 DiagnosticCode.STRATUM_OF_MISSING, column=axis.column, values=missing, line=line
@@ -60,8 +59,7 @@ def many_strata(cube: Cube, spec: Spec, crossed: Cube | None = None) -> Iterator
         return
     crossed = crossed or with_one_stratum(cube)
     axis = next(a for a in crossed.plan.axes if a.role is Role.STRATUM)
-    table = crossed.marginal([axis])
-    rows = table.cases[(table.codes[:, 0] >= 0) & (table.cases > 0)]
+    rows = _compared_rows(crossed, axis, spec)
     few = rows < FEWEST_ROWS
     listed: dict[str, str] = {}
     columns = {feature.column for feature in spec.strata}
@@ -87,3 +85,18 @@ def many_strata(cube: Cube, spec: Spec, crossed: Cube | None = None) -> Iterator
         cuts=tuple(listed.values()),
         **controls,
     )
+
+
+def _compared_rows(cube: Cube, stratum: Axis, spec: Spec) -> Array:
+    """Return the cases of every stratum that are in a group of a feature, 0 of none."""
+    having = [table for table in cube.tables if stratum in table.axes]
+    grouped = [table for table in having if any(a.role is Role.FEATURE for a in table.axes)]
+    rows = np.zeros(len(cube.levels[stratum]))
+    for table in grouped or having:
+        codes = dict(zip(table.axes, table.codes.T, strict=True))
+        held = codes[stratum] >= 0
+        if grouped:
+            of = [in_a_group(a, cube, spec)[codes[a]] for a in table.axes if a.role is Role.FEATURE]
+            held &= np.logical_or.reduce(of)
+        rows = np.maximum(rows, np.bincount(codes[stratum][held], table.cases[held], len(rows)))
+    return rows[rows > 0]

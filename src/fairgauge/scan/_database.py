@@ -64,7 +64,7 @@ def open_database(url: str, rows: str) -> Source:
     Raises
     ------
     DataError
-        The database cannot be reached, or has no such table.
+        The database cannot be reached, has no such table, or the query is several statements.
     MissingExtra
         The library that connects to such a database is not installed.
     """
@@ -75,6 +75,7 @@ def open_database(url: str, rows: str) -> Source:
         )
     shown = without_password(url)
     rows = rows.strip().rstrip(";")  # a query becomes a subselect
+    _refuse_several(rows, shown)
     if url.partition(":")[0] == "duckdb":
         return _open_duckdb(url, rows, shown)
     try:
@@ -95,6 +96,18 @@ def open_database(url: str, rows: str) -> Source:
             raise
         weakref.finalize(source, _close, backend.con)
         return source
+
+
+def _refuse_several(rows: str, shown: str) -> None:
+    """Refuse several statements, of which DuckDB would count the last alone."""
+    import duckdb
+
+    with suppress(duckdb.Error):  # what it cannot parse is for the database to judge
+        if (statements := len(duckdb.extract_statements(rows))) > 1:
+            raise DataError(
+                f"cannot read {quote(shown)}: the query holds {statements} statements; "
+                "write one SELECT"
+            )
 
 
 def _close(connection: Any) -> None:

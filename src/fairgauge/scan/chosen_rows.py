@@ -19,7 +19,7 @@ from fairgauge.cube.plan import Axis, Plan, read_as
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, EmptyDataError, Problem, SpecError, listing, nearest, quote
 from fairgauge.identity import Bin
-from fairgauge.question.category_words import codes_of_missing, means_missing
+from fairgauge.question.category_words import codes_of_missing, missing_words
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.specification import Spec
 from fairgauge.scan.row_access import read_rows
@@ -267,6 +267,7 @@ def _doubtful(
     if condition.cuts:
         return found
     codes = [] if condition.ranges else codes_of_missing(levels)
+    missing = missing_words(levels)
     outcomes = spec.label, spec.prediction
     stated = spec.positive if condition.column in outcomes else ()
     meant = (*condition.values, *(stated if isinstance(stated, tuple) else ()))
@@ -275,7 +276,7 @@ def _doubtful(
         name = name_of(level)
         if is_one_of(level, meant):
             continue
-        if means_missing(level) and not kept[i]:
+        if level in missing and not kept[i]:
             found[i] = ""
         elif far := condition.far_date(level):
             found[i] = far

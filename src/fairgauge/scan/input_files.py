@@ -45,6 +45,11 @@ _COMPRESSED = ("csv", "json")
 _ZIP, _UTF_16 = b"PK\x03\x04", (b"\xff\xfe", b"\xfe\xff")
 _WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
 _WORKBOOK = "a workbook, which is not read; save its sheet as CSV"
+_SIGNATURES = {
+    b"PAR1": ("a Parquet file", ".parquet"),
+    b"ARROW1": ("an Arrow file", ".arrow"),
+    b"\x1f\x8b": ("a gzip file", ".csv.gz"),
+}
 _HEAD, _SIGNATURE = 1 << 16, 1 << 8
 _copies: list[Path] = []
 
@@ -229,9 +234,17 @@ def _format(path: Place) -> str:
         refuse_database(address(path))
     if found is None or (zipped and found not in _COMPRESSED):
         if last in _WORKBOOKS:
+            _refuse_text(path)
             raise DataError(f"{quote(path)} is {_WORKBOOK}")
         raise DataError(f"unknown format of {quote(path)}; known: {', '.join(FORMATS)}")
     return found
+
+
+def _refuse_text(path: Place) -> None:
+    """Refuse text that is named as a workbook is; HTML is a workbook to many programs."""
+    head = _head(path, _HEAD)
+    if not (head.startswith((b"<", *_UTF_16)) or b"\0" in head):
+        raise DataError(f"{quote(path)} is text, no workbook; rename it to end in {_suffix(head)}")
 
 
 def refuse_database(path: str | Path) -> None:
@@ -246,11 +259,7 @@ def refuse_database(path: str | Path) -> None:
 
 def check_readable(path: Place, kind: str) -> None:
     """Check that a file can be read, is not empty, holds rows and, where compressed, is whole."""
-    try:
-        with path.open("rb") as handle:
-            head = handle.read(_HEAD if kind in _COMPRESSED else _SIGNATURE)
-    except OSError as error:
-        raise DataError(f"cannot read {quote(path)}: {error.strerror}") from None
+    head = _head(path, _HEAD if kind in _COMPRESSED else _SIGNATURE)
     if not head:
         raise DataError(f"{quote(path)} is empty")
     _refuse_saved(path, _saved(head))
@@ -259,10 +268,22 @@ def check_readable(path: Place, kind: str) -> None:
         _check_whole_gzip(path)
 
 
+def _head(path: Place, size: int) -> bytes:
+    try:
+        with path.open("rb") as handle:
+            return handle.read(size)
+    except OSError as error:
+        raise DataError(f"cannot read {quote(path)}: {error.strerror}") from None
+
+
 def _refuse_other_formats(path: Place, head: bytes, kind: str) -> None:
-    """Refuse what tools save under the name of a text file: a workbook, or UTF-16."""
-    if kind not in ("csv", "json") or path.suffix.lower() == ".gz":
+    """Refuse what is saved, or renamed, as a text file: other formats, a workbook, or UTF-16."""
+    if kind not in _COMPRESSED or path.suffix.lower() == ".gz":
         return
+    for start, (what, suffix) in _SIGNATURES.items():
+        if head.startswith(start):
+            named = suffix.replace(".csv", path.suffix)
+            raise DataError(f"{quote(path)} is {what}; rename it to end in {named}")
     if head.startswith(_ZIP):
         raise DataError(f"{quote(path)} is {_WORKBOOK}")
     encoding = "utf-16" if head.startswith(_UTF_16) else ""
@@ -331,9 +352,8 @@ def remove_copies() -> None:
 
 
 def _suffix(head: bytes) -> str:
-    if head.startswith(b"PAR1"):
-        return ".parquet"
-    if head.startswith(b"\x1f\x8b"):
-        return ".csv.gz"
+    for start, (_, suffix) in _SIGNATURES.items():
+        if head.startswith(start):
+            return suffix
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     return ".jsonl" if text[:1] in (b"{", b"[") else ".csv"

@@ -108,7 +108,10 @@ class UnreadableNumbers(DataError):  # noqa: N818 - named for what there is
         of = {made.sum_of(g): c for made in plan.asked.probabilities for g, c in made.columns}
         recoded = column not in of and column not in (plan.count, plan.weight)
         listed = plan.no_numbers.get(column, ())
-        super().__init__(not_numbers(of.get(column, column), texts, listed, recoded=recoded))
+        condition = any(a.role is Role.CONDITION and a.column == column for a in plan.axes)
+        super().__init__(
+            not_numbers(of.get(column, column), texts, listed, recoded=recoded, condition=condition)
+        )
 
     def of(self, texts: Iterable[str]) -> UnreadableNumbers:
         """Return the error with all texts."""

@@ -18,6 +18,7 @@ from fairgauge.render.brief.decomposition_brief import decomposition_brief
 from fairgauge.render.documents.decomposition_document import decomposition_document
 from fairgauge.render.words.decomposition_sentences import describe_intervals
 from fairgauge.results.gap_decomposition import OtherIntervals
+from fairgauge.stats.outlying_strata import rate_variances
 
 BERKELEY = {
     "A": ((512, 825), (89, 108)), "B": ((353, 560), (17, 25)), "C": ((120, 325), (202, 593)),
@@ -387,6 +388,28 @@ def test_the_headline_names_the_outlying_branch_of_forty_and_no_other():
     assert differences == sorted(differences)
     none = decomposed(branches([-0.08] * 40, rows=4_000))
     assert "the difference is" not in none.brief().headline.text
+
+
+def test_what_the_others_of_an_outlying_stratum_have_is_named_as_the_average_that_it_is():
+    """Stated as that of "all others together", it was neither of their rows nor of their means."""
+    sizes, rng = [400, 4_000, 1_000] * 4, np.random.default_rng(1)
+    cells = [("F", "b00", 40, 200), ("M", "b00", 160, 200)]
+    for i, n in enumerate(sizes, 1):
+        fewer = rng.uniform(-0.1, 0.0)
+        cells += [("F", f"b{i:02}", round(n * (0.6 + fewer)), n), ("M", f"b{i:02}", 0.6 * n, n)]
+    found = decomposed(of_strata([(g, b, int(x), n) for g, b, x, n in cells]))
+    d, v = rate_variances(*(np.array([c[i] for c in cells if c[0] == g], float)
+                            for g in "FM" for i in (2, 3)))  # fmt: skip
+    d, v = d[1:], v[1:]
+    w = 1 / v
+    excess = w @ (d - w @ d / w.sum()) ** 2 - (len(d) - 1)
+    w = 1 / (v + excess / (w.sum() - w @ w / w.sum()))
+    (outlying,) = [each for each in found.gaps[0].strata if each.outlying]
+    assert excess > 0
+    assert outlying.others == pytest.approx(w @ d / w.sum(), rel=1e-6)
+    size = f"{-100 * outlying.others:.1f} fewer of 100"
+    page = " ".join(render(found, "text", full=True).split())
+    assert f"{size} on average in the others, weighted by precision)" in page
 
 
 def test_the_first_page_draws_the_parts_and_the_furthest_strata():

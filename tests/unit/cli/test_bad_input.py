@@ -69,7 +69,7 @@ def test_files_that_are_not_there():
         ("e.csv", "", "'e.csv' is empty"),
         ("e.jsonl", "", "'e.jsonl' is empty"),
         ("h.csv", "y,p,sex\n", "the data have no rows"),
-        ("t.xls", "y,p,sex\n1,1,F\n", "'t.xls' is a workbook, which is not read; "),
+        ("t.xls", b"\xd0\xcf\x11\xe0\0", "'t.xls' is a workbook, which is not read; "),
         ("t", "y,p,sex\n1,1,F\n", "unknown format of 't'; known: .csv, "),
         ("b.csv", b"y,p,sex\n1,1,\xff\xfe\n", "'b.csv' is not UTF-8 text"),
         ("b.csv", bytes(range(256)) * 40, "'b.csv' "),

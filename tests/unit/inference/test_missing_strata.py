@@ -56,6 +56,19 @@ def test_a_reversal_by_the_rows_left_out_is_no_paradox(lost):
                 assert claim not in text
 
 
+def test_the_gap_of_a_note_names_the_rows_that_it_is_of_where_the_table_has_another():
+    """A note divided −5.7 points beside a table with −5.6."""
+    slightly = OF_BOTH & ((pl.col("hired") == 1) | (pl.col("at") < 0.2))
+    for lost, differs in ((slightly, True), (pl.lit(False), False)):
+        rows = hired(lost)
+        report = fg.audit(rows, **ASKED, strata="dept")
+        (note,) = (each for each in report.diagnostics if each.code == "composition")
+        (finding,) = report.findings
+        assert (note["gap"] != finding.estimate.value) == differs
+        known = f" among those with a known dept (n = {rows['dept'].count():,}), "
+        assert (known in note.message) == differs
+
+
 @pytest.mark.parametrize("lost", [OF_HIRED_MEN, OF_THE_HIRED, CROSSED])
 def test_a_gap_that_the_rows_left_out_change_is_inconclusive(lost):
     found = fg.why(hired(lost), **ASKED, strata="dept")

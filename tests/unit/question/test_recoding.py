@@ -11,7 +11,12 @@ import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.enums import DiagnosticCode
 from fairgauge.errors import CubeError, SpecError
-from fairgauge.question.recoding import plain_recodings, read_recodings, write_recodings
+from fairgauge.question.recoding import (
+    not_numbers,
+    plain_recodings,
+    read_recodings,
+    write_recodings,
+)
 
 SEX = {"sex": {"Male": ["M", "male "], "unknown": ["Decline to answer", ""]}}
 ROWS = pl.DataFrame({"y": [1, 0, 1, 1], "sex": ["M", "male ", "Decline to answer", "Female"]})
@@ -210,6 +215,17 @@ def test_numbers_cut_at_quantiles_are_those_of_a_file_without_listed_values(tmp_
     assert found.excluded == read.excluded != {}
     with pytest.raises(fg.DataError, match=r"income = \{unknown = \[\"Exempt\", \"NA\"\]\}"):
         fg.why(tmp_path / "listed.csv", **asked)
+
+
+@pytest.mark.parametrize("number", ["1.213%", "$1,200", "1,234.5", "12 months", "-4 %", "5bp"])
+@pytest.mark.parametrize("words", [[], ["Exempt", "NA"]])
+def test_numbers_with_units_are_not_suggested_as_unknown(number, words):
+    """The suggested block listed the highest prices, 8 of 166 of them, as unknown ones."""
+    others = [number.replace("1", f"1{i}") for i in range(20)]
+    message = not_numbers("spread", [number, *others, *words])
+    assert "has a unit or separators: write all numbers of the column in one unit" in message
+    suggested = """--recode 'spread = {unknown = ["Exempt", "NA"]}'"""
+    assert ("unknown" in message) == (suggested in message) == bool(words)
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])

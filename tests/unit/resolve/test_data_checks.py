@@ -279,9 +279,10 @@ def test_many_thin_strata_are_to_be_cut_or_merged():
     rows = frame(dti=[i % 31 for i in range(ROWS)], branch=[f"b{i % 25}" for i in range(ROWS)])
     (each,) = found(rows, DiagnosticCode.MANY_STRATA, strata="dti")
     assert each.message == (
-        "100% of the rows are in strata of fewer than 20 rows; there are 31 strata, and one that "
-        "lacks a side of a comparison counts for nothing in what is adjusted for them; cut numbers "
-        "into intervals, such as --strata 'dti:4,10,20' (fairgauge.cut('dti', [4, 10, 20]))"
+        "100% of the rows compared are in strata of fewer than 20 rows; there are 31 strata, and "
+        "one that lacks a side of a comparison counts for nothing in what is adjusted for them; "
+        "put codes together (recode, --recode), or cut numbers into intervals, such as "
+        "--strata 'dti:4,10,20' (fairgauge.cut('dti', [4, 10, 20]))"
     )
     gaps = fg.why(rows, label="y", sensitive="g", controls="dti")
     (each,) = (d for d in gaps.diagnostics if d.code is DiagnosticCode.MANY_STRATA)
@@ -303,9 +304,26 @@ def test_many_thin_strata_are_to_be_cut_or_merged():
         dti=pl.int_range(ROWS * 25) % 62
     )
     (each,) = found(numbers, DiagnosticCode.MANY_STRATA, strata="dti")
-    assert each.message.startswith("100% of the rows are in strata of fewer than 20 rows; there")
+    assert each.message.startswith("100% of the rows compared are in strata of fewer than 20 rows;")
     (each,) = found(pl.concat([numbers] * 2), DiagnosticCode.MANY_STRATA, strata="dti")
     assert each.message.startswith("there are 62 strata, and one that lacks a side")
+
+
+@pytest.mark.parametrize("verb", ["audit", "why", "counts"])
+def test_the_share_of_rows_in_thin_strata_is_of_the_rows_that_are_compared(verb):
+    """62% was stated, of all rows: those of excluded and unknown groups, too; it was 90%."""
+    large, thin = {"a": 30, "b": 30}, {"a": 4, "b": 4, "other": 20, "unknown": 30}
+    cells = [(g, i, n) for i in range(30) for g, n in (large if i < 2 else thin).items()]
+    rows = pl.DataFrame({
+        "g": [g for g, _, n in cells for _ in range(n)],
+        "branch": [f"b{i}" for _, i, n in cells for _ in range(n)],
+    }).with_columns(y=pl.int_range(pl.len()) % 2)  # fmt: skip
+    asked = {"label": "y", "positive": 1, "sensitive": "g", "strata": "branch",
+             "unknown": "unknown", "exclude_groups": "other"}  # fmt: skip
+    data = fg.count(rows, **asked) if verb == "counts" else rows
+    result = (fg.why if verb == "why" else fg.audit)(data, **asked)
+    (warned,) = (d for d in result.diagnostics if d.code is DiagnosticCode.MANY_STRATA)
+    assert (warned["strata"], warned["share"]) == (30, pytest.approx(28 * 8 / (28 * 8 + 2 * 60)))
 
 
 def test_too_many_strata_name_the_flag_of_strata():
@@ -1299,7 +1317,9 @@ def test_strata_that_are_an_outcome_or_the_groups_adjust_for_nothing(
         (["n", "s", " "], [" "]), (["n", "s", "unknown"], ["unknown"]), ([1, 2, 9999], [9999]),
         (["n", "s", "9999"], ["9999"]), (["n", "s", "zz"], []), ([1, 2, 3], []),
         ([2023, 2024, 2025], []),
-        (["36", "NA", "Exempt"], ["NA", "Exempt"]), (["n", "s", "Exempt"], []),
+        (["36", "37", "Exempt"], ["Exempt"]), (["n", "s", "Exempt"], []),
+        (["<36", "36 to 49", "Not applicable"], ["Not applicable"]),
+        (["36", "NA", "Exempt"], ["Exempt", "NA"]),
     ],
 )  # fmt: skip
 def test_a_stratum_that_looks_like_a_missing_value_is_warned_of(verb, levels, missing):

@@ -40,4 +40,4 @@ def test_identifiers_among_groups_and_strata_of_a_gap():
     strata = found(DiagnosticCode.MANY_STRATA, by_ref, within_ref, usual)
     assert [len(each) for each in groups] == [1, 0, 0]
     assert [len(each) for each in strata] == [0, 1, 0]
-    assert "100% of the rows are in strata of fewer than 20 rows" in str(within_ref)
+    assert "100% of the rows compared are in strata of fewer than 20 rows" in str(within_ref)

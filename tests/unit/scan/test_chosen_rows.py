@@ -296,3 +296,22 @@ def test_a_value_that_no_row_has_may_be_excluded_beside_one_that_some_rows_have(
     assert found.data.rows == fg.audit(FRAME, **BASIC, where="age != 31").data.rows
     with pytest.raises(SpecError, match="has no value"):
         fg.audit(FRAME, **BASIC, where="age = 31 or 9000001")
+
+
+def test_a_favourable_value_that_a_condition_excludes_names_the_condition():
+    asked = {"prediction": "region", "positive": [1, 2], "sensitive": "sex"}
+    with pytest.raises(SpecError, match=r"no value '2' in the rows with region = 1 \(where\)\. It"):
+        fg.audit(FRAME, **asked, where="region = 1")
+    with pytest.raises(SpecError, match=r"no value '9'\. It has '1', '2', '3'$"):
+        fg.audit(FRAME, **asked | {"positive": [1, 9]}, where="age > 40")
+
+
+def test_a_range_of_values_that_name_intervals_is_to_name_them(tmp_path):
+    """The remedy was to name the column without cut points, which a condition has not."""
+    frame = FRAME.with_columns(dti=pl.Series(["20%-<30%", "36", "43"] * (ROWS // 3)))
+    data = tmp_path / "rows.csv"
+    frame.write_csv(data)
+    with pytest.raises(DataError, match=r"its values in place of a range \(dti = VALUE or VALUE"):
+        fg.audit(data, label="y", sensitive="sex", where="36 <= dti <= 43")
+    with pytest.raises(DataError, match="name the column without cut points"):
+        fg.audit(data, label="y", sensitive="sex", strata=[fg.cut("dti", [36])])

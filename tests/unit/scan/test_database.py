@@ -7,8 +7,10 @@ import sqlite3
 import threading
 from typing import TYPE_CHECKING
 
+import duckdb
 import pytest
 
+from fairgauge.errors import DataError
 from fairgauge.scan._database import open_database
 
 if TYPE_CHECKING:
@@ -30,3 +32,25 @@ def test_a_file_of_sqlite_is_forgotten_in_any_thread(tmp_path: Path) -> None:
     thread = threading.Thread(target=forget)
     thread.start()
     thread.join()
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
+def test_one_statement_is_counted_or_none(engine: str, tmp_path: Path) -> None:
+    """Of two SELECTs DuckDB returned the last, and a report was of its rows alone."""
+    pytest.importorskip("ibis")
+    file = tmp_path / "rows.db"
+    connect = sqlite3.connect if engine == "sqlite" else duckdb.connect
+    connection = connect(str(file))  # type: ignore[operator]
+    connection.execute("CREATE TABLE people (g TEXT)")
+    connection.commit()
+    connection.close()
+    url = f"{engine}:///{file}"
+    for two in ("SELECT * FROM people; SELECT 1 AS g", "SELECT 1; DROP TABLE people;"):
+        with pytest.raises(DataError, match="holds 2 statements; write one SELECT"):
+            open_database(url, two)
+    for one in (
+        "SELECT * FROM people",
+        "SELECT * FROM people; ",
+        "SELECT g FROM people WHERE g <> ';';",
+    ):
+        assert open_database(url, one).columns == ("g",)

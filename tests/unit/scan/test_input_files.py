@@ -141,6 +141,31 @@ def test_gzip(write):
     assert cells(write(gzip.compress(b'{"g":"a","y":1}\n'), "rows.jsonl.gz")) == {("a", 1): 1}
 
 
+@pytest.mark.parametrize(("name", "suffix", "message"), [
+    ("rows.parquet", ".csv", "is a Parquet file; rename it to end in .parquet"),
+    ("rows.parquet", ".jsonl", "is a Parquet file; rename it to end in .parquet"),
+    ("rows.arrow", ".csv", "is an Arrow file; rename it to end in .arrow"),
+    ("rows.csv.gz", ".csv", r"is a gzip file; rename it to end in \.csv\.gz"),
+    ("rows.csv.gz", ".jsonl", r"is a gzip file; rename it to end in \.jsonl\.gz"),
+    ("rows.csv", ".xlsx", r"is text, no workbook; rename it to end in \.csv"),
+    ("rows.csv", ".ods", r"is text, no workbook; rename it to end in \.csv"),
+    ("rows.jsonl", ".xls", r"is text, no workbook; rename it to end in \.jsonl"),
+    ("rows.parquet", ".xlsx", "is a workbook"), ("rows.html", ".xls", "is a workbook"),
+])  # fmt: skip
+def test_a_renamed_file_is_called_what_it_is(tmp_path, name, suffix, message):
+    """A Parquet file named .csv was to be converted from latin1, gzip by chance from UTF-16."""
+    frame = pl.DataFrame({"g": ["a"], "y": [1]})
+    frame.write_parquet(tmp_path / "rows.parquet")
+    frame.write_ipc(tmp_path / "rows.arrow")
+    frame.write_csv(tmp_path / "rows.csv")
+    frame.write_ndjson(tmp_path / "rows.jsonl")
+    (tmp_path / "rows.csv.gz").write_bytes(gzip.compress(b"g,y\na,1\n", mtime=0))
+    (tmp_path / "rows.html").write_text("<table><tr><td>g</td></tr></table>")
+    renamed = (tmp_path / name).rename(tmp_path / f"renamed{suffix}")
+    with pytest.raises(DataError, match=message):
+        cells(renamed)
+
+
 JSON_RIGHT = {
     "missing keys": ('{"g":"a","y":1}\n{"y":0}\n', {("a", 1): 1, (None, 0): 1}),
     "null": ('{"g":null,"y":1}\n', {(None, 1): 1}),
@@ -373,7 +398,7 @@ def test_files_that_are_not_there(write, tmp_path):
     with pytest.raises(DataError, match=r"the folder '.*' holds no .parquet files"):
         cells(tmp_path)
     with pytest.raises(DataError, match=r"rows.xlsx' is a workbook, which is not read"):
-        cells(write("x", "rows.xlsx"))
+        cells(write(b"PK\x03\x04\0", "rows.xlsx"))
     with pytest.raises(DataError, match="files of different formats cannot be read together"):
         cells([write("g,y\na,1\n", "1.csv"), write('{"g":1,"y":1}', "2.jsonl")])
 

@@ -68,6 +68,25 @@ def test_texts_that_mean_a_missing_value_are_missing(value):
     assert report.verdict is Outcome.INCONCLUSIVE
 
 
+@pytest.mark.parametrize("value", ["Exempt", "Not applicable"])
+@pytest.mark.parametrize(("others", "missing"), [
+    ({}, True), ({"5": "36", "1": ">60%"}, True), ({"5": "up to 35", "1": "50%-60%"}, True),
+    ({"5": "In scope", "1": "Waived"}, False),
+])  # fmt: skip
+def test_exempt_means_a_missing_value_beside_numbers_and_bands_alone(value, others, missing):
+    """In lending data a rule passed without the refused, whose ratio of debt was "Exempt"."""
+    frame = rows(value).with_columns(pl.col("r").replace(others))
+    report = fg.audit(frame, **ASKED, where=f"r = {others.get('5', '5')}")
+    assert report.data.excluded == ({"missing r (where)": 150} if missing else {})
+    assert report.verdict is (Outcome.INCONCLUSIVE if missing else Outcome.PASS)
+
+
+def test_the_share_without_a_value_is_of_every_word_of_it():
+    frame = pl.concat([rows("Exempt"), rows("NA", lacking=60)])
+    (warned,) = warnings(fg.audit(frame, **ASKED, where="r = 5"), DiagnosticCode.UNCOUNTED_ROWS)
+    assert "(210 of 3,160) have no value of r" in warned.message
+
+
 def test_a_value_that_is_spelt_otherwise_is_named():
     frame = rows("north").with_columns(pl.col("r").replace("5", "North"))
     asked = {k: v for k, v in ASKED.items() if k != "rules"}
@@ -128,6 +147,14 @@ def test_excluded_values_that_may_be_meant_or_missing_are_named(asked, value, wa
     frame = rows(value).with_columns(pl.col("r").replace(others))
     found = warnings(fg.audit(frame, **ASKED, where=f"r = {asked}"), DiagnosticCode.SPELT_OTHERWISE)
     assert [(each["value"], each["rows"]) for each in found] == [(value, 150)] * warned
+
+
+def test_a_code_beyond_numbers_and_bands_is_named():
+    bands = [{"5": "36", "1": "37"}, {"5": "38", "1": "50%-60%"}]
+    frames = [rows("8888").with_columns(pl.col("r").replace(each)) for each in bands]
+    found = fg.audit(pl.concat(frames), **ASKED, where="r = 36 or 38")
+    (warned,) = warnings(found, DiagnosticCode.SPELT_OTHERWISE)
+    assert (warned["value"], warned["rows"]) == ("8888", 300)
 
 
 @pytest.mark.parametrize("engine", ["polars", "csv", "parquet"])

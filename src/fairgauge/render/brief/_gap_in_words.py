@@ -391,7 +391,7 @@ class GapInWords:
             return ""
         alone = [
             f"{name} ({self.apart(each.difference or 0.0)}; "
-            f"{self.apart(each.others)} in all others together)"
+            f"{self.apart(each.others)} on average in the others, weighted by precision)"
             for name, each in outlying_places(gap)[:_MOST_STRATA]
             if each.others is not None
         ]

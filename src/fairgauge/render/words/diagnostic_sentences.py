@@ -304,9 +304,11 @@ def _composition(d: Diagnostic) -> str:
         level = f"{100 * d['confidence']:.4g}% CI"
         return f"{with_unit(d[name], kind, sign=True)}{beside} ({level} {ends})"
 
+    # the gap of a table is then another one
+    known = f" among those with a known {strata} (n = {d['known']:,.0f})" if d.get("known") else ""
     text = (
         f"{called(d['group'])}: of the {metric_words(metric)} of "
-        f"{with_unit(d['gap'], kind, sign=True)}, {size('composition')} is composition of "
+        f"{with_unit(d['gap'], kind, sign=True)}{known}, {size('composition')} is composition of "
         f"{strata}, which does not show whether {strata} should count"
     )
     if d.get("trend") is not None:
@@ -500,12 +502,13 @@ def _many_strata(d: Diagnostic) -> str:
         for column, cuts in zip(d["columns"], d["cuts"], strict=True)
     ]
     what = (
-        f"cut numbers into intervals, such as {' and '.join(cut)}"
+        "put codes together (recode, --recode), or cut numbers into intervals, such as "
+        f"{' and '.join(cut)}"
         if cut
         else ("put values together (recode, --recode), or name fewer columns")
     )
     share = f"{d['share']:.0%}"
-    few = f"{share} of the rows are in strata of fewer than {d['minimum']} rows; "
+    few = f"{share} of the rows compared are in strata of fewer than {d['minimum']} rows; "
     return (
         f"{few if share != '0%' else ''}there are {d['strata']:,} strata, and one that lacks a "
         f"side of a comparison counts for nothing in what is adjusted for them; {what}"
