@@ -445,6 +445,7 @@ class DiagnosticCode(StrEnum):
     # what, rows, total, groups, of_groups, differs, ruled;
     # of the groups that are large enough: most, most_share, least, least_share
     # complete: all rates are of the rows that have it
+    MISSING_COUNTED = "missing_counted"  # column, rows; facet: in facet a, not as negative
     UNCOUNTED_ROWS = "uncounted_rows"  # what, rows, total, ruled; column of weights of 0; counted
     CLUSTERS_SPAN_GROUPS = "clusters_span_groups"  # clusters, total, column
     COVERAGE = "coverage"  # metric, share, of

@@ -597,3 +597,11 @@ def test_scores_that_no_threshold_fits_are_refused(
     assert "has the score 90; scores must lie in [0, 1]" in message
     (found,) = run(folder, asked(thresholds=["argmax"]))
     assert_printed(found)
+
+
+def test_no_class_is_unfavourable_where_each_is_taken_in_turn(applicants: Any) -> None:
+    slices = {"biasSlices": PROTO["biasSlices"]}
+    in_turn = run(applicants, asked(bias_configs=[slices]))
+    assert [each["notices"] for each in in_turn] == [[], []]
+    (stated,) = run(applicants, asked(bias_configs=[{**slices, "labels": ["no"]}]))
+    assert any("the name or code of the opposite" in each for each in stated["notices"])

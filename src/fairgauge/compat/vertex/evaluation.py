@@ -31,7 +31,7 @@ from fairgauge.compat._facet_counts import BinaryOutcome, Blocks, FacetQuestion,
 from fairgauge.compat._service_texts import spelled
 from fairgauge.compat.uri_paths import Places, json_lines
 from fairgauge.compat.vertex.vertex_config import ARGMAX, BiasConfig, Parameters, VertexConfig
-from fairgauge.enums import Profile
+from fairgauge.enums import DiagnosticCode, Profile
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
 from fairgauge.render.documents.report_notes import note_lines
 from fairgauge.render.words.reason_sentences import describe_reason
@@ -466,7 +466,12 @@ class _Evaluation:
             levels = (others[0] if len(others) == 1 else "other", self._labels[0])
             column = CodedColumn(PREDICTION, Kind.TEXT, predicted, levels)
             prediction = BinaryOutcome(column, np.array([False, True]), label.of, label.text)
-        self._notices += note_lines(data_warnings(facets, label, prediction))
+        every_class = not self._bias.labels  # in turn, so that none is stated as favourable
+        self._notices += note_lines(
+            each
+            for each in data_warnings(facets, label, prediction)
+            if not (every_class and each.code is DiagnosticCode.UNFAVOURABLE_POSITIVE)
+        )
 
     def _known(self, records: Records) -> Mask:
         """Return which rows have every feature of the slice: others are in neither."""

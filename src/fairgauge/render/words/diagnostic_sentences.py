@@ -865,6 +865,11 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     ),
     DiagnosticCode.MISSING_GROUPS: _missing_groups,
     DiagnosticCode.MISSING_OUTCOMES: _missing_outcomes,
+    DiagnosticCode.MISSING_COUNTED: lambda d: (
+        f"{d['rows']:,} missing {plural(d['rows'], 'value', 'values')} of {quote(d['column'])} "
+        f"{plural(d['rows'], 'counts', 'count')} "
+        f"{'in facet a, the advantaged side' if d['facet'] else 'as negative'}"
+    ),
     DiagnosticCode.UNCOUNTED_ROWS: _uncounted_rows,
     DiagnosticCode.CLUSTERS_SPAN_GROUPS: lambda d: (
         f"{d['clusters']:,} of {d['total']:,} clusters ({d['column']}) have rows in several "
