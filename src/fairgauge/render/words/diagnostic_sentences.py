@@ -982,8 +982,9 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         f"recode them: {_recoded_either_way(d['line'])}"
     ),
     DiagnosticCode.DOUBLED_ROWS: lambda d: (
-        f"every row stands {d['times']:,} times or a multiple of it ({d['different']:,} different "
-        "ones): if the table was written more than once, "
+        f"every {'combination of the counted columns' if d.get('cells') else 'row'} stands "
+        f"{d['times']:,} times or a multiple of it ({d['different']:,} different ones): if the "
+        "table was written more than once, "
         + (
             "there are fewer answers than are counted, and how far runs vary is underestimated"
             if d.get("answers")
