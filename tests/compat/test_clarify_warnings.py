@@ -82,3 +82,65 @@ def test_quiet_leaves_the_warnings_on_standard_error(folder: Folder) -> None:
     assert "Warning: facet facet: no row has 'D'; it has 'a', 'd'" in result.stderr
     assert "Warning: 'predicted' is positive less often where 'label' is" in result.stderr
     assert "Note: " not in result.stderr
+
+
+def spelled_otherwise(found: Rows) -> Rows:
+    return [[f"{row[0]} " if i % 3 == 0 else row[0], *row[1:]] for i, row in enumerate(found)]
+
+
+def other_words(found: Rows) -> Rows:
+    words = {0: "no", 1: "yes"}
+    return [
+        [group, words[label], words[decided] + " " * (i % 2)]
+        for i, (group, label, decided) in enumerate(found)
+    ]
+
+
+def coded(found: Rows) -> Rows:
+    return [[-999 if i % 5 == 0 else 20 + i % 50, *row[1:]] for i, row in enumerate(found)]
+
+
+def stored_as_floats(found: Rows) -> Rows:
+    return [[group, float(label), float(decided)] for group, label, decided in found]
+
+
+def of_a_code(found: Rows) -> Rows:
+    return [[*row[:2], -999 if i % 7 == 0 else row[2]] for i, row in enumerate(found)]
+
+
+def numbered(found: Rows) -> Rows:
+    """Return twice as many rows, as a file has that was written twice, in 32 cells."""
+    return [[f"{row[0]}{i % 8}", *row[1:]] for _ in range(2) for i, row in enumerate(found)]
+
+
+AGED = {"facet": [{"name_or_index": "facet", "value_or_threshold": [40],
+                   "facet_type": "continuous"}]}  # fmt: skip
+DAMAGES: dict[str, tuple[Any, dict[str, Any], str]] = {
+    "spelling of groups": (
+        spelled_otherwise, {}, "groups 'd' (73 rows) and 'd ' (37 rows) of facet differ"
+    ),
+    "spelling of outcomes": (
+        other_words, {"label_values_or_threshold": ["yes"]},
+        "'yes' of label (242 rows), 'yes' of predicted (26 rows) and 'yes ' of predicted (25 rows)",
+    ),
+    "codes of a facet": (
+        coded, AGED, "'facet', whose numbers are compared, cut or averaged, has -999, as codes"
+    ),
+    "codes of decisions": (of_a_code, {}, "48 rows have 'predicted' = -999, beside 0 and 1"),
+    "written twice": (numbered, {"facet": [{"name_or_index": "facet"}]},
+                      "every combination of the counted columns stands 2 times"),
+    "labels as floats": (stored_as_floats, {}, "all of 'label' is at or below it"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_tables_are_warned_of_without_options_of_an_audit(
+    folder: Folder, damage: str
+) -> None:
+    damaged, changes, text = DAMAGES[damage]
+    result = run(folder, damaged(rows()), "-q", **changes)
+    assert text in result.stderr
+    report = [each for each in folder.ours()["notices"] if each.startswith("Warning: ")]
+    assert "--" not in "".join(report)
+    assert "(0 rows)" not in result.stderr
+    assert "equals the label" not in result.stderr

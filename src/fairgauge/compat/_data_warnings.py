@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from fairgauge.api.audit import audit
-from fairgauge.compat._coded_column import CodedColumn
+from fairgauge.compat._coded_column import CodedColumn, as_float
 from fairgauge.compat._column_reading import DataType
 from fairgauge.compat._facet_counts import (
     BinaryOutcome,
@@ -18,6 +18,7 @@ from fairgauge.compat._facet_counts import (
     distinct_names,
 )
 from fairgauge.enums import DiagnosticCode, Level, Profile
+from fairgauge.question.category_words import may_be_no_number
 from fairgauge.resolve.name_checks import MOST_SPELLED, doubtful_names
 from fairgauge.results.scopes import Diagnostic
 
@@ -41,11 +42,18 @@ def each_value(column: CodedColumn) -> Blocks | None:
     return Blocks(column.name, names, codes, DataType.CATEGORICAL)
 
 
-def warnings_of_names(facets: Sequence[Blocks]) -> Iterator[Diagnostic]:
-    """Warn of values of facets that may be one group, or none, which blocks alone do not show."""
-    if facets:
-        cube = count_question(FacetQuestion(tuple(facets)), Profile.DOCUMENTED)
-        yield from doubtful_names(cube, cube.asked)
+def warnings_of_names(
+    facets: Sequence[Blocks], numbers: Sequence[CodedColumn]
+) -> Iterator[Diagnostic]:
+    """Warn of values of facets that may be one group or none, and of codes in columns of numbers.
+
+    Blocks alone do not show them: all other values are one group, and numbers are cut.
+    """
+    held = ((column.name, sorted(map(as_float, column.used))) for column in numbers)
+    ends = {(name, end) for name, values in held for end in (values[0], values[-1])}
+    codes = frozenset(each for each in ends if may_be_no_number(each[1]))
+    cube = count_question(FacetQuestion(tuple(facets)), Profile.DOCUMENTED)
+    yield from doubtful_names(replace(cube, ends=codes), cube.asked)
 
 
 def data_warnings(

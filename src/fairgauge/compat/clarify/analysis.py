@@ -15,7 +15,7 @@ from fairgauge.api.audit import audit
 from fairgauge.compat import IntervalOptions
 from fairgauge.compat._coded_column import CodedColumn, as_float
 from fairgauge.compat._column_reading import DataType, looks_misread
-from fairgauge.compat._data_warnings import without_options
+from fairgauge.compat._data_warnings import each_value, warnings_of_names, without_options
 from fairgauge.compat._facet_counts import (
     BinaryOutcome,
     Blocks,
@@ -50,7 +50,7 @@ from fairgauge.identity import FeatureId, GroupId, ValueSet
 from fairgauge.question.options import Options
 from fairgauge.render.documents.report_notes import note_lines, report_warnings
 from fairgauge.results.report import Report
-from fairgauge.results.scopes import OVERALL, POOLED
+from fairgauge.results.scopes import OVERALL, POOLED, Diagnostic
 from fairgauge.stats.arrays import Mask
 from fairgauge.values import canonical, name_of
 from fairgauge.version import __version__
@@ -388,9 +388,21 @@ class Job:
         if self._cube is None:
             return None
         found = audit(self._cube, **self._options)
-        notes = tuple(without_options(found.diagnostics))
+        every = dict.fromkeys([*found.diagnostics, *self._names()])
+        notes = tuple(without_options(every))
         data = replace(found.data, source=self.made.source)
         return replace(found, data=data, diagnostics=notes)
+
+    def _names(self) -> Iterator[Diagnostic]:
+        """Warn of the values of columns as they were before they were collapsed."""
+        facets = {side.name: side.blocks for side in self.sides if side.blocks is not None}
+        read = [(each.column, each.of) for each in (self.label, self.prediction) if each]
+        read += [(self.made.column(name), each.of) for name, each in facets.items()]
+        numbers = [c for c, of in read if of is DataType.CONTINUOUS and len(c.used)]
+        for name, each in facets.items():
+            if each.of is DataType.CATEGORICAL:
+                facets[name] = each_value(self.made.column(name)) or each
+        return warnings_of_names([*facets.values()], numbers)
 
     def stage(self, stage: str) -> StageEntry:
         """Return the results of a stage, in the service's shape."""
@@ -430,7 +442,9 @@ class Job:
         if not made.positive.any():
             shown = quote(made.text or values[0])
             is_number = made.of is DataType.CONTINUOUS
-            absent = f"no row lies above {shown}" if is_number else f"no row has {shown}"
+            absent = f"no row has {shown}"
+            if is_number:
+                absent = f"no row lies above {shown}: all of {quote(name)} is at or below it"
             self._note_absent("label", "label_values_or_threshold", absent, doubt)
         elif made.positive.all():
             self.doubts.append(f"label: every row is positive, by {quote(made.text or values[0])}")
