@@ -605,3 +605,14 @@ def test_no_class_is_unfavourable_where_each_is_taken_in_turn(applicants: Any) -
     assert [each["notices"] for each in in_turn] == [[], []]
     (stated,) = run(applicants, asked(bias_configs=[{**slices, "labels": ["no"]}]))
     assert any("the name or code of the opposite" in each for each in stated["notices"])
+
+
+def test_a_number_and_its_text_are_one_value_of_a_feature(folder: Any) -> None:
+    rows = [record(*case) for case in cases(STATES)]
+    for i, row in enumerate(rows):
+        number = 1 if row["instance"]["state"] == "California" else 0
+        row["instance"]["state"] = str(number) if i % 2 else number
+    folder.lines("predictions.jsonl", rows)
+    (found,) = run(folder, asked(bias_configs=[{"slices": [{"state": 1}], "labels": ["yes"]}]))
+    assert_printed(found)
+    assert found["notices"] == []

@@ -8,19 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from fairgauge.api.audit import audit
-from fairgauge.compat._coded_column import CodedColumn, as_float
+from fairgauge.compat._coded_column import CodedColumn, Kind, as_float
 from fairgauge.compat._column_reading import DataType
-from fairgauge.compat._facet_counts import (
-    BinaryOutcome,
-    Blocks,
-    FacetQuestion,
-    count_question,
-    distinct_names,
-)
+from fairgauge.compat._facet_counts import BinaryOutcome, Blocks, FacetQuestion, count_question
 from fairgauge.enums import DiagnosticCode, Level, Profile
 from fairgauge.question.category_words import may_be_no_number
 from fairgauge.resolve.name_checks import MOST_SPELLED, doubtful_names
 from fairgauge.results.scopes import Diagnostic
+from fairgauge.values import canonical, name_of
 
 _OF_OTHER_QUESTIONS = (
     DiagnosticCode.NUMERIC_GROUPS,
@@ -37,9 +32,10 @@ def each_value(column: CodedColumn) -> Blocks | None:
     """
     if not 0 < len(column.levels) <= MOST_SPELLED:
         return None
-    codes = np.append(np.arange(len(column.levels)), -2)[column.codes]
-    names = tuple(distinct_names(column.levels))
-    return Blocks(column.name, names, codes, DataType.CATEGORICAL)
+    # 1 and "1" are one value
+    named = column.relabel([name_of(canonical(v)) for v in column.levels], Kind.TEXT)
+    codes = np.append(np.arange(len(named.levels)), -2)[named.codes]
+    return Blocks(column.name, tuple(map(str, named.levels)), codes, DataType.CATEGORICAL)
 
 
 def warnings_of_names(

@@ -314,7 +314,7 @@ def _coded(axis: Axis, asked: FacetQuestion, outcomes: dict[Role, _Coded]) -> _C
         return outcomes[axis.role]
     if axis.role is Role.STRATUM:
         assert asked.strata is not None
-        return _Coded(asked.strata.codes, distinct_names(asked.strata.levels))
+        return _Coded(asked.strata.codes, _distinct(asked.strata.levels))
     facet = asked.axes.index(axis.column)
     names = asked.block_names(facet)
     codes = asked.facets[facet].codes
@@ -374,7 +374,7 @@ def _identity(level: Value) -> tuple[bool, Value]:
     return (isinstance(level, bool), level)
 
 
-def distinct_names(levels: Sequence[object]) -> list[str]:
+def _distinct(levels: Sequence[object]) -> list[str]:
     """Name strata; two values of one name stay two strata."""
     names: dict[str, None] = {}
     for level in levels:

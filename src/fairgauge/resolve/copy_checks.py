@@ -80,7 +80,8 @@ def _always_equal(cube: Cube, axis: Axis, other: Axis) -> tuple[int, bool]:
 
     A few rows, or a column of one value, may be equal by coincidence: they are not.
     """
-    apart, same, values = 0, 0, set()
+    apart, same = 0, 0
+    values: set[int] = set()
     table = cube.marginal([axis, other])
     for (i, j), rows in zip(table.codes.tolist(), table.sums["rows"].tolist(), strict=True):
         if min(i, j) >= 0:
