@@ -445,6 +445,7 @@ class DiagnosticCode(StrEnum):
     # what, rows, total, groups, of_groups, differs, ruled;
     # of the groups that are large enough: most, most_share, least, least_share
     # complete: all rates are of the rows that have it
+    MISSING_COUNTED = "missing_counted"  # column, rows; facet: in facet a, not as negative
     UNCOUNTED_ROWS = "uncounted_rows"  # what, rows, total, ruled; column of weights of 0; counted
     CLUSTERS_SPAN_GROUPS = "clusters_span_groups"  # clusters, total, column
     COVERAGE = "coverage"  # metric, share, of
@@ -504,7 +505,7 @@ class DiagnosticCode(StrEnum):
     FAR_DATES = "far_dates"  # column, values, rows of each, line: the recoding of unknown ones
     NOT_RECODED = "not_recoded"  # values, rows; alike: those spelt nearly as a recoded value
     RECODING = "recoding"  # line: a recoding that spellings suggest; rows of the others
-    DOUBLED_ROWS = "doubled_rows"  # times, different: rows; unnamed: no person; answers: swaps
+    DOUBLED_ROWS = "doubled_rows"  # times, different: rows, or cells; unnamed; answers: swaps
     COPIED_FILES = "copied_files"  # files: that hold the same lines
     SIGNED_RATIO = "signed_ratio"  # column, share: of rows up to 0
     LIMITS_OUTSIDE_RANGE = "limits_outside_range"  # path, metric, low, high

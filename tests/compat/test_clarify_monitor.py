@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 import hypothesis.strategies as st
+import polars as pl
 import pytest
 from clarify_cases import MONITORED, cases
 from hypothesis import given
@@ -317,3 +318,31 @@ def test_parts_of_a_job_definition_that_are_no_objects(part: Any) -> None:
     definition = {"ModelBiasAppSpecification": part, "ModelBiasJobInput": part}
     assert config_uri(definition) is None
     assert attributes(definition) == {}
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("headers", [["label", "facet"], ["facet", "label", "predicted"], None])
+def test_a_table_in_the_place_of_captures_has_its_own_header(
+    folder: Any, monitored: dict[str, Any], headers: list[str] | None, suffix: str
+) -> None:
+    folder.clarify(monitored)
+    if suffix == "parquet":
+        pl.read_csv("data.csv").write_parquet("data.parquet")
+    kept = {key: monitored[key] for key in ("label", "label_values_or_threshold", "facet")}
+    asked = {**kept, "InferenceAttribute": "predicted"}
+    folder.json("monitor.json", asked if headers is None else asked | {"headers": headers})
+    args = ("--dataset", f"data.{suffix}", "--baseline", "out/analysis.json")
+    result = folder.run("clarify-monitor", "monitor.json", *args, "--fail-on-violation")
+    assert result.exit_code == 0, result.output
+    assert "Completed: 18 metrics compared" in result.stdout
+
+
+def test_headers_that_do_not_fit_a_table_state_what_to_do(folder: Any) -> None:
+    folder.csv("data.csv", [("x", "facet", "label", "predicted"), *[(1, "a", 1, 1)] * 3])
+    kept = {"label": "label", "label_values_or_threshold": [1], "InferenceAttribute": "predicted"}
+    facet = [{"name_or_index": "facet", "value_or_threshold": ["a"]}]
+    headers = ["facet", "label", "predicted"]
+    folder.json("monitor.json", kept | {"facet": facet, "headers": headers})
+    args = ("--dataset", "data.csv", "--baseline", "baseline.json", "--write-baseline")
+    message = folder.fails("clarify-monitor", "monitor.json", *args)
+    assert "name every one of them, or leave headers out where the file has a header" in message

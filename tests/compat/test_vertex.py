@@ -525,3 +525,94 @@ def test_a_hostile_configuration_is_an_error_that_names_the_file(
     said = folder.fails("vertex", name)
     assert name in said
     assert message in said
+
+
+def wrong(number: int, row: dict[str, Any], damage: str) -> dict[str, Any]:
+    """Return a record as damaged exports have it: more often those of one state or decision."""
+    instance, prediction = row["instance"], row["prediction"]
+    rejected = prediction["scores"][1] < 0.5 and instance["state"] == "California"
+    if damage == "missing feature" and rejected and number % 2:
+        instance["state"] = None
+    if damage == "no prediction" and rejected and number % 2:
+        return {"instance": instance, "error": {"code": 3}}
+    if damage == "missing label" and instance["state"] == "Florida" and number % 2:
+        del instance["admitted"]
+    if damage == "other class":
+        prediction["scores"].reverse()
+    if damage == "spelling of labels" and number % 2:
+        instance["admitted"] += " "
+    if damage == "spelling of groups" and rejected and number % 2:
+        instance["state"] += " "
+    return row
+
+
+@pytest.mark.parametrize(
+    ("damage", "warning"),
+    [
+        ("missing feature", "rows (650 of 3,000) have no known state"),
+        ("no prediction", "(650 of 3,000) have no prediction (32.5% of California, 0.0% of"),
+        ("missing label", "(500 of 3,000) have no label (50.0% of Florida, 0.0% of California"),
+        ("other class", "'prediction' is positive less often where 'admitted' is (12.5%) than"),
+        ("spelling of labels", "'yes ' of admitted (400 rows)"),
+        ("spelling of groups", "groups 'California' (1,350 rows) and 'California ' (650 rows)"),
+        (None, None),
+    ],
+)
+def test_damaged_rows_are_warned_of_as_in_an_audit(
+    folder: Any, damage: str, warning: str | None
+) -> None:
+    rows = [record(*case) for _ in range(10) for case in cases(STATES)]
+    folder.lines("predictions.jsonl", [wrong(*each, damage) for each in enumerate(rows)])
+    result = folder.run("vertex", folder.json("bias.json", asked()))
+    (found,) = [json.loads(line) for line in result.stdout.splitlines()]
+    notices = "\n".join(found["notices"])
+    assert notices == "" if warning is None else warning in notices
+    assert "(0 rows)" not in notices
+    assert "--" not in notices  # options that the command does not have
+    assert result.stderr.count("Warning: ") == notices.count("Warning: ")
+    plain = notices.replace("\N{NO-BREAK SPACE}", " ").splitlines()
+    assert all(notice in result.stderr for notice in plain)
+
+
+def test_warnings_of_data_apart_from_predictions(applicants: Any) -> None:
+    rows = [record(*case)["instance"] for case in cases(STATES)]
+    for row in rows[::2]:
+        row["state"] = None
+    applicants.lines("data.jsonl", rows)
+    (found,) = run(applicants, asked(dataset_storage_source_uris="data.jsonl"))
+    (warning,) = found["notices"][:1]
+    assert "50.0% of the rows (150 of 300) have no known state" in warning
+
+
+@pytest.mark.parametrize("thresholds", [[0.5], ["argmax", 0.5]])
+def test_scores_that_no_threshold_fits_are_refused(
+    folder: Any, thresholds: list[float | str]
+) -> None:
+    rows = [record(*case) for case in cases(STATES)]
+    for row in rows:
+        row["prediction"]["scores"] = [100 * each for each in row["prediction"]["scores"]]
+    folder.lines("predictions.jsonl", rows)
+    config = asked(thresholds=thresholds)
+    message = folder.fails("vertex", folder.json("bias.json", config))
+    assert "has the score 90; scores must lie in [0, 1]" in message
+    (found,) = run(folder, asked(thresholds=["argmax"]))
+    assert_printed(found)
+
+
+def test_no_class_is_unfavourable_where_each_is_taken_in_turn(applicants: Any) -> None:
+    slices = {"biasSlices": PROTO["biasSlices"]}
+    in_turn = run(applicants, asked(bias_configs=[slices]))
+    assert [each["notices"] for each in in_turn] == [[], []]
+    (stated,) = run(applicants, asked(bias_configs=[{**slices, "labels": ["no"]}]))
+    assert any("the name or code of the opposite" in each for each in stated["notices"])
+
+
+def test_a_number_and_its_text_are_one_value_of_a_feature(folder: Any) -> None:
+    rows = [record(*case) for case in cases(STATES)]
+    for i, row in enumerate(rows):
+        number = 1 if row["instance"]["state"] == "California" else 0
+        row["instance"]["state"] = str(number) if i % 2 else number
+    folder.lines("predictions.jsonl", rows)
+    (found,) = run(folder, asked(bias_configs=[{"slices": [{"state": 1}], "labels": ["yes"]}]))
+    assert_printed(found)
+    assert found["notices"] == []

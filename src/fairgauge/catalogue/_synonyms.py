@@ -312,6 +312,14 @@ IN_USE: Mapping[str, tuple[str, ...]] = {
     ),
     "scoring rate": ("selection_rate",),
     "AIR": ("selection_rate.ratio",),
+    "SPD": ("selection_rate.difference",),
+    "AOD": ("average_odds.difference",),
+    # equal opportunity difference, of two groups or of all, and equalized odds difference
+    "EOD": (
+        "true_positive_rate.difference",
+        "true_positive_rate.largest_gap",
+        "equalized_odds.largest_gap",
+    ),
     "denial rate": ("rejection_share",),
     "denial ratio": ("rejection_share.ratio",),
     "SMD": ("selection_smd", "selection_smd_overall", "score_smd", "prediction_smd", "label_smd"),

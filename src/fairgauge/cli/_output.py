@@ -21,6 +21,7 @@ from fairgauge.render.words.numbers import numbered, plural
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from fairgauge.compat.clarify.analysis import Analysis
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Plan
     from fairgauge.results.scopes import Diagnostic
@@ -169,6 +170,12 @@ class Output:
 
         for each in opening_warnings(report_warnings(notes)):
             print_message(each, prefix="")
+
+
+def print_notices(found: Analysis) -> None:
+    """Write what a reader should know of how a configuration was read to standard error."""
+    for notice in found.notices:
+        print_message(notice, prefix="Warning: " if notice in found.doubts else "Note: ")
 
 
 def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str | None]) -> None:

@@ -81,12 +81,14 @@ def _always_equal(cube: Cube, axis: Axis, other: Axis) -> tuple[int, bool]:
     A few rows, or a column of one value, may be equal by coincidence: they are not.
     """
     apart, same = 0, 0
+    values: set[int] = set()
     table = cube.marginal([axis, other])
     for (i, j), rows in zip(table.codes.tolist(), table.sums["rows"].tolist(), strict=True):
         if min(i, j) >= 0:
             equal = matches(cube.levels[axis][i], cube.levels[other][j])
             apart, same = apart + (not equal) * int(rows), same + equal * int(rows)
-    several = len(cube.levels[axis]) > 1
+            values.update({i} if rows else ())
+    several = len(values) > 1  # levels may be there that no row has
     # with fewer rows, even a good prediction may equal the label in every one
     return apart + same, not apart and same >= FEWEST_ROWS and several
 

@@ -14,7 +14,7 @@ from fairgauge.enums import Task
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.copy_checks import sensitive_outcomes, strata_of_outcomes
 from fairgauge.resolve.group_checks import numeric_groups, single_row_groups
-from fairgauge.resolve.missingness_checks import missing_values
+from fairgauge.resolve.missingness_checks import counted_missing, missing_values
 from fairgauge.resolve.name_checks import doubtful_conditions, doubtful_names
 from fairgauge.resolve.outcome_checks import mistaken_outcomes
 from fairgauge.resolve.question_checks import (
@@ -37,6 +37,7 @@ def likely_mistakes(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
     sensitive = {c for feature in spec.recorded.values() for c in feature.columns}
     yield from doubtful_strata(cube, spec, set(strata) - sensitive)
     yield from missing_values(cube, spec, strata)
+    yield from counted_missing(cube, spec)
     yield from strata_of_outcomes(cube, spec, strata, OUTCOMES)
     yield from doubtful_names(cube, spec)
     yield from doubtful_conditions(cube, spec)

@@ -69,6 +69,22 @@ def missing_values(cube: Cube, spec: Spec, strata: Collection[str]) -> Iterator[
             )
 
 
+def counted_missing(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of missing values that a profile counts: of groups in facet a, of outcomes as negative.
+
+    Clarify's own library does so; its results state nowhere how many there are.
+    """
+    rules = spec.profile.rules
+    for axis in cube.plan.axes:
+        of_facet = axis.role is Role.FEATURE and rules.missing_facet_is_reference
+        if of_facet or (axis.role in OUTCOMES and rules.missing_outcome_is_negative):
+            absent = np.append(unknown_levels(axis, cube.levels[axis], spec), True)
+            if rows := int(cube.rows_by_level[axis][absent].sum()):
+                yield Diagnostic.warning(
+                    DiagnosticCode.MISSING_COUNTED, column=axis.column, rows=rows, facet=of_facet
+                )
+
+
 def _apart(
     cube: Cube, axis: Axis, absent: Mask, roles: Sequence[Role], level: float
 ) -> Iterator[dict[str, Any]]:

@@ -58,7 +58,8 @@ def doubtful_names(cube: Cube, spec: Spec, to_nearest: int = 1) -> Iterator[Diag
         for axis in cube.plan.outcomes
         if not axis.bins
         for level, rows in levels_with_rows(cube, axis, to_nearest)
-        if isinstance(level, str)
+        # levels of rows that are protected, or of another decision of a person, may have none
+        if isinstance(level, str) and (rows or cube.min_cell is not None or spec.of_people)
     ]
     for each in (
         *_missing_markers(cube, spec, groups),

@@ -111,13 +111,15 @@ def doubled_rows(source: Source | None, cube: Cube, spec: Spec) -> Iterator[Diag
     if spec.of_people:
         several = unnamed and cube.rows - unnamed >= 2 * (cube.cases - unnamed)
         times, different = int(np.gcd(unnamed, cube.rows)) if several else 1, 0
+    of_cells = True
     if times > 1 and source is not None and at_hand(source) and cube.rows <= _MOST_COMPARED:
         columns = read_rows(source, source.columns)
         held = Counter(map(str, zip(*columns.values(), strict=True)))
-        times, different = int(np.gcd.reduce([*held.values()])), len(held)
+        times, different, of_cells = int(np.gcd.reduce([*held.values()])), len(held), False
     if times > 1 and different >= _FEWEST_ROWS:
         number = {"times": times, "different": different}
         number |= {"unnamed": unnamed} if unnamed else {}
+        number |= {"cells": True} if of_cells else {}
         yield Diagnostic.warning(DiagnosticCode.DOUBLED_ROWS, None, **number)
 
 

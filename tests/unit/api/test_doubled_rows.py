@@ -37,6 +37,17 @@ def test_a_table_that_was_written_several_times(tmp_path, kind, times):
     assert f"every row stands {times} times" in str(fg.audit(data, **ASKED))
 
 
+def test_of_counts_the_cells_are_counted_and_not_rows():
+    table = pl.concat([rows(300).with_columns(g=pl.int_range(300) % 20)] * 2)
+    counts = fg.count(table, **ASKED | {"sensitive": "g"})
+    (warned,) = found(counts, sensitive="g")
+    cells = int((counts.tables[0].sums["rows"] > 0).sum())
+    assert (warned["different"], warned["times"]) == (cells, 2)
+    assert warned.message.startswith(
+        f"every combination of the counted columns stands 2 times or a multiple of it ({cells} "
+    )
+
+
 def test_rows_that_repeat_rightly_are_not_warned_of():
     """Few categories repeat; the cells of ten rows are even by coincidence, their rows are not."""
     for seed in range(40):

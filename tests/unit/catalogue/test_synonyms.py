@@ -159,6 +159,8 @@ def test_every_alias_of_a_rate_names_its_difference(name: str) -> None:
         ("four-fifths", "selection_rate.smallest_ratio"),
         ("scoring rate", "selection_rate"),
         ("AIR", "selection_rate.ratio"),
+        ("SPD", "selection_rate.difference"),
+        ("aod", "average_odds.difference"),
         ("denial rate", "rejection_share"),
         ("denial ratio", "rejection_share.ratio"),
     ],
@@ -170,6 +172,8 @@ def test_names_in_use_of_no_tool_are_found(name, ours):
 def test_an_abbreviation_of_several_metrics_names_them():
     with pytest.raises(fg.SpecError, match=r"selection_smd .* or selection_smd_overall"):
         fg.metric("SMD")
+    with pytest.raises(fg.SpecError, match=r"true_positive_rate\.difference .* or equalized_odds"):
+        fg.metric("EOD")
 
 
 @pytest.mark.parametrize("name", ["mcc", "MCC", "Matthews correlation coefficient"])

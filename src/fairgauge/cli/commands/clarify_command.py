@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._output import Output, check_outputs, prints_report
+from fairgauge.cli._output import Output, check_outputs, print_notices, prints_report
 from fairgauge.cli._spec_flags import Texts, flags_for, given_options
 from fairgauge.cli._streams import print_message, print_result
 
@@ -80,7 +80,7 @@ def command(
     from fairgauge.compat.uri_paths import Places, read_maps
     from fairgauge.enums import Profile
 
-    shown = out.shown
+    _ = out.shown  # refuses options that contradict each other, before any work
     try:
         asked = load_config(
             Path(config), has_model=model is not None, has_dataset=dataset is not None
@@ -95,7 +95,7 @@ def command(
         options = given_options(settings)
         options |= {"profile": Profile(profile), "first_row": FirstRow(first_row)}
         options |= {"dataset": dataset, "model": _model(model)}
-        _run(asked, places, config, output, shown, options)
+        _run(asked, places, config, output, out, options)
 
 
 def _check(asked: AnalysisConfig, places: Places, dataset: str | None, first_row: FirstRow) -> None:
@@ -111,7 +111,7 @@ def _run(
     places: Places,
     config: str,
     output: str,
-    shown: dict[str, Any],
+    out: Output,
     options: dict[str, Any],
 ) -> None:
     from fairgauge.compat.clarify.analysis import analyse
@@ -123,11 +123,11 @@ def _run(
     name = asked.methods.report.name if asked.methods.report else "report"
     check_outputs([str(path) for path in result_paths(folder, name)], [config])
     found = analyse(asked, places, **options)
-    for notice in found.notices:
-        print_message(notice, prefix="Note: ")
+    print_notices(found)
     write_results(found, folder, name)
     if found.report is not None:
-        print_result(render(found.report, **shown))
+        out.print_warnings(found.report.diagnostics)
+        print_result(render(found.report, **out.shown))
 
 
 def _model(asked: str | None) -> Model | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._output import Output, prints_report
+from fairgauge.cli._output import Output, print_notices, prints_report
 from fairgauge.cli._streams import print_message, print_result
 
 
@@ -44,9 +44,9 @@ def command(root: str, out: Output) -> None:
         except FairgaugeError as unwritten:
             print_message(str(unwritten))
         raise
-    for notice in found.notices:
-        print_message(notice, prefix="Note: ")
+    print_notices(found)
     if found.report is not None:
+        out.print_warnings(found.report.diagnostics)
         print_result(render(found.report, **shown))
     if drift is not None:
         print_result(drift.summary)

@@ -10,7 +10,7 @@ import click
 
 from fairgauge.atomic_files import write_whole
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._output import check_outputs
+from fairgauge.cli._output import check_outputs, print_notices
 from fairgauge.cli._spec_flags import Texts, flags_for, given_options
 from fairgauge.cli._streams import print_message, print_result
 from fairgauge.errors import DataError, quote
@@ -176,8 +176,9 @@ def _run(text: str, path: Path, folder: Path, flags: Flags) -> tuple[Saved, Save
     first_row = FirstRow(flags["first_row"])
     places = _places(path, flags)
     found = analyse(config, places, dataset, opened, first_row=first_row, **intervals)
-    for notice in found.notices:
-        print_message(notice, prefix="Note: ")
+    print_notices(found)
+    for warning in found.warnings:
+        print_message(warning, prefix="")
     write_whole(folder / ANALYSIS, found.to_json())
     write_whole(folder / ADDITIONS, found.additions_to_json())
     return found.results, found.additions

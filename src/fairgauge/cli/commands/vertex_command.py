@@ -49,7 +49,7 @@ def command(config: str, output: str | None, maps: tuple[str, ...], **settings: 
         check_outputs([str(folder / name) for name in ARTIFACTS.values()], [config])
     found = list(evaluate(asked, places, **options))
     for notice in dict.fromkeys(notice for each in found for notice in each["notices"]):
-        print_message(notice, prefix="Note: ")
+        print_message(notice, prefix="" if notice.startswith("Warning: ") else "Note: ")
     if output is not None:
         _write(found, Path(output))
     print_result("\n".join(json.dumps(each, ensure_ascii=False, allow_nan=False) for each in found))

@@ -15,6 +15,7 @@ from fairgauge.api.audit import audit
 from fairgauge.compat import IntervalOptions
 from fairgauge.compat._coded_column import CodedColumn, as_float
 from fairgauge.compat._column_reading import DataType, looks_misread
+from fairgauge.compat._data_warnings import each_value, warnings_of_names, without_options
 from fairgauge.compat._facet_counts import (
     BinaryOutcome,
     Blocks,
@@ -47,8 +48,9 @@ from fairgauge.enums import Profile
 from fairgauge.errors import DataError, Problem, SpecError, listing, quote
 from fairgauge.identity import FeatureId, GroupId, ValueSet
 from fairgauge.question.options import Options
+from fairgauge.render.documents.report_notes import note_lines, report_warnings
 from fairgauge.results.report import Report
-from fairgauge.results.scopes import OVERALL, POOLED
+from fairgauge.results.scopes import OVERALL, POOLED, Diagnostic
 from fairgauge.stats.arrays import Mask
 from fairgauge.values import canonical, name_of
 from fairgauge.version import __version__
@@ -71,13 +73,17 @@ class Analysis:
     additions : the content of ``fairgauge.json``: who is compared, confidence intervals,
         performance, segments, and each value that the documented reading gives differently.
     report : fairgauge's own report; None when no facet can be read.
-    notices : what a reader should know.
+    notices : what a reader should know of how the configuration was read.
+    doubts : those of them that are warnings.
+    warnings : the warnings of the report, which ``fairgauge.json`` holds after the notices.
     """
 
     results: dict[str, object]
     additions: dict[str, object]
     report: Report | None
     notices: tuple[str, ...]
+    doubts: frozenset[str]
+    warnings: tuple[str, ...]
 
     def to_json(self) -> str:
         """Return the text of ``analysis.json``."""
@@ -128,10 +134,14 @@ def analyse(
 
         made = made.adding(predictions(config, made, model))
     job = Job(config, made, profile, **options)
-    notices = tuple(dict.fromkeys([*config.notices, *made.notices, *job.notes]))
+    notices = tuple(dict.fromkeys([*config.notices, *made.notices, *job.doubts, *job.notes]))
+    warnings: tuple[str, ...] = ()
+    if job.report is not None:
+        warnings = tuple(note_lines(report_warnings(job.report.diagnostics)))
     results: dict[str, object] = {"version": VERSION}
     results |= {_SECTIONS[stage]: job.stage(stage) for stage in config.stages}
-    return Analysis(results, _additions(job, notices), job.report, notices)
+    additions = _additions(job, (*notices, *warnings))
+    return Analysis(results, additions, job.report, notices, frozenset(job.doubts), warnings)
 
 
 def check_job(
@@ -151,7 +161,7 @@ def check_job(
     job = Job(config, made, Profile.CLARIFY)
     if job.mistakes:
         raise SpecError(job.mistakes)
-    return [*config.notices, *made.notices, *job.notes]
+    return [*config.notices, *made.notices, *job.doubts]
 
 
 def _additions(job: Job, notices: tuple[str, ...]) -> dict[str, object]:
@@ -361,6 +371,7 @@ class Job:
         self.made = made
         self.profile = profile
         self.notes: list[str] = []
+        self.doubts: list[str] = []
         self.mistakes: list[Problem] = []
         self._cube: Cube | None = None
         self._options: Options = {}
@@ -377,7 +388,21 @@ class Job:
         if self._cube is None:
             return None
         found = audit(self._cube, **self._options)
-        return replace(found, data=replace(found.data, source=self.made.source))
+        every = dict.fromkeys([*found.diagnostics, *self._names()])
+        notes = tuple(without_options(every))
+        data = replace(found.data, source=self.made.source)
+        return replace(found, data=data, diagnostics=notes)
+
+    def _names(self) -> Iterator[Diagnostic]:
+        """Warn of the values of columns as they were before they were collapsed."""
+        facets = {side.name: side.blocks for side in self.sides if side.blocks is not None}
+        read = [(each.column, each.of) for each in (self.label, self.prediction) if each]
+        read += [(self.made.column(name), each.of) for name, each in facets.items()]
+        numbers = [c for c, of in read if of is DataType.CONTINUOUS and len(c.used)]
+        for name, each in facets.items():
+            if each.of is DataType.CATEGORICAL:
+                facets[name] = each_value(self.made.column(name)) or each
+        return warnings_of_names([*facets.values()], numbers)
 
     def stage(self, stage: str) -> StageEntry:
         """Return the results of a stage, in the service's shape."""
@@ -417,10 +442,12 @@ class Job:
         if not made.positive.any():
             shown = quote(made.text or values[0])
             is_number = made.of is DataType.CONTINUOUS
-            absent = f"no row lies above {shown}" if is_number else f"no row has {shown}"
+            absent = f"no row has {shown}"
+            if is_number:
+                absent = f"no row lies above {shown}: all of {quote(name)} is at or below it"
             self._note_absent("label", "label_values_or_threshold", absent, doubt)
         elif made.positive.all():
-            self.notes.append(f"label: every row is positive, by {quote(made.text or values[0])}")
+            self.doubts.append(f"label: every row is positive, by {quote(made.text or values[0])}")
         return made, listed
 
     def _prediction(self, listed: list[object]) -> BinaryOutcome | None:
@@ -434,7 +461,7 @@ class Job:
         try:
             return predicted(column, self.label, listed, self.profile)
         except ValueError as error:
-            self.notes.append(f"{name}: the service stops here ({error}); fairgauge goes on")
+            self.doubts.append(f"{name}: the service stops here ({error}); fairgauge goes on")
         try:
             return predicted(column, self.label, listed, Profile.DOCUMENTED)
         except ValueError as error:
@@ -449,7 +476,7 @@ class Job:
                 column, facet.value_or_threshold, self.profile, _type(facet.facet_type)
             )
         except ValueError as error:
-            self.notes.append(f"facet {name}: {error}")
+            self.doubts.append(f"facet {name}: {error}")
             return Side(facet, name, None, str(error))
         doubt = self._doubt(column, facet.value_or_threshold, blocks.of, facet.facet_type)
         path = f"facet[{len(self.sides)}].value_or_threshold"
@@ -468,12 +495,12 @@ class Job:
         why = looks_misread(column, values, found) if stated is None else None
         if not why or not self.profile.rules.types_are_guessed:
             return None
-        self.notes.append(f"{why}; facet_type, label_type or --profile documented overrides this")
-        return self.notes[-1]
+        self.doubts.append(f"{why}; facet_type, label_type or --profile documented overrides this")
+        return self.doubts[-1]
 
     def _note_absent(self, of: str, path: str, absent: str, doubt: str | None) -> None:
         """Note a value that no row has, which is a mistake of the configuration."""
-        self.notes.append(f"{of}: {absent}")
+        self.doubts.append(f"{of}: {absent}")
         self.mistakes.append(Problem(path, f"{absent} ({doubt})" if doubt else absent))
 
     def _document(self) -> Options:

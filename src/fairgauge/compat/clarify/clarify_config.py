@@ -516,7 +516,8 @@ def as_analysis_config(found: dict[str, object], dataset: str | None = None) -> 
     The SDK writes a short configuration (``BiasAnalysisConfig``: facet, label, headers); how
     requests and answers are read stands in the job definition, or in attributes of the same names.
     A monitor reads captured requests and answers. Where ``dataset`` names a table in their place,
-    InferenceAttribute is the column of its predicted labels.
+    InferenceAttribute is the column of its predicted labels; where headers lack it, they are
+    those of requests, and the table names its columns itself.
 
     >>> asked = as_analysis_config({"facet": [], "ProbabilityAttribute": "0"})
     >>> asked["dataset_type"], asked["predictor"]
@@ -528,8 +529,11 @@ def as_analysis_config(found: dict[str, object], dataset: str | None = None) -> 
     every = {"methods": "all"}
     made["methods"] = {"pre_training_bias": every, "post_training_bias": every}
     if made["dataset_type"] != CAPTURED:
-        if found.get("InferenceAttribute") is not None:
-            made["predicted_label"] = _place(found["InferenceAttribute"])
+        if (predicted := _place(found.get("InferenceAttribute"))) is not None:
+            made["predicted_label"] = predicted
+        headers = found.get("headers")
+        if isinstance(predicted, str) and isinstance(headers, list) and predicted not in headers:
+            del made["headers"]  # of requests, which hold no predictions: the table has its own
         return made
     if found.get("FeaturesAttribute") is not None:
         made["features"] = found["FeaturesAttribute"]

@@ -73,7 +73,8 @@ def read_csv(
         if len(found) != len(rows[0]):
             raise DataError(
                 f"headers: {WRONG_HEADERS} {len(found)} names, but {quote(shown)} has "
-                f"{len(rows[0])} columns"
+                f"{len(rows[0])} columns; name every one of them, or leave headers out where the "
+                "file has a header"
             )
         names = names or found
         check_same_names(names, found, files[0], shown)

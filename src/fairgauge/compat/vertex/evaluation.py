@@ -17,14 +17,23 @@ import numpy as np
 from fairgauge.api.audit import audit
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.compat import IntervalOptions
-from fairgauge.compat._coded_column import CodedColumn, Codes, ColumnTable, as_float, from_values
+from fairgauge.compat._coded_column import (
+    CodedColumn,
+    Codes,
+    ColumnTable,
+    Kind,
+    as_float,
+    from_values,
+)
 from fairgauge.compat._column_reading import DataType
+from fairgauge.compat._data_warnings import data_warnings, each_value
 from fairgauge.compat._facet_counts import BinaryOutcome, Blocks, FacetQuestion, count_question
 from fairgauge.compat._service_texts import spelled
 from fairgauge.compat.uri_paths import Places, json_lines
 from fairgauge.compat.vertex.vertex_config import ARGMAX, BiasConfig, Parameters, VertexConfig
-from fairgauge.enums import Profile
+from fairgauge.enums import DiagnosticCode, Profile
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
+from fairgauge.render.documents.report_notes import note_lines
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.results.report import Report
 from fairgauge.scan.ordered_files import (
@@ -100,6 +109,16 @@ class ClassScores:
             None if row is None else sum(row.get(name, 0.0) for name in classes)
             for row in self.scores
         ]
+
+    def check_range(self, classes: Sequence[str], source: str) -> None:
+        """Refuse scores that cannot be compared with a threshold, such as percentages."""
+        every = (row[name] for row in self.scores if row for name in classes if name in row)
+        outside = next((score for score in every if not 0 <= score <= 1), None)
+        if outside is not None:
+            raise DataError(
+                f"{quote(source)} has the score {outside:g}; scores must lie in [0, 1], as the "
+                "thresholds do: divide percentages by 100"
+            )
 
     def best(self) -> list[str | None]:
         """Return the class of the largest score of every row."""
@@ -360,6 +379,8 @@ class _Evaluation:
         """Return the results in the shape of the documentation."""
         first, *second = (each.written for each in self._bias.slices)
         counted = self._data(data)
+        if data is not predictions:
+            self._warn(data, self._label(data), None)
         model: ModelResults = {}
         if predictions is not None:
             model["model_bias"] = self._model(predictions)
@@ -374,7 +395,8 @@ class _Evaluation:
 
     def _data(self, records: Records) -> dict[str, object]:
         rows, slices = self._slices(records)
-        report = self._audit(slices, self._label(records, rows), None, DATA_METRICS)
+        label = BinaryOutcome.of_states("label", self._label(records).states[rows])
+        report = self._audit(slices, label, None, DATA_METRICS)
         groups = {group.group: group for group in report.groups}
         counts = {
             name: {
@@ -387,19 +409,23 @@ class _Evaluation:
 
     def _model(self, records: Records) -> list[dict[str, object]]:
         rows, slices = self._slices(records)
-        label = self._label(records, rows)
+        every = self._label(records)
+        label = BinaryOutcome.of_states("label", every.states[rows])
         scored = scores_of(records, self._asked)
         self._check_classes(scored)
         if scored.are_classes and self._asked.thresholds != [0.5]:
             self._notices.append(
                 "thresholds: have no effect, because the predictions are classes without scores"
             )
+        if set(self._asked.thresholds) != {ARGMAX}:
+            scored.check_range(self._labels, records.source)
         found = []
-        for threshold in self._asked.thresholds:
-            states = np.array(list(_predicted(scored, self._labels, threshold)))[rows]
-            report = self._audit(
-                slices, label, BinaryOutcome.of_states("prediction", states), MODEL_METRICS
-            )
+        for i, threshold in enumerate(self._asked.thresholds):
+            states = np.array(list(_predicted(scored, self._labels, threshold)))
+            if i == 0:
+                self._warn(records, every, states)
+            prediction = BinaryOutcome.of_states(PREDICTION, states[rows])
+            report = self._audit(slices, label, prediction, MODEL_METRICS)
             groups = {group.group: group.counts for group in report.groups}
             confusion = {name: groups.get(name) for name in (SLICE_A, SLICE_B)}
             described = _described(report, MODEL_METRICS)
@@ -423,13 +449,37 @@ class _Evaluation:
         codes = np.repeat([0, 1], [int(mask.sum()) for mask in masks])
         return rows, Blocks("slice", (SLICE_A, SLICE_B), codes, DataType.CATEGORICAL)
 
+    def _warn(self, records: Records, label: BinaryOutcome, predicted: Codes | None) -> None:
+        """Add what an audit of all rows warns of, those in no slice included."""
+        conditions = {each.feature: each for of in self._bias.slices for each in of.conditions}
+        facets = []
+        for condition in conditions.values():
+            column = records.column(condition.feature, self._path)
+            # others are -1, missing values -2
+            codes = np.where(condition.holds(column), 0, np.minimum(column.codes, 0) - 1)
+            part = Blocks(column.name, (SLICE_A,), codes, DataType.CATEGORICAL)
+            facets.append((condition.values and each_value(column)) or part)
+        prediction = None
+        if predicted is not None:
+            names = [name_of(canonical(level)) for level in label.column.levels]
+            others = [name for name in names if name not in self._labels]
+            levels = (others[0] if len(others) == 1 else "other", self._labels[0])
+            column = CodedColumn(PREDICTION, Kind.TEXT, predicted, levels)
+            prediction = BinaryOutcome(column, np.array([False, True]), label.of, label.text)
+        every_class = not self._bias.labels  # in turn, so that none is stated as favourable
+        self._notices += note_lines(
+            each
+            for each in data_warnings(facets, label, prediction)
+            if not (every_class and each.code is DiagnosticCode.UNFAVOURABLE_POSITIVE)
+        )
+
     def _known(self, records: Records) -> Mask:
         """Return which rows have every feature of the slice: others are in neither."""
         conditions = self._bias.slices[0].conditions
         columns = [records.column(each.feature, self._path) for each in conditions]
         return np.asarray(np.logical_and.reduce([column.codes >= 0 for column in columns]))
 
-    def _label(self, records: Records, rows: Codes) -> BinaryOutcome:
+    def _label(self, records: Records) -> BinaryOutcome:
         column = records.column(self._asked.target_field_name, "target_field_name")
         wanted = [canonical(label) for label in self._labels]
         positive = [any(matches(w, canonical(v)) for w in wanted) for v in column.levels]
@@ -438,8 +488,7 @@ class _Evaluation:
             hint = nearest(self._labels[0], names)
             message = f"no label is {listing(self._labels)}.{hint} The data have {listing(names)}"
             raise SpecError(Problem(f"{self._path}.labels", message))
-        states = np.array([*map(int, positive), -1])[column.codes]
-        return BinaryOutcome.of_states("label", states[rows])
+        return BinaryOutcome(column, np.array(positive), DataType.CATEGORICAL, self._labels[0])
 
     def _check_classes(self, scored: ClassScores) -> None:
         known = {name for row in scored.scores if row for name in row}

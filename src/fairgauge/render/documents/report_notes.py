@@ -54,6 +54,7 @@ _GRAVEST_FIRST = (
     DiagnosticCode.LIMITS_OUTSIDE_RANGE,
     DiagnosticCode.UNMATCHED,
     DiagnosticCode.PROTECTED,
+    DiagnosticCode.MISSING_COUNTED,
     DiagnosticCode.MISSING_OUTCOMES,
     DiagnosticCode.UNEQUALLY_MISSING,
 )

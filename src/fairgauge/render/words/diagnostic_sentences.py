@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
 from collections.abc import Callable
 
@@ -26,6 +27,7 @@ _TASKS = {
     "multiclass": "names of classes, none of them better than another",
     "regression": "numbers (a regression)",
 }
+_OPTION = re.compile(r"(?<![\w-])--[a-z]")
 _PREAPPROVAL = "a request for preapproval"
 _HMDA_CODES = {
     "4": "withdrawn", "5": "incomplete", "6": "purchased", "7": _PREAPPROVAL, "8": _PREAPPROVAL
@@ -33,8 +35,17 @@ _HMDA_CODES = {
 
 
 def describe_diagnostic(diagnostic: Diagnostic) -> str:
-    """Return a diagnostic as a sentence without a capital and a full stop."""
-    return _DESCRIBED[diagnostic.code](diagnostic)
+    """Return a diagnostic as a sentence without a capital and a full stop.
+
+    Of a command without the options of an audit (``options`` is false), what is advised by options
+    is replaced.
+    """
+    text = _DESCRIBED[diagnostic.code](diagnostic)
+    advice = _OPTION.search(text) if diagnostic.get("options") is False else None
+    if advice is None:
+        return text
+    start = max(text.rfind(end, 0, advice.start()) for end in ("; ", ". "))
+    return f"{text[:start]}; correct the table, or use fairgauge audit, which has options for this"
 
 
 def remaining_sentence(d: Diagnostic) -> str:
@@ -857,6 +868,11 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     ),
     DiagnosticCode.MISSING_GROUPS: _missing_groups,
     DiagnosticCode.MISSING_OUTCOMES: _missing_outcomes,
+    DiagnosticCode.MISSING_COUNTED: lambda d: (
+        f"{d['rows']:,} missing {plural(d['rows'], 'value', 'values')} of {quote(d['column'])} "
+        f"{plural(d['rows'], 'counts', 'count')} "
+        f"{'in facet a, the advantaged side' if d['facet'] else 'as negative'}"
+    ),
     DiagnosticCode.UNCOUNTED_ROWS: _uncounted_rows,
     DiagnosticCode.CLUSTERS_SPAN_GROUPS: lambda d: (
         f"{d['clusters']:,} of {d['total']:,} clusters ({d['column']}) have rows in several "
@@ -969,8 +985,9 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         f"recode them: {_recoded_either_way(d['line'])}"
     ),
     DiagnosticCode.DOUBLED_ROWS: lambda d: (
-        f"every row stands {d['times']:,} times or a multiple of it ({d['different']:,} different "
-        "ones): if the table was written more than once, "
+        f"every {'combination of the counted columns' if d.get('cells') else 'row'} stands "
+        f"{d['times']:,} times or a multiple of it ({d['different']:,} different ones): if the "
+        "table was written more than once, "
         + (
             "there are fewer answers than are counted, and how far runs vary is underestimated"
             if d.get("answers")

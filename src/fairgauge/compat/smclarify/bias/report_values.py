@@ -12,6 +12,8 @@ from fairgauge.compat._service_texts import spelled
 from fairgauge.compat.smclarify.bias.metrics import basic_stats as stats
 from fairgauge.compat.smclarify.bias.metrics import call_metric
 from fairgauge.compat.smclarify.bias.metrics.common import divide, metric_description
+from fairgauge.enums import DiagnosticCode
+from fairgauge.results.scopes import Diagnostic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -207,12 +209,11 @@ def of_reading(
 
 def of_missing(facet: CodedColumn, outcomes: Sequence[BinaryOutcome | None]) -> Iterator[str]:
     """Describe where missing values count in facet a, labels or predictions as negative."""
-    counted = [(facet, "in facet a, the advantaged side")]
-    counted += [(each.column, "as negative") for each in outcomes if each is not None]
-    for column, how in counted:
-        if rows := int((column.codes < 0).sum()):
-            verb = ("value", "counts") if rows == 1 else ("values", "count")
-            yield f"{rows:,} missing {verb[0]} of {column.name!r} {verb[1]} {how}"
+    for column in (facet, *(each.column for each in outcomes if each is not None)):
+        if rows := len(column) - column.known:
+            code, of_facet = DiagnosticCode.MISSING_COUNTED, column is facet
+            counted = Diagnostic.warning(code, column=column.name, rows=rows, facet=of_facet)
+            yield counted.message
 
 
 def of_results(blocks: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -1,0 +1,83 @@
+"""What an audit warns of in the columns of a service's job, beside the numbers of the service."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from fairgauge.api.audit import audit
+from fairgauge.compat._coded_column import CodedColumn, Kind, as_float
+from fairgauge.compat._column_reading import DataType
+from fairgauge.compat._facet_counts import BinaryOutcome, Blocks, FacetQuestion, count_question
+from fairgauge.enums import DiagnosticCode, Level, Profile
+from fairgauge.question.category_words import may_be_no_number
+from fairgauge.resolve.name_checks import MOST_SPELLED, doubtful_names
+from fairgauge.results.scopes import Diagnostic
+from fairgauge.values import canonical, name_of
+
+_OF_OTHER_QUESTIONS = (
+    DiagnosticCode.NUMERIC_GROUPS,
+    DiagnosticCode.SINGLE_ROW_GROUPS,
+    DiagnosticCode.PREDICTION_NOT_A_LABEL,
+)
+"""Warnings of a group for each value, and of a prediction by its name: the job has neither."""
+
+
+def each_value(column: CodedColumn) -> Blocks | None:
+    """Return a facet with a block for each of its values, as an audit has a group for each.
+
+    None where there are too many values for names: those of places or people are not compared.
+    """
+    if not 0 < len(column.levels) <= MOST_SPELLED:
+        return None
+    # 1 and "1" are one value
+    named = column.relabel([name_of(canonical(v)) for v in column.levels], Kind.TEXT)
+    codes = np.append(np.arange(len(named.levels)), -2)[named.codes]
+    return Blocks(column.name, tuple(map(str, named.levels)), codes, DataType.CATEGORICAL)
+
+
+def warnings_of_names(
+    facets: Sequence[Blocks], numbers: Sequence[CodedColumn]
+) -> Iterator[Diagnostic]:
+    """Warn of values of facets that may be one group or none, and of codes in columns of numbers.
+
+    Blocks alone do not show them: all other values are one group, and numbers are cut.
+    """
+    held = ((column.name, sorted(map(as_float, column.used))) for column in numbers)
+    ends = {(name, end) for name, values in held for end in (values[0], values[-1])}
+    codes = frozenset(each for each in ends if may_be_no_number(each[1]))
+    cube = count_question(FacetQuestion(tuple(facets)), Profile.DOCUMENTED)
+    yield from doubtful_names(replace(cube, ends=codes), cube.asked)
+
+
+def data_warnings(
+    facets: Sequence[Blocks], label: BinaryOutcome, prediction: BinaryOutcome | None
+) -> list[Diagnostic]:
+    """Return what an audit of all rows warns of, and which rows it counts as excluded."""
+    asked = FacetQuestion(tuple(facets), label, prediction)
+    metrics = ["base_rate.difference" if prediction is None else "accuracy.difference"]
+    found = audit(count_question(asked, Profile.DOCUMENTED), metrics=metrics).diagnostics
+    kept = (
+        each
+        for each in found
+        if each.code not in _OF_OTHER_QUESTIONS
+        and (each.level is Level.WARNING or each.code is DiagnosticCode.EXCLUDED)
+    )
+    return without_options(kept)
+
+
+def without_options(notes: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Return notes that advise to correct the table: the command lacks the options of an audit.
+
+    A recoding of columns whose spellings are listed is then nothing more.
+    """
+    every = [*notes]
+    alike = [each for each in every if each.code is DiagnosticCode.SAME_NAMES]
+    listed = {column for each in alike for column in each["columns"]}
+    return [
+        replace(each, parameters=tuple(sorted({**dict(each.parameters), "options": False}.items())))
+        for each in every
+        if each.code is not DiagnosticCode.RECODING or each.feature not in listed
+    ]
