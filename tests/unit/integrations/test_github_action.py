@@ -27,7 +27,9 @@ def act(tmp_path):
     env = {key: value for key, value in os.environ.items() if not key.startswith("FAIRGAUGE")}
     env |= {"PYTHONPATH": str(Path(fairgauge.__file__).parents[1])}
     env |= {name: str(tmp_path / name) for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT")}
-    rows = [f"{(i + 1) % 2},{int(i % 4 == 0 or i % 3 == 0)},{'F' if i % 4 else 'M'}" for i in range(600)]
+    rows = [
+        f"{(i + 1) % 2},{int(i % 4 == 0 or i % 3 == 0)},{'F' if i % 4 else 'M'}" for i in range(600)
+    ]
     (tmp_path / "my loans.csv").write_text("y,p,sex\n" + "\n".join(rows))
 
     def run(**inputs: str) -> subprocess.CompletedProcess[str]:
