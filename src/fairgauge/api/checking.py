@@ -242,7 +242,9 @@ def _checked(
     best = highest(table, asked.smallest.share)
     if named is None:
         faults += _tie(table, ratios, best, asked.smallest.share)
-    possible = _possible(list(counted.values()), table, asked.smallest, named)
+    possible = _possible(
+        list(counted.values()), table, asked.smallest, named, reference and reference.name
+    )
     return CheckedTable(
         source=source,
         name=table.name,
@@ -301,6 +303,23 @@ def _of_choice(fault: Fault, named: str, printed: PublishedRow | None) -> bool:
 
 
 def _possible(
+    counted: Sequence[CountedCategory],
+    table: PublishedTable,
+    smallest: SmallestReference,
+    named: str | None,
+    reference: str | None,
+) -> dict[str, tuple[float, float]]:
+    """Return the ratios that are possible; categories that are no reference make none smaller."""
+    found = _possible_to(counted, table, smallest, named)
+    known = [each for each in counted if each.row.may_be_reference]
+    if named is not None or not known or len(known) == len(counted):
+        return found
+    most = _possible_to(counted, table, smallest, reference)
+    most |= _possible_to(known, table, smallest, None)
+    return {name: (low, most.get(name, (low, math.inf))[1]) for name, (low, _) in found.items()}
+
+
+def _possible_to(
     counted: Sequence[CountedCategory],
     table: PublishedTable,
     smallest: SmallestReference,
@@ -560,11 +579,11 @@ class TableRatios:
         if self._named is not None or self.reference is None or not self.reference.most:
             return None
         others = [each for each in self._categories.values() if each is not self.reference]
-        best = min(others, key=_order)
+        best = min((each for each in others if each.row.may_be_reference), key=_order, default=None)
         own = None if printed is None else self._categories.get(printed.name)
-        if own not in others and best.rate < self.reference.rate:
+        other = own if own in others else best
+        if other is None or (other is not own and other.rate < self.reference.rate):
             return None
-        other = own if own is not None and own in others else best
         before = _outcomes(self.given)
         after = _outcomes(self._compared_with(other.name))
         changed = [name for name in after if name in before and after[name] is not before[name]]
@@ -602,8 +621,8 @@ class TableRatios:
     @property
     def _candidates(self) -> list[CountedCategory]:
         """Return the categories of which the reference is one: as in an audit, else the largest."""
-        if self._admitted:
-            return self._admitted
+        if found := [each for each in self._admitted if each.row.may_be_reference]:
+            return found
         largest = max(each.n for each in self._categories.values())
         return [each for each in self._categories.values() if each.n == largest]
 

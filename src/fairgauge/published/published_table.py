@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from fairgauge.published._own_reports import OwnStatements
 from fairgauge.published.printed_numbers import Printed, is_dash, is_whole
-from fairgauge.question.category_words import is_total
+from fairgauge.question.category_words import is_total, means_missing
 
 
 class ColumnRole(StrEnum):
@@ -74,6 +74,11 @@ class PublishedRow:
             not own or is_total(own) or own.casefold() == theirs.casefold()
             for own, theirs in zip(self.categories, other.categories, strict=True)
         )
+
+    @property
+    def may_be_reference(self) -> bool:
+        """Return whether the row is of a known category: no audit compares with any other."""
+        return not any(map(means_missing, filter(None, self.categories)))
 
     @property
     def share(self) -> Fraction | None:

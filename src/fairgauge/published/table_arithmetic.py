@@ -139,7 +139,8 @@ def admitted_rows(table: PublishedTable, min_share: float) -> list[PublishedRow]
     return [
         row
         for row in table.groups
-        if _is_rate(row)
+        if row.may_be_reference
+        and _is_rate(row)
         and _large(table, row, min_share)
         and (row.n is not None or row.ratio is not None or not rated or row is reference)
     ]
@@ -283,8 +284,9 @@ def _denial_rate(row: PublishedRow) -> Iterator[Finding]:
 
 
 def _repeated(table: PublishedTable) -> Iterator[Fault]:
+    same = str.casefold if table.own is None else str  # groups may differ in case alone
     for one, other in combinations(table.rows, 2):
-        if [c.casefold() for c in one.categories] == [c.casefold() for c in other.categories]:
+        if [*map(same, one.categories)] == [*map(same, other.categories)]:
             yield _fault(FaultCode.REPEATED_CATEGORY, other, other=one.number)
         elif (
             one.kind is other.kind

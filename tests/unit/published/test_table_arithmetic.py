@@ -203,6 +203,17 @@ def test_whatever_a_row_of_unknown_people_is_called_it_is_no_category(name):
     assert FaultCode.UNKNOWN_NOT_STATED not in notes(planted(unknown))
 
 
+def test_an_answer_beside_people_of_unknown_category_is_a_category_and_no_reference():
+    text = "Sex  Applicants  Selected  Rate  Ratio\nFemale  400  120  30%  0.75\n"
+    text += "Male  400  160  40%  1.00\nDecline to answer  200  100  50%  1.25\n"
+    assert errors(text) == [(FaultCode.RATIO_OF_UNKNOWN, 3)]
+    (table,) = fg.check(f"{text}Unknown  50  -  -  -\n", rules="selection_rate.ratio >= 0.5").tables
+    assert (table.errors, table.unknown, table.reference) == ((), 50, "Male")
+    assert [group.name for group in table.groups] == ["Female", "Male", "Decline to answer"]
+    assert all(low <= group.ratio <= high for group in table.groups if not group.is_reference
+               for low, high in [group.possible])  # fmt: skip
+
+
 def test_a_total_with_or_without_the_unknown_is_right():
     for n, selected in ((2571, 1222), (2821, 1222)):
         rows = clean(NEW_YORK)
