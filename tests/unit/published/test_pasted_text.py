@@ -90,6 +90,26 @@ Black 164 75 45.7% 0.876
     assert [g.name for g in table.groups][:2] == ["Hispanic & Male", "Hispanic & Female"]
 
 
+@pytest.mark.parametrize("above", ["", "Not Hispanic\n"])
+@pytest.mark.parametrize("between", [" ", "\t"])
+def test_rows_above_the_first_heading_are_of_no_block(above, between):
+    """The two rows of all Hispanic people stand above the headings of the others."""
+    header = between.join(("Category", "# of Applicants", "# Selected", "Selection Rate", "Ratio"))
+    rows = [[" ".join(each[:2]), *map(str, each[3:])] for each in NEW_YORK[:2]]
+    first = "\n".join(map(between.join, rows))
+    parts = dict.fromkeys(each[1] for each in NEW_YORK)
+    blocks = [(sex, *[[each[2], *map(str, each[3:])] for each in NEW_YORK[2:] if each[1] == sex])
+              for sex in parts]  # fmt: skip
+    below = "\n".join("\n".join([f"Other {sex}", *map(between.join, of)]) for sex, *of in blocks)
+    found = fg.check(f"{header}\n{first}\n{above}{below}\n")
+    (table,) = found.tables
+    assert (found.errors, found.numbers_checked) == (0, 2 * len(NEW_YORK) - 1)
+    prefix = "Not Hispanic & " if above else ""
+    assert [group.name for group in table.groups][1:3] == [
+        "Hispanic or Latino Female", f"{prefix}Other Male & White"
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "note",
     [
