@@ -429,9 +429,7 @@ def _group(
 
 def _rate(row: PublishedRow) -> float | None:
     """Return the selection rate of the counts, else as it is printed."""
-    if row.share is not None:
-        return float(row.share)
-    return None if row.rate is None else row.rate.value
+    return None if row.stated_rate is None else float(row.stated_rate)
 
 
 def _p_value(test: RateTest, one: CountedCategory, other: CountedCategory) -> float:

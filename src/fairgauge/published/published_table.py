@@ -88,6 +88,11 @@ class PublishedRow:
         return self.selected.exact / self.n.exact
 
     @property
+    def stated_rate(self) -> Fraction | None:
+        """Return the selection rate of the counts, else as it is printed."""
+        return self.share if self.share is not None or self.rate is None else self.rate.exact
+
+    @property
     def rate_range(self) -> tuple[Fraction, Fraction] | None:
         """Return the selection rates that the row allows: of its counts, else as printed."""
         if (share := self.share) is not None:

@@ -344,9 +344,11 @@ def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
         yield _fault(
             FaultCode.HIGHER_RATE if best.n is None else FaultCode.REFERENCE_NOT_HIGHEST,
             reference,
-            rate=float(reference.rate_range[0]),
-            highest=float(best.rate_range[0]),
+            rate=float(reference.stated_rate or 0),
+            highest=float(best.stated_rate or 0),
             other=best.name,
+            printed="" if best.rate is None else best.rate.text,
+            percent=best.share is None and best.rate is not None and best.rate.percent,
         )
 
 
@@ -381,9 +383,8 @@ def _no_common_reference(table: PublishedTable) -> Iterator[Fault]:
 def _needed_rate(row: PublishedRow) -> str:
     """Return the selection rate of the reference that a printed ratio would be of."""
     assert row.ratio is not None
-    own = row.share if row.share is not None or row.rate is None else row.rate.exact
-    assert own is not None
-    return f"{float(100 * own / row.ratio.exact):,.1f}%".replace(".0%", "%")
+    assert row.stated_rate is not None
+    return f"{float(100 * row.stated_rate / row.ratio.exact):,.1f}%".replace(".0%", "%")
 
 
 def _widest(row: PublishedRow) -> tuple[Fraction, Fraction]:

@@ -318,7 +318,7 @@ def _columns_ignored(p: Parameters) -> str:
 
 def _rate(share: float, p: Parameters) -> str:
     """Return a share in the unit of the printed rate: as a percentage, with its sign, or not."""
-    if not p["percent"]:
+    if not p.get("percent"):
         return _number(share)
     digits = 3 if round(1e4 * share) % 10 == _HALF else 2  # which way the second is rounded
     return f"{round(100 * share, digits):.10g}{'%' if '%' in str(p['printed']) else ''}"
@@ -394,12 +394,12 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
     FaultCode.NO_COMMON_REFERENCE: _no_common_reference,
     FaultCode.NO_REFERENCE: _no_reference,
     FaultCode.REFERENCE_NOT_HIGHEST: lambda p: (
-        f"the reference of the ratios has a rate of {_number(p['rate'])}, but "
-        f"{quote(p['other'])} has the highest, {_number(p['highest'])}"
+        f"the reference of the ratios has a rate of {_rate(p['rate'], p)}, but "
+        f"{quote(p['other'])} has the highest, {_rate(p['highest'], p)}"
     ),
     FaultCode.HIGHER_RATE: lambda p: (
-        f"{quote(p['other'])} has a higher rate, {_number(p['highest'])}, than the reference of "
-        f"the ratios, {_number(p['rate'])}; how many people it has is not printed"
+        f"{quote(p['other'])} has a higher rate, {_rate(p['highest'], p)}, than the reference of "
+        f"the ratios, {_rate(p['rate'], p)}; how many people it has is not printed"
     ),
     FaultCode.REFERENCE_IS_SMALL: lambda p: (
         f"the reference of the ratios has {p['n']:,.10g} people, {_of_all(p)}; "
