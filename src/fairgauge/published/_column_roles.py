@@ -32,6 +32,7 @@ from fairgauge.published.printed_numbers import (
 from fairgauge.published.published_table import ColumnRole, PublishedRow, PublishedTable, RowKind
 from fairgauge.published.table_arithmetic import differing_cells
 from fairgauge.question.category_words import is_total, is_unknown
+from fairgauge.results.check import means_unweighted
 
 _COUNTS_AND_RATE = (ColumnRole.N, ColumnRole.SELECTED, ColumnRole.RATE)
 _OF_DENIALS = (ColumnRole.NOT_SELECTED, ColumnRole.DENIAL_RATE)
@@ -171,6 +172,8 @@ def _rows(
             categories=tuple(above),
             kind=_kind(above),
             texts=texts,
+            weighted=ColumnRole.N in columns
+            and means_unweighted(grid.header[columns[ColumnRole.N]]),
             **numbers,
         )
         rows.append(_with_counts(row, columns))

@@ -36,7 +36,7 @@ _ROLES: tuple[tuple[ColumnRole, re.Pattern[str]], ...] = (
     (
         ColumnRole.N,
         re.compile(
-            r"^n$|\bn$|^no\.?$|^#|applica|appl(ied|ying)\b|\bscored\b|\btested\b|candidat|number|count|total|people|pool|population"
+            r"^n$|\bn$|^unweighted |^no\.?$|^#|applica|appl(ied|ying)\b|\bscored\b|\btested\b|candidat|number|count|total|people|pool|population"
             r"|sample|size|assessed|evaluated|considered|screened|individuals"
         ),
     ),

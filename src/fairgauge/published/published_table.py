@@ -45,6 +45,7 @@ class PublishedRow:
     n, selected, not_selected, rate, denial_rate, ratio : the printed numbers, or what follows from
         the others where a table has no such column; None where nothing is printed.
     texts : what stands in the place of a number, such as "<10" or "see note", by column.
+    weighted : whether its rate is weighted, so that it is not made of the number of people.
     """
 
     number: int
@@ -57,6 +58,7 @@ class PublishedRow:
     denial_rate: Printed | None = None
     ratio: Printed | None = None
     texts: tuple[tuple[ColumnRole, str], ...] = ()
+    weighted: bool = False
 
     @property
     def name(self) -> str:
@@ -227,7 +229,7 @@ def selected_people(row: PublishedRow) -> tuple[int, int] | None:
     if row.selected is not None:
         known = is_whole(row.selected.value) and 0 <= row.selected.value <= n
         return (int(row.selected.value),) * 2 if known else None
-    if row.rate is None or not 0 <= row.rate.value <= 1:
+    if row.rate is None or row.weighted or not 0 <= row.rate.value <= 1:
         return None
     return _agreeing(row.rate, n)
 

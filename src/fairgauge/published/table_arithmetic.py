@@ -234,6 +234,8 @@ def _rate(table: PublishedTable, row: PublishedRow) -> Iterator[Finding]:
             )  # fmt: skip
         elif not 0 <= printed.value <= 1:
             yield _fault(FaultCode.RATE_OUT_OF_RANGE, row, printed=printed.text)
+        elif row.weighted:
+            return
         elif row.n and is_whole(row.n.value) and not (row.selected or selected_people(row)):
             yield _fault(FaultCode.RATE_IMPOSSIBLE, row, printed=printed.text, n=row.n.text)
         elif row.n and row.selected is None and (printed.high - printed.low) * row.n.exact < 1:

@@ -32,6 +32,10 @@ LIMITATIONS = (
 )
 
 
+WEIGHTED = "the rates are weighted, and unweighted rows do not show how precise they are"
+"""Why a table of weighted rates has no intervals."""
+
+
 def sources_of(check: Check) -> str:
     """Return where the tables are from."""
     names = list(dict.fromkeys(table.source for table in check.tables))
@@ -83,6 +87,8 @@ def limit_sentences(check: Check) -> Iterator[str]:
 def _without_intervals(check: Check) -> str:
     """Return why no ratio of any table has an interval."""
     groups = [group for table in check.tables for group in table.groups]
+    if all(table.weighted for table in check.tables):
+        return WEIGHTED
     if all(group.n is None for group in groups):
         return "the number of people is not printed"
     if all(group.rate is None for group in groups):
