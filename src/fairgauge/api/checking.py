@@ -232,7 +232,7 @@ def _checked(
     named = next((name for name in asked.references if name in counted), None)
     if named is None and printed is not None and means_chosen_group(header):
         named = printed.name if printed.name in counted else None
-    if named is not None:
+    if named is not None or means_chosen_group(header):
         faults = tuple(fault for fault in faults if not _of_choice(fault, named, printed))
     ratios = None
     if len(counted) > 1:
@@ -294,12 +294,12 @@ def _tie(
     return (fault,)
 
 
-def _of_choice(fault: Fault, named: str, printed: PublishedRow | None) -> bool:
-    """Return whether a fault is the printed reference's not being the best, which was asked for."""
+def _of_choice(fault: Fault, named: str | None, printed: PublishedRow | None) -> bool:
+    """Return whether a fault is the printed reference's not being the best, which was chosen."""
     of_choice = (
         FaultCode.REFERENCE_NOT_HIGHEST, FaultCode.HIGHER_RATE, FaultCode.REFERENCE_IS_SMALL
     )  # fmt: skip
-    return fault.code in of_choice and printed is not None and printed.name == named
+    return fault.code in of_choice and named == (None if printed is None else printed.name)
 
 
 def _possible(

@@ -161,7 +161,11 @@ def _rate_at_least(row: PublishedRow) -> Fraction:
 
 
 def _ones(table: PublishedTable) -> list[PublishedRow]:
-    return [row for row in table.groups if row.ratio is not None and row.ratio.value == 1]
+    return list(filter(_is_one, table.groups))
+
+
+def _is_one(row: PublishedRow | None) -> bool:
+    return row is not None and row.ratio is not None and row.ratio.value == 1
 
 
 def _not_one(table: PublishedTable, reference: PublishedRow) -> list[PublishedRow]:
@@ -324,9 +328,11 @@ def _ignored(table: PublishedTable) -> Iterator[Fault]:
 def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
     if not any(row.ratio is not None for row in table.groups):
         return
-    reference = printed_reference(table)
-    if reference is None and _fitting_reference(table) is None:
+    reference, fitting = printed_reference(table), _fitting_reference(table)
+    if reference is None and fitting is None:
         yield from _no_common_reference(table)
+    if reference is None and fitting in table.of(RowKind.TOTAL) and _is_one(fitting):
+        reference = fitting
     if reference is None or reference.ratio is None:
         taken = None if reference is None else reference.name
         yield _fault(FaultCode.NO_REFERENCE, None, taken=taken)

@@ -348,7 +348,7 @@ class AlternativeReference:
     not_evaluated: tuple[str, ...]
 
 
-_CHOSEN_GROUP = re.compile(r"\s*(AIR\b|ratio to (?!the (most|highest|best)))")
+_CHOSEN_GROUP = re.compile(r"\s*(AIR\b|[Rr]atio to (?!(the )?(most|highest|best)))")
 
 
 def means_chosen_group(header: str) -> bool:

@@ -133,6 +133,17 @@ def test_a_planted_fault_is_found(code, row, change):
     assert (code, row) in errors(planted(change))
 
 
+@pytest.mark.parametrize("header", ["Impact ratio", "Ratio to overall"])
+@pytest.mark.parametrize("total", ["1.000", ""])
+def test_ratios_to_the_total_have_a_wrong_reference(total, header):
+    """The total is no category: its ratio of 1 shows what the others compare with."""
+    text = f"Sex,Applicants,Selected,Rate,{header}\nFemale,1702,520,30.6%,0.892\n"
+    text += f"Male,1775,671,37.8%,1.104\nTotal,3477,1191,34.3%,{total}\n"
+    expected = [(FaultCode.REFERENCE_NOT_HIGHEST, 3)] if total and "Impact" in header else []
+    assert errors(text) == expected
+    assert (FaultCode.NO_REFERENCE in notes(text)) is (not total)
+
+
 def test_a_row_with_another_reference_names_it():
     other = f"{(95 / 226) / (167 / 321):.3f}"
     found = errors(planted(set_cell(2, 5, other)))
