@@ -336,3 +336,14 @@ def test_tables_of_protected_counts_are_not_checked_as_exact_ones(tmp_path, suff
     fg.audit(fg.protect(counts, min_cell=10), **asked, preset="us-lending").save(path)
     with pytest.raises(fg.DataError, match="protected counts, which are rounded at random"):
         fg.check(path)
+
+
+@pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
+def test_protected_counts_without_tables_are_not_to_be_audited_with_a_preset(tmp_path, suffix):
+    """They had one: no reference is known, so that nothing is compared."""
+    pandas = pytest.importorskip("pandas")
+    asked = {"preset": "nyc-ll144", "prediction": "hired", "positive": 1, "sensitive": "sex"}
+    counts = fg.protect(fg.count(pandas.DataFrame(FRAME), **asked), min_cell=10)
+    fg.audit(counts).save(path := tmp_path / f"safe.{suffix}")
+    with pytest.raises(fg.DataError, match="protected counts, which are rounded at random"):
+        fg.check(path)
