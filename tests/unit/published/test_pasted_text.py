@@ -279,3 +279,15 @@ def test_a_line_whose_numbers_do_not_make_its_cells_is_named_and_nothing_passes(
     assert "734 165" in " ".join(found.unread[0].reason.split())
     assert [group.n for group in found.tables[0].groups] == [461, 48, 624]
     assert found.exit_code == 3
+
+
+def test_a_header_of_two_unclear_lines_is_read_where_it_is_written_as_the_error_states():
+    lines = ["Race/Ethnicity # of # Selected Selection Impact"]
+    lines += ["Category Applicants Applicants Rate Ratio"]
+    with pytest.raises(DataError, match="write the header in one line, with two spaces"):
+        fg.check("\n".join([*lines, TWO_ROWS]))
+    header = (
+        "Race/Ethnicity Category  # of Applicants  # Selected Applicants  Selection Rate  Ratio"
+    )
+    (table,) = fg.check(f"{header}\n{TWO_ROWS}").tables
+    assert {(g.name,): (g.n, g.selected) for g in table.groups} == TWO_GROUPS
