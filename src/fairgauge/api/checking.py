@@ -242,9 +242,8 @@ def _checked(
     best = highest(table, asked.smallest.share)
     if named is None:
         faults += _tie(table, ratios, best, asked.smallest.share)
-    possible = _possible(
-        list(counted.values()), table, asked.smallest, named, reference and reference.name
-    )
+    best_name = None if reference is None else reference.name
+    possible = _possible(list(counted.values()), table, asked.smallest, named, best_name)
     return CheckedTable(
         source=source,
         name=table.name,
