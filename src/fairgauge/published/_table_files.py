@@ -361,7 +361,7 @@ def _with_numbers_apart(rows: Sequence[list[str]], lines: Sequence[str]) -> list
 
     A single number may be part of a name such as "Age 40", in a row without its last cell: it is
     parted where the row ends in the last column, whose cells stand below each other. A row with
-    several, which has other cells than the others, is left out, so that its line is named.
+    several, which has other cells than the others, is excluded, so that its line is named.
     """
     width = max(map(len, rows))
     last = [(line.rindex(row[-1]), len(line)) for row, line in zip(rows, lines, strict=True)]
