@@ -103,6 +103,50 @@ def test_groups_minimum_and_unknown_are_of_the_same_rows(tmp_path, name, outcome
             assert f"({without:,} of {decided.height:,}) {lack}" in str(note)
 
 
+NAMES = {
+    "declined": (["Female", "Male", "Decline to answer"], ["Asian", "White"], {}),
+    "declined both": (["Female", "Decline to answer"], ["White", "Decline to answer"], {}),
+    "of the name of the row": (["Female", "Male", "Unknown"], ["Asian", "UNKNOWN"], {}),
+    "missing as a group": (
+        ["Female", "Male"],
+        ["Asian", "White"],
+        {"missing": "group", "preset": "ugesp"},
+    ),
+    "case": (["Female", "female", "Male"], ["White", "white"], {}),
+}
+
+
+@pytest.mark.parametrize("lacking", [False, True])
+@pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
+@pytest.mark.parametrize("named", NAMES)
+def test_check_finds_no_error_whatever_groups_are_called(tmp_path, named, suffix, lacking):
+    """Who answered with a word for unknown is a group, beside the row of who has no category."""
+    sexes, races, options = NAMES[named]
+    rng = np.random.default_rng(5)
+    sex, race = (rng.choice(names, 900).tolist() for names in (sexes, races))
+    if lacking:
+        sex[:70], race[60:100] = [None] * 70, [None] * 40
+    hired = rng.random(900) < np.where([each == sexes[-1] for each in sex], 0.6, 0.4)
+    rows = pl.DataFrame({"sex": sex, "race": race, "hired": hired.astype(int)})
+    stated = {column: {x: [x] for x in found if x.casefold() == "unknown" or "Decline" in x}
+              for column, found in (("sex", sexes), ("race", races))}  # fmt: skip
+    report = fg.audit(rows, prediction="hired", positive=1, sensitive=["sex", "race"],
+                      recode={column: of for column, of in stated.items() if of},
+                      **{"preset": "nyc-ll144"} | options)  # fmt: skip
+    report.save(path := tmp_path / f"audit.{suffix}")
+    found = fg.check(path)
+    assert [fault.message for table in found.tables for fault in table.errors] == []
+    counted = {(table.name, each.name): (each.n, each.selected)
+               for table in found.tables for each in table.groups}  # fmt: skip
+    assert counted == {
+        (f"Groups of {each.feature}", each.group): (
+            each.rates["selection_rate"].denominator, each.rates["selection_rate"].numerator
+        ) for each in report.groups
+    }  # fmt: skip
+    without = [70, 40, 100] if lacking and not options else [None] * len(found.tables)
+    assert [table.unknown for table in found.tables] == without
+
+
 @pytest.mark.parametrize("decided", [19, 20])
 def test_the_minimum_is_a_share_of_the_rows_with_a_decision(decided):
     """2% of 1,000 decisions are 20, whatever rows of small and large groups have none."""

@@ -232,7 +232,7 @@ def _checked(
     named = next((name for name in asked.references if name in counted), None)
     if named is None and printed is not None and means_chosen_group(header):
         named = printed.name if printed.name in counted else None
-    if named is not None:
+    if named is not None or means_chosen_group(header):
         faults = tuple(fault for fault in faults if not _of_choice(fault, named, printed))
     ratios = None
     if len(counted) > 1:
@@ -242,7 +242,8 @@ def _checked(
     best = highest(table, asked.smallest.share)
     if named is None:
         faults += _tie(table, ratios, best, asked.smallest.share)
-    possible = _possible(list(counted.values()), table, asked.smallest, named)
+    best_name = None if reference is None else reference.name
+    possible = _possible(list(counted.values()), table, asked.smallest, named, best_name)
     return CheckedTable(
         source=source,
         name=table.name,
@@ -292,15 +293,32 @@ def _tie(
     return (fault,)
 
 
-def _of_choice(fault: Fault, named: str, printed: PublishedRow | None) -> bool:
-    """Return whether a fault is the printed reference's not being the best, which was asked for."""
+def _of_choice(fault: Fault, named: str | None, printed: PublishedRow | None) -> bool:
+    """Return whether a fault is the printed reference's not being the best, which was chosen."""
     of_choice = (
         FaultCode.REFERENCE_NOT_HIGHEST, FaultCode.HIGHER_RATE, FaultCode.REFERENCE_IS_SMALL
     )  # fmt: skip
-    return fault.code in of_choice and printed is not None and printed.name == named
+    return fault.code in of_choice and named == (None if printed is None else printed.name)
 
 
 def _possible(
+    counted: Sequence[CountedCategory],
+    table: PublishedTable,
+    smallest: SmallestReference,
+    named: str | None,
+    reference: str | None,
+) -> dict[str, tuple[float, float]]:
+    """Return the ratios that are possible; categories that are no reference make none smaller."""
+    found = _possible_to(counted, table, smallest, named)
+    known = [each for each in counted if each.row.may_be_reference]
+    if named is not None or not known or len(known) == len(counted):
+        return found
+    most = _possible_to(counted, table, smallest, reference)
+    most |= _possible_to(known, table, smallest, None)
+    return {name: (low, most.get(name, (low, math.inf))[1]) for name, (low, _) in found.items()}
+
+
+def _possible_to(
     counted: Sequence[CountedCategory],
     table: PublishedTable,
     smallest: SmallestReference,
@@ -410,9 +428,7 @@ def _group(
 
 def _rate(row: PublishedRow) -> float | None:
     """Return the selection rate of the counts, else as it is printed."""
-    if row.share is not None:
-        return float(row.share)
-    return None if row.rate is None else row.rate.value
+    return None if row.stated_rate is None else float(row.stated_rate)
 
 
 def _p_value(test: RateTest, one: CountedCategory, other: CountedCategory) -> float:
@@ -560,11 +576,11 @@ class TableRatios:
         if self._named is not None or self.reference is None or not self.reference.most:
             return None
         others = [each for each in self._categories.values() if each is not self.reference]
-        best = min(others, key=_order)
+        best = min((each for each in others if each.row.may_be_reference), key=_order, default=None)
         own = None if printed is None else self._categories.get(printed.name)
-        if own not in others and best.rate < self.reference.rate:
+        other = own if own in others else best
+        if other is None or (other is not own and other.rate < self.reference.rate):
             return None
-        other = own if own is not None and own in others else best
         before = _outcomes(self.given)
         after = _outcomes(self._compared_with(other.name))
         changed = [name for name in after if name in before and after[name] is not before[name]]
@@ -602,8 +618,8 @@ class TableRatios:
     @property
     def _candidates(self) -> list[CountedCategory]:
         """Return the categories of which the reference is one: as in an audit, else the largest."""
-        if self._admitted:
-            return self._admitted
+        if found := [each for each in self._admitted if each.row.may_be_reference]:
+            return found
         largest = max(each.n for each in self._categories.values())
         return [each for each in self._categories.values() if each.n == largest]
 

@@ -32,6 +32,7 @@ from fairgauge.published.printed_numbers import (
 from fairgauge.published.published_table import ColumnRole, PublishedRow, PublishedTable, RowKind
 from fairgauge.published.table_arithmetic import differing_cells
 from fairgauge.question.category_words import is_total, is_unknown
+from fairgauge.results.check import means_unweighted
 
 _COUNTS_AND_RATE = (ColumnRole.N, ColumnRole.SELECTED, ColumnRole.RATE)
 _OF_DENIALS = (ColumnRole.NOT_SELECTED, ColumnRole.DENIAL_RATE)
@@ -108,6 +109,8 @@ def _is_read(grid: Grid) -> bool:
 
 
 def _noted_counts(grid: Grid) -> set[int]:
+    if grid.own is not None and (stated := {*grid.own.unknown} - {0}):
+        return stated
     return {count for note in grid.notes for count in note.counts}
 
 
@@ -163,17 +166,20 @@ def _rows(
             above = [value or old for value, old in zip(values, above, strict=True)]
             continue  # a heading between the rows, or a note below them
         above = _filled(values, above)
-        own = {str(role): column[at] for role, column in numbered.items()}
+        numbers = {str(role): column[at] for role, column in numbered.items()}
         row = PublishedRow(
             number=grid.number(at),
             categories=tuple(above),
             kind=_kind(above),
             texts=texts,
-            **own,
+            weighted=ColumnRole.N in columns
+            and means_unweighted(grid.header[columns[ColumnRole.N]]),
+            **numbers,
         )
         rows.append(_with_counts(row, columns))
         lost += [f"{place}, {quote(text)}" for _, text in texts if has_number(text)]
-    return tuple(_with_margins(rows)), lost
+    answered = list(_with_answers(rows, own=grid.own is not None))
+    return tuple(_with_margins(answered)), lost
 
 
 def _in_place_of_numbers(grid: Grid, cells: Sequence[str], columns: Iterable[int]) -> bool:
@@ -182,6 +188,21 @@ def _in_place_of_numbers(grid: Grid, cells: Sequence[str], columns: Iterable[int
     A note stands in all cells where they are merged.
     """
     return any(cells[i] and cells[i] not in (grid.header[i], cells[0]) for i in columns)
+
+
+def _with_answers(rows: Sequence[PublishedRow], *, own: bool) -> Iterator[PublishedRow]:
+    """Yield rows, those of answers such as "Decline to answer" as groups beside unknown people.
+
+    In a report of fairgauge every row with a rate is that of a group, whatever its name.
+    """
+    apart = own or any(
+        row.kind is RowKind.UNKNOWN and row.n and row.rate is None and row.ratio is None
+        for row in rows
+    )
+    for row in rows:
+        rated = row.rate_range is not None
+        group = own or (row.kind is RowKind.UNKNOWN and row.ratio is not None)
+        yield replace(row, kind=RowKind.GROUP) if apart and rated and group else row
 
 
 def _with_margins(rows: Sequence[PublishedRow]) -> Iterator[PublishedRow]:

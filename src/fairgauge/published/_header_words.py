@@ -36,8 +36,9 @@ _ROLES: tuple[tuple[ColumnRole, re.Pattern[str]], ...] = (
     (
         ColumnRole.N,
         re.compile(
-            r"^n$|\bn$|^no\.?$|^#|applica|appl(ied|ying)\b|\bscored\b|\btested\b|candidat|number|count|total|people|pool|population"
-            r"|sample|size|assessed|evaluated|considered|screened|individuals"
+            r"^n$|\bn$|^unweighted |^no\.?$|^#|applica|appl(ied|ying)\b"
+            r"|\bscored\b|\btested\b|candidat|number|count|total|people|pool"
+            r"|population|sample|size|assessed|evaluated|considered|screened|individuals"
         ),
     ),
 )

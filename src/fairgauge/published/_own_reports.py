@@ -44,8 +44,8 @@ _ONLY_GAPS = (
 
 
 _ROUNDED = (
-    "the tables to publish of this report are of protected counts, which are rounded at random: "
-    "no rate, interval or verdict can be computed from them as from exact ones; those of the "
+    "this report of fairgauge is of protected counts, which are rounded at random: no "
+    "rate, interval or verdict can be computed from them as from exact ones; those of the "
     "report itself allow for the rounding"
 )
 
@@ -55,7 +55,8 @@ def sheets_to_publish(sheets: Sequence[Any]) -> Sequence[Any]:
     if sheets[-1].title != "Specification" or sheets[0].title not in ("To publish", "Summary"):
         return ()
     if sheets[0].title == "Summary":
-        raise DataError(_NO_TABLES)
+        text = " ".join(str(cell.value) for sheet in sheets for row in sheet.rows for cell in row)
+        raise DataError(_why_no_tables(text))
     if any(str(cell.value).startswith(_GAP) for row in sheets[0].rows for cell in row):
         raise DataError(_ONLY_GAPS)
     return sheets[:1]
@@ -76,10 +77,15 @@ def tables_to_publish(text: str) -> str:
             "blocks of lines; save the report as .md, .html or .xlsx, and check that"
         )
     if found is None and _OWN.search(text):
-        raise DataError(_NO_TABLES)
+        raise DataError(_why_no_tables(text))
     if found is not None and _GAP in found[1]:
         raise DataError(_ONLY_GAPS)
     return text if found is None else found[1]
+
+
+def _why_no_tables(text: str) -> str:
+    """Return why a report has no tables to check; no preset gives them to protected counts."""
+    return _ROUNDED if _PROTECTED.search(text) else _NO_TABLES
 
 
 def copied_pages(text: str) -> str:

@@ -106,7 +106,8 @@ def why_not_read(lines: Sequence[str], first: int) -> str | None:
     above = rows[0] - 1
     return (
         f"line {first + above}, {quote(lines[above])}, is no header of {numbers + 1} columns whose "
-        f"words are clear; {apart} of the header"
+        "words are clear; write the header in one line, with two spaces, or a tab, between its "
+        "columns"
     )
 
 

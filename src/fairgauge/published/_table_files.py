@@ -345,14 +345,50 @@ def _of_block(lines: Sequence[str]) -> list[Grid]:
 
     A header alone may have wide spaces, above rows with one space between their columns.
     """
-    placed, lines = aligned(lines), [line.strip(" ") for line in lines]  # a tab in front is a cell
-    rows = [_WIDE_SPACE.split(line) for line in lines]
+    placed, whole = aligned(lines), lines
+    lines = [line.strip(" ") for line in lines]  # a tab in front is a cell
+    rows = _with_numbers_apart([_WIDE_SPACE.split(line) for line in lines], whole)
     header_alone = sum(len(row) > 1 for row in rows) == 1
     if header_alone and (single := _grid("", single_spaced(lines))):
         return single
     spread = _spread(rows)
-    by_place = placed if spread is rows else []
+    by_place = _with_empty_cells_filled(placed) if spread is rows else []
     return _grid("", by_place or spread) or _grid("", single_spaced(lines))
+
+
+def _with_numbers_apart(rows: Sequence[list[str]], lines: Sequence[str]) -> list[list[str]]:
+    """Part numbers from a name that one space stands behind, where a row has then all its cells.
+
+    A single number may be part of a name such as "Age 40", in a row without its last cell: it is
+    parted where the row ends in the last column, whose cells stand below each other. A row with
+    several, which has other cells than the others, is excluded, so that its line is named.
+    """
+    width = max(map(len, rows))
+    last = [(line.rindex(row[-1]), len(line)) for row, line in zip(rows, lines, strict=True)]
+    full = [place for row, place in zip(rows, last, strict=True) if len(row) == width]
+    start, end = max(a for a, _ in full), min(b for _, b in full)
+    found = []
+    for row, (own, its_end) in zip(rows, last, strict=True):
+        name, *numbers = line_cells(row[0])
+        missing = width - len(row) if len(row) > 1 else 0
+        below = start < end and own < end and its_end > start
+        if missing and len(numbers) == missing and (missing > 1 or below):
+            found.append([name, *numbers, *row[1:]])
+        elif not (missing and len(numbers) > 1):
+            found.append(row)
+    return found
+
+
+def _with_empty_cells_filled(rows: Sequence[list[str]]) -> Sequence[list[str]]:
+    """Put numbers behind names into the empty cells beside them, where no other name has one."""
+    parts = [line_cells(row[0]) for row in rows]
+    pairs = [(part, row) for part, row in zip(parts, rows, strict=True) if len(row) > 1]
+    if any(any(row[1 : len(part)]) or (len(part) == 1 and not row[1]) for part, row in pairs):
+        return rows
+    return [
+        [*part, *row[len(part) :]] if len(row) > 1 else row
+        for part, row in zip(parts, rows, strict=True)
+    ]
 
 
 def _spread(rows: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:

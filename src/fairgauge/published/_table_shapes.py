@@ -296,12 +296,13 @@ def headings_of(grid: Grid) -> list[int]:
 def are_nested(grid: Grid) -> bool:
     """Return whether names above blocks of rows make groups: they, or categories, are nested.
 
-    Else they are names of different tables, of different categories.
+    Else they are names of different tables, of different categories. Rows above the first one are
+    in no block, where the same categories stand below several.
     """
     headings = headings_of(grid)
-    if len(headings) < _FEWEST or headings[0] != 0:
+    if len(headings) < _FEWEST:
         return False
-    if any(i + 1 in headings for i in headings):
+    if headings[0] == 0 and any(i + 1 in headings for i in headings):
         return True
     blocks = [
         {row[0].casefold() for row in grid.rows[start + 1 : end] if row[0]}

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from fairgauge.published._own_reports import OwnStatements
 from fairgauge.published.printed_numbers import Printed, is_dash, is_whole
-from fairgauge.question.category_words import is_total
+from fairgauge.question.category_words import is_total, means_missing
 
 
 class ColumnRole(StrEnum):
@@ -45,6 +45,7 @@ class PublishedRow:
     n, selected, not_selected, rate, denial_rate, ratio : the printed numbers, or what follows from
         the others where a table has no such column; None where nothing is printed.
     texts : what stands in the place of a number, such as "<10" or "see note", by column.
+    weighted : whether its rate is weighted, so that it is not made of the number of people.
     """
 
     number: int
@@ -57,6 +58,7 @@ class PublishedRow:
     denial_rate: Printed | None = None
     ratio: Printed | None = None
     texts: tuple[tuple[ColumnRole, str], ...] = ()
+    weighted: bool = False
 
     @property
     def name(self) -> str:
@@ -76,11 +78,21 @@ class PublishedRow:
         )
 
     @property
+    def may_be_reference(self) -> bool:
+        """Return whether the row is of a known category: no audit compares with any other."""
+        return not any(map(means_missing, filter(None, self.categories)))
+
+    @property
     def share(self) -> Fraction | None:
         """Return the selection rate of the counts, None without both or without people."""
         if self.n is None or self.selected is None or not self.n.exact:
             return None
         return self.selected.exact / self.n.exact
+
+    @property
+    def stated_rate(self) -> Fraction | None:
+        """Return the selection rate of the counts, else as it is printed."""
+        return self.share if self.share is not None or self.rate is None else self.rate.exact
 
     @property
     def rate_range(self) -> tuple[Fraction, Fraction] | None:
@@ -217,7 +229,7 @@ def selected_people(row: PublishedRow) -> tuple[int, int] | None:
     if row.selected is not None:
         known = is_whole(row.selected.value) and 0 <= row.selected.value <= n
         return (int(row.selected.value),) * 2 if known else None
-    if row.rate is None or not 0 <= row.rate.value <= 1:
+    if row.rate is None or row.weighted or not 0 <= row.rate.value <= 1:
         return None
     return _agreeing(row.rate, n)
 

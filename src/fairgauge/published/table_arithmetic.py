@@ -139,7 +139,8 @@ def admitted_rows(table: PublishedTable, min_share: float) -> list[PublishedRow]
     return [
         row
         for row in table.groups
-        if _is_rate(row)
+        if row.may_be_reference
+        and _is_rate(row)
         and _large(table, row, min_share)
         and (row.n is not None or row.ratio is not None or not rated or row is reference)
     ]
@@ -160,7 +161,11 @@ def _rate_at_least(row: PublishedRow) -> Fraction:
 
 
 def _ones(table: PublishedTable) -> list[PublishedRow]:
-    return [row for row in table.groups if row.ratio is not None and row.ratio.value == 1]
+    return list(filter(_is_one, table.groups))
+
+
+def _is_one(row: PublishedRow | None) -> bool:
+    return row is not None and row.ratio is not None and row.ratio.value == 1
 
 
 def _not_one(table: PublishedTable, reference: PublishedRow) -> list[PublishedRow]:
@@ -233,6 +238,8 @@ def _rate(table: PublishedTable, row: PublishedRow) -> Iterator[Finding]:
             )  # fmt: skip
         elif not 0 <= printed.value <= 1:
             yield _fault(FaultCode.RATE_OUT_OF_RANGE, row, printed=printed.text)
+        elif row.weighted:
+            return
         elif row.n and is_whole(row.n.value) and not (row.selected or selected_people(row)):
             yield _fault(FaultCode.RATE_IMPOSSIBLE, row, printed=printed.text, n=row.n.text)
         elif row.n and row.selected is None and (printed.high - printed.low) * row.n.exact < 1:
@@ -283,8 +290,9 @@ def _denial_rate(row: PublishedRow) -> Iterator[Finding]:
 
 
 def _repeated(table: PublishedTable) -> Iterator[Fault]:
+    same = str.casefold if table.own is None else str  # groups may differ in case alone
     for one, other in combinations(table.rows, 2):
-        if [c.casefold() for c in one.categories] == [c.casefold() for c in other.categories]:
+        if [*map(same, one.categories)] == [*map(same, other.categories)]:
             yield _fault(FaultCode.REPEATED_CATEGORY, other, other=one.number)
         elif (
             one.kind is other.kind
@@ -320,9 +328,11 @@ def _ignored(table: PublishedTable) -> Iterator[Fault]:
 def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
     if not any(row.ratio is not None for row in table.groups):
         return
-    reference = printed_reference(table)
-    if reference is None and _fitting_reference(table) is None:
+    reference, fitting = printed_reference(table), _fitting_reference(table)
+    if reference is None and fitting is None:
         yield from _no_common_reference(table)
+    if reference is None and fitting in table.of(RowKind.TOTAL) and _is_one(fitting):
+        reference = fitting
     if reference is None or reference.ratio is None:
         taken = None if reference is None else reference.name
         yield _fault(FaultCode.NO_REFERENCE, None, taken=taken)
@@ -342,9 +352,11 @@ def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
         yield _fault(
             FaultCode.HIGHER_RATE if best.n is None else FaultCode.REFERENCE_NOT_HIGHEST,
             reference,
-            rate=float(reference.rate_range[0]),
-            highest=float(best.rate_range[0]),
+            rate=float(reference.stated_rate or 0),
+            highest=float(best.stated_rate or 0),
             other=best.name,
+            printed="" if best.rate is None else best.rate.text,
+            percent=best.share is None and best.rate is not None and best.rate.percent,
         )
 
 
@@ -379,9 +391,8 @@ def _no_common_reference(table: PublishedTable) -> Iterator[Fault]:
 def _needed_rate(row: PublishedRow) -> str:
     """Return the selection rate of the reference that a printed ratio would be of."""
     assert row.ratio is not None
-    own = row.share if row.share is not None or row.rate is None else row.rate.exact
-    assert own is not None
-    return f"{float(100 * own / row.ratio.exact):,.1f}%".replace(".0%", "%")
+    assert row.stated_rate is not None
+    return f"{float(100 * row.stated_rate / row.ratio.exact):,.1f}%".replace(".0%", "%")
 
 
 def _widest(row: PublishedRow) -> tuple[Fraction, Fraction]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -13,10 +13,11 @@ from fairgauge.published.published_table import ColumnRole, PublishedRow, Publis
 from fairgauge.results.check import Fault, FaultCode, Finding, Findings
 
 Parts: TypeAlias = "Mapping[str, Mapping[str, PublishedRow]]"
+Key: TypeAlias = Callable[[str], str]
 
 _COUNTS = (ColumnRole.N, ColumnRole.SELECTED)
 _BETWEEN = r"[\W_]+"
-_WORDS = r"(?:(?:and|x)\s+)?"
+_WORDS = r"(?:(?i:and|x)\s+)?"
 """What stands between two categories in the name of an intersection."""
 
 
@@ -49,13 +50,14 @@ def check_margins(tables: Sequence[PublishedTable]) -> list[Findings]:
 
 
 def _compared(one: PublishedTable, many: PublishedTable) -> Iterator[Finding]:
-    parts = _intersections(one, many)
+    key = _key((one, many))
+    parts = _intersections(one, many, key)
     if not parts:
         return
     every = {other for rows in parts.values() for other in rows}
     excludes = many.own is not None and many.own.excludes
     for row in one.groups:
-        held = parts.get(row.name.casefold(), {})
+        held = parts.get(key(row.name), {})
         for role in _COUNTS:
             if held and getattr(row, role) is not None:
                 complete = not excludes and len(held) == len(every)
@@ -128,39 +130,48 @@ def _all_people(table: PublishedTable) -> float | None:
     return table.people if stated else None
 
 
-def _intersections(one: PublishedTable, many: PublishedTable) -> Parts:
+def _key(tables: Iterable[PublishedTable]) -> Key:
+    """Return how names are compared: in any case, unless rows of a table differ in case alone."""
+    for table in tables:
+        names = {row.name for row in table.groups}
+        if len(set(map(str.casefold, names))) < len(names):
+            return str
+    return str.casefold
+
+
+def _intersections(one: PublishedTable, many: PublishedTable, key: Key) -> Parts:
     """Return the rows of intersections by the category of one table and by the other category.
 
     Of two columns of categories one holds those of the table. In one column, names of rows begin or
     end with them, and the remainders are the categories of another feature: most stand beside
     several.
     """
-    names = [row.name.casefold() for row in one.groups]
+    names = [key(row.name) for row in one.groups]
     if len(many.dimensions) > 1:
-        ways = [_by_column(many, i) for i in range(len(many.dimensions))]
+        ways = [_by_column(many, i, key) for i in range(len(many.dimensions))]
         found = (each for each in ways if each.keys() & set(names))
     else:
-        split = (_by_name(many, names, first=first) for first in (True, False))
+        split = (_by_name(many, names, key, first=first) for first in (True, False))
         found = (each for each in split if _is_crossed(each, len(many.groups)))
     return next(found, {})
 
 
-def _by_column(many: PublishedTable, at: int) -> Parts:
+def _by_column(many: PublishedTable, at: int, key: Key) -> Parts:
     parts: dict[str, dict[str, PublishedRow]] = {}
     for row in many.groups:
         others = [each for i, each in enumerate(row.categories) if i != at]
-        parts.setdefault(row.categories[at].casefold(), {})["\n".join(others).casefold()] = row
+        parts.setdefault(key(row.categories[at]), {})[key("\n".join(others))] = row
     return parts
 
 
-def _by_name(many: PublishedTable, names: Sequence[str], *, first: bool) -> Parts:
+def _by_name(many: PublishedTable, names: Sequence[str], key: Key, *, first: bool) -> Parts:
     parts: dict[str, dict[str, PublishedRow]] = {}
     taken = set[int]()  # by a longer name
     for name in sorted(names, key=len, reverse=True):
         plain = re.escape(name)
         pattern = f"{plain}{_BETWEEN}{_WORDS}(.+)" if first else f"(.+?){_BETWEEN}{_WORDS}{plain}"
         for row in many.groups:
-            match = re.fullmatch(pattern, row.name.casefold())
+            match = re.fullmatch(pattern, key(row.name))
             if match and row.number not in taken:
                 taken.add(row.number)
                 parts.setdefault(name, {})[match[1]] = row

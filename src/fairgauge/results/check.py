@@ -348,7 +348,7 @@ class AlternativeReference:
     not_evaluated: tuple[str, ...]
 
 
-_CHOSEN_GROUP = re.compile(r"\s*(AIR\b|ratio to (?!the (most|highest|best)))")
+_CHOSEN_GROUP = re.compile(r"\s*(AIR\b|[Rr]atio to (?!(the )?(most|highest|best)))")
 
 
 def means_chosen_group(header: str) -> bool:
@@ -357,6 +357,15 @@ def means_chosen_group(header: str) -> bool:
     The adverse impact ratio of lending (AIR) compares with a control group.
     """
     return bool(_CHOSEN_GROUP.match(header))
+
+
+def means_unweighted(header: str) -> bool:
+    """Return whether a header of numbers of people means that the rates beside them are weighted.
+
+    >>> means_unweighted("unweighted rows"), means_unweighted("applicants")
+    (True, False)
+    """
+    return "unweighted" in header.casefold()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -393,6 +402,11 @@ class CheckedTable:
         """Return whether ratios are computed to the chosen group that the printed ones are of."""
         printed = self.reference is not None and self.reference == self.printed_reference
         return printed and means_chosen_group(self.columns.get("ratio", ""))
+
+    @property
+    def weighted(self) -> bool:
+        """Return whether rates are not those of its people, because these have weights."""
+        return means_unweighted(self.columns.get("n", ""))
 
     def leaves_open(self, smallest: SmallestReference) -> bool:
         """Return whether a category has no verdict, though its numbers call for one.

@@ -83,11 +83,34 @@ def test_weighted_reports_keep_their_tables(tmp_path, preset, suffix):
     (table,) = found.tables
     assert found.errors == 0
     assert {group.name: (group.n, group.selected) for group in table.groups} == {
-        "F": (None, None),
-        "M": (None, None),
+        "F": (180, None),
+        "M": (113, None),
     }
+    assert all(group.interval is group.selected_range is None for group in table.groups)
     rates = {group.group: group.rates["selection_rate"].value for group in report.groups}
     assert {group.name: group.rate for group in table.groups} == pytest.approx(rates, abs=5e-4)
+
+
+def test_unweighted_rows_are_people_of_whom_weighted_rates_are_not_made(tmp_path):
+    polars = pytest.importorskip("polars")
+    rows = polars.DataFrame(FRAME).with_columns(w=polars.int_range(polars.len()) % 3 + 1)
+    rows = rows.with_columns(sex=polars.when(polars.int_range(polars.len()) > 20).then("sex"))
+    asked = {"preset": "nyc-ll144", "prediction": "hired", "positive": 1}
+    path = tmp_path / "audit.md"
+    fg.audit(rows, **asked, sensitive=["sex", "race"], weight="w").save(path)
+    text = path.read_text()
+    found = fg.check(path, rules="selection_rate.ratio >= 0.8")
+    assert (found.errors, [table.unknown for table in found.tables]) == (0, [21, None, 21])
+    shown = " ".join(render(found, "text", full=True).split())
+    assert "none, because the rates are weighted" in shown
+    assert "decided by the limit: the rates are weighted" in shown
+    assert "number of people is not printed" not in shown
+    assert "ask for the number of people" not in shown
+    for name, n in (("Unknown", 21), ("F", 159), ("M &amp; A", 100)):
+        changed = text.replace(f"| {name} | {n} |", f"| {name} | {n + 10} |")
+        assert changed != text
+        path.write_text(changed)
+        assert fg.check(path).errors, name
 
 
 def test_a_report_as_text_asks_for_another_format(tmp_path):
@@ -311,5 +334,16 @@ def test_tables_of_protected_counts_are_not_checked_as_exact_ones(tmp_path, suff
     counts = fg.count(pandas.DataFrame(FRAME), **asked)
     path = tmp_path / f"safe.{suffix}"
     fg.audit(fg.protect(counts, min_cell=10), **asked, preset="us-lending").save(path)
+    with pytest.raises(fg.DataError, match="protected counts, which are rounded at random"):
+        fg.check(path)
+
+
+@pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
+def test_protected_counts_without_tables_are_not_to_be_audited_with_a_preset(tmp_path, suffix):
+    """They had one: no reference is known, so that nothing is compared."""
+    pandas = pytest.importorskip("pandas")
+    asked = {"preset": "nyc-ll144", "prediction": "hired", "positive": 1, "sensitive": "sex"}
+    counts = fg.protect(fg.count(pandas.DataFrame(FRAME), **asked), min_cell=10)
+    fg.audit(counts).save(path := tmp_path / f"safe.{suffix}")
     with pytest.raises(fg.DataError, match="protected counts, which are rounded at random"):
         fg.check(path)

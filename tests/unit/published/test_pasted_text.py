@@ -90,6 +90,26 @@ Black 164 75 45.7% 0.876
     assert [g.name for g in table.groups][:2] == ["Hispanic & Male", "Hispanic & Female"]
 
 
+@pytest.mark.parametrize("above", ["", "Not Hispanic\n"])
+@pytest.mark.parametrize("between", [" ", "\t"])
+def test_rows_above_the_first_heading_are_of_no_block(above, between):
+    """The two rows of all Hispanic people stand above the headings of the others."""
+    header = between.join(("Category", "# of Applicants", "# Selected", "Selection Rate", "Ratio"))
+    rows = [[" ".join(each[:2]), *map(str, each[3:])] for each in NEW_YORK[:2]]
+    first = "\n".join(map(between.join, rows))
+    parts = dict.fromkeys(each[1] for each in NEW_YORK)
+    blocks = [(sex, *[[each[2], *map(str, each[3:])] for each in NEW_YORK[2:] if each[1] == sex])
+              for sex in parts]  # fmt: skip
+    below = "\n".join("\n".join([f"Other {sex}", *map(between.join, of)]) for sex, *of in blocks)
+    found = fg.check(f"{header}\n{first}\n{above}{below}\n")
+    (table,) = found.tables
+    assert (found.errors, found.numbers_checked) == (0, 2 * len(NEW_YORK) - 1)
+    prefix = "Not Hispanic & " if above else ""
+    assert [group.name for group in table.groups][1:3] == [
+        "Hispanic or Latino Female", f"{prefix}Other Male & White"
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "note",
     [
@@ -221,3 +241,53 @@ def test_a_ratio_is_stated_to_as_many_places_as_show_that_it_is_another():
     text = "group,n,hired,ratio\nA,412,215,1.000\nB,115,52,0.867\n"
     ((fault,),) = [table.errors for table in fg.check(text).tables]
     assert "it is 0.866491" in fault.message
+
+
+ALIGNED = """Race/Ethnicity               Applicants  Selected  Selection rate  Impact ratio
+Asian                        461         163       35.4%           0.890
+Black or African American    734         165       22.5%           0.566
+Native Hawaiian or other     48          13        27.1%           0.681
+White                        624         248       39.7%           1.000
+Total                        1,867       589       31.5%
+"""
+
+
+@pytest.mark.parametrize("near", [1, 2, 3])
+def test_numbers_behind_one_space_are_those_of_the_row(near):
+    """A long name leaves one space before its first numbers, above and below wider gaps."""
+    for name in ("Black or African American", "Native Hawaiian or other"):
+        (line,) = (each for each in ALIGNED.splitlines() if each.startswith(name))
+        cells = re.split(r"\s{2,}", line)
+        row = " ".join(cells[: near + 1])
+        for cell in cells[near + 1 :]:
+            row = row.ljust(line.index(cell)) + cell
+        found = fg.check(ALIGNED.replace(line, row))
+        assert (found.errors, found.numbers_checked, found.unread) == (0, 10, ())
+        assert [group.n for group in found.tables[0].groups] == [461, 734, 48, 624]
+
+
+def test_a_number_of_a_name_is_not_parted_from_it():
+    text = ALIGNED.replace("39.7%           1.000", "39.7%").replace("White ", "Age 40")
+    groups = fg.check(text).tables[0].groups
+    assert {group.name: group.n for group in groups}["Age 40"] == 624
+
+
+def test_a_line_whose_numbers_do_not_make_its_cells_is_named_and_nothing_passes():
+    row = "Black or African American 734 165                  22.5%"
+    lines = [row if "Black" in line else line for line in ALIGNED.splitlines()[:-1]]
+    found = fg.check("\n".join(lines))
+    assert "734 165" in " ".join(found.unread[0].reason.split())
+    assert [group.n for group in found.tables[0].groups] == [461, 48, 624]
+    assert found.exit_code == 3
+
+
+def test_a_header_of_two_unclear_lines_is_read_where_it_is_written_as_the_error_states():
+    lines = ["Race/Ethnicity # of # Selected Selection Impact"]
+    lines += ["Category Applicants Applicants Rate Ratio"]
+    with pytest.raises(DataError, match="write the header in one line, with two spaces"):
+        fg.check("\n".join([*lines, TWO_ROWS]))
+    header = (
+        "Race/Ethnicity Category  # of Applicants  # Selected Applicants  Selection Rate  Ratio"
+    )
+    (table,) = fg.check(f"{header}\n{TWO_ROWS}").tables
+    assert {(g.name,): (g.n, g.selected) for g in table.groups} == TWO_GROUPS

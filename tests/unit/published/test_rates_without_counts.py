@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 
 import pytest
@@ -11,6 +12,7 @@ from fairgauge.enums import Outcome
 from fairgauge.published.printed_numbers import read_number
 from fairgauge.published.published_table import PublishedRow, selected_people
 from fairgauge.render.formats import render
+from fairgauge.results.check import FaultCode
 
 SCORED = "group,applicants,scoring rate\nA,200,52%\nB,150,41%\nC,170,50%\n"
 PEOPLE = {"A": 200, "B": 150, "C": 170}
@@ -124,3 +126,18 @@ def test_the_document_states_how_many_may_be_selected():
     assert "the whole numbers that agree with the printed rates" in text
     low, high = groups(SCORED)["A"].selected_range
     assert f"200 {low} to {high} 52.00%" in text
+
+
+@pytest.mark.parametrize("n", [False, True])
+@pytest.mark.parametrize("rates", [("52%", "60%"), ("52.5%", "60.1%"), ("0.52", "0.6")])
+def test_a_higher_rate_is_stated_as_it_is_printed(rates, n):
+    """The low ends of what rounds to them, 0.515 and 0.595, are printed nowhere."""
+    first, best = rates
+    text = f"Category  Rate  Impact ratio\nAsian  {first}  1.00\nOther  {best}  1.15"
+    if n:
+        text = text.replace("Category", "Category  Applicants").replace("\nAsian", "\nAsian  5000")
+        text = text.replace("\nOther", "\nOther  6000")
+    codes = (FaultCode.HIGHER_RATE, FaultCode.REFERENCE_NOT_HIGHEST)
+    faults = fg.check(text).tables[0].faults
+    (message,) = (fault.message for fault in faults if fault.code in codes)
+    assert re.findall(r"\d[\d.]*%?", message) == sorted(rates, reverse=not n)

@@ -133,6 +133,17 @@ def test_a_planted_fault_is_found(code, row, change):
     assert (code, row) in errors(planted(change))
 
 
+@pytest.mark.parametrize("header", ["Impact ratio", "Ratio to overall"])
+@pytest.mark.parametrize("total", ["1.000", ""])
+def test_ratios_to_the_total_have_a_wrong_reference(total, header):
+    """The total is no category: its ratio of 1 shows what the others compare with."""
+    text = f"Sex,Applicants,Selected,Rate,{header}\nFemale,1702,520,30.6%,0.892\n"
+    text += f"Male,1775,671,37.8%,1.104\nTotal,3477,1191,34.3%,{total}\n"
+    expected = [(FaultCode.REFERENCE_NOT_HIGHEST, 3)] if total and "Impact" in header else []
+    assert errors(text) == expected
+    assert (FaultCode.NO_REFERENCE in notes(text)) is (not total)
+
+
 def test_a_row_with_another_reference_names_it():
     other = f"{(95 / 226) / (167 / 321):.3f}"
     found = errors(planted(set_cell(2, 5, other)))
@@ -201,6 +212,17 @@ def test_unknown_people_that_are_not_stated_are_noted():
 def test_whatever_a_row_of_unknown_people_is_called_it_is_no_category(name):
     unknown = extra_row(name, name, "250", "", "", "")
     assert FaultCode.UNKNOWN_NOT_STATED not in notes(planted(unknown))
+
+
+def test_an_answer_beside_people_of_unknown_category_is_a_category_and_no_reference():
+    text = "Sex  Applicants  Selected  Rate  Ratio\nFemale  400  120  30%  0.75\n"
+    text += "Male  400  160  40%  1.00\nDecline to answer  200  100  50%  1.25\n"
+    assert errors(text) == [(FaultCode.RATIO_OF_UNKNOWN, 3)]
+    (table,) = fg.check(f"{text}Unknown  50  -  -  -\n", rules="selection_rate.ratio >= 0.5").tables
+    assert (table.errors, table.unknown, table.reference) == ((), 50, "Male")
+    assert [group.name for group in table.groups] == ["Female", "Male", "Decline to answer"]
+    assert all(low <= group.ratio <= high for group in table.groups if not group.is_reference
+               for low, high in [group.possible])  # fmt: skip
 
 
 def test_a_total_with_or_without_the_unknown_is_right():

@@ -51,6 +51,13 @@ def test_people_of_unknown_category_may_be_missing_in_intersections_and_no_other
         assert sorted(set(_codes(path))) == codes
 
 
+def test_names_that_differ_in_case_alone_are_not_added_up():
+    text = f"{SEX}\n{_crossed()}".replace("Unknown", "female,18,5\nUnknown", 1)
+    assert FaultCode.MARGIN_MISMATCH not in (found := _codes(text))
+    assert FaultCode.REPEATED_CATEGORY in found
+    assert _codes(text.replace("female,18,5\n", "").replace("Female &", "FEMALE &")) == []
+
+
 def test_names_that_only_begin_alike_are_no_intersections():
     race = "Race,Applicants,Selected\nAsian,80,31\nWhite,100,20\n"
     finer = "Race,Applicants,Selected\nAsian Indian,50,20\nAsian other,90,31\nWhite,100,20\n"

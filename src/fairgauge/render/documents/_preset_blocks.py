@@ -11,7 +11,6 @@ from itertools import groupby
 
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.enums import DiagnosticCode, ReferenceRule, ScopeKind, Status
-from fairgauge.question.category_words import is_unknown
 from fairgauge.question.features import strata_named
 from fairgauge.question.presets import Preset, preset, preset_names
 from fairgauge.render import _document_tree as tree
@@ -56,7 +55,8 @@ _PROTECTED = (
     "counts that go with them."
 )
 _RATE, _RATIO, _REJECTED = "selection_rate", "selection_rate.ratio", "rejection_share"
-_UNKNOWN = "Unknown"
+_UNKNOWN = ("Unknown", "(missing)")
+"""What the row of who has no known category is called: the first that no group is called."""
 _NO_GROUP = (ReferenceRule.OTHERS, ReferenceRule.OVERALL)
 
 
@@ -245,13 +245,13 @@ def _which_intervals(heads: Sequence[str], together: Sequence[bool | None]) -> s
 def _unknown_row(
     section: FeatureResults, report: Report, compared: int
 ) -> Iterator[tuple[tree.Cell, ...]]:
-    """Yield the row of who is of unknown category, unless a group has such a name."""
-    if any(is_unknown(str(each.group)) for each in section.groups):
-        return
+    """Yield the row of who is of unknown category."""
+    groups = {str(each.group).casefold() for each in section.groups}
+    name = next((each for each in _UNKNOWN if each.casefold() not in groups), _UNKNOWN[-1])
     for each in report.diagnostics:
         if each.code is DiagnosticCode.MISSING_GROUPS and each.feature == section.feature:
             number = tree.Cell(count(each.get("cases") or each["rows"]))
-            yield tree.Cell(_UNKNOWN, name=True), number, *[tree.Cell("-")] * (2 + compared)
+            yield tree.Cell(name, name=True), number, *[tree.Cell("-")] * (2 + compared)
 
 
 def _together(

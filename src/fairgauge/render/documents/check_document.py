@@ -253,6 +253,8 @@ def _facts(table: CheckedTable, check: Check) -> Iterator[tuple[str, str]]:
         yield "selected", _RATES_ALONE
     if all(group.n is None for group in table.groups):
         yield "intervals", _NO_PEOPLE
+    if table.weighted:
+        yield "intervals", f"none, because {words.WEIGHTED}"
     held = {
         words.what_holds_together(each) for each in map(words.shown_interval, table.groups) if each
     }

@@ -32,6 +32,10 @@ LIMITATIONS = (
 )
 
 
+WEIGHTED = "the rates are weighted, and unweighted rows do not show how precise they are"
+"""Why a table of weighted rates has no intervals."""
+
+
 def sources_of(check: Check) -> str:
     """Return where the tables are from."""
     names = list(dict.fromkeys(table.source for table in check.tables))
@@ -83,6 +87,8 @@ def limit_sentences(check: Check) -> Iterator[str]:
 def _without_intervals(check: Check) -> str:
     """Return why no ratio of any table has an interval."""
     groups = [group for table in check.tables for group in table.groups]
+    if all(table.weighted for table in check.tables):
+        return WEIGHTED
     if all(group.n is None for group in groups):
         return "the number of people is not printed"
     if all(group.rate is None for group in groups):
@@ -318,7 +324,7 @@ def _columns_ignored(p: Parameters) -> str:
 
 def _rate(share: float, p: Parameters) -> str:
     """Return a share in the unit of the printed rate: as a percentage, with its sign, or not."""
-    if not p["percent"]:
+    if not p.get("percent"):
         return _number(share)
     digits = 3 if round(1e4 * share) % 10 == _HALF else 2  # which way the second is rounded
     return f"{round(100 * share, digits):.10g}{'%' if '%' in str(p['printed']) else ''}"
@@ -394,12 +400,12 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
     FaultCode.NO_COMMON_REFERENCE: _no_common_reference,
     FaultCode.NO_REFERENCE: _no_reference,
     FaultCode.REFERENCE_NOT_HIGHEST: lambda p: (
-        f"the reference of the ratios has a rate of {_number(p['rate'])}, but "
-        f"{quote(p['other'])} has the highest, {_number(p['highest'])}"
+        f"the reference of the ratios has a rate of {_rate(p['rate'], p)}, but "
+        f"{quote(p['other'])} has the highest, {_rate(p['highest'], p)}"
     ),
     FaultCode.HIGHER_RATE: lambda p: (
-        f"{quote(p['other'])} has a higher rate, {_number(p['highest'])}, than the reference of "
-        f"the ratios, {_number(p['rate'])}; how many people it has is not printed"
+        f"{quote(p['other'])} has a higher rate, {_rate(p['highest'], p)}, than the reference of "
+        f"the ratios, {_rate(p['rate'], p)}; how many people it has is not printed"
     ),
     FaultCode.REFERENCE_IS_SMALL: lambda p: (
         f"the reference of the ratios has {p['n']:,.10g} people, {_of_all(p)}; "
