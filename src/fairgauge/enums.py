@@ -454,7 +454,8 @@ class DiagnosticCode(StrEnum):
     # rate, groups, p, significant; of the large groups: range, expected_range, between_sd
     PAIRS_LIMITED = "pairs_limited"  # pairs, groups, listed
     REVERSED_SCORES = "reversed_scores"  # auc, column
-    REVERSED_PREDICTIONS = "reversed_predictions"  # column, label, of_positives, of_negatives
+    REVERSED_PREDICTIONS = "reversed_predictions"
+    # column, label, of_positives, of_negatives; group, rows where it is of one alone
     ONE_DECISION = "one_decision"
     # threshold, share or constant; of an audit: column, positive, or the value of classes
     ONE_LABEL = "one_label"  # column, positive, or the value of classes
@@ -485,7 +486,7 @@ class DiagnosticCode(StrEnum):
     NUMERIC_GROUPS = "numeric_groups"  # groups, small, minimum, cuts
     MANY_STRATA = "many_strata"
     # strata, share, minimum, controls; columns, cuts: of each that can be cut
-    MISSING_MARKER = "missing_marker"  # value, rows
+    MISSING_MARKER = "missing_marker"  # value, rows, excluded
     CODED_NUMBERS = "coded_numbers"
     # column, value, line: the recoding that makes it missing; of a count or weight, which is its
     # role, the condition that excludes it

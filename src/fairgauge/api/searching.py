@@ -271,7 +271,7 @@ def find(
         *assumed_positive(cube, spec, task, (row,)),
         *unfavourable_positive(cube, spec, task),
         *mistaken_outcomes(cube, spec, task),
-        *(reversed_outcomes_of(resolve(cube, spec)) if spec.score is None else ()),
+        *_reversed(cube, spec),
         *repeated_rows(data, source, spec, cube, "find"),
         *counted_people(cube, spec),
         *doubtful_names(with_ends_of_fifths(cube, spec, searched), spec, base),
@@ -295,6 +295,13 @@ def _bounded(found: dict[str, Any], notes: Iterable[Diagnostic]) -> dict[str, An
     if not any(note.code in HIDING for note in notes):
         return found
     return found | {"largest": replace(found["largest"], by_at_most=None, by_at_most_of_large=None)}
+
+
+def _reversed(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of decisions that state the opposite of the label over all rows."""
+    if spec.score is None and spec.label is not None and spec.prediction is not None:
+        whole = replace(spec, sensitive=(), intersections=())
+        yield from reversed_outcomes_of(resolve(cube, whole))
 
 
 def _unclear(cube: Cube, spec: Spec, task: Task, needs: Set[str]) -> Iterator[Diagnostic]:

@@ -219,8 +219,9 @@ def rows_in_doubt(
     """
     few = _few(cube, features, spec)
     unclear = [unclear_outcomes(*each, task).items() for each in models or [(cube, spec)]]
-    if any(each.code in _REVERSED for each in warned):
-        unclear.append(dict.fromkeys((*_OF_DECISIONS, "label"), cube.rows).items())
+    turned = [each.get("rows") or cube.rows for each in warned if each.code in _REVERSED]
+    if turned:
+        unclear.append(dict.fromkeys((*_OF_DECISIONS, "label"), max(turned)).items())
     marked = rows_of_no_group(cube, spec)
     groups = {each.feature: sum(marked[c] for c in each.feature_id.columns) for each in features}
     return RowsInDoubt(

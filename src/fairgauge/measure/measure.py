@@ -91,6 +91,8 @@ from fairgauge.results.estimates import (
 from fairgauge.results.scopes import NO_CLASS, ClassScope, Diagnostic
 
 _FULL_COVERAGE = 0.9
+_NO_COINCIDENCE = 0.9999
+"""The confidence by which a group is said to have reversed outcomes: reports have many groups."""
 
 
 class ByRows(Protocol):
@@ -293,14 +295,22 @@ def _whole_table(resolution: Resolution) -> tuple[list[Estimate], list[Diagnosti
 def reversed_outcomes_of(resolution: Resolution) -> Iterator[Diagnostic]:
     """Warn where positives have lower scores, or fewer positive predictions, than negatives.
 
-    Of labels of two outcomes alone, and not of a prediction that is the label.
+    Of all rows, or else of the large groups in which this is no coincidence. Of labels of two
+    outcomes alone, and not of a prediction that is the label.
     """
     spec = resolution.spec
     predicted = (spec.prediction or spec.score) not in (None, spec.label)
     if resolution.task is not Task.BINARY or spec.label is None or not predicted:
         return
-    whole = Slice(resolution.everyone, resolution.outcomes[0], resolution.spec)
-    yield from reversed_outcomes(whole.groups_at(np.zeros(1, dtype=np.int64)), resolution.spec)
+    whole = Slice(resolution.everyone, resolution.outcomes[0], spec)
+    of_all = whole.groups_at(np.zeros(1, dtype=np.int64))
+    found = [*reversed_outcomes(of_all, spec, spec.confidence)]
+    yield from found
+    for counts in () if found else resolution.features:
+        at = np.flatnonzero(large_groups(counts, spec))
+        if len(at) and not counts.protected:
+            groups = Slice(counts, resolution.outcomes[0], spec).groups_at(at)
+            yield from reversed_outcomes(groups, spec, _NO_COINCIDENCE, counts.cases[at])
 
 
 def _of_rows(

@@ -63,6 +63,7 @@ def doubtful_names(cube: Cube, spec: Spec, to_nearest: int = 1) -> Iterator[Diag
     ]
     for each in (
         *_missing_markers(cube, spec, groups),
+        *_missing_markers(cube, spec, _known_groups(cube, spec, to_nearest, excluded=True), True),
         *_coded_numbers(cube, spec),
         *_same_names(spec, groups, outcomes),
         *_unseen_values(cube, spec),
@@ -81,8 +82,13 @@ def rows_of_no_group(cube: Cube, spec: Spec) -> Counter[str]:
     return found
 
 
-def _known_groups(cube: Cube, spec: Spec, to_nearest: int) -> dict[Axis, list[tuple[Value, int]]]:
-    """Return the values of features that are not cut: those not excluded, each with its rows."""
+def _known_groups(
+    cube: Cube, spec: Spec, to_nearest: int, *, excluded: bool = False
+) -> dict[Axis, list[tuple[Value, int]]]:
+    """Return the values of features that are not cut, each with its rows: those not excluded.
+
+    With ``excluded`` those that are.
+    """
     known = {}
     for axis in cube.plan.axes:
         if axis.role is Role.FEATURE and not axis.bins:
@@ -91,15 +97,19 @@ def _known_groups(cube: Cube, spec: Spec, to_nearest: int) -> dict[Axis, list[tu
             known[axis] = [
                 each
                 for each, missing in zip(levels, unknown, strict=True)
-                if not missing and name_of(each[0]) not in spec.exclude_groups
+                if not missing and (name_of(each[0]) in spec.exclude_groups) is excluded
             ]
     return known
 
 
 def _missing_markers(
-    cube: Cube, spec: Spec, groups: Mapping[Axis, list[tuple[Value, int]]]
+    cube: Cube, spec: Spec, groups: Mapping[Axis, list[tuple[Value, int]]], excluded: bool = False
 ) -> Iterator[Diagnostic]:
-    """Warn of groups whose names, or codes, usually mean a missing value, unless recoded so."""
+    """Warn of groups whose names, or codes, usually mean a missing value, unless recoded so.
+
+    Also where these are ``excluded``: whatever they are, rules pass.
+    """
+    more = {"excluded": True} if excluded else {}
     for axis, levels in groups.items():
         recoding = spec.recoding(axis.column)
         stated = set(recoding.category_of.values()) if recoding else ()
@@ -109,7 +119,7 @@ def _missing_markers(
         for level, rows in levels:
             if level in missing and level not in stated:
                 yield Diagnostic.warning(
-                    DiagnosticCode.MISSING_MARKER, axis.column, value=level, rows=rows
+                    DiagnosticCode.MISSING_MARKER, axis.column, value=level, rows=rows, **more
                 )
 
 

@@ -280,6 +280,29 @@ def test_reversed_decisions_withhold_nothing_from_a_rule_that_no_label_is_needed
     assert audited(table, positive="yes").verdict is Outcome.PASS
 
 
+@pytest.mark.parametrize("asked", [{"prediction": "p"}, {"score": "s"}])
+def test_outcomes_that_are_reversed_in_one_group_withhold_a_pass(asked):
+    """Over all rows they look like those of a weak model, and the rule passed without a word."""
+    rng = np.random.default_rng(5)
+    group, label = rng.choice(["a", "b"], 3_000), rng.random(3_000) < 0.5
+    score = np.clip(rng.normal(np.where(label, 0.58, 0.42), 0.15), 0, 1)
+
+    def found(score):
+        table = pl.DataFrame({"g": group, "y": label, "s": score, "p": score >= 0.5})
+        return fg.audit(
+            table, label="y", positive=True, sensitive="g", rules="selection_rate.ratio >= 0.8",
+            **asked,
+        )  # fmt: skip
+
+    report = found(np.where(group == "a", 1 - score, score))
+    (warning,) = (d for d in report.diagnostics if d.code.value.startswith("reversed"))
+    assert (warning.feature, warning["group"]) == ("g", "a")
+    assert "in a" in warning.message
+    assert report.verdict is Outcome.INCONCLUSIVE
+    assert report.verdicts[0].reason["rows"] == (group == "a").sum()
+    assert found(score).verdict is Outcome.PASS
+
+
 def test_reversed_decisions_are_known_to_every_verb():
     table = reversed_decisions(("yes", "no"))
     asked = {"label": "y", "prediction": "outcome", "positive": "yes"}
@@ -291,3 +314,16 @@ def test_reversed_decisions_are_known_to_every_verb():
     assert {gap.reason for gap in gaps.gaps} == {WhyInconclusive.UNCLEAR_VALUES}
     (warning,) = fg.explore(table, **asked, sensitive="g").warnings
     assert "'outcome' is positive less often where 'y' is" in warning
+
+
+def test_a_group_whose_name_means_missing_is_warned_of_where_it_is_excluded():
+    """The rule then passes whatever groups its rows are of, which no line stated."""
+    table = pl.DataFrame({
+        "outcome": ["approved", "denied"] * 300, "g": [*"aabbuu"] * 100,
+    }).with_columns(pl.col("g").replace("u", "Not Available"))  # fmt: skip
+    report = audited(table, exclude_groups="Not Available")
+    (warning,) = (d for d in report.diagnostics if d.code is DiagnosticCode.MISSING_MARKER)
+    assert "is excluded from g with 200 rows, whatever groups they are of" in warning.message
+    assert report.verdict is Outcome.PASS
+    stated = audited(table, unknown="Not Available")
+    assert DiagnosticCode.MISSING_MARKER not in {d.code for d in stated.diagnostics}

@@ -368,8 +368,9 @@ def test_a_number_that_usually_means_that_a_value_is_missing(marker):
     assert (each["value"], each["rows"]) == (marker, ROWS // 4)
     assert f"the number {marker} is a group of g" in each.message
     assert each.message.endswith(f"unknown={marker} (--unknown {marker})")
-    for stated in ({"unknown": marker}, {"exclude_groups": str(marker)}):
-        assert not found(data, DiagnosticCode.MISSING_MARKER, **stated)
+    assert not found(data, DiagnosticCode.MISSING_MARKER, unknown=marker)
+    (each,) = found(data, DiagnosticCode.MISSING_MARKER, exclude_groups=str(marker))
+    assert f"the number {marker} is excluded from g" in each.message
 
 
 def test_numbers_that_are_groups_are_no_codes_of_missing_values():
@@ -389,7 +390,8 @@ def test_a_text_that_means_that_a_value_is_missing(tmp_path, marker):
         assert each.level is Level.WARNING
         assert f"unknown='{marker}' (--unknown '{marker}')" in each.message
         assert not found(rows, DiagnosticCode.MISSING_MARKER, unknown=marker)
-        assert not found(rows, DiagnosticCode.MISSING_MARKER, exclude_groups=marker)
+        (each,) = found(rows, DiagnosticCode.MISSING_MARKER, exclude_groups=marker)
+        assert f"the text '{marker}' is excluded from g with {ROWS // 4} rows" in each.message
 
 
 def test_names_that_the_data_do_not_have():

@@ -31,7 +31,7 @@ from fairgauge.inference.compared_counts import FEWEST_GROUPS, FeatureGroups, ge
 from fairgauge.inference.interval import decidable
 from fairgauge.inference.one.statistic_intervals import statistic_interval
 from fairgauge.question.specification import Spec
-from fairgauge.reasons import ReasonCode
+from fairgauge.reasons import Parameter, ReasonCode
 from fairgauge.results.disparities import after_adjusting
 from fairgauge.results.estimates import ComparisonKey, Estimate
 from fairgauge.results.scopes import ClassScope, Diagnostic, simultaneous_interval
@@ -263,33 +263,37 @@ def _differences(x: Array, n: Array, rate: Rate, spec: Spec) -> dict[str, float 
     }
 
 
-def reversed_outcomes(whole: FeatureGroups, spec: Spec) -> Iterator[Diagnostic]:
+def reversed_outcomes(
+    groups: FeatureGroups, spec: Spec, confidence: float, cases: Array | None = None
+) -> Iterator[Diagnostic]:
     """Warn where positives have lower scores, or fewer positive predictions, than negatives.
 
-    ``whole`` is all rows as one group. The interval takes rows as independent, clustered or not:
-    the warning asks what was meant, and states no uncertainty.
+    ``groups`` is all rows as one group, or groups of so many ``cases``. The interval takes rows as
+    independent, clustered or not: the warning asks what was meant, and states no uncertainty.
     """
-    everyone = replace(whole.pick(np.zeros(1, dtype=np.int64)), clusters=None)
-    if everyone.side.scores is None:
+    found = replace(groups.pick(np.arange(len(groups.names))), clusters=None)
+    if found.side.scores is None:
         names = ("true_positive_rate", "false_positive_rate")
-        of_positives, of_negatives = (statistic_interval(find_rate(n), everyone) for n in names)
-        (_, high), _ = of_positives.limits(spec.confidence)
-        (low, _), _ = of_negatives.limits(spec.confidence)
-        if high[0] < low[0]:
-            yield Diagnostic.warning(
-                DiagnosticCode.REVERSED_PREDICTIONS,
-                column=spec.prediction or spec.score,
-                label=spec.label,
-                of_positives=float(of_positives.estimate[0]),
-                of_negatives=float(of_negatives.estimate[0]),
-            )
-        return
-    area = statistic_interval(find_rate("roc_auc"), everyone)
-    (_, high), _ = area.limits(spec.confidence)
-    if area.estimate[0] < high[0] < _CHANCE:
-        yield Diagnostic.warning(
-            DiagnosticCode.REVERSED_SCORES, auc=float(area.estimate[0]), column=spec.score
-        )
+        of_positives, of_negatives = (statistic_interval(find_rate(n), found) for n in names)
+        (_, high), _ = of_positives.limits(confidence)
+        (low, _), _ = of_negatives.limits(confidence)
+        code, turned = DiagnosticCode.REVERSED_PREDICTIONS, high < low
+        numbers = {"of_positives": of_positives.estimate, "of_negatives": of_negatives.estimate}
+        columns: dict[str, Parameter] = {
+            "column": spec.prediction or spec.score, "label": spec.label,
+        }  # fmt: skip
+    else:
+        area = statistic_interval(find_rate("roc_auc"), found)
+        (_, high), _ = area.limits(confidence)
+        code, turned = DiagnosticCode.REVERSED_SCORES, (area.estimate < high) & (high < _CHANCE)
+        numbers, columns = {"auc": area.estimate}, {"column": spec.score}
+    for i in np.flatnonzero(turned):
+        values = columns | {name: float(each[i]) for name, each in numbers.items()}
+        if cases is None:
+            yield Diagnostic.warning(code, **values)
+        else:
+            values |= {"group": groups.names[i], "rows": int(cases[i])}
+            yield Diagnostic.warning(code, groups.feature, **values)
 
 
 def adjustment_notes(estimates: Sequence[Estimate], spec: Spec) -> Iterator[Diagnostic]:

@@ -526,12 +526,23 @@ def _many_strata(d: Diagnostic) -> str:
     )
 
 
+_JOINED = "if its rows were joined or coded in another way than those of others, correct them"
+
+
+def _in_group(d: Diagnostic) -> str:
+    return f"in {called(d['group'])} " if d.get("group") else ""
+
+
 def _missing_marker(d: Diagnostic) -> str:
     value = d["value"]
     kind, written = ("text", repr(value)) if isinstance(value, str) else ("number", str(value))
+    counted = _numbered(d, d["rows"])
+    stands = f"is a group of {d.feature} with {counted}; if"
+    if d.get("excluded"):
+        stands = f"is excluded from {d.feature} with {counted}, whatever groups they are of; if"
     return (
-        f"the {kind} {written} is a group of {d.feature} with {_numbered(d, d['rows'])}; if it "
-        f"means that the value is missing, state it: unknown={written} (--unknown {written})"
+        f"the {kind} {written} {stands} it means that the value is missing, state it: "
+        f"unknown={written} (--unknown {written})"
     )
 
 
@@ -886,15 +897,24 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.HOMOGENEITY: _homogeneity,
     DiagnosticCode.PAIRS_LIMITED: _pairs,
     DiagnosticCode.REVERSED_SCORES: lambda d: (
-        f"{quote(d.get('column') or 'score')} ranks positives below negatives (ROC AUC "
-        f"{d['auc']:.2f} of all rows); if it is the probability of another value than the positive "
-        "one, name it: score_of=VALUE, --score-of VALUE"
+        f"{quote(d.get('column') or 'score')} ranks positives below negatives "
+        f"{_in_group(d)}(ROC AUC {d['auc']:.2f}{'' if d.get('group') else ' of all rows'}); "
+        + (
+            _JOINED
+            if d.get("group")
+            else "if it is the probability of another value than the "
+            "positive one, name it: score_of=VALUE, --score-of VALUE"
+        )
     ),
     DiagnosticCode.REVERSED_PREDICTIONS: lambda d: (
-        f"{quote(d['column'])} is positive less often where {quote(d['label'])} is "
-        f"({percent(d['of_positives'])}) than where it is not ({percent(d['of_negatives'])}); if "
-        "it states the opposite, recode it (recode, --recode); if the label is of something else, "
-        "leave it out"
+        f"{quote(d['column'])} is positive less often {_in_group(d)}where {quote(d['label'])} is "
+        f"({percent(d['of_positives'])}) than where it is not ({percent(d['of_negatives'])}); "
+        + (
+            _JOINED
+            if d.get("group")
+            else "if it states the opposite, recode it (recode, "
+            "--recode); if the label is of something else, leave it out"
+        )
     ),
     DiagnosticCode.ONE_DECISION: _one_decision,
     DiagnosticCode.ONE_LABEL: _one_label,

@@ -472,7 +472,7 @@ def _marker_sentence(report: Report) -> str:
     """Return which groups have names that usually mean a missing value; empty if none has."""
     places: dict[str, list[str]] = {}
     for each in report.diagnostics:
-        if each.code is DiagnosticCode.MISSING_MARKER:
+        if each.code is DiagnosticCode.MISSING_MARKER and not each.get("excluded"):
             number = numbered(each["rows"], unit(report))
             places.setdefault(each["value"], []).append(f"{called(each.feature or '')} ({number})")
     if not places:
