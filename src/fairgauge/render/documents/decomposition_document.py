@@ -213,7 +213,8 @@ def _on_a_screen(found: Decomposition, *, parts: bool = True) -> tree.Section:
         each for each in others if each[1].scale == "difference" or test_of(each[1]) not in alike
     ]
     most = _MOST_ROWS - (2 if others else 0)
-    blocks: list[tree.Block] = [_parts(found.with_regression(first), whole=False)]
+    adjusted = found.with_regression(first)
+    blocks: list[tree.Block] = [_parts(adjusted, whole=False)]
     by_column = _furthest_column(first)
     if by_column is not None:
         blocks.append(_levels(first, by_column, _first(by_column.levels, most), screen=True))
@@ -221,6 +222,8 @@ def _on_a_screen(found: Decomposition, *, parts: bool = True) -> tree.Section:
         blocks.append(_strata(first, _first(first.strata, most), screen=True, parts=parts))
     if trend := words.describe_trend(first):
         blocks.append(tree.Paragraph(trend))
+    if adjusted.controls and not adjusted.adjusted:
+        blocks.append(tree.Paragraph(words.describe_adjusted(adjusted, brief=True)))
     if others:
         columns = (
             tree.Column("other gaps", numeric=False), tree.Column("gap"), tree.Column("within"),
