@@ -116,13 +116,11 @@ def matched_files(data: object, found: Decomposition, identifier: str) -> Matche
                 beside = [drawn[(i * _EACH + k) % len(drawn)] for k in range(_EACH) if drawn]
                 beside = [*dict.fromkeys(beside), *[None] * _EACH][:_EACH]
                 rows.append((*of_gap, *place.values(), len(people), len(drawn), person, *beside))
-    without = [
-        _people(gap, str(gap.estimate.group), who) for gap in once.values() if gap not in of_gaps
-    ]
-    if without:
-        notes.append(
-            f"{'None' if repeated else 'Nobody'} is listed of {', '.join(without)}, of which no gap is shown"
-        )
+    gapless = [gap for gap in once.values() if gap not in of_gaps]
+    if gapless:
+        nobody = "None" if repeated else "Nobody"
+        without = ", ".join(_people(gap, str(gap.estimate.group), who) for gap in gapless)
+        notes.append(f"{nobody} is listed of {without}, of which no gap is shown")
     header = (
         *("metric", "feature", "refused_group", "accepted_group"),
         *(axis.column for axis in strata),

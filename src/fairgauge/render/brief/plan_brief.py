@@ -75,7 +75,8 @@ def _headline(planned: Planned) -> Sentence:
         return Sentence("The table holds no comparison that could be planned for", ("smallest",))
     place, widest = _ordered(planned)[0]
     return Sentence(
-        f"In each comparison a difference of {per_hundred(widest)} of 100 or more would probably be found",
+        f"In each comparison a difference of {per_hundred(widest)} of 100 or more would probably "
+        "be found",
         (f"smallest[{place}].difference",),
     )
 
