@@ -16,7 +16,7 @@ from __future__ import annotations
 import difflib
 import json
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 _LONGEST_MESSAGE = 1_900
@@ -194,3 +194,9 @@ def nearest(name: object, allowed: Iterable[object]) -> str:
     """Return ``" Did you mean 'x'?"`` for the closest allowed name, or nothing."""
     close = closest(name, allowed)
     return f" Did you mean {quote(close)}?" if close is not None else ""
+
+
+def if_absent(value: object, asked: Sequence[object], meant: str) -> str:
+    """Return the remedy for one of several values that data lack and that seems no other value."""
+    several = len(asked) > 1 and not meant
+    return f". If it is right, leave {quote(value)} out for these data" if several else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 
@@ -44,11 +44,14 @@ class MatchedFiles(NamedTuple):
     Attributes
     ----------
     notes : how many of the refused are listed, and of which groups nobody is.
+    repeated : how many identifiers stand in several of the rows that are refused or accepted; with
+        any, the notes count rows and not people.
     """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str | int | None, ...], ...]
     notes: tuple[str, ...]
+    repeated: int = 0
 
 
 def matched_files(data: object, found: Decomposition, identifier: str) -> MatchedFiles:
@@ -92,10 +95,12 @@ def matched_files(data: object, found: Decomposition, identifier: str) -> Matche
     for _, gap in found.gravest():
         once.setdefault(test_of(gap), gap)
     of_gaps = [gap for gap in once.values() if gap.verdict is not GapVerdict.NO_GAP]
-    for gap in of_gaps:
-        refused, accepted = _sides(gap, resolution, cube, columns)
+    sides = [_sides(gap, resolution, cube, columns) for gap in of_gaps]
+    repeated = _repeated(columns[identifier], sides)
+    who = "rows" if repeated else "people"
+    for gap, (refused, accepted) in zip(of_gaps, sides, strict=True):
         of_gap = (gap.estimate.metric, gap.estimate.feature, *_groups(gap))
-        notes.append(_counted(gap, codes, refused, accepted))
+        notes.append(_counted(gap, codes, refused, accepted, who))
         rng = np.random.default_rng(spec.seed)
         first = _outlying(gap)
         listed: list[tuple[bool, bool, int, dict[str, str], list[int], list[int]]] = []
@@ -111,16 +116,18 @@ def matched_files(data: object, found: Decomposition, identifier: str) -> Matche
                 beside = [drawn[(i * _EACH + k) % len(drawn)] for k in range(_EACH) if drawn]
                 beside = [*dict.fromkeys(beside), *[None] * _EACH][:_EACH]
                 rows.append((*of_gap, *place.values(), len(people), len(drawn), person, *beside))
-    without = [_people(gap, str(gap.estimate.group)) for gap in once.values() if gap not in of_gaps]
-    if without:
-        notes.append(f"Nobody is listed of {', '.join(without)}, of which no gap is shown")
+    gapless = [gap for gap in once.values() if gap not in of_gaps]
+    if gapless:
+        nobody = "None" if repeated else "Nobody"
+        without = ", ".join(_people(gap, str(gap.estimate.group), who) for gap in gapless)
+        notes.append(f"{nobody} is listed of {without}, of which no gap is shown")
     header = (
         *("metric", "feature", "refused_group", "accepted_group"),
         *(axis.column for axis in strata),
         *("refused_in_stratum", "accepted_in_stratum", "refused"),
         *(f"accepted_{k + 1}" for k in range(_EACH)),
     )
-    return MatchedFiles(header, tuple(rows), tuple(notes))
+    return MatchedFiles(header, tuple(rows), tuple(notes), repeated)
 
 
 def _wrong(found: Decomposition, spec: Spec) -> Iterator[Problem]:
@@ -184,19 +191,20 @@ def _outlying(gap: Gap) -> list[set[tuple[str, str]]]:
     return [at for at, each in places if each.outlying and sign * (each.difference or 0.0) > 0]
 
 
-def _people(gap: Gap, group: str) -> str:
-    return f"people with {gap.estimate.feature} {group}" if group != _OTHERS else "other people"
+def _people(gap: Gap, group: str, who: str) -> str:
+    return f"{who} with {gap.estimate.feature} {group}" if group != _OTHERS else f"other {who}"
 
 
-def _counted(gap: Gap, codes: Index, refused: Mask, accepted: Mask) -> str:
+def _counted(gap: Gap, codes: Index, refused: Mask, accepted: Mask, who: str) -> str:
     """Return how many of the refused stand beside somebody, and why the others do not."""
-    ours, theirs = (_people(gap, group) for group in _groups(gap))
+    ours, theirs = (_people(gap, group, who) for group in _groups(gap))
     known = int(((codes >= 0).all(axis=0) & refused).sum())
     beside = sum(len(own) for _, own, others in _by_stratum(codes, refused, accepted) if others)
     unmatched, unknown = known - beside, int(refused.sum()) - known
+    one = "person" if who == "people" else "row"
     counted = [f"{beside:,} stand beside accepted {theirs}"]
     if unmatched:
-        counted.append(f"{unmatched:,} come last, because their stratum has no such person")
+        counted.append(f"{unmatched:,} come last, because their stratum has no such {one}")
     if unknown:
         counted.append(f"{unknown:,} are in no row, because their stratum is unknown")
     return f"{refused.sum():,} {ours} were refused: {'; '.join(counted)}"
@@ -218,3 +226,10 @@ def _by_stratum(
 def _named(identifiers: Sequence[Value], rows: Sequence[int]) -> list[str]:
     """Return the names of some rows, in an order that is not that of the rows."""
     return sorted(name_of(identifiers[row]) for row in rows)
+
+
+def _repeated(identifiers: Sequence[Value], sides: Sequence[tuple[Mask, Mask]]) -> int:
+    """Return how many identifiers stand in several rows that are refused or accepted."""
+    rows = {row for pair in sides for side in pair for row in np.flatnonzero(side).tolist()}
+    times = Counter(name_of(identifiers[row]) for row in rows if identifiers[row] is not None)
+    return sum(n > 1 for n in times.values())

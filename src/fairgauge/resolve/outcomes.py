@@ -15,7 +15,16 @@ import numpy as np
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import ClassKind, Role, Task
-from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote, refuse
+from fairgauge.errors import (
+    DataError,
+    Problem,
+    SpecError,
+    if_absent,
+    listing,
+    nearest,
+    quote,
+    refuse,
+)
 from fairgauge.question.category_words import is_undecided
 from fairgauge.question.features import Ordered
 from fairgauge.question.specification import Spec
@@ -218,7 +227,10 @@ def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tu
                 problems += [Problem("positive", str(error))] if str(error) else []
         if all(not is_one_of(value, levels) for levels in present):
             problems.append(
-                Problem("positive", _no_such_value(value, present[0], axis.column, spec))
+                Problem(
+                    "positive",
+                    _no_such_value(value, present[0], axis.column, spec, beside=spec.positive),
+                )
             )
     if not problems and _is_in_other_words(spec.positive, present):
         problems.append(Problem(
@@ -288,12 +300,15 @@ def _which_is_positive(spec: Spec, present: list[Sequence[Value]]) -> str:
     )
 
 
-def _no_such_value(value: Value, levels: Sequence[Value], column: str, spec: Spec) -> str:
+def _no_such_value(
+    value: Value, levels: Sequence[Value], column: str, spec: Spec, beside: Sequence[Value] = ()
+) -> str:
     asked = name_of(value)
     stated = [each for each in spec.where if each.column == column and not each.holds(value)]
     meant = nearest(asked, [name_of(level) for level in levels])
     why = f" in the rows with {stated[0].to_text()} (where)." if stated else f".{meant}"
-    return f"column {quote(column)} has no value {quote(asked)}{why} It has {_some(levels)}"
+    leave = if_absent(value, beside, meant)
+    return f"column {quote(column)} has no value {quote(asked)}{why} It has {_some(levels)}{leave}"
 
 
 def _mask(wanted: Sequence[Value], levels: Sequence[Value]) -> Mask:

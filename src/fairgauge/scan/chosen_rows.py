@@ -17,7 +17,16 @@ from numpy.typing import NDArray
 from fairgauge.cube.cube import CountTable, Cube, aggregate, settled
 from fairgauge.cube.plan import Axis, Plan, read_as
 from fairgauge.enums import Role
-from fairgauge.errors import DataError, EmptyDataError, Problem, SpecError, listing, nearest, quote
+from fairgauge.errors import (
+    DataError,
+    EmptyDataError,
+    Problem,
+    SpecError,
+    if_absent,
+    listing,
+    nearest,
+    quote,
+)
 from fairgauge.identity import Bin
 from fairgauge.question.category_words import codes_of_missing, missing_words
 from fairgauge.question.conditions import RowCondition
@@ -240,13 +249,15 @@ def _kept(
         found = [i for i, level in enumerate(levels) if matches(value, level)]
         if not found:
             known = [name_of(level) for level in levels]
+            meant = nearest(name_of(value), known)
             if condition.negated and _is_harmless(value, condition, levels):
                 continue
             raise SpecError(
                 Problem(
                     f"where.{axis.column}",
                     f"column {quote(axis.column)} has no value {quote(name_of(value))}."
-                    f"{nearest(name_of(value), known)} It has {listing(known, _MOST_SHOWN)}",
+                    f"{meant} It has {listing(known, _MOST_SHOWN)}"
+                    f"{if_absent(value, condition.values, meant)}",
                 )
             )
         kept[found] = True

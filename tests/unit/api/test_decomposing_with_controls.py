@@ -213,6 +213,11 @@ def test_the_first_page_states_why_there_is_no_regression(loans, values, reason,
     assert words in page
     assert "there is no regression" not in page
     assert "by regression, inconclusive" in page
+    found = fg.why(loans.with_columns(control=values.cast(pl.String)), strata="branch",
+                   controls="control", **ASKED)  # fmt: skip
+    screen = " ".join(render(found, "text").split())  # without --full it named no cause
+    assert "No regression is adjusted for branch and control: " in screen
+    assert words in screen
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,11 @@ import sys
 import numpy as np
 import polars as pl
 import pytest
+from click.testing import CliRunner
 
 import fairgauge as fg
 from fairgauge.api.matched_files import matched_files
+from fairgauge.cli import main
 from fairgauge.errors import DataError, SpecError
 
 ASKED = {"prediction": "approved", "positive": "yes", "sensitive": "race",
@@ -206,3 +208,29 @@ def test_the_command_writes_the_list(tmp_path):
     assert run("--review", "other.csv", "--id", "number").returncode == 2
     assert not (tmp_path / "other.csv").exists()
     assert run("--review", "rows.csv", "--id", "id").returncode == 2
+
+
+@pytest.mark.parametrize("copies", [0, 7, 600])
+def test_rows_are_not_called_people_where_identifiers_repeat(copies, tmp_path):
+    """A month that was loaded twice: "308 people were refused", who were 262."""
+    data = applications().filter(pl.col("race") != "Asian")
+    data = pl.concat([data, data.head(copies)])
+    found = fg.why(data, **ASKED, strata="branch")
+    table = matched_files(data, found, "id")
+    compared = data.filter(
+        ((pl.col("race") == "Black") & (pl.col("approved") == "no"))
+        | ((pl.col("race") == "White") & (pl.col("approved") == "yes"))
+    )
+    twice = compared["id"].len() - compared["id"].n_unique()
+    assert table.repeated == twice
+    assert bool(twice) == bool(copies)
+    what, other = ("rows", "people")[:: 1 if copies else -1]
+    assert table.notes
+    assert all(what in note and other not in note for note in table.notes)
+    data.write_csv(tmp_path / "rows.csv")
+    command = ["why", str(tmp_path / "rows.csv"), "--prediction", "approved", "--positive", "yes",
+               "--sensitive", "race", "--reference", "race=White", "--strata", "branch",
+               "--review", str(tmp_path / "r.csv"), "--id", "id"]  # fmt: skip
+    done = CliRunner().invoke(main, command)
+    warning = f"Warning: {twice:,} values of 'id' stand in several of the rows that are compared"
+    assert (warning in done.stderr) == bool(copies)

@@ -155,6 +155,23 @@ def test_names_that_the_data_do_not_have():
     )
 
 
+def test_one_of_several_values_that_the_data_do_not_have_names_the_remedy():
+    """Clean tables of HMDA without code 2 stopped the documented command, with no way out named.
+
+    What seems a misspelt value is refused as one.
+    """
+    remedy = ". If it is right, leave '{0}' out for these data"
+    for value in ("2", "7"):
+        end = f"column 'y' has no value '{value}'. It has '0', '1'{remedy.format(value)}"
+        assert said("t.csv", *FLAGS, "--positive", f"1,{value}") == f"positive: {end}"
+        condition = f"y = 0 or 1 or {value}"
+        assert said("t.csv", *FLAGS, "--positive", "1", "--where", condition) == f"where.y: {end}"
+    for condition in ("race = White or Blak", "race = Blak"):
+        refused = said("t.csv", *FLAGS, "--positive", "1", "--where", condition)
+        assert "Did you mean 'Black'?" in refused
+        assert "leave" not in refused
+
+
 def test_values_that_the_data_do_not_have():
     assert said("t.csv", *FLAGS, "--positive", "2") == (
         "positive: column 'y' has no value '2'. It has '0', '1'"

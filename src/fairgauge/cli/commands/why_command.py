@@ -10,6 +10,7 @@ from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._spec_flags import Texts, asked, given_options, question
 from fairgauge.cli._streams import print_message
 from fairgauge.enums import GapVerdict
+from fairgauge.errors import quote
 
 _CODES = {GapVerdict.REMAINS: 1, GapVerdict.REVERSES: 1, GapVerdict.INCONCLUSIVE: 3}
 """A reversal is a difference that remains within strata, against the other side."""
@@ -88,6 +89,7 @@ def command(
         found = why(rows, config=config, controls=beside, **asked(None, flags).options)
     if review_to is not None:
         from fairgauge.atomic_files import write_whole
+        from fairgauge.render.words.numbers import numbered, plural
         from fairgauge.render.writers.flat_rows import FlatTable, table_of, table_text
 
         table = table_of(found, "review")
@@ -96,6 +98,15 @@ def command(
 
             files = matched_files(rows, found, identifier)
             table = FlatTable(files.columns, files.rows)
+            if files.repeated:
+                values = numbered(files.repeated, "values")
+                stand = plural(files.repeated, "stands", "stand")
+                print_message(
+                    f"{values} of {quote(identifier)} {stand} in several of the rows that are "
+                    "compared, so that rows are not people; if rows were loaded twice, remove "
+                    "the copies",
+                    prefix="Warning: ",
+                )
             for note in files.notes:
                 print_message(note, prefix="Note: ")
         elif withheld := sum(int(gap.review_withheld) for gap in found.gaps):

@@ -75,7 +75,8 @@ def _headline(planned: Planned) -> Sentence:
         return Sentence("The table holds no comparison that could be planned for", ("smallest",))
     place, widest = _ordered(planned)[0]
     return Sentence(
-        f"In each comparison a difference of {_of_hundred(widest)} or more would probably be found",
+        f"In each comparison a difference of {per_hundred(widest)} of 100 or more would probably "
+        "be found",
         (f"smallest[{place}].difference",),
     )
 
@@ -188,10 +189,9 @@ def _people_to_ask(planned: Planned) -> Iterator[Sentence]:
         )
 
 
-def _of_hundred(each: Smallest) -> str:
-    """Return a difference as people of 100, rounded up to one decimal."""
-    tenths = math.ceil(10 * _PER_HUNDRED * each.difference - _ROUNDING)
-    return f"{tenths / 10:.1f} of 100"
+def per_hundred(each: Smallest) -> str:
+    """Return a difference in percentage points, rounded up to one decimal: never as less."""
+    return f"{math.ceil(10 * _PER_HUNDRED * each.difference - _ROUNDING) / 10:.1f}"
 
 
 def _found(planned: Planned) -> Iterator[Sentence]:
@@ -210,7 +210,7 @@ def _found(planned: Planned) -> Iterator[Sentence]:
         rate = (compared_rate(each.definition) or each.definition).title
         group = words.group(each.feature, each.group) if each.feature else called(each.group)
         yield Sentence(
-            f"{group[:1].upper()}{group[1:]}, in {rate}: {_of_hundred(each)} ("
+            f"{group[:1].upper()}{group[1:]}, in {rate}: {per_hundred(each)} of 100 ("
             f"{count(each.n_group)} rows, compared with {count(each.n_reference)}).",
             (f"smallest[{i}]",),
         )

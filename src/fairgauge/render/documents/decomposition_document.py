@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from math import inf
+from statistics import fmean
 from typing import Any, TypeVar
 
 from fairgauge.catalogue.moments import Mean, RegressionTerm
@@ -57,6 +59,7 @@ _Row = TypeVar("_Row")
 _MOST_ROWS, _MOST_NAMED = 5, 4
 _NOT_SHOWN = ("what remains with other weights", "regressions", "tests of variation", "method")
 _MOST_OPEN, _MOST_DRAWN = 12, 8
+_NO_WIDTH = 1e-12
 _COLUMN_OF = {RegressionTerm.LABEL: "label", RegressionTerm.PREDICTION: "prediction"}
 _TONES = {GapVerdict.REMAINS: tree.Tone.BAD, GapVerdict.INCONCLUSIVE: tree.Tone.UNSURE}
 """That a gap is accounted for is no good news by itself."""
@@ -210,7 +213,8 @@ def _on_a_screen(found: Decomposition, *, parts: bool = True) -> tree.Section:
         each for each in others if each[1].scale == "difference" or test_of(each[1]) not in alike
     ]
     most = _MOST_ROWS - (2 if others else 0)
-    blocks: list[tree.Block] = [_parts(found.with_regression(first), whole=False)]
+    adjusted = found.with_regression(first)
+    blocks: list[tree.Block] = [_parts(adjusted, whole=False)]
     by_column = _furthest_column(first)
     if by_column is not None:
         blocks.append(_levels(first, by_column, _first(by_column.levels, most), screen=True))
@@ -218,6 +222,8 @@ def _on_a_screen(found: Decomposition, *, parts: bool = True) -> tree.Section:
         blocks.append(_strata(first, _first(first.strata, most), screen=True, parts=parts))
     if trend := words.describe_trend(first):
         blocks.append(tree.Paragraph(trend))
+    if adjusted.controls and not adjusted.adjusted:
+        blocks.append(tree.Paragraph(words.describe_adjusted(adjusted, brief=True)))
     if others:
         columns = (
             tree.Column("other gaps", numeric=False), tree.Column("gap"), tree.Column("within"),
@@ -471,7 +477,9 @@ def _dots(gap: Gap, found: Decomposition, most: int = _MOST_OPEN) -> Iterator[tr
         known.sort(key=lambda one: one[1].difference or 0.0)
         ends = known if len(known) <= most else _furthest(known, most)
         more = len(known) - len(ends)
-        notes = [f"Of {len(known):,}, the {len(ends)} furthest from the others."] if more else []
+        first = ", outlying ones first" * any(each.outlying for _, each in ends)
+        furthest = f"the {len(ends)} furthest from the others, relative to their intervals{first}"
+        notes = [f"Of {len(known):,}, {furthest}."] if more else []
         if ends:
             rows = tuple(
                 tree.ChartRow(
@@ -500,13 +508,22 @@ def _average(gap: Gap) -> Iterator[tree.ChartRow]:
 
 
 def _furthest(found: Sequence[words.Place], most: int) -> list[words.Place]:
-    """Return those that are furthest from the others, in the order in which they stand."""
+    """Return those that are furthest from the others, in the order in which they stand.
 
-    def distance(i: int) -> tuple[bool, float]:
+    The distance is that in half-widths of the interval on the side of the others, which small
+    strata have too: a test needs more rows, and a difference alone is largest in the smallest.
+    """
+    average = fmean(each.difference or 0.0 for _, each in found)
+
+    def distance(i: int) -> tuple[bool, float, float]:
         each = found[i][1]
-        return not each.outlying, 1.0 if each.p_value is None else each.p_value
+        own = each.difference or 0.0
+        apart = own - (average if each.others is None else each.others)
+        low, high = each.interval or (-inf, inf)
+        width = own - low if apart > 0 else high - own
+        return each.outlying, abs(apart) / max(width, _NO_WIDTH), abs(apart)
 
-    return [found[i] for i in sorted(sorted(range(len(found)), key=distance)[:most])]
+    return [found[i] for i in sorted(sorted(range(len(found)), key=distance)[-most:])]
 
 
 def _adjusted_title(gap: Gap, column: ColumnGap) -> str:

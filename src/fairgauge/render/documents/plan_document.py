@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 
 from fairgauge.render._document_tree import Block, Cell, Column, DocumentTree, Paragraph, Table
+from fairgauge.render.brief.plan_brief import per_hundred
 from fairgauge.render.documents._document_parts import document_of, listed, table_of_rows
 from fairgauge.render.words.display_names import group_called
 from fairgauge.render.words.metric_words import compared_rate, metric_value
@@ -88,7 +89,7 @@ def _smallest_disparities(planned: Planned) -> Table:
         planned.smallest,
         (Column("group", numeric=False), _name),
         (Column("rate", numeric=False), _rate_title),
-        ("difference", lambda each: f"{100 * each.difference:.1f} pp"),
+        ("difference", lambda each: f"{per_hundred(each)} pp"),
         ("ratio", lambda each: "" if each.ratio is None else f"{each.ratio:.2f}"),
         ("n", lambda each: f"{each.n_group:,.10g}"),
         ("n of reference", lambda each: f"{each.n_reference:,.10g}"),

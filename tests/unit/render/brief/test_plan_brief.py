@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 
 import fairgauge as fg
+from fairgauge.render._document_tree import Table
+from fairgauge.render.brief.plan_brief import per_hundred
+from fairgauge.render.documents.plan_document import plan_document
 
 COUNTS = fg.confusion(
     "sex",
@@ -32,3 +35,16 @@ def test_what_a_table_can_show_is_never_stated_as_less() -> None:
     widest = 100 * max(each.difference for each in made.smallest)
     assert widest - 1e-9 <= float(stated[1]) <= widest + 0.1
     assert str(brief.found[-1]).startswith("In 9 more comparisons")
+
+
+def test_the_table_and_the_sentence_round_a_smallest_disparity_alike() -> None:
+    """The table had 3.9 pp where the sentence had 4.0 of 100, of 0.0391."""
+    made = fg.plan(COUNTS)
+    blocks = [each for section in plan_document(made).sections for each in section.blocks]
+    table = next(each for each in blocks if isinstance(each, Table))
+    in_table = [row[2].text for row in table.rows]
+    assert in_table == [f"{per_hundred(each)} pp" for each in made.smallest]
+    sentences = " ".join(map(str, made.brief().found))
+    stated = re.findall(r": ([\d.]+) of 100 \(", sentences)
+    assert stated
+    assert {f"{each} pp" for each in stated} <= set(in_table)
