@@ -404,3 +404,15 @@ def test_a_rate_on_the_half_is_stated_with_the_digit_that_decides():
     (table,) = fg.check(markdown(rows, ["Group", "n", "selected", "selection rate"])).tables
     (fault,) = table.errors
     assert "1222 of 2581 is 47.346%" in describe_fault_in_place(fault)
+
+
+@pytest.mark.parametrize("selected", [47, -3])
+@pytest.mark.parametrize("rule", [None, "selection_rate.ratio >= 0.8"])
+def test_impossible_people_of_unknown_category_have_no_range_of_ratios(selected, rule):
+    text = "Sex,Applicants,Hired,Rate,Ratio\nMale,500,150,30.0%,1.000\n"
+    text += f"Female,450,117,26.0%,0.867\nUnknown,38,{selected},,\n"
+    found = fg.check(text, rules=rule)
+    assert found.errors >= 1
+    assert found.exit_code == 1
+    assert [group.possible for group in found.tables[0].groups] == [None, None]
+    assert "Whatever is not printed" not in str(found)
