@@ -335,6 +335,8 @@ def _possible_to(
     if len(counted) < 2 or (exact and not unknown):
         return {}
     rows = [row for row in table.of(RowKind.UNKNOWN) if row.n is not None]
+    if any(r.n and r.selected and not 0 <= r.selected.value <= r.n.value for r in rows):
+        return {}  # such people are impossible, an error
     selected = [row.selected.value for row in rows if row.selected is not None]
     n = [each.n for each in counted]
     chosen = sum(selected) if len(selected) == len(rows) else None

@@ -9,14 +9,14 @@ from fairgauge.published.printed_numbers import read_number
 
 _WIDE_SPACE = re.compile(r"\s{2,}")
 _CONTINUED = re.compile(r" \S")
-"""Later lines of a name that takes several lines are indented by one place."""
+"""Later lines of a name that takes several lines are indented by one place, its first is not."""
 
 
 def aligned(lines: Sequence[str]) -> list[list[str]]:
     r"""Return the cells of lines by their place, the header of several lines as one row.
 
     Nothing where spaces do not separate the same columns in all lines. A title above the table, and
-    a note below its header, stays one cell.
+    a heading or a note below its header, stays one cell.
 
     Examples
     --------
@@ -26,26 +26,33 @@ def aligned(lines: Sequence[str]) -> list[list[str]]:
     """  # noqa: E501 - the lines of a table
     cells = [len(_WIDE_SPACE.split(line.strip())) for line in lines]
     whole = [not line.startswith(" ") for line in lines]
-    first = next((at for at, n in enumerate(cells) if n > 1 and whole[at]), len(lines))
+    wide = [at for at, n in enumerate(cells) if n > 1]
+    numbers = [at for at in wide if _has_number(_WIDE_SPACE.split(lines[at].strip()))]
+    head = [at for at in wide if at < min(numbers, default=len(lines))]
+    first = next((at for at in head or wide if whole[at]), head[-1] if head else len(lines))
     body = [at for at, n in enumerate(cells) if n > 1 or (at < first and not whole[at])]
     spans = _columns([lines[at] for at in body])
     if any("\t" in line for line in lines) or len(spans) < max(cells, default=0):
         return []
     above: list[list[str]] | None = []
+    place = 0
     rows: list[list[str]] = []
     for at, line in enumerate(lines):
         if at not in body:
-            if at > first and _CONTINUED.match(line) and len(rows[-1]) > 1:
+            begun = bool(rows) and len(rows[-1]) > 1 and whole[max(i for i in body if i < at)]
+            if at > first and begun and _CONTINUED.match(line):
                 rows[-1][0] += line.rstrip()
             else:
                 rows.append([line.strip()])
             continue
         row = [line[start:end].strip() for start, end in spans]
         if above is not None and not _has_number(row):
+            place = place if above else len(rows)
             above.append(row)
             continue
-        if above:
-            rows.append([" ".join(filter(None, parts)) for parts in zip(*above, strict=True)])
+        if above:  # above the headings of the first row
+            header = [" ".join(filter(None, parts)) for parts in zip(*above, strict=True)]
+            rows.insert(place, header)
         above = None
         rows.append(row)
     return rows

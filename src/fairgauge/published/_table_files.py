@@ -352,7 +352,8 @@ def _of_block(lines: Sequence[str]) -> list[Grid]:
     if header_alone and (single := _grid("", single_spaced(lines))):
         return single
     spread = _spread(rows)
-    by_place = _with_empty_cells_filled(placed) if spread is rows else []
+    even = len({*map(len, rows)}) == 1 and not whole[0].startswith(" ")  # no cell is empty
+    by_place = _with_empty_cells_filled(placed) if spread is rows and not even else []
     return _grid("", by_place or spread) or _grid("", single_spaced(lines))
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from fairgauge.errors import DataError, quote
 from fairgauge.published._header_words import is_remark, role_of
 from fairgauge.published._table_files import Grid
 from fairgauge.published.printed_numbers import (
@@ -36,6 +37,7 @@ _POINT = re.compile(r"\d*\.(\d{1,2}|\d{4,})\s*%?|0?\.\d+|\d+\.\d+\s*%")
 _SIGNS = ("+", "-", "−")
 _DIFFERENCE = re.compile(r"diff\.$|vs ")
 _SHARE = re.compile(r"share|proportion|percent|^%|% of", re.IGNORECASE)
+_NOT = re.compile(r"^no[nt][\s-]+", re.IGNORECASE)
 _SEPARATORS = " -–—:|/,()[]"
 _WORDS = {
     ColumnRole.N: "Number of people",
@@ -252,7 +254,8 @@ def _from_headings(grid: Grid) -> Grid:
     """Give the names above nested blocks columns of their own, one for each level.
 
     ``Hispanic, Male ..., Female ..., Not Hispanic, Male, White ..., Female, White ...`` has two
-    names above each other: one that stands alone takes the place of the innermost.
+    names above each other: one that stands alone takes the place of the innermost, or of one that
+    it negates, or of one that stands above names as its own rows have.
     """
     headings = headings_of(grid)
     if not are_nested(grid) or _blocks(grid)[0]:
@@ -260,11 +263,22 @@ def _from_headings(grid: Grid) -> Grid:
     times = Counter(row[0].casefold() for row in grid.rows)
     paths: list[tuple[str, ...]] = []
     numbers, path = [], list[str]()
+    levels: dict[str, int] = {}
     for at, row in enumerate(grid.rows):
         if at in headings:
-            inside = at - 1 in headings
-            path = [*(path if inside else [] if at + 1 in headings else path[:-1]), row[0]]
+            if at - 1 not in headings:
+                end = min((i for i in headings if i > at), default=None)
+                level = _level(row[0], [each[0] for each in grid.rows[at + 1 : end]], path, levels)
+                if level is None:
+                    raise DataError(
+                        f"row {grid.number(at)}, {quote(row[0])}, is ambiguous: it may stand below "
+                        f"{quote(path[0])} or in its place; write the levels in columns"
+                    )
+                path = path[:level]
+            levels[row[0].casefold()] = len(path)
+            path = [*path, row[0]]
             continue
+        levels.setdefault(row[0].casefold(), len(path))
         alone = times[row[0].casefold()] == 1 and (is_total(row[0]) or is_unknown(row[0]))
         paths.append((row[0],) if alone else (*path, row[0]))
         numbers.append(at)
@@ -278,6 +292,22 @@ def _from_headings(grid: Grid) -> Grid:
         ),
         numbers=tuple(map(grid.number, numbers)),
     )
+
+
+def _level(
+    name: str, below: Sequence[str], path: Sequence[str], levels: Mapping[str, int]
+) -> int | None:
+    """Return the level of a name below other rows, given its own rows; None where it is not clear.
+
+    It is that of a name which it negates or repeats, else one above that of its rows.
+    """
+    if not below or len(path) <= 1:
+        return 0
+    opposite = [at for at, other in enumerate(path) if _NOT.sub("", other) == _NOT.sub("", name)]
+    own = [each.casefold() for each in below if not is_total(each) and not is_unknown(each)]
+    known = {levels[each] - 1 for each in own if each in levels}
+    found = {*opposite[:1]} or known
+    return found.pop() if len(found) == 1 and 0 <= max(found) < len(path) else None
 
 
 def headings_of(grid: Grid) -> list[int]:

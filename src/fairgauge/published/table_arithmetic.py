@@ -18,6 +18,7 @@ from fairgauge.published.printed_numbers import (
     is_suppressed,
     is_whole,
     read_bound,
+    read_number,
 )
 from fairgauge.published.published_table import (
     ColumnRole,
@@ -193,7 +194,7 @@ def _people(table: PublishedTable, row: PublishedRow) -> dict[str, Parameter]:
 
 
 def _fault(code: FaultCode, row: PublishedRow | None, **parameters: Parameter) -> Fault:
-    where = None if row is None else (row.number, row.name)
+    where = None if row is None or not row.number else (row.number, row.name)
     return Fault.of(code, where, **parameters)
 
 
@@ -331,9 +332,10 @@ def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
     reference, fitting = printed_reference(table), _fitting_reference(table)
     if reference is None and fitting is None:
         yield from _no_common_reference(table)
-    if reference is None and fitting in table.of(RowKind.TOTAL) and _is_one(fitting):
-        reference = fitting
-    if reference is None or reference.ratio is None:
+    if reference is None and fitting is not None and fitting.kind is RowKind.TOTAL:
+        every = _fitting(table, fitting) == sum(row.ratio is not None for row in table.groups)
+        reference = fitting if every or _is_one(fitting) else None
+    if reference is None or (reference.ratio is None and reference.kind is not RowKind.TOTAL):
         taken = None if reference is None else reference.name
         yield _fault(FaultCode.NO_REFERENCE, None, taken=taken)
     if reference is None:
@@ -489,10 +491,25 @@ def _own(row: PublishedRow, of: _End) -> Fraction:
 
 
 def _fitting_reference(table: PublishedTable) -> PublishedRow | None:
-    """Return the row that most printed ratios compare with, where none has a ratio of 1."""
+    """Return the row that most printed ratios compare with, where none has a ratio of 1.
+
+    It is one of all people, which the table lacks, where every one of several compares with it.
+    """
     printed = sum(row.ratio is not None for row in table.groups)
     best = max(table.rows, key=lambda row: _fitting(table, row), default=None)
-    return best if best is not None and _fitting(table, best) * 2 > printed else None
+    if best is not None and _fitting(table, best) * 2 > printed:
+        return best
+    every = _of_all(table) if printed > 1 else None
+    return every if every is not None and _fitting(table, every) == printed else None
+
+
+def _of_all(table: PublishedTable) -> PublishedRow | None:
+    """Return a row of the people of all categories together, None where some are not printed."""
+    counts = [(row.n.exact, row.selected.exact) for row in table.groups if row.n and row.selected]
+    if len(counts) < len(table.groups):
+        return None
+    n, selected = (read_number(str(int(sum(of)))) for of in zip(*counts, strict=True))
+    return PublishedRow(number=0, categories=("all",), kind=RowKind.TOTAL, n=n, selected=selected)
 
 
 def _fitting(table: PublishedTable, reference: PublishedRow) -> int:

@@ -90,6 +90,55 @@ Black 164 75 45.7% 0.876
     assert [g.name for g in table.groups][:2] == ["Hispanic & Male", "Hispanic & Female"]
 
 
+BLOCKS = {
+    "one level": [row for row in NEW_YORK if row[2]],
+    "first without races": NEW_YORK,
+    "last without races": [*NEW_YORK[2:], *NEW_YORK[:2]],
+}
+
+
+def below_each_other(rows, first, indent):
+    """Write cells in columns, those of numbers at the right, with headings on lines of their own.
+
+    Sexes are indented by one step, and races by two.
+    """
+    sexes = {"Male", "Female"}
+    for name, *numbers in rows:
+        step = 0 if name in (first, "Not Hispanic or Latino", "Hispanic or Latino") else 2
+        own = " " * (indent if name in sexes else indent * step) + name
+        yield (own.ljust(30) + "".join(f"{cell:>18}" for cell in numbers)) if numbers else own
+
+
+@pytest.mark.parametrize("blocks", BLOCKS)
+@pytest.mark.parametrize("title", ["", "Table 2: people by sex and race\n"])
+@pytest.mark.parametrize("first", ["Category", ""])
+def test_one_nested_table_has_the_same_categories_however_it_is_written(blocks, title, first):
+    rows = [row if blocks != "one level" else ("", *row[1:]) for row in BLOCKS[blocks]]
+    labels = ["# of Applicants", "# Selected", "Selection Rate", "Impact Ratio"]
+    cells = [[first, *labels], *(line.split("\t") for line in headings(rows, "\t"))]
+    names = [" & ".join(name for name in row[:3] if name) for row in rows]
+    texts = [
+        *(title + "\n".join(map(mark.join, cells)) for mark in ("\t", " ")),
+        *(title + "\n".join(below_each_other(cells, first, indent)) for indent in (0, 1, 2, 4)),
+    ]
+    if not title:
+        wide = [",".join([*row, *[""] * (5 - len(row))]) for row in cells]
+        texts.append("\n".join(wide))
+    for text in texts:
+        found = fg.check(text)
+        assert [group.name for table in found.tables for group in table.groups] == names, text
+        assert found.errors == 0
+
+
+@pytest.mark.parametrize("between", ["\t", " "])
+def test_a_heading_that_may_stand_below_another_or_in_its_place_is_ambiguous(between):
+    rows = [*NEW_YORK[2:], ("Two or More", "Younger", "", 205, 90, "43.9%", "0.841")]
+    labels = ["Category", "# of Applicants", "# Selected", "Selection Rate", "Impact Ratio"]
+    text = "\n".join([between.join(labels), *headings(rows, between)])
+    with pytest.raises(DataError, match="row 10, 'Two or More', is ambiguous: it may stand below"):
+        fg.check(text)
+
+
 @pytest.mark.parametrize("above", ["", "Not Hispanic\n"])
 @pytest.mark.parametrize("between", [" ", "\t"])
 def test_rows_above_the_first_heading_are_of_no_block(above, between):

@@ -134,14 +134,20 @@ def test_a_planted_fault_is_found(code, row, change):
 
 
 @pytest.mark.parametrize("header", ["Impact ratio", "Ratio to overall"])
-@pytest.mark.parametrize("total", ["1.000", ""])
-def test_ratios_to_the_total_have_a_wrong_reference(total, header):
-    """The total is no category: its ratio of 1 shows what the others compare with."""
+@pytest.mark.parametrize("total", ["Total,3477,1191,34.3%,1.000", "Total,3477,1191,34.3%,", ""])
+def test_ratios_to_the_rate_of_all_have_a_wrong_reference(total, header):
+    """All people are no category, whether or not the table has a row of them."""
     text = f"Sex,Applicants,Selected,Rate,{header}\nFemale,1702,520,30.6%,0.892\n"
-    text += f"Male,1775,671,37.8%,1.104\nTotal,3477,1191,34.3%,{total}\n"
-    expected = [(FaultCode.REFERENCE_NOT_HIGHEST, 3)] if total and "Impact" in header else []
-    assert errors(text) == expected
-    assert (FaultCode.NO_REFERENCE in notes(text)) is (not total)
+    found = errors(f"{text}Male,1775,671,37.8%,1.104\n{total}")
+    codes = [FaultCode.REFERENCE_NOT_HIGHEST] if "Impact" in header else []
+    assert found == [(code, 3 if total else None) for code in codes]
+
+
+def test_some_ratios_that_agree_with_the_rate_of_all_show_no_reference():
+    """All of them would have to."""
+    text = "Sex,Applicants,Selected,Rate,Ratio\nFemale,1702,520,30.6%,0.892\n"
+    text += "Male,1775,671,37.8%,1.104\nOther,900,308,34.2%,0.7\n"
+    assert FaultCode.REFERENCE_NOT_HIGHEST not in [code for code, _ in errors(text)]
 
 
 def test_a_row_with_another_reference_names_it():
@@ -398,3 +404,15 @@ def test_a_rate_on_the_half_is_stated_with_the_digit_that_decides():
     (table,) = fg.check(markdown(rows, ["Group", "n", "selected", "selection rate"])).tables
     (fault,) = table.errors
     assert "1222 of 2581 is 47.346%" in describe_fault_in_place(fault)
+
+
+@pytest.mark.parametrize("selected", [47, -3])
+@pytest.mark.parametrize("rule", [None, "selection_rate.ratio >= 0.8"])
+def test_impossible_people_of_unknown_category_have_no_range_of_ratios(selected, rule):
+    text = "Sex,Applicants,Hired,Rate,Ratio\nMale,500,150,30.0%,1.000\n"
+    text += f"Female,450,117,26.0%,0.867\nUnknown,38,{selected},,\n"
+    found = fg.check(text, rules=rule)
+    assert found.errors >= 1
+    assert found.exit_code == 1
+    assert [group.possible for group in found.tables[0].groups] == [None, None]
+    assert "Whatever is not printed" not in str(found)

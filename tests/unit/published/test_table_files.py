@@ -7,6 +7,7 @@ import zipfile
 import pytest
 
 import fairgauge as fg
+from fairgauge.published import _table_files
 from fairgauge.published.printed_numbers import is_blank, read_number
 
 COUNTS = {("Male", "A"): (1200, 480), ("Male", "B"): (300, 150), ("Female", "A"): (900, 300)}
@@ -275,3 +276,14 @@ def test_a_header_with_wide_spaces_above_rows_with_one(space, around):
         "ratio": "Impact Ratio",
     }
     assert [(group.name, group.n) for group in table.groups] == [("Male", 92), ("Female", 83)]
+
+
+def test_lines_of_as_many_cells_need_no_columns_below_each_other():
+    """The header is shorter than the columns of numbers below it."""
+    text = """Race and ethnicity      Applicants  Selected  Selection rate  Impact ratio
+White                             412              215         52.2%           1.000
+Asian                             321              167         52.0%           0.997
+"""
+    (grid,) = _table_files.grids_of_text(text)
+    assert grid.header[1:] == ("Applicants", "Selected", "Selection rate", "Impact ratio")
+    assert grid.rows[0] == ("White", "412", "215", "52.2%", "1.000")
