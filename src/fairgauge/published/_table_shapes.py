@@ -282,12 +282,12 @@ def _from_headings(grid: Grid) -> Grid:
         alone = times[row[0].casefold()] == 1 and (is_total(row[0]) or is_unknown(row[0]))
         paths.append((row[0],) if alone else (*path, row[0]))
         numbers.append(at)
-    levels = max(map(len, paths))
+    width = max(map(len, paths))
     return replace(
         grid,
-        header=(*["category"] * (levels - 1), grid.header[0] or "category", *grid.header[1:]),
+        header=(*["category"] * (width - 1), grid.header[0] or "category", *grid.header[1:]),
         rows=tuple(
-            (*names, *[""] * (levels - len(names)), *grid.rows[at][1:])
+            (*names, *[""] * (width - len(names)), *grid.rows[at][1:])
             for names, at in zip(paths, numbers, strict=True)
         ),
         numbers=tuple(map(grid.number, numbers)),

@@ -287,13 +287,12 @@ def reversed_outcomes(
         (_, high), _ = area.limits(confidence)
         code, turned = DiagnosticCode.REVERSED_SCORES, (area.estimate < high) & (high < _CHANCE)
         numbers, columns = {"auc": area.estimate}, {"column": spec.score}
-    for i in np.flatnonzero(turned):
+    for i in np.flatnonzero(turned).tolist():
         values = columns | {name: float(each[i]) for name, each in numbers.items()}
-        if cases is None:
-            yield Diagnostic.warning(code, **values)
-        else:
+        if cases is not None:
             values |= {"group": groups.names[i], "rows": int(cases[i])}
-            yield Diagnostic.warning(code, groups.feature, **values)
+        feature = None if cases is None else groups.feature
+        yield Diagnostic.warning(code, feature, **values)
 
 
 def adjustment_notes(estimates: Sequence[Estimate], spec: Spec) -> Iterator[Diagnostic]:
