@@ -371,7 +371,7 @@ class Job:
         self.made = made
         self.profile = profile
         self.notes: list[str] = []
-        self.doubts: list[str] = []
+        self.doubts = [*made.doubts]
         self.mistakes: list[Problem] = []
         self._cube: Cube | None = None
         self._options: Options = {}
