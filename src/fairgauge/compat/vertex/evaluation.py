@@ -112,12 +112,14 @@ class ClassScores:
 
     def check_range(self, classes: Sequence[str], source: str) -> None:
         """Refuse scores that cannot be compared with a threshold, such as percentages."""
-        every = (row[name] for row in self.scores if row for name in classes if name in row)
-        outside = next((score for score in every if not 0 <= score <= 1), None)
-        if outside is not None:
+        every = [row[name] for row in self.scores if row for name in classes if name in row]
+        outside = [score for score in every if not 0 <= score <= 1]
+        if outside:
+            percentages = all(0 <= score <= 100 for score in every)
+            remedy = "divide percentages by 100" if percentages else "correct or remove these rows"
             raise DataError(
-                f"{quote(source)} has the score {outside:g}; scores must lie in [0, 1], as the "
-                "thresholds do: divide percentages by 100"
+                f"{quote(source)} has the score {outside[0]:g}; scores must lie in [0, 1], as the "
+                f"thresholds do: {remedy}"
             )
 
     def best(self) -> list[str | None]:
@@ -466,10 +468,15 @@ class _Evaluation:
             levels = (others[0] if len(others) == 1 else "other", self._labels[0])
             column = CodedColumn(PREDICTION, Kind.TEXT, predicted, levels)
             prediction = BinaryOutcome(column, np.array([False, True]), label.of, label.text)
+        ranged = [each.feature for each in conditions.values() if not each.values]
+        columns = [records.column(each, self._path) for each in ranged]
+        numbers = [
+            each for each in columns if each.kind in (Kind.INTEGER, Kind.FLOAT) and each.known
+        ]
         every_class = not self._bias.labels  # in turn, so that none is stated as favourable
         self._notices += note_lines(
             each
-            for each in data_warnings(facets, label, prediction)
+            for each in data_warnings(facets, label, prediction, numbers)
             if not (every_class and each.code is DiagnosticCode.UNFAVOURABLE_POSITIVE)
         )
 
