@@ -146,6 +146,17 @@ def test_damaged_tables_are_warned_of_without_options_of_an_audit(
     assert "equals the label" not in result.stderr
 
 
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_a_table_of_few_counts_written_twice_is_warned_of(folder: Folder, times: int) -> None:
+    found = [[*row, i] for i, row in enumerate(rows())] * times
+    folder.csv("data.csv", [("facet", "label", "predicted", "income"), *found])
+    name = folder.json("analysis_config.json", asked())
+    result = folder.run("clarify", name, "-o", "out", "-q")
+    warned = f"every row stands {times} times or a multiple of it ({len(rows()):,} different ones)"
+    assert (warned in result.stderr) is (times > 1)
+    assert ("every row stands" in result.stderr) is (times > 1)
+
+
 def in_words(found: Rows) -> Rows:
     return [[*row[:2], ("no", "yes")[row[2]]] for row in found]
 

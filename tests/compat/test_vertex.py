@@ -634,6 +634,17 @@ def test_codes_in_a_numeric_feature_are_warned_of(folder: Any, code: int) -> Non
     assert [f"has {code}, as codes of missing" in each for each in warned] == [True] * (code < 0)
 
 
+@pytest.mark.parametrize("times", [1, 2])
+def test_rows_written_twice_are_warned_of(folder: Any, times: int) -> None:
+    rows = [record(*case) for case in cases(STATES)]
+    for i, row in enumerate(rows):
+        row["instance"]["person"]["age"] = i
+    folder.lines("predictions.jsonl", rows * times)
+    (found,) = run(folder, asked())
+    warned = [each for each in found["notices"] if "every row stands 2 times" in each]
+    assert len(warned) == times - 1
+
+
 def test_no_class_is_unfavourable_where_each_is_taken_in_turn(applicants: Any) -> None:
     slices = {"biasSlices": PROTO["biasSlices"]}
     in_turn = run(applicants, asked(bias_configs=[slices]))

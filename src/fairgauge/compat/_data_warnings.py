@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +16,7 @@ from fairgauge.enums import DiagnosticCode, Level, Profile
 from fairgauge.question.category_words import may_be_no_number
 from fairgauge.resolve.name_checks import MOST_SPELLED, doubtful_names
 from fairgauge.results.scopes import Diagnostic
+from fairgauge.rowwise.first_rows import FEWEST_ROWS
 from fairgauge.values import canonical, name_of
 
 _OF_OTHER_QUESTIONS = (
@@ -64,11 +65,14 @@ def data_warnings(
     label: BinaryOutcome,
     prediction: BinaryOutcome | None,
     numbers: Iterable[CodedColumn],
+    columns: Callable[[], Iterable[CodedColumn]],
 ) -> list[Diagnostic]:
     """Return what an audit of all rows warns of, and which rows it counts as excluded."""
     asked = FacetQuestion(tuple(facets), label, prediction)
     metrics = ["base_rate.difference" if prediction is None else "accuracy.difference"]
-    found = audit(_counted(asked, numbers), metrics=metrics).diagnostics
+    cube = _counted(asked, numbers)
+    found = audit(cube, metrics=metrics).diagnostics
+    found = (*found, *doubled_rows(found, cube, columns))
     kept = (
         each
         for each in found
@@ -76,6 +80,25 @@ def data_warnings(
         and (each.level is Level.WARNING or each.code is DiagnosticCode.EXCLUDED)
     )
     return without_options(kept)
+
+
+def doubled_rows(
+    notes: Iterable[Diagnostic], cube: Cube, columns: Callable[[], Iterable[CodedColumn]]
+) -> Iterator[Diagnostic]:
+    """Warn where every row stands several times and the counts are too few for an audit to.
+
+    All columns are read only where the counts have a common divisor.
+    """
+    doubled = int(np.gcd.reduce(cube.tables[0].sums["rows"].astype(np.int64))) > 1
+    if not doubled or any(each.code is DiagnosticCode.DOUBLED_ROWS for each in notes):
+        return
+    codes = np.stack([column.codes for column in columns()])
+    counts = np.unique(codes, axis=1, return_counts=True)[1]
+    times, different = int(np.gcd.reduce(counts)), len(counts)
+    if times > 1 and different >= FEWEST_ROWS:
+        yield Diagnostic.warning(
+            DiagnosticCode.DOUBLED_ROWS, None, times=times, different=different
+        )
 
 
 def without_options(notes: Iterable[Diagnostic], *, auditable: bool = True) -> list[Diagnostic]:

@@ -15,7 +15,12 @@ from fairgauge.api.audit import audit
 from fairgauge.compat import IntervalOptions
 from fairgauge.compat._coded_column import CodedColumn, Kind, as_float
 from fairgauge.compat._column_reading import DataType, looks_misread
-from fairgauge.compat._data_warnings import each_value, warnings_of_names, without_options
+from fairgauge.compat._data_warnings import (
+    doubled_rows,
+    each_value,
+    warnings_of_names,
+    without_options,
+)
 from fairgauge.compat._facet_counts import (
     BinaryOutcome,
     Blocks,
@@ -390,7 +395,9 @@ class Job:
         if self._cube is None:
             return None
         found = audit(self._cube, **self._options)
-        every = dict.fromkeys([*found.diagnostics, *self._names()])
+        table = self.made.table
+        doubled = doubled_rows(found.diagnostics, self._cube, lambda: table.columns(table.names))
+        every = dict.fromkeys([*found.diagnostics, *doubled, *self._names()])
         captured = self.config.dataset_type == CAPTURED
         notes = tuple(without_options(every, auditable=not captured))
         data = replace(found.data, source=self.made.source)

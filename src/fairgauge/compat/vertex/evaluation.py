@@ -88,6 +88,12 @@ class Records:
             return self._table.column(name).cells()
         return [_lookup(row, name) for row in self._rows]
 
+    def columns(self) -> list[CodedColumn]:
+        """Return all columns, or of nested records one column of their texts."""
+        if self._table is not None:
+            return self._table.columns(self._table.names)
+        return [from_values(INSTANCE, map(json.dumps, self._rows))]
+
     def _absent(self, name: str, known: Sequence[str]) -> str:
         hint = nearest(name, known)
         return (
@@ -489,7 +495,7 @@ class _Evaluation:
         every_class = not self._bias.labels  # in turn, so that none is stated as favourable
         found = [
             each
-            for each in data_warnings(facets, label, prediction, numbers)
+            for each in data_warnings(facets, label, prediction, numbers, records.columns)
             if not (every_class and each.code is DiagnosticCode.UNFAVOURABLE_POSITIVE)
         ]
         self._warnings += note_lines(report_warnings(found))
