@@ -258,6 +258,89 @@ def test_a_threshold_that_is_no_number_is_refused(folder: Any) -> None:
     assert "probability_threshold: must be" in folder.fails(*args)
 
 
+def monitored(folder: Any, records: Any, **changes: Any) -> tuple[dict[Any, Any], str]:
+    """Run a monitor on captures; return the values and the notices."""
+    folder.lines("merged.jsonl", records)
+    folder.json("monitor.json", MONITOR | changes)
+    result = folder.run(
+        "clarify-monitor", "monitor.json", "--baseline", "none.json", "--write-baseline",
+        "-o", "now", "--dataset", "merged.jsonl",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    return values(folder.read("now/analysis.json")), result.stderr
+
+
+NO_TRUTH = [None, *({"data": text, "encoding": "CSV"} for text in ("", "\n", "nan", None))]
+NO_TRUTH += [{"data": text, "encoding": code} for code in ("JSON", "BASE64") for text in ("", None)]
+
+
+@pytest.mark.parametrize("truth", NO_TRUTH)
+def test_ground_truth_that_is_empty_is_missing(folder: Any, truth: Any) -> None:
+    records = csv_records("CSV", "endpoint")
+    for each in records[::7]:
+        del each["groundTruthData"]
+    absent, notices = monitored(folder, records)
+    count = len(records[::7])
+    assert f"{count} missing values of 'label' count as negative" in notices
+    assert monitored(folder, [{"groundTruthData": truth} | each for each in records]) == (
+        absent, notices,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("probability", [False, True])
+@pytest.mark.parametrize("text", ["", "nan", None])
+def test_answers_that_are_empty_are_missing_predictions(
+    folder: Any, text: str | None, probability: bool
+) -> None:
+    place = "ProbabilityAttribute" if probability else "InferenceAttribute"
+    rows = [[*row[:3], "" if i % 7 == 0 else row[3]] for i, row in enumerate(ROWS)]
+    folder.csv("data.csv", [["visits", "facet", "label", "predicted"], *rows])
+    table = folder.clarify(config(predicted_label="predicted", methods=both()), into="base")
+    records = csv_records("CSV", "endpoint")
+    for each in records[::7]:
+        each["captureData"]["endpointOutput"]["data"] = text
+    found, notices = monitored(folder, records, **{place: "0"})
+    assert found == values(table)
+    count = len(records[::7])
+    assert f"{count} missing values of 'predicted_label' count as negative" in notices
+
+
+def test_answers_without_any_prediction_are_refused(folder: Any) -> None:
+    folder.lines("merged.jsonl", json_records("JSON"))
+    folder.json("monitor.json", MONITOR | JSON | {"ProbabilityAttribute": "scores"})
+    text = folder.fails(
+        "clarify-monitor", "monitor.json", "--baseline", "b.json", "--write-baseline",
+        "--dataset", "merged.jsonl",
+    )  # fmt: skip
+    assert "no answer of the model holds a prediction" in text
+    assert "ProbabilityAttribute" in text
+
+
+@pytest.mark.parametrize(
+    ("score", "threshold", "text"),
+    [
+        (lambda p, i: -999 if i % 5 == 0 else p, 0.5, "has a score outside 0 to 1, from -999 to"),
+        (lambda p, i: 100 * p, 0.5, "score outside 0 to 1, from 30 to 70, which"),
+        (lambda p, i: 100 * p, 50, None),
+        (lambda p, i: p, 0.5, None),
+    ],
+)
+def test_scores_that_are_no_probabilities_are_warned_of(
+    folder: Any, score: Any, threshold: float, text: str | None
+) -> None:
+    records = json_records("JSON")
+    for i, (each, row) in enumerate(zip(records, ROWS, strict=True)):
+        found = json.dumps({"score": score(0.3 + 0.4 * row[3], i)})
+        each["captureData"]["endpointOutput"]["data"] = found
+    changes = JSON | {"ProbabilityThresholdAttribute": threshold}
+    _, notices = monitored(folder, records, **changes)
+    assert ("outside 0 to 1" in notices) is (text is not None)
+    if text is not None:
+        (line,) = (each for each in notices.splitlines() if "outside 0 to 1" in each)
+        assert line.startswith("Warning: ")
+        assert text.replace("has a", "have a") in line
+
+
 def test_a_request_of_several_rows(folder: Any, expected: Any) -> None:
     text = "".join(f"{visits},{facet}\n" for visits, facet, *_ in ROWS)
     answers = ",".join(str(row[3]) for row in ROWS)

@@ -144,3 +144,76 @@ def test_damaged_tables_are_warned_of_without_options_of_an_audit(
     assert "--" not in "".join(report)
     assert "(0 rows)" not in result.stderr
     assert "equals the label" not in result.stderr
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_a_table_of_few_counts_written_twice_is_warned_of(folder: Folder, times: int) -> None:
+    found = [[*row, i] for i, row in enumerate(rows())] * times
+    folder.csv("data.csv", [("facet", "label", "predicted", "income"), *found])
+    name = folder.json("analysis_config.json", asked())
+    result = folder.run("clarify", name, "-o", "out", "-q")
+    warned = f"every row stands {times} times or a multiple of it ({len(rows()):,} different ones)"
+    assert (warned in result.stderr) is (times > 1)
+    assert ("every row stands" in result.stderr) is (times > 1)
+
+
+def in_words(found: Rows) -> Rows:
+    return [[*row[:2], ("no", "yes")[row[2]]] for row in found]
+
+
+@pytest.mark.parametrize("words", [("no", "yes"), ("no", "no"), ("accept", "reject")])
+def test_predictions_in_other_words_than_the_label_are_refused(
+    folder: Folder, words: tuple[str, str]
+) -> None:
+    found = [[*row[:2], words[row[2]]] for row in rows()]
+    folder.csv("data.csv", [("facet", "label", "predicted"), *found])
+    name = folder.json("analysis_config.json", asked())
+    for options in (("-o", "out"), ("-o", "out", "--profile", "documented"), ("--check",)):
+        text = joined(folder.fails("clarify", name, *options))
+        held = ", ".join(repr(word) for word in sorted(set(words)))
+        assert f"predicted: holds {held}, which the label 'label' does not (it holds " in text
+        assert "write both alike in the table" in text
+        assert "recode" not in text
+        assert "(positive)" not in text
+
+
+def test_predictions_of_which_no_row_is_positive_are_not_refused(folder: Folder) -> None:
+    never = [[*row[:2], 0] for row in rows()]
+    assert "every prediction" in run(folder, never, "-q").stderr
+    run(folder, in_words(rows()), label_values_or_threshold=[1, "yes"])
+
+
+def test_the_page_advises_no_option_that_the_command_lacks(folder: Folder) -> None:
+    found = [
+        [("F", "Female")[i % 3 == 0] if row[0] == "d" else "M", *row[1:]]
+        for i, row in enumerate(rows())
+    ]
+    changes = {"facet": [{"name_or_index": "facet", "value_or_threshold": ["F"]}]}
+    result = run(folder, found, **changes)
+    assert "correct facet in the data first" in joined(result.stdout)
+    assert "--recode" not in result.stdout
+    assert "--recode" not in (folder.path / "out" / "report.html").read_text(encoding="utf-8")
+
+
+def test_of_captures_no_audit_is_advised(folder: Folder) -> None:
+    part = {"observedContentType": "text/csv", "mode": "INPUT", "encoding": "CSV"}
+    captures = [
+        {
+            "captureData": {
+                "endpointInput": {**part, "data": facet},
+                "endpointOutput": {**part, "data": str(decided)},
+            },
+            "groundTruthData": {"data": str(label), "encoding": "CSV"},
+        }
+        for facet, label, decided in spelled_otherwise(rows())
+    ]
+    folder.lines("merged.jsonl", captures)
+    monitor = {"headers": ["facet", "label"], "label": "label", "label_values_or_threshold": [1]}
+    monitor |= {"facet": [{"name_or_index": "facet", "value_or_threshold": ["d"]}]}
+    folder.json("monitor.json", monitor)
+    result = folder.run(
+        "clarify-monitor", "monitor.json", "--dataset", "merged.jsonl", "--baseline", "b.json",
+        "--write-baseline",
+    )  # fmt: skip
+    assert "differ in case, blanks or encoding alone; correct the data." in result.stderr
+    assert "fairgauge audit" not in result.stderr

@@ -533,6 +533,10 @@ def wrong(number: int, row: dict[str, Any], damage: str) -> dict[str, Any]:
     rejected = prediction["scores"][1] < 0.5 and instance["state"] == "California"
     if damage == "missing feature" and rejected and number % 2:
         instance["state"] = None
+    if damage == "empty feature" and rejected and number % 2:
+        instance["state"] = ""
+    if damage == "code of a label" and number % 4 == 0:
+        instance["admitted"] = -999
     if damage == "no prediction" and rejected and number % 2:
         return {"instance": instance, "error": {"code": 3}}
     if damage == "missing label" and instance["state"] == "Florida" and number % 2:
@@ -550,6 +554,8 @@ def wrong(number: int, row: dict[str, Any], damage: str) -> dict[str, Any]:
     ("damage", "warning"),
     [
         ("missing feature", "rows (650 of 3,000) have no known state"),
+        ("empty feature", "rows (650 of 3,000) have no known state"),
+        ("code of a label", "750 rows have 'admitted' = -999, beside no and yes, as"),
         ("no prediction", "(650 of 3,000) have no prediction (32.5% of California, 0.0% of"),
         ("missing label", "(500 of 3,000) have no label (50.0% of Florida, 0.0% of California"),
         ("other class", "'prediction' is positive less often where 'admitted' is (12.5%) than"),
@@ -597,6 +603,46 @@ def test_scores_that_no_threshold_fits_are_refused(
     assert "has the score 90; scores must lie in [0, 1]" in message
     (found,) = run(folder, asked(thresholds=["argmax"]))
     assert_printed(found)
+
+
+@pytest.mark.parametrize(
+    ("score", "remedy"),
+    [(92, "divide percentages by 100"), (-999, "correct or remove these rows")],
+)
+def test_what_to_do_about_scores_depends_on_their_range(
+    folder: Any, score: float, remedy: str
+) -> None:
+    rows = [record(*case) for case in cases(STATES)]
+    rows[3]["prediction"]["scores"][1] = score
+    folder.lines("predictions.jsonl", rows)
+    message = folder.fails("vertex", folder.json("bias.json", asked()))
+    assert f"has the score {score}; " in message
+    assert [text for text in ("divide", "correct or remove") if text in message] == [
+        remedy.removesuffix(" percentages by 100").removesuffix(" these rows")
+    ]
+
+
+@pytest.mark.parametrize("code", [-999, 61])
+def test_codes_in_a_numeric_feature_are_warned_of(folder: Any, code: int) -> None:
+    rows = [record(*case) for case in cases(STATES)]
+    for i, row in enumerate(rows):
+        row["instance"]["age"] = code if i % 5 == 0 else 20 + i % 40
+    folder.lines("predictions.jsonl", rows)
+    slices = {"biasSlices": {"configs": {"age": {"range": {"low": -1e9, "high": 40}}}}}
+    (found,) = run(folder, asked(bias_configs=[{**slices, "labels": ["yes"]}]))
+    warned = [each for each in found["notices"] if "'age', whose numbers" in each]
+    assert [f"has {code}, as codes of missing" in each for each in warned] == [True] * (code < 0)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_rows_written_twice_are_warned_of(folder: Any, times: int) -> None:
+    rows = [record(*case) for case in cases(STATES)]
+    for i, row in enumerate(rows):
+        row["instance"]["person"]["age"] = i
+    folder.lines("predictions.jsonl", rows * times)
+    (found,) = run(folder, asked())
+    warned = [each for each in found["notices"] if "every row stands 2 times" in each]
+    assert len(warned) == times - 1
 
 
 def test_no_class_is_unfavourable_where_each_is_taken_in_turn(applicants: Any) -> None:

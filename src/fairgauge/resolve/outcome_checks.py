@@ -167,7 +167,7 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             and not (len(refused) == 1 and name_of(each[0]).strip().lower() in MAY_BE_VALUES)
         ]
         none = [] if codes else [*no_outcomes(values), *_beside_yes_and_no(values, asked)]
-        beside = [value for value in values if value not in none]
+        beside = [level for level, rows in levels if rows and level not in none]
         apart = [
             each
             for each in refused

@@ -30,7 +30,7 @@ _MOST_IDENTIFIERS = 3
 _FEW_AMOUNTS = 20
 """Different numbers of a label up to which they may be codes of classes."""
 _MOST_COMPARED = 1_000_000
-_FEWEST_ROWS = 30
+FEWEST_ROWS = 30
 """Different rows, all of them of an even number by coincidence in one table of a billion."""
 _FEWEST_DIFFERENT = 0.1
 """A column with fewer distinct values than this share of its rows is not an identifier."""
@@ -116,7 +116,7 @@ def doubled_rows(source: Source | None, cube: Cube, spec: Spec) -> Iterator[Diag
         columns = read_rows(source, source.columns)
         held = Counter(map(str, zip(*columns.values(), strict=True)))
         times, different, of_cells = int(np.gcd.reduce([*held.values()])), len(held), False
-    if times > 1 and different >= _FEWEST_ROWS:
+    if times > 1 and different >= FEWEST_ROWS:
         number = {"times": times, "different": different}
         number |= {"unnamed": unnamed} if unnamed else {}
         number |= {"cells": True} if of_cells else {}

@@ -48,11 +48,15 @@ def command(config: str, output: str | None, maps: tuple[str, ...], **settings: 
         folder = made_folder(output)
         check_outputs([str(folder / name) for name in ARTIFACTS.values()], [config])
     found = list(evaluate(asked, places, **options))
-    for notice in dict.fromkeys(notice for each in found for notice in each["notices"]):
-        print_message(notice, prefix="" if notice.startswith("Warning: ") else "Note: ")
+    for warning in dict.fromkeys(each for one in found for each in one.warnings):
+        print_message(warning, prefix="")
+    for note in dict.fromkeys(each for one in found for each in one.notes):
+        print_message(note, prefix="Note: ")
+    results = [each.results for each in found]
     if output is not None:
-        _write(found, Path(output))
-    print_result("\n".join(json.dumps(each, ensure_ascii=False, allow_nan=False) for each in found))
+        _write(results, Path(output))
+    lines = (json.dumps(each, ensure_ascii=False, allow_nan=False) for each in results)
+    print_result("\n".join(lines))
 
 
 def _write(found: Iterable[Mapping[str, object]], folder: Path) -> None:

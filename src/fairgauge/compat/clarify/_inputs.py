@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from fairgauge.compat._coded_column import ColumnTable, from_values
-from fairgauge.compat.clarify._predictor import JSON, LINES, Reading
+from fairgauge.compat.clarify._predictor import JSON, LINES, Reading, answered
 from fairgauge.compat.clarify.clarify_config import CAPTURED, AnalysisConfig
 from fairgauge.compat.clarify.dataset import (
     PREDICTED,
@@ -277,20 +277,20 @@ def read_captured(config: AnalysisConfig, files: Sequence[Path]) -> Dataset:
     has_label = len(columns) > len(names)
     table = ColumnTable.of_columns(columns)
     made = Dataset(shown(files), table, label if has_label else None, None)
-    return made.adding(from_values(PREDICTED, _predictions(config, made, answers)))
+    return _with_answers(config, made, answers)
 
 
-def _predictions(
+def _with_answers(
     config: AnalysisConfig, made: Dataset, answers: Sequence[tuple[object, int]]
-) -> list[object]:
-    """Return a label for every row: of rows of answers, or of documents that answer several."""
+) -> Dataset:
+    """Add a label for every row: of rows of answers, or of documents that answer several."""
     of_rows = Reading(config, made, accept_type=LINES)
     of_documents = Reading(config, made, accept_type=JSON)
-    return [
-        label
-        for answer, rows in answers
-        for label in (of_rows if isinstance(answer, list) else of_documents).labels(answer, rows)
-    ]
+    found: list[object] = []
+    for answer, rows in answers:
+        reading = of_rows if isinstance(answer, list) else of_documents
+        found += [None] * rows if answer is None else reading.labels(answer, rows)
+    return made.adding(answered(made, found, [*of_rows.outside, *of_documents.outside]))
 
 
 class _CsvRows(list[list[str]]):
@@ -356,6 +356,8 @@ def _document_taken_apart(joined: object, where: str) -> tuple[object, object]:
 def _features(config: AnalysisConfig, request: object, where: str) -> Sequence[Sequence[object]]:
     if isinstance(request, _CsvRows):
         return request
+    if request is None:
+        raise DataError(f"{where} holds no features")
     if config.features is None:
         message = "is required: the request is JSON. It is the JMESPath to the features"
         raise SpecError(Problem("features", message))
@@ -372,7 +374,12 @@ def _features(config: AnalysisConfig, request: object, where: str) -> Sequence[S
 
 
 def _answers(answer: object, rows: int) -> object:
-    """Return an answer for every row, or a document; a line of numbers may hold one for each."""
+    """Return an answer for every row, or a document; a line of numbers may hold one for each.
+
+    None where there is no answer.
+    """
+    if answer is None:
+        return None
     if isinstance(answer, _CsvRows):
         cells: list[list[object]] = [[_typed([cell])[0] for cell in row] for row in answer]
         return [[cell] for cell in cells[0]] if len(cells) == 1 and rows == len(cells[0]) else cells
@@ -386,6 +393,8 @@ def _truth(config: AnalysisConfig, record: object, where: str, rows: int) -> lis
     if part is None:
         return [None] * rows
     found = _content(part, where)
+    if found is None:
+        return [None] * rows
     if isinstance(found, _CsvRows):
         return [row[0] for row in found] if len(found) == rows else list(found[0])
     every = found if isinstance(found, _JsonLines) else [found]
@@ -408,14 +417,21 @@ def _has_objects(found: object) -> bool:
 
 
 def _content(part: Any, where: str) -> object:
-    """Decode data: rows of cells from CSV, a value from JSON, values from JSON lines."""
+    """Decode data: rows of cells from CSV, a value from JSON, values from JSON lines.
+
+    None where there are none: an empty text, as of a label or an answer that is not known.
+    """
     try:
         data, encoding = part["data"], part.get("encoding", "CSV").upper()
         kind = str(part.get("observedContentType") or "text/csv").lower()
+        if data is None:
+            return None
         if encoding == "BASE64":
             data = base64.b64decode(data, validate=True).decode("utf-8")
             is_json = "json" in kind or data.lstrip()[:1] in ("{", "[")
             encoding = "JSON" if is_json else "CSV"
+        if not data.strip():
+            return None
         if encoding == "JSON":
             lines = [line for line in data.splitlines() if line.strip()]
             if "jsonlines" in kind and len(lines) > 1:

@@ -14,6 +14,7 @@ from fairgauge.compat.clarify.dataset import PREDICTED, Dataset
 from fairgauge.compat.local_models import Model
 from fairgauge.compat.uri_paths import search
 from fairgauge.errors import DataError, Problem, SpecError, listing, quote
+from fairgauge.render.words.numbers import numbered, plural
 
 CSV, LINES, JSON = "text/csv", "application/jsonlines", "application/json"
 
@@ -31,7 +32,8 @@ def predictions(config: AnalysisConfig, made: Dataset, model: Model) -> CodedCol
     asked = Request(config, made)
     reading = Reading(config, made, model.outputs, each=asked.one_by_one)
     if model.outputs:
-        return from_values(PREDICTED, reading.labels(model.answer(asked.features), made.rows))
+        labels = reading.labels(model.answer(asked.features), made.rows)
+        return answered(made, labels, reading.outside)
     types = (asked.content_type, reading.accept_type)
     rows = asked.rows
     found: list[object] = []
@@ -44,7 +46,29 @@ def predictions(config: AnalysisConfig, made: Dataset, model: Model) -> CodedCol
         else:
             answers = model.answer(payload, *types)
         found += reading.labels(answers, len(part))
-    return from_values(PREDICTED, found)
+    return answered(made, found, reading.outside)
+
+
+def answered(made: Dataset, labels: Sequence[object], outside: Sequence[float]) -> CodedColumn:
+    """Return the column of predicted labels, and warn of scores that are no probabilities.
+
+    Raises
+    ------
+    DataError
+        No answer holds a prediction.
+    """
+    if labels and all(label is None for label in labels):
+        raise DataError(
+            "no answer of the model holds a prediction: predictor.label or predictor.probability "
+            "(of a monitor, InferenceAttribute or ProbabilityAttribute) must name its place"
+        )
+    if outside:
+        made.doubts.append(
+            f"{numbered(len(outside))} {plural(len(outside), 'has', 'have')} a score outside 0 to "
+            f"1, from {min(outside):g} to {max(outside):g}, which the service compares with the "
+            "threshold as it is; divide percentages by 100, and leave codes of missing values empty"
+        )
+    return from_values(PREDICTED, labels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +190,8 @@ class Reading:
         self._label = self._place(predictor.label if predictor else None, "label")
         self._probability = self._place(predictor.probability if predictor else None, "probability")
         accepted = (predictor.accept_type or predictor.content_type) if predictor else None
+        self.outside: list[float] = []
+        """Scores compared with a threshold of probabilities, and outside 0 to 1."""
         self.accept_type = accept_type or accepted or config.dataset_type
 
     def labels(self, answers: object, rows: int) -> list[object]:
@@ -241,7 +267,7 @@ class Reading:
         """Decide what was named as the label and is a score: fractions, where labels are none."""
         whole = self._truth is not None and self._truth.kind is not Kind.FLOAT
         fractions = any(isinstance(each, float) and not each.is_integer() for each in found)
-        numbers = all(isinstance(each, (int, float)) for each in found)
+        numbers = all(isinstance(each, (int, float)) for each in found if each is not None)
         if whole and fractions and numbers and not self._is_regression():
             return [self._decide(each) for each in found]
         return found
@@ -255,6 +281,8 @@ class Reading:
     def _decide(self, score: object) -> object:
         """Turn a score to 1 or 0, or the largest of several to its label."""
         value = _single(score)
+        if value is None or value != value:
+            return None
         if isinstance(value, list):
             if self._headers is None:
                 raise DataError(
@@ -271,6 +299,8 @@ class Reading:
             ) from None
         if self._is_regression() and self._headers is None:
             return number
+        if 0 <= self._threshold <= 1 and not 0 <= number <= 1:
+            self.outside.append(number)
         over = number > self._threshold
         only = self._only_label()
         return int(over) if only is None else only if over else self._other(only)

@@ -13,9 +13,14 @@ import numpy as np
 
 from fairgauge.api.audit import audit
 from fairgauge.compat import IntervalOptions
-from fairgauge.compat._coded_column import CodedColumn, as_float
+from fairgauge.compat._coded_column import CodedColumn, Kind, as_float
 from fairgauge.compat._column_reading import DataType, looks_misread
-from fairgauge.compat._data_warnings import each_value, warnings_of_names, without_options
+from fairgauge.compat._data_warnings import (
+    doubled_rows,
+    each_value,
+    warnings_of_names,
+    without_options,
+)
 from fairgauge.compat._facet_counts import (
     BinaryOutcome,
     Blocks,
@@ -38,7 +43,7 @@ from fairgauge.compat._service_texts import (
 )
 from fairgauge.compat.clarify._inputs import load_dataset
 from fairgauge.compat.clarify._result_texts import OF, SCHEMA, as_json, digest
-from fairgauge.compat.clarify.clarify_config import AnalysisConfig, Facet, Segments
+from fairgauge.compat.clarify.clarify_config import CAPTURED, AnalysisConfig, Facet, Segments
 from fairgauge.compat.clarify.dataset import Dataset, FirstRow
 from fairgauge.compat.local_models import Model
 from fairgauge.compat.smclarify.bias.report_values import performance
@@ -52,7 +57,7 @@ from fairgauge.render.documents.report_notes import note_lines, report_warnings
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, POOLED, Diagnostic
 from fairgauge.stats.arrays import Mask
-from fairgauge.values import canonical, name_of
+from fairgauge.values import canonical, matches, name_of, sort_key
 from fairgauge.version import __version__
 
 VERSION = "1.0"
@@ -371,12 +376,14 @@ class Job:
         self.made = made
         self.profile = profile
         self.notes: list[str] = []
-        self.doubts: list[str] = []
+        self.doubts = [*made.doubts]
         self.mistakes: list[Problem] = []
         self._cube: Cube | None = None
         self._options: Options = {}
         self.label, listed = self._label()
         self.prediction = self._prediction(listed)
+        if self.prediction is not None:
+            _check_words(self.label, self.prediction)
         self.sides: list[Side] = []
         for facet in config.facet or []:
             self.sides.append(self._side(facet))
@@ -388,8 +395,11 @@ class Job:
         if self._cube is None:
             return None
         found = audit(self._cube, **self._options)
-        every = dict.fromkeys([*found.diagnostics, *self._names()])
-        notes = tuple(without_options(every))
+        table = self.made.table
+        doubled = doubled_rows(found.diagnostics, self._cube, lambda: table.columns(table.names))
+        every = dict.fromkeys([*found.diagnostics, *doubled, *self._names()])
+        captured = self.config.dataset_type == CAPTURED
+        notes = tuple(without_options(every, auditable=not captured))
         data = replace(found.data, source=self.made.source)
         return replace(found, data=data, diagnostics=notes)
 
@@ -529,6 +539,20 @@ class Job:
         asked_of_counts: Options = {"metrics": metrics} if metrics else {}  # none: the usual ones
         self._options = {**options, **asked_of_counts, **self._document()}
         return ServiceMetrics(asked, cube, features, problem)
+
+
+def _check_words(label: BinaryOutcome, prediction: BinaryOutcome) -> None:
+    """Refuse words beside labels of numbers, or the reverse, of which none is another's value."""
+    columns = [prediction.column, label.column]
+    texts = [column.kind is Kind.TEXT for column in columns]
+    if texts[0] is texts[1] or prediction.positive.any() or label.of is DataType.CONTINUOUS:
+        return
+    held, known = (sorted(map(canonical, column.used), key=sort_key) for column in columns)
+    if held and known and not any(matches(a, b) for a in held for b in known):
+        raise DataError(
+            f"{columns[0].name}: holds {listing(held)}, which the label {quote(columns[1].name)} "
+            f"does not (it holds {listing(known)}); write both alike in the table"
+        )
 
 
 def _failed(side: Side, metrics: list[str]) -> BlockEntry:

@@ -157,6 +157,7 @@ class Dataset:
     table : all columns but the join key, in order.
     label, predicted : names of the label and of the predictions, if any.
     notices : what a reader should know of how it was read.
+    doubts : what of it is a warning.
     outside : names of columns that are kept apart from the model's features.
     facets : names of the columns of the facets' own file.
     """
@@ -166,6 +167,7 @@ class Dataset:
     label: str | None
     predicted: str | None
     notices: list[str] = field(default_factory=list)
+    doubts: list[str] = field(default_factory=list)
     outside: tuple[str, ...] = ()
     facets: tuple[str, ...] = ()
 

@@ -31,9 +31,9 @@ from fairgauge.compat._facet_counts import BinaryOutcome, Blocks, FacetQuestion,
 from fairgauge.compat._service_texts import spelled
 from fairgauge.compat.uri_paths import Places, json_lines
 from fairgauge.compat.vertex.vertex_config import ARGMAX, BiasConfig, Parameters, VertexConfig
-from fairgauge.enums import DiagnosticCode, Profile
+from fairgauge.enums import DiagnosticCode, Level, Profile
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
-from fairgauge.render.documents.report_notes import note_lines
+from fairgauge.render.documents.report_notes import note_lines, report_warnings
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.results.report import Report
 from fairgauge.scan.ordered_files import (
@@ -88,6 +88,12 @@ class Records:
             return self._table.column(name).cells()
         return [_lookup(row, name) for row in self._rows]
 
+    def columns(self) -> list[CodedColumn]:
+        """Return all columns, or of nested records one column of their texts."""
+        if self._table is not None:
+            return self._table.columns(self._table.names)
+        return [from_values(INSTANCE, map(json.dumps, self._rows))]
+
     def _absent(self, name: str, known: Sequence[str]) -> str:
         hint = nearest(name, known)
         return (
@@ -112,12 +118,14 @@ class ClassScores:
 
     def check_range(self, classes: Sequence[str], source: str) -> None:
         """Refuse scores that cannot be compared with a threshold, such as percentages."""
-        every = (row[name] for row in self.scores if row for name in classes if name in row)
-        outside = next((score for score in every if not 0 <= score <= 1), None)
-        if outside is not None:
+        every = [row[name] for row in self.scores if row for name in classes if name in row]
+        outside = [score for score in every if not 0 <= score <= 1]
+        if outside:
+            percentages = all(0 <= score <= 100 for score in every)
+            remedy = "divide percentages by 100" if percentages else "correct or remove these rows"
             raise DataError(
-                f"{quote(source)} has the score {outside:g}; scores must lie in [0, 1], as the "
-                "thresholds do: divide percentages by 100"
+                f"{quote(source)} has the score {outside[0]:g}; scores must lie in [0, 1], as the "
+                f"thresholds do: {remedy}"
             )
 
     def best(self) -> list[str | None]:
@@ -309,9 +317,18 @@ class BiasResults(ModelResults):
     notices: list[str]
 
 
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """One bias configuration: its results, and what their notices are made of."""
+
+    results: BiasResults
+    warnings: list[str]
+    notes: list[str]
+
+
 def evaluate(
     config: VertexConfig, places: Places, **options: Unpack[IntervalOptions]
-) -> Iterator[BiasResults]:
+) -> Iterator[Evaluated]:
     """Compute every bias configuration, and without labels every class of the target.
 
     Parameters
@@ -324,8 +341,9 @@ def evaluate(
 
     Yields
     ------
-    dict
-        ``slice_a``, ``slice_b``, ``labels``, ``data_bias``, ``model_bias`` and ``notices``.
+    Evaluated
+        Its results are ``slice_a``, ``slice_b``, ``labels``, ``data_bias``, ``model_bias`` and
+        ``notices``.
 
     Raises
     ------
@@ -374,8 +392,9 @@ class _Evaluation:
         self._labels = labels
         self._options = options
         self._notices = config.notices
+        self._warnings: list[str] = []
 
-    def run(self, data: Records, predictions: Records | None) -> BiasResults:
+    def run(self, data: Records, predictions: Records | None) -> Evaluated:
         """Return the results in the shape of the documentation."""
         first, *second = (each.written for each in self._bias.slices)
         counted = self._data(data)
@@ -384,14 +403,16 @@ class _Evaluation:
         model: ModelResults = {}
         if predictions is not None:
             model["model_bias"] = self._model(predictions)
-        return {
+        warnings, notes = (list(dict.fromkeys(each)) for each in (self._warnings, self._notices))
+        results: BiasResults = {
             SLICE_A: first,
             SLICE_B: second[0] if second else REST,
             "labels": self._labels,
             "data_bias": counted,
             **model,
-            "notices": list(dict.fromkeys(self._notices)),
+            "notices": [*warnings, *notes],
         }
+        return Evaluated(results, warnings, notes)
 
     def _data(self, records: Records) -> dict[str, object]:
         rows, slices = self._slices(records)
@@ -466,12 +487,19 @@ class _Evaluation:
             levels = (others[0] if len(others) == 1 else "other", self._labels[0])
             column = CodedColumn(PREDICTION, Kind.TEXT, predicted, levels)
             prediction = BinaryOutcome(column, np.array([False, True]), label.of, label.text)
+        ranged = [each.feature for each in conditions.values() if not each.values]
+        columns = [records.column(each, self._path) for each in ranged]
+        numbers = [
+            each for each in columns if each.kind in (Kind.INTEGER, Kind.FLOAT) and each.known
+        ]
         every_class = not self._bias.labels  # in turn, so that none is stated as favourable
-        self._notices += note_lines(
+        found = [
             each
-            for each in data_warnings(facets, label, prediction)
+            for each in data_warnings(facets, label, prediction, numbers, records.columns)
             if not (every_class and each.code is DiagnosticCode.UNFAVOURABLE_POSITIVE)
-        )
+        ]
+        self._warnings += note_lines(report_warnings(found))
+        self._notices += note_lines(each for each in found if each.level is not Level.WARNING)
 
     def _known(self, records: Records) -> Mask:
         """Return which rows have every feature of the slice: others are in neither."""

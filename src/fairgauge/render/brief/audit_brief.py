@@ -1098,16 +1098,22 @@ def _recoding_steps(report: Report) -> Iterator[Sentence]:
             f"name {value} with --unknown if it means that the value is missing: it is the "
             f"reference of {called(each.feature or '')} now, and cannot be then."
         )
-    respelled = [
-        called(each.feature or "")
-        for each in report.diagnostics
-        if each.code is DiagnosticCode.RECODING
-    ]
-    if respelled:
-        yield analyst(
-            f"recode {listing(respelled)} first, with --recode: some values look like names of "
-            "one category, or like unknown; the notes of the whole report have the lines."
-        )
+    for by_option in (True, False):
+        respelled = [
+            called(each.feature or "")
+            for each in report.diagnostics
+            if each.code is DiagnosticCode.RECODING
+            and (each.get("options") is not False) is by_option
+        ]
+        if respelled:
+            recode = (
+                "recode {} first, with --recode" if by_option else "correct {} in the data first"
+            )
+            lines = "; the notes of the whole report have the lines" * by_option
+            yield analyst(
+                f"{recode.format(listing(respelled))}: some values look like names of one "
+                f"category, or like unknown{lines}."
+            )
 
 
 def _states_gaps(spec: Mapping[str, Any]) -> bool:
