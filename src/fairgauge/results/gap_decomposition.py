@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
+from statistics import fmean
 from typing import Any, ClassVar
 
 from fairgauge.catalogue.comparisons import Contrast
@@ -24,6 +26,8 @@ from fairgauge.results.scopes import Diagnostic, Interval
 from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, as_before
 from fairgauge.results.threshold_choice import CountedData
 from fairgauge.values import Saved
+
+_NO_WIDTH = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,6 +175,25 @@ class LevelGap:
     p_adjusted: Share | None = None
     outlying: bool = False
     detectable: Finite | None = None
+
+
+def furthest_from_others(gaps: Sequence[StratumGap | LevelGap], most: int) -> list[int]:
+    """Return which strata or levels are furthest from the others, outlying ones first, in order.
+
+    The distance is that in half-widths of the interval on the side of the others, which small
+    strata have too: a test needs more rows, and a difference alone is largest in the smallest.
+    """
+    average = fmean(each.difference or 0.0 for each in gaps) if gaps else 0.0
+
+    def rank(i: int) -> tuple[bool, float, float]:
+        own = gaps[i].difference or 0.0
+        others = gaps[i].others
+        apart = own - (average if others is None else others)
+        low, high = gaps[i].interval or (-inf, inf)
+        width = own - low if apart > 0 else high - own
+        return gaps[i].outlying, abs(apart) / max(width, _NO_WIDTH), abs(apart)
+
+    return sorted(sorted(range(len(gaps)), key=rank)[-most:])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

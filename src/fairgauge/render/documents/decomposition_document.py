@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from math import inf
-from statistics import fmean
 from typing import Any, TypeVar
 
 from fairgauge.catalogue.moments import Mean, RegressionTerm
@@ -51,6 +49,7 @@ from fairgauge.results.gap_decomposition import (
     LevelGap,
     ReviewCell,
     StratumGap,
+    furthest_from_others,
     test_of,
 )
 from fairgauge.results.scopes import Interval
@@ -59,7 +58,6 @@ _Row = TypeVar("_Row")
 _MOST_ROWS, _MOST_NAMED = 5, 4
 _NOT_SHOWN = ("what remains with other weights", "regressions", "tests of variation", "method")
 _MOST_OPEN, _MOST_DRAWN = 12, 8
-_NO_WIDTH = 1e-12
 _COLUMN_OF = {RegressionTerm.LABEL: "label", RegressionTerm.PREDICTION: "prediction"}
 _TONES = {GapVerdict.REMAINS: tree.Tone.BAD, GapVerdict.INCONCLUSIVE: tree.Tone.UNSURE}
 """That a gap is accounted for is no good news by itself."""
@@ -475,7 +473,7 @@ def _dots(gap: Gap, found: Decomposition, most: int = _MOST_OPEN) -> Iterator[tr
     ):
         known = [(name, each) for name, each in places if each.difference is not None]
         known.sort(key=lambda one: one[1].difference or 0.0)
-        ends = known if len(known) <= most else _furthest(known, most)
+        ends = [known[i] for i in furthest_from_others([each for _, each in known], most)]
         more = len(known) - len(ends)
         first = ", outlying ones first" * any(each.outlying for _, each in ends)
         furthest = f"the {len(ends)} furthest from the others, relative to their intervals{first}"
@@ -505,25 +503,6 @@ def _average(gap: Gap) -> Iterator[tree.ChartRow]:
         yield tree.ChartRow(
             words.part_words(gap, average), mark, words.value_words(gap, average)[0], emphasis=True
         )
-
-
-def _furthest(found: Sequence[words.Place], most: int) -> list[words.Place]:
-    """Return those that are furthest from the others, in the order in which they stand.
-
-    The distance is that in half-widths of the interval on the side of the others, which small
-    strata have too: a test needs more rows, and a difference alone is largest in the smallest.
-    """
-    average = fmean(each.difference or 0.0 for _, each in found)
-
-    def distance(i: int) -> tuple[bool, float, float]:
-        each = found[i][1]
-        own = each.difference or 0.0
-        apart = own - (average if each.others is None else each.others)
-        low, high = each.interval or (-inf, inf)
-        width = own - low if apart > 0 else high - own
-        return each.outlying, abs(apart) / max(width, _NO_WIDTH), abs(apart)
-
-    return [found[i] for i in sorted(sorted(range(len(found)), key=distance)[-most:])]
 
 
 def _adjusted_title(gap: Gap, column: ColumnGap) -> str:
