@@ -539,6 +539,8 @@ def wrong(number: int, row: dict[str, Any], damage: str) -> dict[str, Any]:
         instance["admitted"] = -999
     if damage == "no prediction" and rejected and number % 2:
         return {"instance": instance, "error": {"code": 3}}
+    if damage == "empty prediction" and rejected and number % 2:
+        return {"instance": instance, "prediction": {"classes": [], "scores": []}}
     if damage == "missing label" and instance["state"] == "Florida" and number % 2:
         del instance["admitted"]
     if damage == "other class":
@@ -557,6 +559,7 @@ def wrong(number: int, row: dict[str, Any], damage: str) -> dict[str, Any]:
         ("empty feature", "rows (650 of 3,000) have no known state"),
         ("code of a label", "750 rows have 'admitted' = -999, beside no and yes, as"),
         ("no prediction", "(650 of 3,000) have no prediction (32.5% of California, 0.0% of"),
+        ("empty prediction", "(650 of 3,000) have no prediction (32.5% of California, 0.0% of"),
         ("missing label", "(500 of 3,000) have no label (50.0% of Florida, 0.0% of California"),
         ("other class", "'prediction' is positive less often where 'admitted' is (12.5%) than"),
         ("spelling of labels", "'yes ' of admitted (400 rows)"),

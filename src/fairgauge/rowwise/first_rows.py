@@ -142,7 +142,8 @@ def doubled_answers(source: Source, cube: Cube, question: SwapQuestion) -> Itera
 def median_score(source: Source, spec: Spec) -> float:
     """Return the median of the scores; rows with a count stand for so many scores."""
     assert spec.score is not None
-    columns = read_rows(source, [spec.score, *([spec.count] if spec.count else [])])
+    names = [spec.score, *([spec.count] if spec.count else [])]
+    columns = read_rows(source, names, recode=spec.recode)
     scores = numbers_of(columns[spec.score])
     if spec.count:
         times = np.nan_to_num(numbers_of(columns[spec.count])).astype(np.int64)

@@ -16,6 +16,7 @@ from fairgauge.enums import Role
 from fairgauge.errors import DataError, EmptyDataError, quote
 from fairgauge.question.category_words import CODE_OF_FACTORS, may_be_no_number
 from fairgauge.question.recoding import UNKNOWN, not_numbers, recoding_flag, write_recodings
+from fairgauge.values import canonical
 
 Head: TypeAlias = Callable[[Sequence["Axis"], int], Sequence[Sequence[object]]]
 """Takes axes and a number of rows; returns the different values of each axis in as many rows."""
@@ -253,10 +254,15 @@ def _check_bounds(seen: Seen, bounds: tuple[float, float], role: Role) -> None:
             continue
         if math.isinf(value) or not low <= value <= high:
             what = "score" if role is not Role.LABEL else str(role)
+            line = write_recodings({seen.column: {UNKNOWN: [canonical(value)]}})[0]
+            missing = (
+                f"; if {value:g} means that it is missing, list it as unknown: "
+                f"{recoding_flag(line)}"
+            )
             raise DataError(
                 f"column {quote(seen.column)} is the {what} and must lie in [{low:g}, {high:g}], "
                 f"but has {value:g}; score_range=(LOW, HIGH) (--score-range LOW HIGH) sets another "
-                "range"
+                f"range{missing * may_be_no_number(value)}"
             )
 
 

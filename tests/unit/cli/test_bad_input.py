@@ -205,6 +205,16 @@ def test_scores_outside_their_range(write, score):
     )
 
 
+def test_the_code_of_a_missing_score_is_to_be_listed_as_unknown(write):
+    """The error advised another range alone, in which the code is the best score."""
+    write("s.csv", "y,s,sex\n1,50,F\n0,999,M\n1,40,M\n0,30,F\n")
+    flags = ["--label", "y", "--score", "s", "--sensitive", "sex", "--score-range", "0", "100",
+             "--threshold", "50"]  # fmt: skip
+    line = "s = {unknown = [999]}"
+    assert said("s.csv", *flags).endswith(f"list it as unknown: --recode '{line}' (recode)")
+    assert audit("s.csv", *flags, "--recode", line).exit_code == 0
+
+
 @pytest.mark.parametrize(
     ("flags", "message"),
     [

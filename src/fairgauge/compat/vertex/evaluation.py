@@ -187,7 +187,10 @@ def _is_class(value: object) -> bool:
 
 
 def _scores(value: object, source: str, row: int) -> dict[str, float] | None:
-    """Read ``{"classes": [...], "scores": [...]}``, a list of classes with scores, or a class."""
+    """Read ``{"classes": [...], "scores": [...]}``, a list of classes with scores, or a class.
+
+    Without any class there is no prediction.
+    """
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         text = value
         try:
@@ -201,13 +204,13 @@ def _scores(value: object, source: str, row: int) -> dict[str, float] | None:
             classes = value.get("classes", value.get("displayNames", value.get("display_names")))
             scores = value.get("scores", value.get("confidences"))
             if classes is not None and scores is not None:
-                return {
-                    _text(name): float(score) for name, score in zip(classes, scores, strict=True)
-                }
+                pairs = zip(classes, scores, strict=True)
+                return {_text(name): float(score) for name, score in pairs} or None
             value = [value]
         if isinstance(value, list):
             parts = [each.get("tables", each) for each in value]
-            return {_text(_first(p, _CLASS_KEYS)): as_float(_first(p, _SCORE_KEYS)) for p in parts}
+            found = {_text(_first(p, _CLASS_KEYS)): as_float(_first(p, _SCORE_KEYS)) for p in parts}
+            return found or None
     except (KeyError, TypeError, ValueError, AttributeError):
         message = f"{quote(source)} row {row:,}: cannot read the prediction {quote(value)}"
         raise DataError(

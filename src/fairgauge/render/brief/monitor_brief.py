@@ -233,11 +233,12 @@ class _Alarmed(_Compared):
 
     def when_words(self) -> str:
         """Return since when, and until when where it has passed."""
-        after = self.alarm.after
-        passed = self.alarm.currently in (Currently.TOLERATED, Currently.BOTH)
+        after, now = self.alarm.after, self.alarm.currently
+        passed = now is Currently.TOLERATED
         if self.each.threshold is None or (passed and after.first == after.last):
             return within_period(self.alarm.since)
-        return f"from about {self.alarm.since} {f'to {after.last}' if passed else 'on'}"
+        until = f" to {after.last}" if passed else " on" * (now is not Currently.BOTH)
+        return f"from about {self.alarm.since}{until}"
 
     def headline(self) -> str:
         """Return which limit was left since when, in words."""
@@ -324,9 +325,11 @@ def _verdict(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
         none = f"None of {of} raised an alarm." if every > 1 else none
         yield Sentence(none, ("comparisons",))
         yield from _outside_lately(report, words)
-    if report.periods and report.concerning(report.periods[-1]):
-        last = within_period(report.periods[-1])
-        yield Sentence(f"The rows may be wrong {last}, see below.", ("findings",))
+    if report.periods and (found := report.concerning(report.periods[-1])):
+        last = report.periods[-1]
+        of_last = any(each.period <= last <= each.last for each in found)
+        when = within_period(last if of_last else max(each.period for each in found))
+        yield Sentence(f"The rows may be wrong {when}, see below.", ("findings",))
     if report.waiting and report.state is not MonitorState.WAITING:
         of = numbered(len(report.periods), f"{report.length}s")
         decided = len(report.periods) - len(report.waiting)

@@ -311,6 +311,15 @@ def test_a_page_whose_last_rows_may_be_wrong_is_not_green() -> None:
     assert not any("look at the rows from" in str(step) for step in made.brief().steps)
 
 
+def test_the_page_names_the_day_whose_rows_may_be_wrong_and_not_the_newest() -> None:
+    counts = days(20, 20, 0.4)
+    absent = day_names(20)[18]
+    del counts[absent]
+    made = monitored(counts, RATIO)
+    assert made.concerning(made.periods[-1])
+    assert f"The rows may be wrong on {absent}, see below." in map(str, made.brief().verdict)
+
+
 def test_the_first_lines_state_how_many_days_rules_on_labels_decided() -> None:
     rows = pl.DataFrame({"sex": ["F", "M"] * 200, "label": [0, 0, 1, 1] * 100})
     rows = rows.with_columns(prediction=pl.Series([0, 0, 1, 1, 1, 1, 0, 0] * 50))
