@@ -417,7 +417,15 @@ class Gap:
     @property
     def varies(self) -> bool:
         """Return whether the difference varies over strata statistically significantly."""
-        test, level = self.heterogeneity, self.estimate.confidence or 0.95
+        return self._varies(self.heterogeneity)
+
+    @property
+    def varying_columns(self) -> tuple[str, ...]:
+        """Return the columns over whose levels the difference varies, adjusted for the others."""
+        return tuple(each.column for each in self.by_column if self._varies(each.heterogeneity))
+
+    def _varies(self, test: Heterogeneity | None) -> bool:
+        level = self.estimate.confidence or 0.95
         return test is not None and test.p_adjusted < 1 - level
 
     @property

@@ -402,6 +402,12 @@ class GapInWords:
                 f"The difference is not the same in every {one}, by more than sampling variation: "
                 f"an average holds for no {one} in particular.{unlike}"
             )
+        if gap.varying_columns:
+            return (
+                f"The difference varies over {all_called(gap.varying_columns)}, adjusted for the "
+                f"other columns; all {each_of(gap, several=True)} together do not show that it "
+                "does."
+            )
         if alone:
             return (
                 f"All {each_of(gap, several=True)} together do not show that the difference "

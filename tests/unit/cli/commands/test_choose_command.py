@@ -117,7 +117,7 @@ def test_mistakes_are_explained(arguments, message, tmp_path, monkeypatch):
 
 def test_the_file_that_is_written_can_be_audited(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    rows = ["sex,repaid,approved"] + ["F,1,1", "F,0,0", "M,1,1", "M,0,1", "M,1,0", "F,1,0"] * 200
+    rows = ["sex,repaid,approved"] + ["F,1,1", "F,0,0", "M,1,1", "M,0,0", "M,1,0", "F,1,0"] * 200
     (tmp_path / "loans.csv").write_text("\n".join(rows) + "\n")
     written = run(*ANSWERS, *COLUMNS, "-o", "audit.toml")
     assert written.exit_code == 0, written.stderr
