@@ -455,7 +455,7 @@ class DiagnosticCode(StrEnum):
     PAIRS_LIMITED = "pairs_limited"  # pairs, groups, listed
     REVERSED_SCORES = "reversed_scores"  # auc, column
     REVERSED_PREDICTIONS = "reversed_predictions"
-    # column, label, of_positives, of_negatives; group, rows where it is of one alone
+    # column, label, of_positives, of_negatives; group where it is of one alone
     ONE_DECISION = "one_decision"
     # threshold, share or constant; of an audit: column, positive, or the value of classes
     ONE_LABEL = "one_label"  # column, positive, or the value of classes

@@ -215,13 +215,12 @@ def rows_in_doubt(
 
     Groups are unclear whose names mean a missing value, until these are stated (unknown, recode).
     Outcomes are unclear in these counts, or in those of any of the ``models`` that are compared;
-    all of them are where it is ``warned`` that they are probably reversed.
+    all of them are where it is ``warned`` that they are probably reversed, not in one group alone.
     """
     few = _few(cube, features, spec)
     unclear = [unclear_outcomes(*each, task).items() for each in models or [(cube, spec)]]
-    turned = [each.get("rows") or cube.rows for each in warned if each.code in _REVERSED]
-    if turned:
-        unclear.append(dict.fromkeys((*_OF_DECISIONS, "label"), max(turned)).items())
+    if any(each.code in _REVERSED and not each.get("group") for each in warned):
+        unclear.append(dict.fromkeys((*_OF_DECISIONS, "label"), cube.rows).items())
     marked = rows_of_no_group(cube, spec)
     groups = {each.feature: sum(marked[c] for c in each.feature_id.columns) for each in features}
     return RowsInDoubt(

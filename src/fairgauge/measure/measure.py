@@ -92,7 +92,7 @@ from fairgauge.results.scopes import NO_CLASS, ClassScope, Diagnostic
 
 _FULL_COVERAGE = 0.9
 _NO_COINCIDENCE = 0.9999
-"""The confidence by which a group is said to have reversed outcomes: reports have many groups."""
+"""The confidence by which outcomes of a single group are reversed: reports have many groups."""
 
 
 class ByRows(Protocol):
@@ -310,7 +310,7 @@ def reversed_outcomes_of(resolution: Resolution) -> Iterator[Diagnostic]:
         at = np.flatnonzero(large_groups(counts, spec))
         if len(at) and not counts.protected:
             groups = Slice(counts, resolution.outcomes[0], spec).groups_at(at)
-            yield from reversed_outcomes(groups, spec, _NO_COINCIDENCE, counts.cases[at])
+            yield from reversed_outcomes(groups, spec, _NO_COINCIDENCE, of_group=True)
 
 
 def _of_rows(

@@ -264,11 +264,11 @@ def _differences(x: Array, n: Array, rate: Rate, spec: Spec) -> dict[str, float 
 
 
 def reversed_outcomes(
-    groups: FeatureGroups, spec: Spec, confidence: float, cases: Array | None = None
+    groups: FeatureGroups, spec: Spec, confidence: float, *, of_group: bool = False
 ) -> Iterator[Diagnostic]:
     """Warn where positives have lower scores, or fewer positive predictions, than negatives.
 
-    ``groups`` is all rows as one group, or groups of so many ``cases``. The interval takes rows as
+    ``groups`` is all rows as one group, or each a group (``of_group``). The interval takes rows as
     independent, clustered or not: the warning asks what was meant, and states no uncertainty.
     """
     found = replace(groups.pick(np.arange(len(groups.names))), clusters=None)
@@ -289,10 +289,8 @@ def reversed_outcomes(
         numbers, columns = {"auc": area.estimate}, {"column": spec.score}
     for i in np.flatnonzero(turned).tolist():
         values = columns | {name: float(each[i]) for name, each in numbers.items()}
-        if cases is not None:
-            values |= {"group": groups.names[i], "rows": int(cases[i])}
-        feature = None if cases is None else groups.feature
-        yield Diagnostic.warning(code, feature, **values)
+        values |= {"group": groups.names[i]} if of_group else {}
+        yield Diagnostic.warning(code, groups.feature if of_group else None, **values)
 
 
 def adjustment_notes(estimates: Sequence[Estimate], spec: Spec) -> Iterator[Diagnostic]:
