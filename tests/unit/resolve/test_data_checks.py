@@ -396,12 +396,12 @@ def test_a_text_that_means_that_a_value_is_missing(tmp_path, marker):
 
 def test_names_that_the_data_do_not_have():
     (each,) = found(frame(), DiagnosticCode.UNMATCHED, unknown=["a", "Not stated"])
-    assert each.message == "unknown[1]: the data have no 'Not stated'; they have 'a', 'b'"
+    assert each.message == "unknown[1]: no group is 'Not stated' here; there are 'a', 'b'"
     data = frame(g=["a", "b", "Unknown", "b"] * (ROWS // 4))
     assert not found(data, DiagnosticCode.UNMATCHED, unknown="Unknown", exclude_groups="b")
     population = {"g": {"a": 0.5, "B": 0.2}}
     (each,) = found(frame(), DiagnosticCode.UNMATCHED, population=population)
-    assert each.message == "population.g: the data have no 'B'; the nearest name is 'b'"
+    assert each.message == "population.g: no group is 'B' here; the nearest name is 'b'"
 
 
 # --- names that are one name, written in several ways --------------------------------------------

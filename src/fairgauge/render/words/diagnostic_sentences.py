@@ -702,9 +702,9 @@ def _same_names(d: Diagnostic) -> str:
 
 def _unmatched(d: Diagnostic) -> str:
     near = d.get("nearest")
-    held = f"; they have {d['held']}" if d.get("held") else ""
+    held = f"; there are {d['held']}" if d.get("held") else ""
     hint = f"; the nearest name is {quote(near)}" if near else held
-    return f"{d['path']}: the data have no {quote(d['name'])}{hint}"
+    return f"{d['path']}: no group is {quote(d['name'])} here{hint}"
 
 
 def _fails_together(d: Diagnostic) -> str:

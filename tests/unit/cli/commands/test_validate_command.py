@@ -67,13 +67,13 @@ groups = ["F", "n"]
 def test_names_that_no_group_has_are_warned_of(run, loans, tmp_path):
     (tmp_path / "audit.toml").write_text(RULES)
     expected = """\
-Warning: unknown[0]: the data have no 'Unknown'; they have 'F', 'M', 'n', \
+Warning: unknown[0]: no group is 'Unknown' here; there are 'F', 'M', 'n', \
 's'
 Warning: 'region' has one group, 'n': there is nothing to compare it with, and a rule on a \
 difference or ratio is not evaluated
-Warning: rules[0].groups[0]: the data have no 'f'; the nearest name is 'F'
-Warning: rules[0].groups[2]: the data have no 'x'; they have 'F', 'M', 'n'
-Warning: rules[1].groups[0]: the data have no 'F'; they have 'n'
+Warning: rules[0].groups[0]: no group is 'f' here; the nearest name is 'F'
+Warning: rules[0].groups[2]: no group is 'x' here; there are 'F', 'M', 'n'
+Warning: rules[1].groups[0]: no group is 'F' here; there are 'n'
 """
     result = run("validate", loans, "-c", "audit.toml")
     assert (result.exit_code, result.stderr) == (0, expected)
