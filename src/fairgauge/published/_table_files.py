@@ -351,8 +351,11 @@ def _of_block(lines: Sequence[str]) -> list[Grid]:
     header_alone = sum(len(row) > 1 for row in rows) == 1
     if header_alone and (single := _grid("", single_spaced(lines))):
         return single
+    nameless = whole[0].startswith(" ")  # the header above names: all of it, or its first cell
+    if nameless and {len(rows[0]) + 1} == {*map(len, rows[1:])}:
+        rows, nameless = [["", *rows[0]], *rows[1:]], False
     spread = _spread(rows)
-    even = len({*map(len, rows)}) == 1 and not whole[0].startswith(" ")  # no cell is empty
+    even = len({*map(len, rows)}) == 1 and not nameless  # no cell is empty
     by_place = _with_empty_cells_filled(placed) if spread is rows and not even else []
     return _grid("", by_place or spread) or _grid("", single_spaced(lines))
 

@@ -287,3 +287,15 @@ Asian                             321              167         52.0%           0
     (grid,) = _table_files.grids_of_text(text)
     assert grid.header[1:] == ("Applicants", "Selected", "Selection rate", "Impact ratio")
     assert grid.rows[0] == ("White", "412", "215", "52.2%", "1.000")
+
+
+def test_a_header_that_begins_above_the_names_is_of_the_columns_in_their_order():
+    """The names had no header, the first number's began above them: all columns were shifted."""
+    text = (
+        "                       # of Applicants  # Selected  Selection Rate  Impact Ratio\n"
+        "Asian                              254         123           48.4%         1.000\n"
+        "Black or African American          288         104           36.1%         0.746\n"
+    )
+    (grid,) = _table_files.grids_of_text(text)
+    assert grid.header[1:] == ("# of Applicants", "# Selected", "Selection Rate", "Impact Ratio")
+    assert grid.rows[1] == ("Black or African American", "288", "104", "36.1%", "0.746")
