@@ -78,8 +78,11 @@ class ChangedCountsError(CubeError):
     """The counts of a cube file do not fit the digest that it holds."""
 
 
-class RecodedError(CubeError):
-    """Counts of some ``periods`` hold values that the specification counts by categories by now."""
+class ValuesError(CubeError):
+    """Counts of some periods hold values that do not fit the specification or other periods.
+
+    Counts of one of ``periods`` are not added, because no other is in the way.
+    """
 
     def __init__(self, message: str, periods: Collection[str]) -> None:
         super().__init__(message)

@@ -168,12 +168,12 @@ def warn_of_equal_periods(files: Sequence[object]) -> None:
         _warn(f"the periods of {listing(same)} hold the same counts; one of them may be a copy")
 
 
-def warn_of_repeated_counts(cubes: Mapping[str, Cube], added: Collection[str]) -> None:
-    """Warn of added periods with the counts of others, or whose rows all stand several times."""
-    from fairgauge.monitoring.repeated_counts import repeated_counts
+def warn_of_periods(cubes: Mapping[str, Cube], added: Collection[str]) -> None:
+    """Warn of what may be wrong with added periods."""
+    from fairgauge.monitoring.counted_periods import suspect_periods
 
-    for finding in repeated_counts(cubes, added):
-        _warn(finding.says)
+    for text in suspect_periods(cubes, added):
+        _warn(text)
 
 
 def merged(asked: Sequence[str], *, allow_duplicates: bool = False) -> Cube:

@@ -1,9 +1,8 @@
 """The rows of every period: how many, which are excluded, and what the checks of a history need.
 
-A rate counts the positive values of label and prediction. Where a period writes them in another
-way, its rates would be 0. Here is also whether a comparison still has values. A small group is
-absent from some periods by sampling variation, and the periods before still decide. A value that
-cannot be computed while there are, or usually are, enough rows leaves the comparison undecided.
+Here is also whether a comparison still has values. A small group is absent from some periods by
+sampling variation, and the periods before still decide. A value that cannot be computed while there
+are, or usually are, enough rows leaves the comparison undecided.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import fmean
 from typing import NamedTuple
 
@@ -21,9 +19,8 @@ import numpy as np
 from fairgauge.cube.cube import HANDFUL, CountTable, Cube
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role, Task
-from fairgauge.errors import DataError, listing, quote
+from fairgauge.monitoring._period_values import BY_DEFAULT, new_values
 from fairgauge.monitoring.periods import Period
-from fairgauge.question.recoding import write_recodings
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.excluded_rows import excluded_rows
 from fairgauge.resolve.outcomes import decide_task
@@ -32,7 +29,6 @@ from fairgauge.values import (
     MISSING_NAME,
     Value,
     is_one_of,
-    matches,
     meaning,
     name_of,
     spelt_nearly,
@@ -250,7 +246,7 @@ def _agreement(cube: Cube, question: Spec) -> tuple[int, int, float, float]:
     if not named or decide_task(cube, question) is Task.REGRESSION:
         return _NO_AGREEMENT
     positive = question.positive if isinstance(question.positive, tuple) else ()
-    wanted, unknown = positive or _BY_DEFAULT[1:], {*map(name_of, question.unknown)}
+    wanted, unknown = positive or BY_DEFAULT[1:], {*map(name_of, question.unknown)}
     of_positive = question.score_of is None or is_one_of(question.score_of, wanted)
 
     def outcome(axis: Axis, value: Value) -> str | bool | None:
@@ -354,111 +350,6 @@ def rows_of_periods(
             rows=held.rows,
             excluded=held.excluded,
         )
-
-
-_MOST_SHOWN = 5
-_BY_DEFAULT = (0, 1)
-"""The labels where no value is named as the positive one."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Coding:
-    """The values of a column in a period.
-
-    Attributes
-    ----------
-    column : its name.
-    held : the values that rows of the period have.
-    elsewhere : those that the label, or another period, has.
-    positive : the positive values; none of several classes.
-    """
-
-    column: str
-    held: tuple[Value, ...]
-    elsewhere: tuple[Value, ...]
-    positive: tuple[Value, ...]
-
-    @property
-    def unknown(self) -> tuple[Value, ...]:
-        """Return the values that are neither positive nor held elsewhere."""
-        known = (*self.elsewhere, *self.positive)
-        return tuple(v for v in self.held if not any(matches(v, each) for each in known))
-
-    @property
-    def without_positive(self) -> bool:
-        """Return whether no row has a positive value."""
-        return not any(matches(v, each) for v in self.positive for each in self.held)
-
-
-def check_values(
-    period: Period, cube: Cube, other_period: Period, other: Cube, question: Spec
-) -> None:
-    """Refuse a period whose labels or predictions have no value in common with another period.
-
-    A handful of rows may well have other values by coincidence.
-    """
-    if min(cube.rows, other.rows) <= HANDFUL:
-        return
-    for coding in _codings(cube, other, question):
-        if coding.elsewhere and coding.held and coding.unknown == coding.held:
-            raise DataError(
-                f"the period {period}: column {quote(coding.column)} holds {_some(coding.held)}, "
-                f"and none of these is known from {other_period} ({_some(coding.elsewhere)}); "
-                "use the same values in all periods: correct the rows of the wrong one and count "
-                "it again (--replace, if it is stored), or list with each stored value those that "
-                f"mean the same, below [recode] in the specification: {_example(coding)}"
-            )
-
-
-def _example(coding: _Coding) -> str:
-    """Return the beginning of a recoding of a value with those that mean the same."""
-    stored = name_of(coding.elsewhere[-1])
-    line = write_recodings({coding.column: {stored: [stored]}})[0].removesuffix("]}")
-    return f"{line}, ...], ...}}"
-
-
-def new_values(cube: Cube, first: Cube | None, question: Spec) -> dict[str, tuple[str, ...]]:
-    """Return the unknown values of the columns in which no row has a positive value.
-
-    ``first`` holds the first period; None where that is ``cube`` itself.
-    """
-    return {
-        coding.column: tuple(map(name_of, coding.unknown))
-        for coding in _codings(cube, first, question)
-        if coding.elsewhere and coding.unknown and coding.without_positive and coding.positive
-    }
-
-
-def _codings(cube: Cube, other: Cube | None, question: Spec) -> Iterator[_Coding]:
-    """Yield the values of label and prediction, those that are not numbers that were cut."""
-    task = decide_task(cube if other is None else other, question)
-    if task is Task.REGRESSION or cube.min_cell is not None:
-        return
-    positive = question.positive if isinstance(question.positive, tuple) else ()
-    label = cube.plan.axis(Role.LABEL)
-    labels = _held(cube, label)
-    for axis in (label, cube.plan.axis(Role.PREDICTION)):
-        if axis is None or axis.bins:
-            continue
-        elsewhere = () if other is None else _held(other, axis)
-        if task is Task.BINARY and not positive:
-            elsewhere += _BY_DEFAULT
-        if axis is not label:
-            elsewhere += labels
-        wanted = (positive or _BY_DEFAULT[1:]) if task is Task.BINARY else ()
-        yield _Coding(axis.column, _held(cube, axis), tuple(dict.fromkeys(elsewhere)), wanted)
-
-
-def _held(cube: Cube, axis: Axis | None) -> tuple[Value, ...]:
-    """Return the values of a column that rows have, without missing ones."""
-    if axis is None or axis.bins:
-        return ()
-    rows = cube.rows_by_level[axis][:-1]
-    return tuple(level for level, n in zip(cube.levels[axis], rows, strict=True) if n > 0)
-
-
-def _some(values: Sequence[Value]) -> str:
-    return listing([name_of(value) for value in values], _MOST_SHOWN)
 
 
 def lacks_values(points: Sequence[Point], min_n: int, *, two_sided: bool) -> bool:

@@ -16,7 +16,7 @@ from fairgauge.catalogue.facts import described
 from fairgauge.catalogue.statistics import none_of
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import Outcome, ReferenceRule
-from fairgauge.errors import CubeError, DataError, RecodedError, SpecError, closest, listing, quote
+from fairgauge.errors import CubeError, DataError, SpecError, closest, quote
 from fairgauge.monitoring._attribution import (
     attribute,
     estimates,
@@ -58,7 +58,6 @@ from fairgauge.monitoring._mirrors import (
 )
 from fairgauge.monitoring._period_rows import (
     CountedRows,
-    check_values,
     counted_rows,
     fingerprint,
     lacks_values,
@@ -66,6 +65,7 @@ from fairgauge.monitoring._period_rows import (
     rows_of_group,
     rows_of_periods,
 )
+from fairgauge.monitoring._period_values import check_recoded, check_values
 from fairgauge.monitoring._spending import ALL_GROUPS, estimated, needs_label, spending
 from fairgauge.monitoring.history import NEW_HISTORY, History, KeptDecisions, PeriodCubes
 from fairgauge.monitoring.monitor_spec import (
@@ -187,7 +187,6 @@ def monitor(
         largest = largest_groups(question, names, cubes, chosen)
         resolved = replace(asked, question=with_references(question, largest))
     followed = _follow(names, cubes, resolved, folded, kept, keep=at is None)
-    _check_recoded(names, followed.rows, asked)
     fold, spec = followed.fold, asked.to_dict()
     comparisons = worse_off_first(followed.comparisons, favourable_of(spec))
     repeated = {} if kept is None else kept.repeated
@@ -321,26 +320,9 @@ def _check_alike(
                 f"the specification and the counts in {quote(held.name)} are of different "
                 f"questions: {difference} (the specification first); {NEW_HISTORY}"
             )
-    if len(cubes) > 1:
-        compared = [(t, 0) for t in range(max(checked, 1), len(cubes))]
-        for t, other in compared if checked > 1 else [*compared, (0, 1)]:
-            check_values(periods[t], cubes[t], periods[other], cubes[other], asked.question)
-
-
-def _check_recoded(names: Sequence[str], rows: Sequence[CountedRows], asked: MonitorSpec) -> None:
-    """Refuse counts with values that the specification counts by categories."""
-    for recoding in asked.question.recode:
-        of = recoding.category_of
-        kept = [[v for v in r.values.get(recoding.column, ()) if of.get(v, v) != v] for r in rows]
-        late = [name for name, values in zip(names, kept, strict=True) if values]
-        if late:
-            values = dict.fromkeys(value for of_period in kept for value in of_period)
-            raise RecodedError(
-                f"{quote(recoding.column)} holds {listing(values)} in the counts of "
-                f"{listing(late)}, which the specification recodes; values are recoded while rows "
-                "are counted, so add these periods again from their rows (--replace)",
-                late,
-            )
+    names = [*map(str, periods)]
+    check_values(names, cubes, asked.question, checked=checked)
+    check_recoded(names[checked:], cubes[checked:], asked.question)
 
 
 def _misdated(last: Period, misspelt: Period) -> HistoryFinding:

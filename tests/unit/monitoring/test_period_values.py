@@ -7,7 +7,7 @@ import pytest
 from tests.monitored_days import QUESTION, RATIO, asked, day_names
 
 import fairgauge as fg
-from fairgauge.errors import DataError
+from fairgauge.errors import ValuesError
 from fairgauge.render import render
 from fairgauge.results.monitor_results import HistoryProblem
 
@@ -34,7 +34,7 @@ OTHERWISE = {
 def test_another_coding_is_an_error_in_any_period(coded, place):
     days = [GOOD, GOOD, GOOD]
     days[place] = coded
-    with pytest.raises(DataError, match=f"{day_names(3)[place]}.*'yes'"):
+    with pytest.raises(ValuesError, match=f"{day_names(3)[place]}.*'yes'"):
         fg.monitor(dict(zip(day_names(3), days, strict=True)), asked(RATIO))
 
 
@@ -47,7 +47,7 @@ def test_a_handful_of_rows_may_have_another_class_by_coincidence():
     spec = classes | {"monitor": {"rules": [rule]}}
     days = {"2026-01-01": first, "2026-01-02": fg.count(rows, **classes)}
     assert fg.monitor(days, spec).periods == tuple(days)
-    with pytest.raises(DataError, match="column 'label' holds 'b', and none of these is known"):
+    with pytest.raises(ValuesError, match="column 'label' holds 'b', and none of these is known"):
         fg.monitor(days | {"2026-01-02": fg.count(pd.concat([rows] * 6), **classes)}, spec)
 
 
@@ -57,7 +57,7 @@ def test_another_coding_is_an_error_where_earlier_periods_are_folded(tmp_path):
         history.add(name, GOOD)
         fg.monitor(history, asked(RATIO))
     history.add("2026-01-04", OTHERWISE["predictions"])
-    with pytest.raises(DataError, match="2026-01-04: column 'prediction' holds 'no', 'yes'"):
+    with pytest.raises(ValuesError, match="2026-01-04: column 'prediction' holds 'no', 'yes'"):
         fg.monitor(history, asked(RATIO))
 
 
@@ -67,7 +67,7 @@ def test_the_error_of_another_coding_names_what_works(tmp_path):
     for name in day_names(3):
         history.add(name, GOOD)
     history.add("2026-01-04", OTHERWISE["predictions"])
-    with pytest.raises(DataError) as error:
+    with pytest.raises(ValuesError) as error:
         fg.monitor(history, asked(RATIO))
     below = 'below [recode] in the specification: prediction = {1 = ["1", ...], ...}'
     assert str(error.value).endswith(below)
@@ -75,6 +75,26 @@ def test_the_error_of_another_coding_names_what_works(tmp_path):
     counts = day([0, 1], ["no", "yes"], question=QUESTION | {"recode": recode})
     history.add("2026-01-04", counts, replace=True)
     assert len(fg.monitor(history, asked(RATIO) | {"recode": recode}).periods) == 4
+
+
+@pytest.mark.parametrize("good", [(1, 2, 4), (0, 3, 4), (0, 1, 2)])
+def test_the_periods_that_differ_from_most_others_are_named_together(good):
+    """Only one period that has its values alone is refused: others are replaced one by one."""
+    coded, one = OTHERWISE["labels and predictions"], OTHERWISE["one value"]
+    days = [coded] * 5
+    for i in good:
+        days[i] = GOOD
+    bad = [name for i, name in enumerate(day_names(5)) if i not in good]
+    with pytest.raises(ValuesError) as error:
+        fg.monitor(dict(zip(day_names(5), days, strict=True)), asked(RATIO))
+    assert f"the periods '{bad[0]}', '{bad[1]}': column 'label' holds 'no', 'yes'" in str(
+        error.value
+    )
+    assert error.value.periods == []
+    days[day_names(5).index(bad[0])] = one
+    with pytest.raises(ValuesError) as error:
+        fg.monitor(dict(zip(day_names(5), days, strict=True)), asked(RATIO))
+    assert f"the periods '{bad[0]}', '{bad[1]}': column 'prediction'" in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +144,7 @@ def test_another_coding_is_an_error_where_one_column_is_monitored(given, place):
     spec = question | {"monitor": {"rules": [f"{rate}.ratio >= 0.8"], "labels": "later"}}
     assert fg.monitor(days, spec).periods == tuple(days)
     days[day_names(3)[place]] = coded
-    with pytest.raises(DataError, match=f"{day_names(3)[place]}.*'yes'"):
+    with pytest.raises(ValuesError, match=f"{day_names(3)[place]}.*'yes'"):
         fg.monitor(days, spec)
 
 
@@ -137,7 +157,7 @@ def test_a_positive_value_by_default_is_no_other_coding():
     spec = question | {"monitor": {"rules": [RATIO]}}
     assert fg.monitor(days, spec).periods == tuple(days)
     days["2026-01-03"] = day(["no", "yes"], ["no", "yes"], question=question)
-    with pytest.raises(DataError, match="2026-01-03"):
+    with pytest.raises(ValuesError, match="2026-01-03"):
         fg.monitor(days, spec)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._data_arguments import DataArguments, takes_data, warn_of_repeated_counts
+from fairgauge.cli._data_arguments import DataArguments, takes_data, warn_of_periods
 from fairgauge.cli._output import (
     check_cube_output,
     check_outputs,
@@ -189,7 +189,7 @@ def _count_periods(
         Path(folder).mkdir(parents=True, exist_ok=True)
     write_all({f"{folder}/{name}.cube.json": cube.to_json() for name, cube in named.items()})
     print_message(f"{len(named):,} periods are in {folder}", prefix="Note: ")
-    warn_of_repeated_counts(named, named)
+    warn_of_periods(named, named)
 
 
 def _of_answers(what: Asked) -> bool:

@@ -19,7 +19,7 @@ from fairgauge.cli._data_arguments import (
     takes_data,
     warn_of_copies,
     warn_of_equal_periods,
-    warn_of_repeated_counts,
+    warn_of_periods,
 )
 from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._spec_flags import Texts, flags_for, given_options
@@ -29,7 +29,7 @@ from fairgauge.errors import (
     DataError,
     EmptyDataError,
     FairgaugeError,
-    RecodedError,
+    ValuesError,
     listing,
     nearest,
     quote,
@@ -131,7 +131,7 @@ def run(
         draft.kept.keep_repeated(draft.cube(named), times)
     try:
         report = monitor(draft, spec)  # first, so that an error leaves the history as it was
-    except RecodedError as error:
+    except ValuesError as error:
         if str(named) in error.periods:
             raise
         held.add(named, counts, replace=replace)  # several such periods are replaced one by one
@@ -251,7 +251,7 @@ def import_(history: str, files: tuple[str, ...], period: str | None) -> None:
         print_result(f"{len(added):,} periods added, {known:,} known already")
         periods = held.periods
         cubes_of_all = zip(map(str, periods), held.cubes(periods), strict=True)
-        warn_of_repeated_counts(dict(cubes_of_all), added)
+        warn_of_periods(dict(cubes_of_all), added)
     values = [v for path in paths if path not in cubes for v in _values(path, period)]
     if values or not cubes:
         new = History(history).import_values(values)

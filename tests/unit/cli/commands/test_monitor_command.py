@@ -779,6 +779,63 @@ def test_misspelt_days_are_replaced_one_by_one_after_a_recoding(folder):
     assert len(fg.History(folder / "history").periods) == 4
 
 
+OUTCOMES = 'approved = {1 = ["1", "yes"], 0 = ["0", "no"]}\n'
+OUTCOMES += 'predicted = {1 = ["1", "yes"], 0 = ["0", "no"]}\n'
+
+
+@pytest.fixture
+def coded_days(folder):
+    """A file of 14 days with their dates, of which two write their outcomes in words."""
+    rng = np.random.default_rng(8)
+    every, plain = ["day,sex,department,approved,predicted"], []
+    for i in range(14):
+        name = f"2026-02-{i + 1:02d}"
+        write_day(folder / f"{name}.csv", rng, shift=0.0)
+        header, *rows = (folder / f"{name}.csv").read_text().splitlines()
+        plain += [f"{name},{row}" for row in rows]
+        if i in (5, 9):
+            rows = [row.replace(",0", ",no").replace(",1", ",yes") for row in rows]
+            (folder / f"{name}.words.csv").write_text("\n".join([header, *rows]) + "\n")
+        every += [f"{name},{row}" for row in rows]
+    (folder / "all.csv").write_text("\n".join(every) + "\n")
+    (folder / "history").rename(folder / "other")
+    return folder
+
+
+@pytest.mark.parametrize("recoded", [False, True], ids=["correct rows", "recode"])
+def test_stored_days_whose_outcomes_are_in_other_words_are_repaired_one_by_one(coded_days, recoded):
+    folder, config = coded_days, coded_days / "monitor.toml"
+    counted = fairgauge(
+        "count", folder / "all.csv", "-c", config, "--by", "day", "-o", folder / "d"
+    )
+    named = "'2026-02-06', '2026-02-10': column 'approved' holds 'no', 'yes', and none of these is"
+    assert f"Warning: the periods {named} known from 2026-02-01 ('0', '1')" in counted.stderr
+    imported = fairgauge("monitor", "import", folder / "history", folder / "d/*.json")
+    assert f"Warning: the periods {named}" in imported.stderr
+    status = fairgauge("monitor", "status", folder / "history", "-c", config)
+    assert (status.exit_code, named in status.stderr) == (2, True)
+    if recoded:  # as the error advises
+        text = CONFIG.replace("[monitor]", f"[recode]\n{OUTCOMES}[monitor]", 1)
+        config.write_text(text)
+        status = fairgauge("monitor", "status", folder / "history", "-c", config)
+        assert "'approved' holds 'no', 'yes' in the counts of '2026-02-06', '2026-02-10'" in (
+            status.stderr
+        )
+    same = run(folder, "2026-02-10.words.csv", "2026-02-03", "-c", config, "--replace")
+    assert same.exit_code == 3
+    run(folder, "2026-02-03.csv", "2026-02-03", "-c", config, "--replace")
+    suffix = ".words.csv" if recoded else ".csv"
+    first = run(folder, f"2026-02-06{suffix}", "2026-02-06", "-c", config, "--replace")
+    assert "2026-02-06 is stored, and nothing is decided yet: " in first.stderr
+    assert first.exit_code == 3
+    last = run(folder, f"2026-02-10{suffix}", "2026-02-10", "-c", config, "--replace", "-q")
+    assert (last.exit_code, last.stdout.startswith("NO ALARM")) == (0, True), last.output
+    if not recoded:  # alone with its values, a day is refused, and leaves the history as it was
+        bad = run(folder, "2026-02-10.words.csv", "2026-02-10", "--replace")
+        assert bad.exit_code == 2
+        assert fairgauge("monitor", "status", folder / "history").exit_code == 0
+
+
 def test_counts_that_hold_a_recoded_value_themselves_are_not_added(folder):
     spell(folder / "3.csv")
     fairgauge(

@@ -1,0 +1,40 @@
+"""What may be wrong with periods that are counted or added without a monitor that decides."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from fairgauge.cube.cube import Cube
+from fairgauge.errors import ValuesError
+from fairgauge.monitoring._history_checks import check_history
+from fairgauge.monitoring._period_rows import counted_rows
+from fairgauge.monitoring._period_values import check_values
+from fairgauge.monitoring.periods import parse_period
+from fairgauge.results.monitor_results import HistoryProblem
+
+_REPEATED = (HistoryProblem.SAME_COUNTS, HistoryProblem.DOUBLED_ROWS)
+
+
+def suspect_periods(cubes: Mapping[str, Cube], added: Collection[str]) -> list[str]:
+    """Describe which of the periods that were ``added`` hold counts or rows more than once.
+
+    Also the periods whose labels or predictions have other values. ``cubes`` are those of all
+    periods by their names. The checks are those of `monitor`.
+    """
+    periods = sorted(map(parse_period, cubes))
+    if len(periods) < 2 or len({each.length for each in periods}) > 1:
+        return []
+    names = [*map(str, periods)]
+    ordered = [cubes[name] for name in names]
+    counted = [counted_rows(cube, cube.asked, ordered[0] if i else None)
+               for i, cube in enumerate(ordered)]  # fmt: skip
+    found = [
+        finding.says
+        for finding in check_history(periods, counted)
+        if finding.problem in _REPEATED and any(map(finding.concerns, added))
+    ]
+    try:
+        check_values(names, ordered, ordered[0].asked)
+    except ValuesError as error:
+        found.append(str(error))
+    return found
