@@ -51,6 +51,21 @@ def test_the_last_period_is_undefined_with_its_reason(last, why):
     assert point["reason"]["message"].startswith(why)
 
 
+def test_a_period_without_a_value_before_those_that_wait_is_named():
+    """The sentence was of the last period of all, which waits for its labels."""
+
+    def day(label, predicted):
+        rows = [(sex, label, p) for sex in "FM" for p in predicted for _ in range(50)]
+        return fg.count(pd.DataFrame(rows, columns=["sex", "label", "prediction"]), **QUESTION)
+
+    counts = [day(1, [0, 1])] * 3 + [day(1, [0]), day(None, [0, 1])]
+    recall = {"metric": "true_positive_rate.ratio", "at_least": 0.8, "groups": "F"}
+    spec = asked(recall, labels="later", labels_within=3) | {"reference": {"sex": "M"}}
+    text = shown_as(fg.monitor(dict(zip(day_names(5), counts, strict=True)), spec), "text")
+    named = f"no value in the last period that does not wait for labels ({day_names(4)[-1]})"
+    assert f"UNDEFINED: 1 comparison has {named}" in text
+
+
 F, M, MISSPELT = {"tp": 40, "fn": 60}, {"tp": 80, "fn": 120}, {"tp": 20, "fn": 27}
 USUAL = {"F": F, "M": M}
 EVERY = {"metric": "selection_rate.difference", "between": [-0.3, 0.3]}

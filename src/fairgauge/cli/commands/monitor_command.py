@@ -20,6 +20,7 @@ from fairgauge.cli._data_arguments import (
     warn_of_copies,
     warn_of_equal_periods,
     warn_of_periods,
+    with_late_labels,
 )
 from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._spec_flags import Texts, flags_for, given_options
@@ -31,7 +32,6 @@ from fairgauge.errors import (
     FairgaugeError,
     ValuesError,
     listing,
-    nearest,
     quote,
 )
 from fairgauge.object_stores import Object, address
@@ -358,7 +358,9 @@ def _counted(data: DataArguments, spec: MonitorSpec, config: str | None) -> tupl
     from fairgauge.cube.plan import plan
     from fairgauge.enums import DiagnosticCode
     from fairgauge.render.documents.report_notes import opening_warnings
+    from fairgauge.scan import open_source
     from fairgauge.scan.scan_progress import progress
+    from fairgauge.scan.source import Opened
 
     rows = data.read()
     if isinstance(rows, Cube):
@@ -370,7 +372,7 @@ def _counted(data: DataArguments, spec: MonitorSpec, config: str | None) -> tupl
             )
         return rows, None
     warn_of_copies(rows)
-    rows = _before_labels(rows, spec)
+    rows = Opened(with_late_labels(open_source(rows), spec))
     options: Any = _options(spec, config)
     try:
         with progress("Counting rows"):
@@ -383,29 +385,6 @@ def _counted(data: DataArguments, spec: MonitorSpec, config: str | None) -> tupl
         print_message(line, prefix="")
     times = [d["times"] for d in found if d.code is DiagnosticCode.DOUBLED_ROWS]
     return cube, max(times, default=1)
-
-
-def _before_labels(rows: object, spec: MonitorSpec) -> object:
-    """Return rows, those of files that have no column of labels yet with one in which all lack."""
-    from fairgauge.monitoring.monitor_spec import Labels
-    from fairgauge.scan import open_source
-    from fairgauge.scan.duckdb_files import DuckFiles
-    from fairgauge.scan.json_files import JsonFiles
-    from fairgauge.scan.source import Opened
-
-    label = spec.question.label
-    if spec.labels is not Labels.LATER or label is None:
-        return rows
-    source = open_source(rows)
-    if label in source.columns or not isinstance(source, (DuckFiles, JsonFiles)):
-        return Opened(source)
-    unused = [c for c in source.columns if c not in dict(spec.question.columns()).values()]
-    print_message(
-        f"{quote(source.name)} has no column {quote(label)}, so that no row has its label yet."
-        f"{nearest(label, unused)}",
-        prefix="Note: ",
-    )
-    return Opened(source.with_missing(label))
 
 
 def _options(spec: MonitorSpec, config: str | None) -> dict[str, Any]:

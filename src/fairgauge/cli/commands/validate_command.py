@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from fairgauge.cli._command_group import Command
-from fairgauge.cli._data_arguments import DataArguments, takes_data
+from fairgauge.cli._data_arguments import DataArguments, takes_data, with_late_labels
 from fairgauge.cli._output import prints_lines
 from fairgauge.cli._spec_flags import Texts, asked, question
 from fairgauge.cli._streams import print_message, print_result, printable
 from fairgauge.errors import listing
 
 if TYPE_CHECKING:
-    from fairgauge.monitoring.monitor_spec import MonitorRule
+    from fairgauge.monitoring.monitor_spec import MonitorSpec
     from fairgauge.question.specification import Spec
 
 
@@ -49,17 +49,22 @@ def command(
 
         print_result(json.dumps(made(), indent=2, ensure_ascii=False))
         return
+    from fairgauge.cube.cube import Cube
+
     what = asked(config, flags)
     if not data.names and not what.options and not what.problems:
         message = "name a specification (-c FILE), DATA, or both"
         raise click.UsageError(message)
+    monitor = _monitor(config)
     opened = data.open() if data.names else None
+    if monitor is not None and opened is not None and not isinstance(opened, Cube):
+        opened = with_late_labels(opened, monitor)
     spec = what.check(opened)
-    monitored = _monitored(config)
     fits = f" and fits the columns of {listing(data.names)}" if data.names else ""
     lines = [f"The specification is valid{fits}."]
     lines += _summary(spec)
-    lines += [f"  monitored  {printable(str(rule))}" for rule in monitored]
+    rules = () if monitor is None else monitor.rules
+    lines += [f"  monitored  {printable(str(rule))}" for rule in rules]
     if opened is not None:
         from fairgauge.api.audit import check_groups
         from fairgauge.scan.scan_progress import progress
@@ -73,15 +78,15 @@ def command(
     print_result("\n".join(lines[:1] if quiet else lines))
 
 
-def _monitored(config: str | None) -> tuple[MonitorRule, ...]:
-    """Check the table [monitor] of a specification file, if it has one; return its rules."""
+def _monitor(config: str | None) -> MonitorSpec | None:
+    """Read the table [monitor] of a specification file, if it has one."""
     from fairgauge.question.spec_file import read_options
 
     if config is None or "monitor" not in read_options(config):
-        return ()
+        return None
     from fairgauge.monitoring.monitor_spec import read_monitor_spec
 
-    return read_monitor_spec(config).rules
+    return read_monitor_spec(config)
 
 
 def _summary(spec: Spec) -> list[str]:

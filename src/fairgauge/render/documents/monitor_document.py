@@ -22,6 +22,7 @@ from fairgauge.render.words.monitor_sentences import (
     describe_undefined,
     describe_waiting,
     evidence_text,
+    in_last_period,
     name_of,
     sides_of,
     tolerated_words,
@@ -159,7 +160,7 @@ def _verdict(report: MonitorReport) -> str:
     count = len(report.undefined)
     if report.state is MonitorState.NO_ALARM and count:
         words = numbers.plural(count, "comparison is", "comparisons are")
-        return f"{state}; {count:,} {words} undefined in the last period"
+        return f"{state}; {count:,} {words} undefined {in_last_period(report)}"
     return state
 
 

@@ -139,7 +139,17 @@ def describe_lacking(report: MonitorReport) -> str:
     reasons = dict.fromkeys(each.undefined[-1].reason for each in lacking)
     (why,) = reasons if len(reasons) == 1 else (None,)
     because = "" if why is None else f", because {describe_reason(why)}"
-    return f"{len(lacking):,} {have} no value in the last period{because}: {_names(lacking)}"
+    where = in_last_period(report)
+    return f"{len(lacking):,} {have} no value {where}{because}: {_names(lacking)}"
+
+
+def in_last_period(report: MonitorReport) -> str:
+    """Return the period of which comparisons have no value: the last one that does not wait."""
+    lacking = {each.undefined[-1].period for each in report.undefined}
+    if lacking == {report.periods[-1]}:
+        return "in the last period"
+    name = f" ({min(lacking)})" if len(lacking) == 1 else ""
+    return f"in the last period that does not wait for labels{name}"
 
 
 def _share_of(count: int, every: Sequence[MonitoredComparison]) -> str:

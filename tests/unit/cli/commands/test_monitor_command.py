@@ -586,6 +586,17 @@ def test_one_day_is_audited_by_the_rules_of_the_same_file(folder):
     assert fairgauge("validate", folder / "0.csv", "-c", folder / "monitor.toml").exit_code == 0
 
 
+@pytest.mark.parametrize("late", [True, False])
+def test_labels_that_come_later_may_be_absent_from_a_file_that_is_validated(folder, late):
+    rows = (line.split(",") for line in (folder / "3.csv").read_text().splitlines())
+    (folder / "3.csv").write_text("".join(f"{r[0]},{r[1]},{r[3]}\n" for r in rows))
+    labels = '[monitor]\nlabels = "later"\n' if late else "[monitor]\n"
+    (folder / "monitor.toml").write_text(CONFIG.replace("[monitor]\n", labels, 1))
+    result = fairgauge("validate", folder / "3.csv", "-c", folder / "monitor.toml")
+    assert result.exit_code == (0 if late else 2), result.output
+    assert ("has no column 'approved', so that no row has its label yet" in result.stderr) is late
+
+
 def test_an_audit_has_no_baseline_and_does_not_pass_without_one(folder):
     near = CONFIG.replace("between = [-0.05, 0.05]", 'within = 0.1\nof = "baseline.cube.json"')
     (folder / "near.toml").write_text(near, encoding="utf-8")
