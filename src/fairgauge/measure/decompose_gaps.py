@@ -66,6 +66,7 @@ from fairgauge.stats.grouped_regression import AdjustedEffect, adjusted_effect, 
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multiplicity import holm
 from fairgauge.stats.outlying_strata import (
+    FEWEST_ROWS,
     FEWEST_STRATA,
     HeterogeneityTest,
     Outlying,
@@ -610,7 +611,7 @@ def _by_column(
             _level(sides, codes == code, names[code], own, confidence)
             for code, own in zip(levels, against, strict=False)
         ]
-        made = [each for each in made if not any(map(math.isnan, each.interval))]
+        made = [each for each in made if not any(map(math.isnan, each.interval or ()))]
         if not made:  # means of single rows, whose variance nothing shows
             continue
         if found.each is None:  # years, in the order of time
@@ -642,12 +643,14 @@ def _level(
         _, pooled = mean_differences(*sides.counts, sides.squares, sides.weights * at)
         _, low, high, _ = pooled.part(z)
         method = IntervalMethod.DELTA
+    sizes = float(sides.rows_d[at].sum()), float(sides.rows_a[at].sum())
+    few = min(sizes) < FEWEST_ROWS  # of which the variance is too small by coincidence
     return LevelGap(
         level=name,
-        n_group=float(sides.rows_d[at].sum()),
-        n_reference=float(sides.rows_a[at].sum()),
+        n_group=sizes[0],
+        n_reference=sizes[1],
         difference=float((weights * (rates[0] - rates[1])).sum()),
-        interval=Interval(float(low), float(high), confidence, (method,)),
+        interval=None if few else Interval(float(low), float(high), confidence, (method,)),
         **against,
     )
 

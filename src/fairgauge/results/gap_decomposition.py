@@ -160,7 +160,8 @@ class LevelGap:
     ----------
     level : the name of the value.
     n_group, n_reference : the rows of both sides, in the cells of the other columns that both have.
-    difference, interval : of the rates within these cells, with the weights of Mantel and Haenszel.
+    difference, interval : of the rates within these cells, with the weights of Mantel and Haenszel;
+        no interval where a side has fewer than ten rows.
     others, p_value, p_adjusted, outlying, detectable : against all other levels of the column, as
         of a stratum; years are not tested one by one.
     """
@@ -169,7 +170,7 @@ class LevelGap:
     n_group: Finite
     n_reference: Finite
     difference: float
-    interval: Inline[Interval]
+    interval: Inline[Interval | None]
     others: Finite | None = None
     p_value: Share | None = None
     p_adjusted: Share | None = None
@@ -178,20 +179,21 @@ class LevelGap:
 
 
 def furthest_from_others(gaps: Sequence[StratumGap | LevelGap], most: int) -> list[int]:
-    """Return which strata or levels are furthest from the others, outlying ones first, in order.
+    """Return which strata or levels are furthest from the others, in order.
 
-    The distance is that in half-widths of the interval on the side of the others, which small
-    strata have too: a test needs more rows, and a difference alone is largest in the smallest.
+    Outlying ones come first, then those that are tested. The distance is that in half-widths of the
+    interval on the side of the others: a difference alone is largest in the smallest.
     """
     average = fmean(each.difference or 0.0 for each in gaps) if gaps else 0.0
 
-    def rank(i: int) -> tuple[bool, float, float]:
+    def rank(i: int) -> tuple[bool, bool, float, float]:
         own = gaps[i].difference or 0.0
         others = gaps[i].others
         apart = own - (average if others is None else others)
         low, high = gaps[i].interval or (-inf, inf)
         width = own - low if apart > 0 else high - own
-        return gaps[i].outlying, abs(apart) / max(width, _NO_WIDTH), abs(apart)
+        tested = gaps[i].p_value is not None
+        return gaps[i].outlying, tested, abs(apart) / max(width, _NO_WIDTH), abs(apart)
 
     return sorted(sorted(range(len(gaps)), key=rank)[-most:])
 

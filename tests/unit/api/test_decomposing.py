@@ -364,6 +364,32 @@ def test_a_branch_is_named_adjusted_for_income():
     )
 
 
+def test_levels_of_fewer_than_ten_rows_have_no_interval_and_are_not_drawn_before_others():
+    """A level of one row a side had an interval from 0 to 0, and two at −100 pp came first."""
+    cells = [
+        (sex, f"b{branch:02}", part, rows // 2, rows)
+        for branch in range(30)
+        for part in ("x", "y")
+        for sex in "FM"
+        for rows in [60 if branch < 14 else 2]
+    ]
+    cells = [(s, b, p, n if b == "b29" and s == "M" else k, n) for s, b, p, k, n in cells]
+    rows = pl.DataFrame(
+        [(s, b, p, y, k) for s, b, p, x, n in cells for y, k in ((1, x), (0, n - x))],
+        schema=["sex", "branch", "part", "admitted", "n"],
+        orient="row",
+    )
+    found = decomposed(rows, strata=["branch", "part"])
+    branch, _ = found.gaps[0].by_column
+    few = {each.level for each in branch.levels if each.interval is None}
+    assert few == {f"b{i}" for i in range(14, 30)}
+    text = " ".join(render(found, "text", full=True).split())
+    assert "16 of 30 have insufficient data for a test." in text
+    drawn = text.partition("branch, adjusted for part")[2].partition("Of 30 ")
+    assert "b29" not in drawn[0]
+    assert drawn[2].startswith("(14 with sufficient data for a test, these first), the 12 furthest")
+
+
 def test_where_differences_vary_no_stratum_is_named_that_is_not_outlying():
     (gap,) = decomposed(branches([-0.09, -0.1, 0.09, 0.1, 0.0, 0.0])).gaps
     assert (gap.verdict, gap.reason) == ("inconclusive", WhyInconclusive.VARIES)

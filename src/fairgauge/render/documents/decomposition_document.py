@@ -37,6 +37,7 @@ from fairgauge.render.words.metric_words import (
     with_unit,
 )
 from fairgauge.render.words.numbers import count
+from fairgauge.render.words.reason_sentences import INSUFFICIENT
 from fairgauge.render.writers.flat_rows import FlatTable
 from fairgauge.results.definitions import saved_fields
 from fairgauge.results.gap_decomposition import (
@@ -476,8 +477,11 @@ def _dots(gap: Gap, found: Decomposition, most: int = _MOST_OPEN) -> Iterator[tr
         ends = [known[i] for i in furthest_from_others([each for _, each in known], most)]
         more = len(known) - len(ends)
         first = ", outlying ones first" * any(each.outlying for _, each in ends)
+        tested = sum(each.p_value is not None for _, each in known)
+        of = f" ({tested:,} with sufficient data for a test, these first)"
+        of = of if 0 < tested < len(known) else ""
         furthest = f"the {len(ends)} furthest from the others, relative to their intervals{first}"
-        notes = [f"Of {len(known):,}, {furthest}."] if more else []
+        notes = [f"Of {len(known):,}{of}, {furthest}."] if more else []
         if ends:
             rows = tuple(
                 tree.ChartRow(
@@ -583,7 +587,8 @@ def _differences(gap: Gap) -> list[Field[StratumGap | LevelGap]]:
 
     def interval(each: StratumGap | LevelGap) -> str:
         low, high = each.interval or (None, None)
-        return shown_range(low, high, kind, sign=True)
+        few = isinstance(each, LevelGap) and each.interval is None
+        return INSUFFICIENT if few else shown_range(low, high, kind, sign=True)
 
     return [("difference", difference), (tree.Column("CI", numeric=False), interval)]
 

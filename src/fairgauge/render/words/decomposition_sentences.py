@@ -429,14 +429,19 @@ def _variation(
     if not tested or not what:
         return text
     text += f" No {what} is statistically significantly unlike the others; "
+    compared = sum(one.difference is not None for _, one in each)
+    few, have = compared - len(tested), plural(compared - len(tested), "has", "have")
+    untested = f" {few:,} of {compared:,} {have} insufficient data for a test." if few else ""
     if not known:
-        return f"{text}none would have been named with 80% power, whatever its difference."
+        return (
+            f"{text}none would have been named with 80% power, whatever its difference.{untested}"
+        )
     first, last = (with_unit(pick(known), kind) for pick in (min, max))
     reach = f"{first} from them" if first == last else f"{first} to {last} from them, by {what}"
     text += f"one would have been named with 80% power if about {reach}"
     never = len(tested) - len(known)
     whole = f"; {never:,} of {len(tested):,} would not have been, whatever the difference."
-    return f"{text}{whole if never else '.'}"
+    return f"{text}{whole if never else '.'}{untested}"
 
 
 def describe_adjusted(gap: Gap, *, brief: bool = False) -> str:
