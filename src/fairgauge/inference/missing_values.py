@@ -186,6 +186,17 @@ def lacking(counted: GroupCounts, spec: Spec) -> dict[tuple[str, str], int]:
     }
 
 
+def groupless(counted: GroupCounts, spec: Spec) -> dict[str, tuple[int, float]]:
+    """Return how many rows of a feature have no group, and the rows of its smallest large group.
+
+    Where they are many beside a side, a rule on what has no worst case does not pass.
+    """
+    rows = round(without_group(counted, "n"))
+    large = counted.cases[large_groups(counted, spec)]
+    smallest = float(large.min()) if large.size else 0.0
+    return {counted.feature: (rows, smallest)} if rows and not counted.protected else {}
+
+
 def uncounted(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> dict[str, int]:
     """Return the rows without a count, a weight, or what a condition is on, if they are many.
 
@@ -332,14 +343,11 @@ def metric_cases(
         key = (metric.name, counted.feature, None, OVERALL, scope, threshold)
         return {key: cases.case(*ends)} if ends else {}
     assert compared is not None
-    ours = cases.of(compared[0], with_unknown=True)
-    theirs = cases.of(compared[1], with_unknown=True)
+    ours, theirs = map(cases.of, compared)
     low, high = contrast_range(metric, ours, theirs)
     names = [counted.groups[at] for at in compared[0].tolist()]
     return {
-        (metric.name, counted.feature, name, OVERALL, scope, threshold): cases.case(
-            low[i], high[i], with_unknown=True
-        )
+        (metric.name, counted.feature, name, OVERALL, scope, threshold): cases.case(low[i], high[i])
         for i, name in enumerate(names)
     }
 
@@ -347,8 +355,8 @@ def metric_cases(
 class _CompletedShares:
     """The ends of a share of rows over all values that missing outcomes may have.
 
-    ``rows`` is how many rows lack one that the share needs, in any group or none; the others of
-    unknown group count in contrasts, where each may be on either side.
+    ``rows`` is how many rows lack one that the share needs, in any group or none. All rows of
+    unknown group may be of any.
     """
 
     def __init__(
@@ -364,26 +372,16 @@ class _CompletedShares:
         each = (cases[0].states(np.array([cases[0].whole])), cases[1].states(_FIRST))
         self.rows = int(sum(_incomplete(states, rate) for states in each))
         self._others = int(each[1].sum() - _incomplete(each[1], rate))
-        # what lacks both a group and an outcome may be of each group, in rates too
         self._apart = _needed(self._unknown.states(_FIRST), rate)
-        self._incomplete_apart = self._apart.copy()
-        self._incomplete_apart[:, :_MISSING, :_MISSING] = 0
 
-    def case(self, low: float, high: float, *, with_unknown: bool = False) -> WorstCase:
-        others = self._others * with_unknown
-        rows, ends = self.rows + others, (float(low), float(high))
-        return WorstCase(*ends, rows, outcomes=True, without_group=others > 0)
+    def case(self, low: float, high: float) -> WorstCase:
+        ends, rows = (float(low), float(high)), self.rows + self._others
+        return WorstCase(*ends, rows, outcomes=True, without_group=self._others > 0)
 
-    def of(self, which: Index, *, with_unknown: bool = False) -> Limits:
-        """Return the least and the greatest rate of some sides.
-
-        Rows ``with_unknown`` group may be of a side, or not; else those alone that also lack an
-        outcome.
-        """
-        apart = self._apart if with_unknown else self._incomplete_apart
+    def of(self, which: Index) -> Limits:
+        """Return the least and the greatest rate of some sides, with rows of unknown group."""
         whole = which == self._known.whole
-        apart = np.where(whole[:, None, None], self._apart, apart)
-        return share_limits(self._known.states(which), apart, self._rate, whole)
+        return share_limits(self._known.states(which), self._apart, self._rate, whole)
 
     def spread(self, metric: Spread) -> tuple[float, float] | None:
         """Return the ends of a gap or an extreme over groups that have rows it may count."""
@@ -391,19 +389,23 @@ class _CompletedShares:
         held = np.flatnonzero(_shares(states, self._rate, at_least=False)[1] > 0)
         if len(held) < _TWO:
             return None
-        low, high = self.of(held)
-        if metric.by == "minimum":
-            return float(low.min()), float(high.min())
-        if metric.by == "maximum":
-            return float(low.max()), float(high.max())
-        apart = ~np.eye(len(held), dtype=bool)
-        if metric.by == "largest_gap":
-            least = max(0.0, float(low.max() - high.min()))
-            return least, float((high[:, None] - low[None, :])[apart].max())
-        if metric.by == "smallest_ratio":
-            ratios = quotient(low[:, None], high[None, :])[apart]
-            return float(np.nanmin(ratios)), min(1.0, float(quotient(high.min(), low.max())))
-        return None
+        return _spread_range(metric, *self.of(held))
+
+
+def _spread_range(metric: Spread, low: Array, high: Array) -> tuple[float, float] | None:
+    """Return the ends of a gap or an extreme from those of the shares of all groups."""
+    if metric.by == "minimum":
+        return float(low.min()), float(high.min())
+    if metric.by == "maximum":
+        return float(low.max()), float(high.max())
+    apart = ~np.eye(len(low), dtype=bool)
+    if metric.by == "largest_gap":
+        least = max(0.0, float(low.max() - high.min()))
+        return least, float((high[:, None] - low[None, :])[apart].max())
+    if metric.by == "smallest_ratio":
+        ratios = quotient(low[:, None], high[None, :])[apart]
+        return float(np.nanmin(ratios)), min(1.0, float(quotient(high.min(), low.max())))
+    return None
 
 
 _FIRST = np.zeros(1, dtype=np.int64)
@@ -535,6 +537,42 @@ def worst_cases(
             threshold,
         ): WorstCase(float(low[i]), float(high[i]), cases)
         for i, at in enumerate(compared[0].tolist())
+    }
+
+
+def cases_of_groups(
+    counted: GroupCounts, outcome: OutcomeMasks, of: Metric | Statistic, profile: Profile
+) -> dict[ComparisonKey, WorstCase]:
+    """Return the worst cases of shares of groups, and of their gaps and extremes over all groups.
+
+    Every share goes as far as it can by itself, so that the ends of a gap of three groups or more
+    are at least as far apart as any table puts them. Of anything else, none.
+    """
+    rate = of.of if isinstance(of, Spread) else of
+    cases = round(without_group(counted, "n"))
+    if not cases or counted.protected or not isinstance(rate, Rate):
+        return {}
+    every = np.arange(len(counted.groups))
+    sides = sides_and_unknown(counted, outcome, profile, "w" if counted.weighted else "n")
+    known, unknown = (
+        side.pick(which, np.zeros_like(which)).counts(rate.needs)
+        for side, which in zip(sides, (every, _FIRST), strict=True)
+    )
+    (x, n), more = ((rate.of.count(each), rate.among.count(each)) for each in (known, unknown))
+    low, high = missing_bounds(x, n, *more)
+    threshold = outcome.threshold if "prediction" in of.needs else None
+    ends: dict[str | None, tuple[float, float] | None] = dict(
+        zip(counted.groups, zip(low.tolist(), high.tolist(), strict=True), strict=True)
+    )
+    if isinstance(of, Spread):
+        held = n > 0
+        ends = {None: _spread_range(of, low[held], high[held]) if held.sum() >= _TWO else None}
+    return {
+        (of.name, counted.feature, name, OVERALL, outcome.class_scope, threshold): WorstCase(
+            *limits, cases
+        )
+        for name, limits in ends.items()
+        if limits is not None
     }
 
 

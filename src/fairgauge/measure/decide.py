@@ -14,7 +14,7 @@ is a pass only where every one is, which is an intersection-union test.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,7 +33,7 @@ from fairgauge.enums import (
 )
 from fairgauge.errors import closest, listing
 from fairgauge.identity import is_named, texts_of
-from fairgauge.inference.missing_values import reached
+from fairgauge.inference.missing_values import MANY_MISSING, reached
 from fairgauge.inference.needed_rows import POWER, detectable_disparity, needed_rows
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
@@ -81,6 +81,8 @@ class _Subject:
     status: Status
     reason: Reason | None
     bounds: Bounds | None
+    rows: float | None
+    """Those of the group, of two sides of the smaller one; None of all groups."""
     estimate: Estimate | None = None
     extreme: Metric | None = None
     """Of what it is a part, where the data do not suffice for all of an extreme."""
@@ -234,6 +236,9 @@ def _estimates(measured: Measured, rule: Rule) -> Iterator[_Subject]:
         whole = _Subject(
             estimate.feature, estimate.group, estimate.class_scope, estimate.threshold,
             estimate.value, estimate.interval, estimate.status, estimate.reason, estimate.bounds,
+            None if _of_all_groups(rule) else min(
+                (n for n in (estimate.n_group, estimate.n_reference) if n is not None), default=None
+            ),
             estimate,
         )  # fmt: skip
         adequate = measured.adequate.get(estimate.key)
@@ -259,7 +264,7 @@ def _rates(measured: Measured, rule: Rule) -> Iterator[_Subject]:
         if _is_for(rule, group):
             yield _Subject(
                 group.feature, group.group, group.class_scope, group.threshold,
-                rate.value, rate.interval, rate.status, rate.reason, rate.bounds,
+                rate.value, rate.interval, rate.status, rate.reason, rate.bounds, group.n,
             )  # fmt: skip
 
 
@@ -415,9 +420,9 @@ def _decided_by_counts(each: _Subject, rule: Rule, measured: Measured) -> Decisi
     A fail that rows without an outcome could change stays one, and its reason states how far.
 
     Of a rule that the value alone decides, rows without a group are a note of the report. What has
-    no worst case does not pass where many rows of a group lack an outcome. Groups that nobody
-    recorded pass only if people of known group show that their probabilities distinguish them, and
-    neither pass nor fail by an assumption that these people contradict.
+    no worst case does not pass where many rows of a group lack an outcome, or many have no group.
+    Groups that nobody recorded pass only if people of known group show that their probabilities
+    distinguish them, and neither pass nor fail by an assumption that these people contradict.
     """
     if each.value is None and _is_alone(each, rule, measured):
         return _undecided(rule, Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS))
@@ -454,13 +459,30 @@ def _decided_by_counts(each: _Subject, rule: Rule, measured: Measured) -> Decisi
                 alone=str(outcome), **reached,
             )  # fmt: skip
             return Outcome.INCONCLUSIVE, made
-    if outcome is Outcome.PASS and not any(worst.outcomes for worst in cases):
-        lacking = [measured.lacking.get((each.feature or "", need), 0) for need in rule.row.needs]
-        if rows := max(lacking, default=0):
-            code = ReasonCode.MISSING_OUTCOMES
+    if outcome is Outcome.PASS:
+        bounded = {worst.outcomes for worst in cases} | ({False} if by_value else set())
+        for code, rows in _many_missing(each, rule, measured, bounded):
             made = Reason.of(code, rows=rows, unit=measured.unit, alone=str(outcome))
             return Outcome.INCONCLUSIVE, made
     return outcome, reason
+
+
+def _many_missing(
+    each: _Subject, rule: Rule, measured: Measured, bounded: Container[bool]
+) -> Iterator[tuple[ReasonCode, int]]:
+    """Yield why a pass is withheld where many rows lack what has no worst case, and how many.
+
+    Outcomes and groups whose worst cases are known are ``bounded`` (True, False).
+    """
+    feature = each.feature or ""
+    if True not in bounded:
+        lacking = [measured.lacking.get((feature, need), 0) for need in rule.row.needs]
+        if any(lacking):
+            yield ReasonCode.MISSING_OUTCOMES, max(lacking)
+    if False not in bounded:
+        rows, smallest = measured.groupless.get(feature, (0, 0.0))
+        if rows and rows >= MANY_MISSING * (smallest if each.rows is None else each.rows):
+            yield ReasonCode.MISSING_GROUPS, rows
 
 
 def _with_missing(
@@ -521,9 +543,8 @@ def _reached(each: _Subject, worst: WorstCase, rule: Rule) -> tuple[float, float
         return worst.low, worst.high
     ratio = rule.definition is not None and is_ratio(rule.definition)
     low, high = interval_reached(each.interval, worst, each.value, ratio=ratio)
-    if ratio:
-        return low, high
-    return max(low, 0.0 if rule.definition is None else -1.0), min(high, 1.0)  # as shares can be
+    least, greatest = rule.row.range
+    return max(low, least), min(high, greatest)
 
 
 def interval_reached(

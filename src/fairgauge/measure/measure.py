@@ -41,6 +41,7 @@ from fairgauge.inference.groups.families import (
     reversed_outcomes,
 )
 from fairgauge.inference.missing_values import (
+    groupless,
     lacking,
     missing_groups,
     missing_outcomes,
@@ -187,6 +188,7 @@ def measure(
         worst_cases=worst,
         unit="people" if spec.of_people else None,
         lacking={key: rows for part in parts for key, rows in part.lacking.items()},
+        groupless={key: rows for part in parts for key, rows in part.groupless.items()},
         in_doubt=rows_in_doubt(cube, binned, spec, resolution.task, warned=diagnostics),
         adequate=adequate,
         group_ids={
@@ -249,6 +251,7 @@ class _MeasuredFeature:
             if rate.name in ruled:
                 self.worst_cases |= each.worst_rates(rate)
         self.lacking = lacking(counts, spec)
+        self.groupless = groupless(counts, spec)
         self.adequate = dict(adequate_parts(self.estimates, slices, small, ruled))
         if counts.protected:  # tests and other references would need the exact counts
             return

@@ -479,8 +479,9 @@ class Measured:
 
     ``feature_ids`` holds what every feature is, ``group_ids`` what its groups are, by their names.
     ``shown`` holds how far the intervals of groups that nobody recorded reach if their
-    probabilities show as little as people of known group leave possible. ``unit`` is "people" where
-    these were counted, and not rows.
+    probabilities show as little as people of known group leave possible. ``lacking`` and
+    ``groupless`` hold the rows without an outcome or a group, which withhold a pass. ``unit`` is
+    "people" where these were counted, and not rows.
     """
 
     task: Task
@@ -493,6 +494,7 @@ class Measured:
     totals: tuple[Group, ...] = ()
     worst_cases: Mapping[ComparisonKey, tuple[WorstCase, ...]] = field(default_factory=dict)
     lacking: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    groupless: Mapping[str, tuple[int, float]] = field(default_factory=dict)
     in_doubt: RowsInDoubt = field(default_factory=RowsInDoubt)
     adequate: Mapping[ComparisonKey, Adequate] = field(default_factory=dict)
     other_references: tuple[OtherReference, ...] = ()

@@ -78,6 +78,52 @@ def test_the_worst_cases_are_what_some_assignment_attains(metric):
     assert worst.rows == sum(UNKNOWN)
 
 
+TWO = {name: KNOWN[name] for name in "ab"}
+
+
+def assigned():
+    """Yield two groups for every way in which unknown rows may be of one or the other."""
+    for mine in product(*(range(many + 1) for many in UNKNOWN)):
+        theirs = [u - m for u, m in zip(UNKNOWN, mine, strict=True)]
+        every = zip(TWO.values(), (mine, theirs), strict=True)
+        cells = [dict(zip(CELLS, np.add(k, more).tolist(), strict=True)) for k, more in every]
+        yield fg.audit(fg.confusion("g", dict(zip(TWO, cells, strict=True))), metrics="all")
+
+
+@pytest.fixture(scope="module")
+def every_assignment():
+    return list(assigned())
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        "selection_rate.largest_gap", "accuracy.smallest_ratio", "true_positive_rate.minimum",
+        "false_positive_rate.maximum",
+    ],
+)  # fmt: skip
+def test_the_worst_cases_of_gaps_and_extremes_are_what_some_assignment_attains(
+    metric, every_assignment
+):
+    """Of two groups a largest gap of 0.5 pp passed, and the difference was inconclusive."""
+    values = [next(e.value for e in r.estimates if e.metric == metric) for r in every_assignment]
+    worst = worst_case(rows(TWO | {None: UNKNOWN}), metric, None)
+    assert worst.low <= min(values) + 1e-12
+    assert worst.high >= max(values) - 1e-12
+    if metric.endswith(("largest_gap", "maximum")):  # the other end may be wider
+        assert worst.high == pytest.approx(max(values), abs=1e-12)
+    else:
+        assert worst.low == pytest.approx(min(values), abs=1e-12)
+
+
+@pytest.mark.parametrize("rate", ["selection_rate", "accuracy", "true_positive_rate"])
+def test_the_worst_cases_of_rates_are_what_some_assignment_attains(rate, every_assignment):
+    groups = [next(g for g in report.groups if g.group == "b") for report in every_assignment]
+    values = [group.rates[rate].value for group in groups]
+    worst = worst_case(rows(TWO | {None: UNKNOWN}), rate, "b")
+    assert (worst.low, worst.high) == pytest.approx((min(values), max(values)), abs=1e-12)
+
+
 def test_a_bound_worked_by_hand():
     """30 of 100 against 20 of 100, and 4 of 10 without a group: 5.2 to 13.8 points."""
     data = rows({"a": (30, 0, 70, 0), "b": (20, 0, 80, 0), None: (4, 0, 6, 0)})
@@ -85,6 +131,34 @@ def test_a_bound_worked_by_hand():
     bound = 30 / 106 - 24 / 104, 34 / 104 - 20 / 106
     assert (worst.low, worst.high) == pytest.approx(bound)
     assert [round(end, 4) for end in bound] == [0.0522, 0.1382]
+
+
+def test_no_rule_passes_beside_many_rows_without_a_group():
+    """Means, areas under curves, F1 and equalized odds passed with 40% of rows of unknown group."""
+    random = np.random.default_rng(4)
+    data = pd.DataFrame(
+        {"g": random.choice(["a", "b", "c"], 3_000), "y": random.integers(0, 2, 3_000)}
+    )
+    data["s"] = np.round(np.clip(data["y"] * 0.2 + random.random(3_000) * 0.8, 0, 1), 2)
+    asked = {"label": "y", "score": "s", "sensitive": "g", "metrics": "all", "replicates": 50}
+    every = fg.audit(data, **asked)
+    ends: dict[str, list[float]] = {}
+    for each in every.estimates:
+        single = each.scope.kind == "overall" and each.feature == "g"
+        if single and each.status == "ok" and each.interval:
+            ends.setdefault(each.metric, []).extend(each.interval)
+    rules = [fg.rule(m, between=(min(e) - 0.01, max(e) + 0.01)) for m, e in ends.items()]
+    assert len(rules) > 100
+    passed = {each.rule for each in fg.audit(data, **asked, rules=rules).verdicts
+              if each.outcome is Outcome.PASS}  # fmt: skip
+    assert len(passed) > 0.8 * len(rules)
+    unknown = pd.concat([data, data.sample(2_000, random_state=1).assign(g=None)])
+    found = fg.audit(unknown, **asked, rules=rules)
+    assert not [each for each in found.verdicts if each.outcome is Outcome.PASS]
+    few = pd.concat([data, data[:5].assign(g=None)])
+    kept = {each.rule for each in fg.audit(few, **asked, rules=rules).verdicts
+            if each.outcome is Outcome.PASS}  # fmt: skip
+    assert len(kept) > 0.8 * len(passed)
 
 
 def test_an_interval_moves_along_with_the_bound():
@@ -161,9 +235,10 @@ def test_the_share_of_rows_without_a_group_is_told():
     ((level, message),) = note(UNKNOWN)
     assert level is Level.WARNING
     assert message == (
-        "4.9% of the rows (8 of 164) have no known g; a rule on a difference or "
-        "ratio of rates passes or fails only if it does with its interval moved as far as they "
-        "could move the value"
+        "4.9% of the rows (8 of 164) have no known g; a rule on rates, or on a difference, a ratio "
+        "or an extreme of them, passes or fails only if it does with its interval moved as far as "
+        "they could move the value, and no other rule passes beside a group of which they are 1% "
+        "or more"
     )
 
 

@@ -55,6 +55,7 @@ from fairgauge.render.brief._vocabulary import (
     taken_as_better,
 )
 from fairgauge.render.words.command_line import command_decomposing
+from fairgauge.render.words.diagnostic_sentences import describe_diagnostic
 from fairgauge.render.words.display_names import all_called, called, capitalised
 from fairgauge.render.words.metric_words import compared_rate, metric_value
 from fairgauge.render.words.numbers import count, listing, numbered, percent, plural
@@ -196,6 +197,12 @@ def _no_finding(report: Report) -> tuple[str, tuple[str, ...]]:
             "No group differs statistically significantly from its reference, but some groups "
             "differ from each other"
         ), ("pairs",)
+    if differing := _differing_groups(report):
+        features = listing(list(dict.fromkeys(called(each.feature or "") for each in differing)))
+        return (
+            "No single difference between groups is statistically significant, but one test of all "
+            f"groups shows that they differ by {features}"
+        ), ("diagnostics",)
     if strata := _divided_strata(report):
         return (
             "No difference between groups is statistically significant over all rows, but within "
@@ -536,7 +543,13 @@ def _worse_off(
         differences = f"{number}more {plural(more, 'difference', 'differences')}"
         yield Sentence(f"The full report lists {differences}.", ("findings",))
     yield from _in_both_directions(report, words)
-    pairs = [pair for pair in report.pairs if pair.significant] if not disparities else []
+    if not disparities:
+        yield from _without_disparities(report, words)
+
+
+def _without_disparities(report: Report, words: Vocabulary) -> Iterator[Sentence]:
+    """Yield what differs where no disparity is stated, or that nothing is shown to."""
+    pairs = [pair for pair in report.pairs if pair.significant]
     for pair in pairs[:MOST_FINDINGS]:
         rates = f"{percent(pair.rate_group)} vs {percent(pair.rate_other)}"
         yield Sentence(
@@ -547,21 +560,37 @@ def _worse_off(
     if (more := len(pairs) - MOST_FINDINGS) > 0:
         noun = plural(more, "pair of groups differs", "pairs of groups differ")
         yield Sentence(f"{more:,} more {noun} statistically significantly.", ("pairs",))
-    others = [] if disparities or pairs else _other_differences(report)
+    others = [] if pairs else _other_differences(report)
     for place in others[:MOST_FINDINGS]:
         yield Sentence(f"{report.estimates[place].says}.", (f"estimates[{place}]",))
-    if not disparities and not pairs and not others:
-        for open_ in not_shown(report, words):
-            if open_.text is not None:
-                yield Sentence(open_.text, open_.source)
-        if not _is_tested(report):
-            yield Sentence("No difference was tested. This does not show equal treatment.")
-            return
-        over = " over all rows" * bool(_divided_strata(report))
-        yield Sentence(
-            f"No difference beyond sampling variation is shown{over}. This does not show "
-            "equal treatment."
-        )
+    if pairs or others:
+        return
+    differing = _differing_groups(report)
+    for each in differing:
+        text = f"{called(each.feature or '')}: {describe_diagnostic(each)}."
+        yield Sentence(text, ("diagnostics",))
+    if differing:
+        return
+    for open_ in not_shown(report, words):
+        if open_.text is not None:
+            yield Sentence(open_.text, open_.source)
+    if not _is_tested(report):
+        yield Sentence("No difference was tested. This does not show equal treatment.")
+        return
+    over = " over all rows" * bool(_divided_strata(report))
+    yield Sentence(
+        f"No difference beyond sampling variation is shown{over}. This does not show "
+        "equal treatment."
+    )
+
+
+def _differing_groups(report: Report) -> list[Diagnostic]:
+    """Return the tests of all groups of a feature at once that show that they differ."""
+    return [
+        each
+        for each in report.diagnostics
+        if each.code is DiagnosticCode.HOMOGENEITY and each.get("significant")
+    ]
 
 
 def _varies(report: Report, finding: Finding) -> bool:

@@ -37,6 +37,7 @@ from fairgauge.render.words.decomposition_sentences import (
     within_words,
 )
 from fairgauge.render.words.display_names import all_called, called, capitalised, group_called
+from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import compared_rate, metric_words
 from fairgauge.render.words.numbers import listing, plural
 from fairgauge.results.brief import Brief, Sentence
@@ -223,9 +224,16 @@ def _steps(found: Decomposition, words: Vocabulary) -> Iterator[Sentence]:
     if gaps[0].controls:
         strata = adjusted_for(gaps[0])
         within = f" within the same {strata}"
-    places = dict.fromkeys(name for gap in gaps for name in _outlying_worse(gap, words))
+    several = len(found.gaps) > 1
+    places = dict.fromkeys(
+        f"{name} ({called(gap.estimate.group)})" if several else name
+        for gap in gaps
+        for name in _outlying_worse(gap, words)
+    )
     remaining = [(gap, _worse_strata(gap, words)) for gap in gaps if _remains(gap)]
     of, worse = next(filter(lambda each: each[1], remaining), (gaps[0], []))
+    sides = called(of.estimate.group), called(reference_name(of.estimate.reference))
+    difference = f"the difference of {sides[0]} from {sides[1]}" if several else "the difference"
     if places:
         named = listing(list(places), most=_MOST_PLACES)
         yield reader(
@@ -233,13 +241,13 @@ def _steps(found: Decomposition, words: Vocabulary) -> Iterator[Sentence]:
             "all others."
         )
     elif within and any(map(_remains, gaps)):
-        alone = f"the difference by {strata_words(of)} alone is statistically significant"
+        alone = f"{difference} by {strata_words(of)} alone is statistically significant"
         first = f": {worse[0]} first, where {alone}" if worse else ""
         yield reader(f"read cases of both sides{within}{first}.")
     elif worse:
         together = f", all {each_of(of, several=True)} judged together" * (len(of.strata) > 1)
         yield reader(
-            f"read cases of {listing(worse, most=_MOST_PLACES)}: the difference there is "
+            f"read cases of {listing(worse, most=_MOST_PLACES)}: {difference} there is "
             f"statistically significant{together}."
         )
     if any(map(_remains, gaps)):

@@ -110,8 +110,9 @@ def _missing_groups(d: Diagnostic) -> str:
     rules = " and are in no group of it"
     if d.get("ruled") is not False:  # a report saved before this was stated
         rules = (
-            "; a rule on a difference or ratio of rates passes or fails only if it does with its "
-            "interval moved as far as they could move the value"
+            "; a rule on rates, or on a difference, a ratio or an extreme of them, passes or fails "
+            "only if it does with its interval moved as far as they could move the value, and no "
+            "other rule passes beside a group of which they are 1% or more"
         )
     lack = f"have no known {d.feature}"
     if columns := d.get("columns"):  # of an intersection

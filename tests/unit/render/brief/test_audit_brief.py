@@ -385,6 +385,22 @@ def test_groups_that_differ_from_each_other_alone_are_named() -> None:
     ]
 
 
+def test_a_test_of_all_groups_that_shows_a_difference_is_in_the_headline():
+    """No pair differs, and one test of all does: "No difference ... is shown" stood above it."""
+    rates = [0.34, 0.33, 0.32, 0.31, 0.33, 0.32, 0.22, 0.21, 0.20, 0.20, 0.21, 0.22, 0.30, 0.28]
+    groups = {f"G{i:02}": (round(130 * rate), 130) for i, rate in enumerate(rates)}
+    cells = {name: {"tp": x, "fn": n - x} for name, (x, n) in groups.items()}
+    report = fg.audit(fg.confusion("race", cells), metrics="selection_rate.ratio", reference="best")
+    brief = report.brief()
+    assert str(brief.headline) == (
+        "No single difference between groups is statistically significant, but one test of all "
+        "groups shows that they differ by race"
+    )
+    (found,) = brief.found
+    assert "differs statistically significantly between the 14 groups" in str(found)
+    assert "No difference" not in str(found)
+
+
 def test_the_unit_of_what_lacks_a_group_is_that_of_the_audit() -> None:
     who = [f"p{i // 2}" for i in range(400)]
     sex = [None if i % 10 < 4 else "FM"[i // 2 % 2] for i in range(400)]

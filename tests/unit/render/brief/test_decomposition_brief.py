@@ -209,6 +209,19 @@ def test_cases_to_read_are_not_of_strata_that_are_shown_only_where_each_is_judge
     assert set(re.findall(r"grade (\d+)", step)) == shown
 
 
+def test_cases_to_read_are_of_the_groups_whose_difference_is_shown_there():
+    """Regions were named where nobody of the only group that the page speaks of is."""
+    counts = {("X", "N"): (7, 13), ("X", "S"): (6, 12)}
+    for region in "NSE":
+        counts |= {("B", region): (60, 600), ("A", region): (450, 1_500)}
+    rows = [(*at, y, n) for at, (x, of) in counts.items() for y, n in ((1, x), (0, of - x))]
+    table = pl.DataFrame(rows, schema=["g", "region", "p", "n"], orient="row")
+    asked = {"prediction": "p", "positive": 1, "sensitive": "g", "strata": "region", "count": "n"}
+    steps = [str(each) for each in fg.why(table, **asked).brief().steps]
+    (step,) = (each for each in steps if "read cases" in each)
+    assert "region E: the difference of B from others there is statistically significant" in step
+
+
 def test_differences_in_strata_are_tested_together_of_means_and_of_rates():
     (gap,) = by_grade([900, 900, 450, 0]).gaps
     for each in gap.strata:  # adjusted at most by the number of strata (Bonferroni)
