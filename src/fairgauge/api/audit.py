@@ -464,10 +464,10 @@ def repeated_rows(
         yield Diagnostic.warning(DiagnosticCode.COPIED_FILES, files=files)
     from fairgauge.rowwise.first_rows import doubled_rows, repeated_ids
 
-    if not copied:
-        yield from doubled_rows(source, cube, spec)
+    doubled = [] if copied else [*doubled_rows(source, cube, spec)]
+    yield from doubled
     yield from alike_identifiers(cube, spec)
-    if source is not None:
+    if source is not None and not (copied or doubled):  # of which every identifier stands twice
         yield from repeated_ids(source, spec, verb)
 
 

@@ -93,6 +93,23 @@ def test_one_line_states_how_many_comparisons_are_undecided_and_why(state):
     assert line.startswith(QUIET[state])
 
 
+def test_a_large_group_without_its_reference_has_no_fewer_rows_than_min_n():
+    """Of 100 rows a day the line stated fewer than 20: those of the reference were renamed."""
+    group = {"tp": 40, "fn": 60}
+    counts = {
+        name: fg.confusion("sex", {"F": group, "M" if i < 20 else "Male": group})
+        for i, name in enumerate(day_names(24))
+    }
+    rule = {"metric": "selection_rate.ratio", "at_least": 0.5}
+    report = fg.monitor(counts, asked(rule) | {"reference": {"sex": "M"}})
+    line = render(report, "text", quiet=True)
+    assert line.startswith(
+        "INSUFFICIENT DATA: 1 of 2 comparisons has fewer rows than min_n (20) in periods that have "
+        "both sides: selection rate ratio, sex: men (Male) vs M"
+    )
+    assert "No monitored comparison has a value now." in " ".join(str(report).split())
+
+
 def test_one_line_names_what_else_is_insufficient():
     nobody = {"metric": "selection_rate.ratio", "at_least": 0.8, "groups": "X"}
     line = render(fg.monitor({"2026-01-01": cube(40)}, asked(nobody)), "text", quiet=True)

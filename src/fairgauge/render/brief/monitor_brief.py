@@ -280,7 +280,9 @@ class _Alarmed(_Compared):
             gaps = (
                 ours.of(size) - other.of(size) for ours, other in zip(mine, theirs, strict=True)
             )
-            text += ": {} before, {} after".format(*map(_fewer, gaps))
+            passed = self.alarm.currently is Currently.TOLERATED
+            last = "then" if passed and after is self.alarm.after else "after"
+            text += ": {} before, {} {}".format(*map(_fewer, gaps), last)
         return f"{text}."
 
 
@@ -427,7 +429,7 @@ def _found_now(report: MonitorReport, known: Sequence[_Compared]) -> Iterator[Se
                 among = f"the comparisons with a value now ({valued:,} of {every:,})"
             yield Sentence(f"Of {among} this is the one nearest to an alarm.", ("comparisons",))
     if not known:
-        yield Sentence("No monitored comparison has a value.", ("comparisons",))
+        yield Sentence("No monitored comparison has a value now.", ("comparisons",))
 
 
 def _certainty(

@@ -76,30 +76,39 @@ def describe_insufficient(report: MonitorReport) -> str:
     """Describe how many comparisons have insufficient data, and why."""
     every = report.tested
     insufficient = [e for e in every if e.state is MonitorState.INSUFFICIENT]
-    without = sum(each.lacks_baseline for each in insufficient)
-    few = len(insufficient) - without
-    parts = []
-    if few:
-        have = numbers.plural(few, "has", "have")
-        smallest = report.spec["min_n"] or SMALLEST_GROUP
-        small = _names([each for each in insufficient if not each.lacks_baseline])
-        parts.append(
-            f"{_share_of(few, every)} {have} fewer rows than min_n ({smallest:,}): {small}"
-        )
-    if without:
-        have = numbers.plural(without, "has", "have")
-        named = _names([each for each in insufficient if each.lacks_baseline])
-        parts.append(f"{_share_of(without, every)} {have} no such group in the baseline: {named}")
+    smallest = report.spec["min_n"] or SMALLEST_GROUP
+    by_reason: dict[str, list[MonitoredComparison]] = {}
+    for each in insufficient:
+        by_reason.setdefault(_why_insufficient(each, smallest), []).append(each)
+    parts = [
+        f"{_share_of(len(of), every)} {numbers.plural(len(of), 'has', 'have')} {why}: {_names(of)}"
+        for why, of in by_reason.items()
+    ]
     if report.unmatched:
         count = len(report.unmatched)
         rules = numbers.plural(count, "rule names", "rules name")
         named = numbers.listing([called(each.group) for each in report.unmatched])
         parts.append(f"{count:,} {rules} a group that no period has: {named}")
     too_small = [e for e in report.findings if e.problem is HistoryProblem.SMALL_GROUP]
-    if too_small and not few:
+    if too_small and all(each.lacks_baseline for each in insufficient):
         named_groups = dict.fromkeys(group_called(each.value, each.column) for each in too_small)
         parts.append(f"a rule has insufficient data on {numbers.listing(list(named_groups))}")
     return "; ".join(parts) or "no period has a group that a rule is for"
+
+
+def _why_insufficient(each: MonitoredComparison, smallest: int) -> str:
+    """Return what a comparison with insufficient data has: a group may have rows without its other.
+
+    ``smallest`` is how many rows of a side are enough.
+    """
+    if each.lacks_baseline:
+        return "no such group in the baseline"
+    few = f"fewer rows than min_n ({smallest:,})"
+    if sum(point.n_group for point in each.points if not point.waits) < smallest:
+        return few
+    return (
+        f"{few} in {'every period' if each.threshold is None else 'periods that have both sides'}"
+    )
 
 
 def describe_waiting(report: MonitorReport) -> str:

@@ -175,8 +175,9 @@ def test_the_comparison_nearest_to_an_alarm_is_the_one_that_is_stated() -> None:
 
 def test_a_shift_that_has_passed_is_in_the_past() -> None:
     counts = days(80, 0, 0.4) | days(40, 25, 0.22)
-    headline = str(monitored(counts, RATIO).brief().headline)
-    assert headline.endswith("from about 2026-01-26 to 2026-02-09")
+    brief = monitored(counts, RATIO).brief()
+    assert str(brief.headline).endswith("from about 2026-01-26 to 2026-02-09")
+    assert re.search(r"\d+ fewer before, \d+ fewer then\.$", str(brief.found[0]))
 
 
 def test_what_is_undecided_is_no_pass(shifted: dict[str, fg.Cube]) -> None:
