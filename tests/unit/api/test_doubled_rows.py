@@ -71,6 +71,15 @@ def test_a_command_that_counts_warns_too(tmp_path):
     assert [d.code for d in warnings] == [DiagnosticCode.DOUBLED_ROWS]
 
 
+def test_identifiers_of_doubled_rows_are_no_clusters():
+    """The advice to set a cluster came first, and a monitor that took it refused its history."""
+    from fairgauge.api.audit import counted_with_warnings
+
+    table = rows(300).with_row_index("case_id").with_columns(pl.col("case_id").cast(pl.String))
+    _, warnings = counted_with_warnings(pl.concat([table] * 2), **ASKED)
+    assert [d.code for d in warnings] == [DiagnosticCode.DOUBLED_ROWS]
+
+
 def people(size=600, seed=0, *, repeated=100):
     """Return applications, some of one person twice, some without an identifier."""
     who = [f"c{i // 2 if i < 2 * repeated else i}" for i in range(size - 150)] + [None] * 150

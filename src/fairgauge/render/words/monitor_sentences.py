@@ -106,9 +106,8 @@ def _why_insufficient(each: MonitoredComparison, smallest: int) -> str:
     few = f"fewer rows than min_n ({smallest:,})"
     if sum(point.n_group for point in each.points if not point.waits) < smallest:
         return few
-    return (
-        f"{few} in {'every period' if each.threshold is None else 'periods that have both sides'}"
-    )
+    where = "every period" if each.threshold is None else "periods that have both sides"
+    return f"{few} in {where}"
 
 
 def describe_waiting(report: MonitorReport) -> str:
