@@ -72,7 +72,7 @@ def _headline(planned: Planned) -> Sentence:
     if planned.self_reports:
         return _answers_of_all(planned)
     if not planned.smallest:
-        return Sentence("The table holds no comparison that could be planned for", ("smallest",))
+        return Sentence("The table holds no comparison of rates to plan for", ("smallest",))
     place, widest = _ordered(planned)[0]
     return Sentence(
         f"In each comparison a difference of {per_hundred(widest)} of 100 or more would probably "
@@ -223,7 +223,8 @@ def _found(planned: Planned) -> Iterator[Sentence]:
 
 
 def _certainty(planned: Planned) -> Iterator[Sentence]:
-    if planned.answers is not None and not _is_practical(planned.answers):
+    of_table = planned.smallest or planned.needed or planned.self_reports
+    if not (of_table or (planned.answers is not None and _is_practical(planned.answers))):
         return
     reached = "find a difference of that size" if planned.smallest else "so planned reach the goal"
     if planned.self_reports and not planned.smallest:
@@ -303,7 +304,11 @@ def _steps(planned: Planned) -> Iterator[Sentence]:
         )
     if planned.smallest:
         yield owner(
-            "state a limit that the table can decide, or collect more rows of the groups named "
-            "first.",
+            "state limits that the table can decide, or collect more rows of the groups named "
+            "first. An audit states the rows that would probably decide an inconclusive rule.",
             ("smallest",),
+        )
+    elif not (planned.answers or planned.needed or planned.self_reports):
+        yield analyst(
+            "audit the table: rules on means, too, state the rows that would decide them."
         )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import polars as pl
+
 import fairgauge as fg
 from fairgauge.render._document_tree import Table
 from fairgauge.render.brief.plan_brief import per_hundred
@@ -48,3 +50,12 @@ def test_the_table_and_the_sentence_round_a_smallest_disparity_alike() -> None:
     stated = re.findall(r": ([\d.]+) of 100 \(", sentences)
     assert stated
     assert {f"{each} pp" for each in stated} <= set(in_table)
+
+
+def test_a_table_of_means_plans_nothing_and_promises_no_power():
+    """80% of audits "so planned" reached the goal, beside an empty table."""
+    table = pl.DataFrame({"y": [float(i % 7) for i in range(200)], "g": ["a", "b"] * 100})
+    brief = fg.plan(table, label="y", task="regression", sensitive="g").brief()
+    assert str(brief.headline) == "The table holds no comparison of rates to plan for"
+    assert not brief.certainty
+    assert "an inconclusive one states the rows it needs" in str(brief.steps[0])
