@@ -181,8 +181,9 @@ class LevelGap:
 def furthest_from_others(gaps: Sequence[StratumGap | LevelGap], most: int) -> list[int]:
     """Return which strata or levels are furthest from the others, in order.
 
-    Outlying ones come first, then those that are tested. The distance is that in half-widths of the
-    interval on the side of the others: a difference alone is largest in the smallest.
+    Outlying ones come first, those without an interval last. The distance is that in half-widths of
+    the interval on the side of the others, which small strata have too: a test needs more rows, and
+    a difference alone is largest in the smallest.
     """
     average = fmean(each.difference or 0.0 for each in gaps) if gaps else 0.0
 
@@ -192,8 +193,8 @@ def furthest_from_others(gaps: Sequence[StratumGap | LevelGap], most: int) -> li
         apart = own - (average if others is None else others)
         low, high = gaps[i].interval or (-inf, inf)
         width = own - low if apart > 0 else high - own
-        tested = gaps[i].p_value is not None
-        return gaps[i].outlying, tested, abs(apart) / max(width, _NO_WIDTH), abs(apart)
+        sufficient = gaps[i].interval is not None
+        return gaps[i].outlying, sufficient, abs(apart) / max(width, _NO_WIDTH), abs(apart)
 
     return sorted(sorted(range(len(gaps)), key=rank)[-most:])
 

@@ -387,7 +387,7 @@ def test_levels_of_fewer_than_ten_rows_have_no_interval_and_are_not_drawn_before
     assert "16 of 30 have insufficient data for a test." in text
     drawn = text.partition("branch, adjusted for part")[2].partition("Of 30 ")
     assert "b29" not in drawn[0]
-    assert drawn[2].startswith("(14 with sufficient data for a test, these first), the 12 furthest")
+    assert drawn[2].startswith("(14 with sufficient data), the 12 furthest")
 
 
 def test_where_differences_vary_no_stratum_is_named_that_is_not_outlying():

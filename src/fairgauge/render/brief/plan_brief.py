@@ -309,6 +309,4 @@ def _steps(planned: Planned) -> Iterator[Sentence]:
             ("smallest",),
         )
     elif not (planned.answers or planned.needed or planned.self_reports):
-        yield analyst(
-            "audit the table: rules on means, too, state the rows that would decide them."
-        )
+        yield analyst("audit the table, by rules: an inconclusive one states the rows it needs.")

@@ -477,9 +477,8 @@ def _dots(gap: Gap, found: Decomposition, most: int = _MOST_OPEN) -> Iterator[tr
         ends = [known[i] for i in furthest_from_others([each for _, each in known], most)]
         more = len(known) - len(ends)
         first = ", outlying ones first" * any(each.outlying for _, each in ends)
-        tested = sum(each.p_value is not None for _, each in known)
-        of = f" ({tested:,} with sufficient data for a test, these first)"
-        of = of if 0 < tested < len(known) else ""
+        sufficient = sum(each.interval is not None for _, each in known)
+        of = f" ({sufficient:,} with sufficient data)" if sufficient < len(known) else ""
         furthest = f"the {len(ends)} furthest from the others, relative to their intervals{first}"
         notes = [f"Of {len(known):,}{of}, {furthest}."] if more else []
         if ends:
