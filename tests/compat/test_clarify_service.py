@@ -251,6 +251,17 @@ def test_a_model_that_never_says_yes_is_measured(folder: Any) -> None:
     assert any("the service stops here" in note for note in folder.ours()["notices"])
 
 
+def test_a_threshold_of_probabilities_beside_predictions_of_the_data_is_noted(folder: Any) -> None:
+    """Scores as predicted_label were all negative, and no message named the ignored threshold."""
+    rows = [("d", 1, 0.7), ("d", 0, 0.2), ("a", 1, 0.9), ("a", 0, 0.4)] * 20
+    folder.csv("data.csv", [("facet", "label", "score"), *rows])
+    asked = config(predicted_label="score", methods=after())
+    for threshold in ({}, {"probability_threshold": 0.5}):
+        folder.clarify(asked | threshold)
+        noted = any("probability_threshold has no effect" in n for n in folder.ours()["notices"])
+        assert noted == bool(threshold)
+
+
 def test_segments_are_measured_on_their_own(folder: Any) -> None:
     rows = [("d", 10, 1), ("a", 10, 0), ("d", 60, 0), ("a", 60, 1)] * 30
     folder.csv("data.csv", [("facet", "age", "label"), *rows])

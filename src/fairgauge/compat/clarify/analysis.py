@@ -465,8 +465,17 @@ class Job:
         name = self.made.predicted
         if name is None or "post_training_bias" not in self.config.stages:
             return None
+        config = self.config
+        if (
+            config.predicted_label is not None
+            and "probability_threshold" in config.model_fields_set
+        ):
+            self.doubts.append(
+                f"{name}: probability_threshold has no effect on predicted_label, whose values are "
+                "predictions; it applies to the answers of a model (predictor.probability)"
+            )
         column = self.made.column(name)
-        if self.config.label_type is not None:
+        if config.label_type is not None:
             return predicted(column, self.label, listed, Profile.DOCUMENTED)
         try:
             return predicted(column, self.label, listed, self.profile)
