@@ -18,7 +18,7 @@ from fairgauge.scan._cell_sums import CellSums, Scanned, joined
 from fairgauge.scan.row_access import numbers_of
 from fairgauge.scan.row_codes import BATCH, Batch
 from fairgauge.scan.source import MOST_UNREADABLE, NotNumeric, UnreadableNumbers, check_values
-from fairgauge.values import Value, canonical, name_of
+from fairgauge.values import Value, canonical, name_of, plain_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -93,7 +93,9 @@ def _numbers(column: pd.Series[Any], name: str, plan: Plan) -> Floats:
         elif not numeric:
             raise NotNumeric(name, column.dtype, plan)
         found = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    return np.where(np.isin(found, numbers_of(listed)), np.nan, found) if listed else found
+    known = (plain_number(name_of(value)) for value in listed)
+    codes = [number for number in known if number is not None]
+    return np.where(np.isin(found, codes), np.nan, found) if codes else found
 
 
 def _of_objects(column: pd.Series[Any], name: str, plan: Plan) -> pd.Series[Any]:

@@ -225,7 +225,7 @@ def check_numbers(plan: Plan, seen: list[Seen]) -> None:
     ------
     DataError
         Text where numbers are needed, a score outside its range, a negative or infinite weight or
-        count.
+        count, an infinite number that is cut or averaged.
     """
     for each in seen:
         if each.unreadable is not None:
@@ -235,14 +235,16 @@ def check_numbers(plan: Plan, seen: list[Seen]) -> None:
         if each.column in (plan.count, plan.weight):
             _check_factor(each, "count" if each.column == plan.count else "weight")
         summed = any(each.column in moment.columns for moment in plan.moments)
-        for axis in plan.axes:
-            if axis.column == each.column and axis.bounds:
+        axes = [axis for axis in plan.axes if axis.column == each.column]
+        for axis in axes:
+            if axis.bounds:
                 _check_bounds(each, axis.bounds, axis.role)
-        for value in (each.low, each.high or 0.0) if summed else ():
+        # of a condition, every number is on one side
+        finite = summed or any(axis.cuts and axis.role is not Role.CONDITION for axis in axes)
+        for value in (each.low, each.high or 0.0) if finite else ():
             if math.isinf(value):
-                shown = f"column {quote(each.column)} is averaged, but has an infinite value"
-                raise DataError(shown)
-            if abs(value) > _LARGEST_SQUARED:
+                raise DataError(not_numbers(each.column, [f"{value:g}"]))
+            if summed and abs(value) > _LARGEST_SQUARED:
                 raise DataError(
                     f"column {quote(each.column)} is averaged, but has {value:g}, which is too "
                     "large to be squared; give it in another unit"
