@@ -77,13 +77,18 @@ class Recoding:
     def joined(self, more: Mapping[str, Iterable[Value]]) -> dict[str, list[Value]]:
         """Return the categories with further values, each once; several that are one become it.
 
+        A category that is among the unknown values is none.
+
         >>> recoding = Recoding("sex", (("Male", ("M",)), ("male", ("Male",))))
         >>> recoding.joined({"Male": ["Male", "male"]})
         {'Male': ['M', 'Male', 'male']}
+        >>> Recoding("decision", (("pending", ("WIP",)),)).joined({"unknown": ["pending"]})
+        {'unknown': ['WIP', 'pending']}
         """
         found = {name: list(values) for name, values in self.categories}
         for name, values in more.items():
-            into, *others = [n for n in map(name_of, values) if n in found] or [name]
+            named = [n for n in map(name_of, values) if n in found and n != name]
+            into, *others = [name, *named] if name == UNKNOWN else named or [name]
             held = found.setdefault(into, [])
             held += [value for other in others for value in found.pop(other)]
             held += [value for value in values if name_of(value) not in map(name_of, held)]
