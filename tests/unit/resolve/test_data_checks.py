@@ -802,7 +802,9 @@ def test_shares_of_a_population_that_miss_somebody_are_an_error(population, mess
         represented(population)
 
 
-@pytest.mark.parametrize("name", ["Race Not Available", "Decline to self-identify"])
+@pytest.mark.parametrize(
+    "name", ["Race Not Available", "Free Form Text Only", "Decline to self-identify"]
+)
 def test_a_group_of_people_who_do_not_state_theirs_is_no_group_in_what_is_published(name):
     rows = pl.DataFrame({"p": [1, 0, 0] * 60, "sex": [*("F", "M", name) * 60]})
     asked = {"prediction": "p", "sensitive": "sex", "preset": "us-lending"}
