@@ -87,8 +87,10 @@ class Recoding:
         """
         found = {name: list(values) for name, values in self.categories}
         for name, values in more.items():
-            named = [n for n in map(name_of, values) if n in found and n != name]
-            into, *others = [name, *named] if name == UNKNOWN else named or [name]
+            named = [n for n in map(name_of, values) if n in found]
+            if name == UNKNOWN:
+                named = [UNKNOWN, *(n for n in named if n != UNKNOWN)]
+            into, *others = named or [name]
             held = found.setdefault(into, [])
             held += [value for other in others for value in found.pop(other)]
             held += [value for value in values if name_of(value) not in map(name_of, held)]
