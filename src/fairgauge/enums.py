@@ -474,7 +474,8 @@ class DiagnosticCode(StrEnum):
     FEW_PUBLISHED = "few_published"  # groups, features, fewer, strata of pay: tables to publish
     PREDICTION_NOT_A_LABEL = "prediction_not_a_label"  # column, label, values, rows; in_use classes
     UNDECIDED_OUTCOMES = "undecided_outcomes"
-    # column, values, rows, codes, condition, beside; of swapped names line: their recoding
+    # column, values, rows, codes, beside, line: their recoding; of codes of HMDA condition, or
+    # applications and requests: each a condition and what is positive
     UNLISTED_OUTCOMES = "unlisted_outcomes"
     # column, values, rows of each; of a warning: positive, which they may be, too, or group_column
     # and group, which alone has them

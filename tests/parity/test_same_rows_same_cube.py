@@ -246,6 +246,14 @@ def test_numbers_that_are_not_allowed(rows_as, column, values, message):
         count(rows_as(rows), label="y", sensitive="g", **{column: "k"})
 
 
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("infinite", [INF, -INF])
+def test_infinite_numbers_are_in_no_interval(rows_as, infinite):
+    rows = table(g=["a", "b"], y=[1, 0], k=[50.0, infinite])
+    with pytest.raises(DataError, match=f"'k' must hold numbers, but has '{infinite}'"):
+        count(rows_as(rows), label="y", sensitive={"column": "k", "cuts": [40]})
+
+
 def test_text_where_numbers_must_be(rows_as):
     rows = table(g=["a", "b"], y=[1, 0], k=["old", "40"])
     with pytest.raises(DataError, match="column 'k' must hold numbers, but has "):

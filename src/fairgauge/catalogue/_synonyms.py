@@ -83,9 +83,9 @@ _CLARIFY: Mapping[str, str] = {
     "Conditional Rejection": "conditional_rejection",
     "F1 Score": "f1",
 }
+_FLIPS = "opposite sign: smclarify computes F- minus F+; and its distances are of columns as they are, here of columns divided by their standard deviations; profile clarify gives its number"
 _CLARIFY_DIFFERS: Mapping[str, tuple[str, str]] = {
-    "FT": ("FT", "opposite sign: smclarify computes F- minus F+; profile clarify gives its number"),
-    "Flip Test (FT)": ("FT", "opposite sign: smclarify computes F- minus F+; profile clarify gives its number"),
+    "FT": ("FT", _FLIPS), "Flip Test (FT)": ("FT", _FLIPS),
 }
 _VERTEX: Mapping[str, str] = {
     "Difference in Population Size": "vertex.difference_in_population_size",

@@ -65,6 +65,7 @@ from fairgauge.enums import Better
 HIGHER, LOWER, NEITHER = Better.HIGHER, Better.LOWER, Better.NEITHER
 D_MINUS_A: Order = "group - reference"
 A_MINUS_D: Order = "reference - group"
+_NEIGHBOURS = "distances are of columns divided by their standard deviations, with profile clarify of columns as they are"
 
 # ruff: noqa: E501 - a row is one line, so that the table reads as a table
 # fmt: off
@@ -165,7 +166,7 @@ CLARIFY: tuple[Metric, ...] = (
     Contrast(name="TE", set="clarify", title="Treatment Equality (TE)", of=rate("error_type_ratio"), by="difference", order=D_MINUS_A, says="how many more false negatives per false positive the group has", positive="false negatives make up more of the group's errors", cite=("clarify:TE",)),
     ConditionalDisparity(name="CDDPL", set="clarify", title="Conditional Demographic Disparity in Predicted Labels (CDDPL)", of="prediction", margin=rate("selection_rate"), says="the group's share of predicted negatives minus its share of predicted positives, averaged over strata", positive="the group's share of predicted negatives is larger than its share of predicted positives", aka=("conditional demographic disparity in predicted labels",), cite=("clarify:CDDPL",)),
     Inequality(name="GE", set="clarify", title="Generalized Entropy (GE)", says="how unequally benefit is distributed over all rows", positive="benefit is distributed unequally", cite=("clarify:GE",)),
-    RowMetric(name="FT", set="clarify", title="Flip Test (FT)", kind="flip", formula="(F+ - F-) / n_d,  F+ predicted negative with a positive neighbourhood, F- the reverse", range=(-1.0, 1.0), needs=PREDICTION, tasks=BINARY, by_features=True, says="how much more often rows of the group have nearest neighbours in the reference with a better prediction than with a worse one", positive="rows of the group are predicted negative where similar rows of the reference are predicted positive (profile clarify has the opposite sign, as smclarify computes it)", aka=("flip test", "counterfactual fliptest"), cite=("clarify:FT",)),
+    RowMetric(name="FT", set="clarify", title="Flip Test (FT)", kind="flip", formula="(F+ - F-) / n_d,  F+ predicted negative with a positive neighbourhood, F- the reverse", range=(-1.0, 1.0), needs=PREDICTION, tasks=BINARY, by_features=True, says=f"how much more often rows of the group have nearest neighbours in the reference with a better prediction than with a worse one; {_NEIGHBOURS}", positive="rows of the group are predicted negative where similar rows of the reference are predicted positive (profile clarify has the opposite sign, as smclarify computes it)", aka=("flip test", "counterfactual fliptest"), cite=("clarify:FT",)),
 )
 
 VERTEX: tuple[Metric, ...] = (
@@ -315,7 +316,7 @@ POPULATION: tuple[Metric, ...] = (
 )
 
 ROWWISE: tuple[Metric, ...] = (
-    RowMetric(name="consistency", set="native", title="Consistency", kind="consistency", formula="1 - mean |prediction - mean prediction of the 5 nearest rows, itself among them|", range=(0.0, 1.0), neutral=1.0, needs=PREDICTION, tasks=BINARY, one_per="table", by_features=True, says="how similar the predictions of similar rows are", positive="similar rows have different predictions", aka=("individual fairness consistency",), cite=("Zemel et al. 2013", "aif360:consistency")),
+    RowMetric(name="consistency", set="native", title="Consistency", kind="consistency", formula="1 - mean |prediction - mean prediction of the 5 nearest rows, itself among them|", range=(0.0, 1.0), neutral=1.0, needs=PREDICTION, tasks=BINARY, one_per="table", by_features=True, says=f"how similar the predictions of similar rows are; {_NEIGHBOURS}", positive="similar rows have different predictions", aka=("individual fairness consistency",), cite=("Zemel et al. 2013", "aif360:consistency")),
     RowMetric(name="prediction_ks", set="native", title="Kolmogorov-Smirnov distance of predictions", kind="prediction_ks", formula="max_p |F_d(p) - F_a(p)|", range=(0.0, 1.0), needs=PREDICTION, tasks=REGRESSION, says="the largest difference between the two cumulative distributions of predictions", positive="the distributions differ; the sign carries no direction", cite=("scipy:ks_2samp",)),
     RowMetric(name="prediction_wasserstein", set="native", title="Wasserstein distance of predictions", kind="prediction_wasserstein", formula="integral |F_d(p) - F_a(p)| dp", range=(0.0, math.inf), needs=PREDICTION, tasks=REGRESSION, says="how far predictions would have to move, on average, to make the distributions equal", positive="the distributions differ; the sign carries no direction", cite=("scipy:wasserstein_distance",)),
     RowMetric(name="residual_ks", set="native", title="Kolmogorov-Smirnov distance of residuals", kind="residual_ks", formula="max_e |F_d(e) - F_a(e)|, e = p - y", range=(0.0, 1.0), needs=BOTH, tasks=REGRESSION, says="the largest difference between the two cumulative distributions of residuals", positive="the distributions differ; the sign carries no direction", cite=("scipy:ks_2samp",)),

@@ -178,7 +178,8 @@ class Features:
         -------
         float in [-1, 1]
             ``clarify``: the share of the rows inside that are positive where their neighbours are
-            negative, less the share of the reverse; ``documented``: the negative of that.
+            negative, less the share of the reverse; ``documented``: the reverse less it, by
+            neighbours in scaled columns.
         """
         if not inside.any() or inside.all():
             rows = float(inside.sum())

@@ -21,7 +21,7 @@ _NOT_KNOWN = re.compile(
 _NOT_TOLD = re.compile(
     r"\b(undisclosed|undeclared|missing|declined?|not (disclosed|provided|reported|answered"
     r"|identified)|prefer(red|s)? not|do(es)?( not|n['\u2019]?t) (wish|want)"
-    r"|cho(o?se|oses) not|no (answer|response)|did not)\b",
+    r"|cho(o?se|oses) not|no (answer|response)|did not|free form text only)\b",
     re.IGNORECASE,
 )
 """Of people who do not state their category: of an outcome, some are refusals, or did happen."""

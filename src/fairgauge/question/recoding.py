@@ -77,13 +77,20 @@ class Recoding:
     def joined(self, more: Mapping[str, Iterable[Value]]) -> dict[str, list[Value]]:
         """Return the categories with further values, each once; several that are one become it.
 
+        A category that is among the unknown values is none.
+
         >>> recoding = Recoding("sex", (("Male", ("M",)), ("male", ("Male",))))
         >>> recoding.joined({"Male": ["Male", "male"]})
         {'Male': ['M', 'Male', 'male']}
+        >>> Recoding("decision", (("pending", ("WIP",)),)).joined({"unknown": ["pending"]})
+        {'unknown': ['WIP', 'pending']}
         """
         found = {name: list(values) for name, values in self.categories}
         for name, values in more.items():
-            into, *others = [n for n in map(name_of, values) if n in found] or [name]
+            named = [n for n in map(name_of, values) if n in found]
+            if name == UNKNOWN:
+                named = [UNKNOWN, *(n for n in named if n != UNKNOWN)]
+            into, *others = named or [name]
             held = found.setdefault(into, [])
             held += [value for other in others for value in found.pop(other)]
             held += [value for value in values if name_of(value) not in map(name_of, held)]
@@ -223,6 +230,7 @@ _OF_INTERVAL = re.compile(
 _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
 _NUMBER_IN_TEXT = re.compile(r"[-+\s]*\W?\s*\d[\d.,\s]*([%\u2030]|[^\W\d_]+)?\s*")
 """Numbers with a unit or separators, such as "1.2%", "$1,200" and "12 months": not unknown ones."""
+_INFINITE = re.compile(r"\s*[-+]?inf(inity)?\s*", re.IGNORECASE)
 _MOST_TEXTS = 8
 
 
@@ -244,6 +252,8 @@ def not_numbers(
     "column 'n' must hold numbers, but has 'x'; a number that is missing is an empty cell"
     >>> not_numbers("n", ["0,25", "-1,5"])
     "column 'n' must hold numbers, but has '-1,5', '0,25'; write numbers with a decimal point"
+    >>> print(not_numbers("n", ["inf"]).partition("; ")[2])
+    'inf' is infinite: give a finite number, or an empty cell where it is not known
     """
     every = sorted(set(texts))
     found, more = every[:_MOST_TEXTS], " and others" if len(every) > _MOST_TEXTS else ""
@@ -266,8 +276,14 @@ def not_numbers(
             f"; {quote(number)} has a unit or separators: write all numbers of the column in one "
             "unit (12% as 12 or as 0.12)"
         )
-    words = [text for text in every if not re.search(r"\d", text)][:_MOST_TEXTS]
-    unknown = words or ([] if number else found)
+    infinite = next(filter(_INFINITE.fullmatch, every), None)
+    if infinite:
+        message += (
+            f"; {quote(infinite)} is infinite: give a finite number, or an empty cell where it is "
+            "not known"
+        )
+    words = [t for t in every if not re.search(r"\d", t) and not _INFINITE.fullmatch(t)]
+    unknown = words[:_MOST_TEXTS] or ([] if number or infinite else found)
     if unknown:
         message += "; a number that is missing is an empty cell"
     if unknown and recoded:

@@ -44,8 +44,9 @@ HMDA_APPROVED = ("1", "2", "8")
 """Made, approved but not accepted by the applicant, and a preapproval that was not accepted."""
 _HMDA_UNDECIDED = ("4", "5", "6")
 """Withdrawn, closed for incompleteness, and purchased: nobody was approved or denied."""
-_HMDA_PREAPPROVALS = ("7", "8")
-"""A request for a preapproval that was denied, or approved and not accepted: no application."""
+_HMDA_PREAPPROVALS = {"7": ("3",), "8": ("1", "2")}
+"""A request for a preapproval that was denied, or approved and not accepted: no application. Each
+with what it is of applications."""
 
 
 def mistaken_outcomes(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
@@ -155,14 +156,11 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         values = [level for level, _ in levels]
         codes = are_codes_of_hmda(axis.column, values)
         no_decisions = hmda_undecided(axis.column, values, asked)
-        refused = [
-            (level, rows)
-            for level, rows in levels
-            if (rows or spec.of_people) and not is_one_of(level, asked)
-        ]
+        counted = [(level, rows) for level, rows in levels if rows or spec.of_people]
+        refused = [each for each in counted if not is_one_of(each[0], asked)]
         undecided = [
             each
-            for each in refused
+            for each in (counted if codes else refused)
             if (name_of(each[0]) in no_decisions if codes else is_undecided(each[0]))
             and not (len(refused) == 1 and name_of(each[0]).strip().lower() in MAY_BE_VALUES)
         ]
@@ -173,30 +171,23 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             for each in refused
             if each[0] in none and not is_undecided(each[0]) and each not in undecided
         ]
-        excluded = [
-            value
-            for each in spec.where
-            if each.column == axis.column and each.negated
-            for value in each.values
-        ]
         for some, others in [each for each in ((undecided, []), (apart, beside)) if each[0]]:
+            held = _held(axis, some, spec, sum)
             more: dict[str, Any] = {"beside": tuple(map(name_of, others))} if others else {}
-            counted = ValueSet((*excluded, *(level for level, _ in some)))
-            yield Diagnostic.warning(
-                DiagnosticCode.UNDECIDED_OUTCOMES,
-                **_held(axis, some, spec, sum),
-                codes=codes,
-                condition=RowCondition(axis.column, (counted,), negated=True).to_text(),
-                **more,
-            )
+            if codes:
+                more |= _decided_alone(axis.column, values, asked, [v for v, _ in some], spec)
+            else:
+                more["line"] = spec.recoding_line(axis.column, {UNKNOWN: held["values"]})
+            yield Diagnostic.warning(DiagnosticCode.UNDECIDED_OUTCOMES, **held, codes=codes, **more)
         approved = [
             each for each in refused if name_of(each[0]) in HMDA_APPROVED and each not in undecided
         ]
         if codes and approved and all(name_of(value) in HMDA_APPROVED for value in asked):
+            both = {*map(name_of, asked), *(name_of(level) for level, _ in approved)}
             yield Diagnostic.warning(
                 DiagnosticCode.APPROVED_AS_REFUSED,
                 **_held(axis, approved, spec, sum),
-                positive=tuple(sorted(map(name_of, (*asked, *(level for level, _ in approved))))),
+                positive=tuple(sorted(both.difference(_HMDA_PREAPPROVALS))),
             )
         # of two outcomes, one is meant; predictions that no label has are warned of apart
         if i == 0 and not codes and len(refused) > 1:
@@ -213,16 +204,43 @@ def are_codes_of_hmda(column: str, values: Iterable[Value]) -> bool:
 def hmda_undecided(
     column: str, values: Collection[Value], asked: Iterable[Value]
 ) -> tuple[str, ...]:
-    """Return the codes of a column of HMDA that are no decisions as the others are.
+    """Return the codes of a column of HMDA that are no decisions as those asked for are.
 
-    Requests for a preapproval are none beside applications, unless they are asked for.
+    Requests for a preapproval are none beside applications. Where they alone are asked for,
+    applications are none.
     """
     if not are_codes_of_hmda(column, values):
         return ()
-    of_preapprovals = set(map(name_of, values)) <= {"2", *_HMDA_PREAPPROVALS}
-    if of_preapprovals or any(name_of(value) in _HMDA_PREAPPROVALS for value in asked):
-        return _HMDA_UNDECIDED
-    return _HMDA_UNDECIDED + _HMDA_PREAPPROVALS
+    if _HMDA_PREAPPROVALS.keys() >= set(map(name_of, asked)):
+        return tuple(code for code in _HMDA_CODES if code not in _HMDA_PREAPPROVALS)
+    return (*_HMDA_UNDECIDED, *_HMDA_PREAPPROVALS)
+
+
+def _decided_alone(
+    column: str, values: Iterable[Value], asked: Iterable[Value], undecided: list[Value], spec: Spec
+) -> dict[str, Any]:
+    """Return the condition by which codes of HMDA that are decisions are alone.
+
+    Where preapprovals are asked for, that is one of applications and one of requests, each with its
+    positive codes.
+    """
+    names = set(map(name_of, asked))
+    requested = names.intersection(_HMDA_PREAPPROVALS)
+    if not requested:
+        excluded = (v for e in spec.where if e.column == column and e.negated for v in e.values)
+        others = ValueSet((*excluded, *undecided))
+        return {"condition": RowCondition(column, (others,), negated=True).to_text()}
+    of_applications = names.union(*(_HMDA_PREAPPROVALS[each] for each in requested))
+    found = {}
+    for what, codes, positive in (
+        ("requests", {*_HMDA_PREAPPROVALS}, requested),
+        ("applications", {*_HMDA_CODES}.difference(_HMDA_UNDECIDED, _HMDA_PREAPPROVALS),
+         of_applications),
+    ):  # fmt: skip
+        alone = tuple(value for value in values if name_of(value) in codes)
+        if favourable := [name for name in map(name_of, alone) if name in positive]:
+            found[what] = RowCondition(column, (ValueSet(alone),)).to_text(), *favourable
+    return found
 
 
 def _beside_yes_and_no(values: Sequence[Value], asked: Sequence[Value]) -> list[Value]:

@@ -14,7 +14,7 @@ from fairgauge.scan._lakehouse import is_lake_table, open_lake_table
 from fairgauge.scan._sql import QUESTION
 from fairgauge.scan.duckdb_files import DuckFiles
 from fairgauge.scan.input_files import StandardInput, open_files, open_standard_input
-from fairgauge.scan.source import ALLOWED_DATA, Opened, Query, Source
+from fairgauge.scan.source import ALLOWED_DATA, Opened, Query, Source, by_role
 
 _OF_COLUMNS = frozenset(
     option.name for option in OPTIONS if option.type in (COLUMN, COLUMNS, FEATURES, STRATA)
@@ -107,12 +107,13 @@ def check_types(source: Source, plan: Plan) -> None:
     """
     if isinstance(source, DuckFiles):
         written = source.written.without(plan.no_numbers)
-        for column in plan.numeric_columns:
-            written.number(column)
+        with by_role(plan):
+            for column in plan.numeric_columns:
+                written.number(column)
         return
     from fairgauge.scan._narwhals import NarwhalsFrame, check_numeric  # files need no narwhals
 
     if isinstance(source, NarwhalsFrame):
         schema = source.frame.collect_schema()
         for column in plan.numeric_columns:
-            check_numeric(column, schema[column], texts=column in plan.no_numbers)
+            check_numeric(column, schema[column], plan)

@@ -27,7 +27,7 @@ from fairgauge.scan._sql import (
     select_rows,
 )
 from fairgauge.scan.row_codes import Batch, record_batches
-from fairgauge.scan.source import Record, Source, check_unique_names, not_numeric
+from fairgauge.scan.source import NotNumeric, Record, Source, check_unique_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -203,7 +203,7 @@ class Database:
             if kind.is_boolean():
                 return f"CASE WHEN {name} THEN 1.0 WHEN NOT {name} THEN 0.0 END"
             if not (kind.is_numeric() or kind.is_null()):
-                raise not_numeric(column, kind)
+                raise NotNumeric(column, kind)
             value = f"CAST({name} AS {double})"
             return f"nullif({value}, 'NaN')" if self._engine == "postgres" else value
 

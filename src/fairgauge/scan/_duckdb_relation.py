@@ -25,7 +25,7 @@ from fairgauge.errors import DataError, quote
 from fairgauge.scan._sql import Columns, count_by_sql, identifier, select, select_rows
 from fairgauge.scan.row_codes import BATCH, Batch, has_arrow, sql_batches
 from fairgauge.scan.scan_progress import Rows, progress
-from fairgauge.scan.source import Fetched, Record, Source, check_unique_names, not_numeric
+from fairgauge.scan.source import Fetched, NotNumeric, Record, Source, check_unique_names
 
 
 def unknown() -> None:
@@ -255,7 +255,7 @@ def typed_columns(
         if column in texts:
             return text_as_number(expression)
         if kind not in {*_WHOLE, "FLOAT", "DOUBLE", '"NULL"'} and not kind.startswith("DECIMAL"):
-            raise not_numeric(column, kind)
+            raise NotNumeric(column, kind)
         return f"CAST({expression} AS DOUBLE)"
 
     def number(column: str) -> str:

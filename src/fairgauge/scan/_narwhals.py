@@ -20,6 +20,7 @@ from fairgauge.scan.source import (
     ALLOWED_DATA,
     LEAST_LOG,
     MOST_UNREADABLE,
+    NotNumeric,
     Seen,
     UnreadableNumbers,
     check_counts,
@@ -28,7 +29,6 @@ from fairgauge.scan.source import (
     check_unique_names,
     check_values,
     codes_at_ends,
-    not_numeric,
     ranged_columns,
 )
 from fairgauge.values import name_of, plain_number
@@ -79,7 +79,7 @@ class NarwhalsFrame:
             numbers = plan.numeric_columns
             for column in numbers:
                 kind = schema[_held(plan, column)]
-                check_numeric(column, kind, texts=column in plan.no_numbers)
+                check_numeric(column, kind, plan)
             if isinstance(self.frame, nw.DataFrame):  # a query would be run twice
                 check_head(plan, lambda axes, rows: _head(plan, frame, axes, rows), (), limit)
             tables = _collected(_grouped(plan, frame, numbers))
@@ -187,10 +187,11 @@ _TEXTS = (nw.String, nw.Categorical, nw.Enum)
 _NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
 
 
-def check_numeric(column: str, dtype: DType, *, texts: bool = False) -> None:
+def check_numeric(column: str, dtype: DType, plan: Plan | None = None) -> None:
     """Check that a type is one of numbers, or else of texts where they are read."""
-    if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Unknown) or (texts and dtype in _TEXTS)):
-        raise not_numeric(column, dtype)
+    texts = _TEXTS if plan and column in plan.no_numbers else ()
+    if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Unknown, *texts)):
+        raise NotNumeric(column, dtype, plan)
 
 
 def _numbers(plan: Plan, frame: Frame) -> list[nw.Expr]:

@@ -17,8 +17,8 @@ from fairgauge.cube.levels import not_plain
 from fairgauge.scan._cell_sums import CellSums, Scanned, joined
 from fairgauge.scan.row_access import numbers_of
 from fairgauge.scan.row_codes import BATCH, Batch
-from fairgauge.scan.source import MOST_UNREADABLE, UnreadableNumbers, check_values, not_numeric
-from fairgauge.values import Value, canonical, name_of
+from fairgauge.scan.source import MOST_UNREADABLE, NotNumeric, UnreadableNumbers, check_values
+from fairgauge.values import Value, canonical, name_of, plain_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -91,19 +91,23 @@ def _numbers(column: pd.Series[Any], name: str, plan: Plan) -> Floats:
         if column.dtype == object:
             column = _of_objects(column, name, plan)
         elif not numeric:
-            raise not_numeric(name, column.dtype)
+            raise NotNumeric(name, column.dtype, plan)
         found = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    return np.where(np.isin(found, numbers_of(listed)), np.nan, found) if listed else found
+    known = (plain_number(name_of(value)) for value in listed)
+    codes = [number for number in known if number is not None]
+    return np.where(np.isin(found, codes), np.nan, found) if codes else found
 
 
 def _of_objects(column: pd.Series[Any], name: str, plan: Plan) -> pd.Series[Any]:
     """Return a column of objects that are all numbers, or missing."""
     numbers = pd.to_numeric(column, errors="coerce")
     texts = {value for value in column if isinstance(value, str)}
-    wrong = texts or column[numbers.isna() & column.notna()].head(MOST_UNREADABLE)
+    unread = {text for text in texts if np.isnan(numbers_of([text])[0])}
+    wrong = unread or column[numbers.isna() & column.notna()].head(MOST_UNREADABLE)
     if len(wrong):
-        unread = [text for text in texts if np.isnan(numbers_of([text])[0])]
-        raise UnreadableNumbers(plan, name, map(str, unread or wrong))
+        raise UnreadableNumbers(plan, name, map(str, wrong))
+    if texts:
+        raise NotNumeric(name, column.dtype, plan)
     return numbers
 
 

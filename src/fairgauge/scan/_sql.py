@@ -25,6 +25,7 @@ from fairgauge.scan.source import (
     Record,
     Seen,
     UnreadableNumbers,
+    by_role,
     check_counts,
     check_head,
     check_numbers,
@@ -154,7 +155,8 @@ def select(plan: Plan, relation: str, columns: Columns) -> str:
     columns = columns.without(plan.no_numbers)
     numbers = plan.numeric_columns
     read = [f"{columns.key_of(a)} AS k{i}" for i, a in enumerate(plan.axes) if not a.bins]
-    read += [f"{columns.number(c)} AS v{i}" for i, c in enumerate(numbers)]
+    with by_role(plan):
+        read += [f"{columns.number(c)} AS v{i}" for i, c in enumerate(numbers)]
     texts = [(f"b{i}", wrong) for i, c in enumerate(numbers) if (wrong := columns.wrong(c))]
     read += [f"{wrong} AS {name}" for name, wrong in texts]
     keys = [
@@ -186,7 +188,8 @@ def select_rows(plan: Plan, relation: str, columns: Columns) -> str:
     """Write the query of all rows: the values of every plain axis, and the numbers."""
     columns = columns.without(plan.no_numbers)
     keys = [columns.key_of(axis) for axis in plan.axes if not axis.bins]
-    numbers = map(columns.double_or_nan or columns.number, plan.numeric_columns)
+    with by_role(plan):
+        numbers = [*map(columns.double_or_nan or columns.number, plan.numeric_columns)]
     return f"SELECT {', '.join([*keys, *numbers])} FROM {relation}"
 
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fairgauge.errors import DataError, listing, quote
+from fairgauge.errors import DataError, FairgaugeError, listing, quote
 from fairgauge.object_stores import (
     Object,
     Place,
@@ -109,7 +109,10 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
     _refuse_repeated(asked)
     read: dict[Place, Place] = {}
     for each in asked:
-        found = _paths(str(each))
+        try:
+            found = _paths(str(each))
+        except DataError as error:
+            raise DataError(f"{error}{_column_of(str(each), asked)}") from None
         refuse_lake_table(found)
         for path in found:
             read.setdefault(path.resolve(), path)  # a file with two names is read once
@@ -125,6 +128,19 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
     for path in paths:
         check_readable(path, kind)
     return _open(kind, paths, ", ".join(shown_address(str(each)) for each in asked))
+
+
+def _column_of(name: str, asked: Sequence[str | Path]) -> str:
+    """Return what to do where what is named is no file, but a column of the files beside it."""
+    files = [each for each in asked if str(each) != "-" and Path(each).is_file()]
+    if not files or Path(name).exists():
+        return ""
+    try:
+        columns = open_files(files).columns
+    except FairgaugeError:
+        return ""
+    repeated = "options of columns are repeated for several (--sensitive A --sensitive B)"
+    return f", but the data have a column of this name; {repeated}" if name in columns else ""
 
 
 def refuse_lake_table(paths: Sequence[Place]) -> None:

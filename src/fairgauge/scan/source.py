@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
@@ -107,12 +108,10 @@ class UnreadableNumbers(DataError):  # noqa: N818 - named for what there is
     def __init__(self, plan: Plan, column: str, texts: Iterable[str]) -> None:
         self.plan, self.column = plan, column
         of = {made.sum_of(g): c for made in plan.asked.probabilities for g, c in made.columns}
-        recoded = column not in of and column not in (plan.count, plan.weight)
-        listed = plan.no_numbers.get(column, ())
+        name, listed = of.get(column, column), plan.no_numbers.get(column, ())
+        recoded = _may_be_recoded(plan, name)
         condition = any(a.role is Role.CONDITION and a.column == column for a in plan.axes)
-        super().__init__(
-            not_numbers(of.get(column, column), texts, listed, recoded=recoded, condition=condition)
-        )
+        super().__init__(not_numbers(name, texts, listed, recoded=recoded, condition=condition))
 
     def of(self, texts: Iterable[str]) -> UnreadableNumbers:
         """Return the error with all texts."""
@@ -131,16 +130,40 @@ _WEIGHTS = (1e-50, 1e50)
 _OF_TEXTS = re.compile(r"char|str(ing)?\b|text|object|categor|enum", re.IGNORECASE)
 
 
-def not_numeric(column: str, kind: object) -> DataError:
-    """Return the error of a column that must hold numbers and has the type of something else."""
-    message = f"column {quote(column)} must hold numbers, but has the type {quote(kind)}"
-    if _OF_TEXTS.search(str(kind)):
-        line = write_recodings({column: {UNKNOWN: ["NA"]}})[0]
-        message += (
-            "; texts are read as numbers of groups, strata, outcomes and scores where those that "
-            f"are none are listed as unknown, as in {recoding_flag(line)}"
-        )
-    return DataError(message)
+class NotNumeric(DataError):  # noqa: N818 - named for what there is
+    """A column that must hold numbers has the type of something else.
+
+    What to do with texts is known from a plan, which has the role of the column.
+    """
+
+    def __init__(self, column: str, kind: object, plan: Plan | None = None) -> None:
+        self.column, self.kind = column, kind
+        message = f"column {quote(column)} must hold numbers, but has the type {quote(kind)}"
+        if _OF_TEXTS.search(str(kind)):
+            line = write_recodings({column: {UNKNOWN: ["NA"]}})[0]
+            message += (
+                "; texts are read as numbers where those that are none are listed as unknown, as "
+                f"in {recoding_flag(line)}"
+                if plan and _may_be_recoded(plan, column)
+                else "; make it a column of numbers in the data, or in a query of the database "
+                "(--query)"
+            )
+        super().__init__(message)
+
+
+@contextmanager
+def by_role(plan: Plan) -> Iterator[None]:
+    """Let errors of columns of other types name what to do in the role of the column."""
+    try:
+        yield
+    except NotNumeric as error:
+        raise NotNumeric(error.column, error.kind, plan) from None
+
+
+def _may_be_recoded(plan: Plan, column: str) -> bool:
+    """Return whether values of a numeric column can be listed as unknown."""
+    given = (c for made in plan.asked.probabilities for _, c in made.columns)
+    return column not in (plan.count, plan.weight, *given)
 
 
 def check_unique_names(columns: Iterable[str], what: str) -> None:
@@ -202,7 +225,7 @@ def check_numbers(plan: Plan, seen: list[Seen]) -> None:
     ------
     DataError
         Text where numbers are needed, a score outside its range, a negative or infinite weight or
-        count.
+        count, an infinite number that is cut or averaged.
     """
     for each in seen:
         if each.unreadable is not None:
@@ -212,14 +235,16 @@ def check_numbers(plan: Plan, seen: list[Seen]) -> None:
         if each.column in (plan.count, plan.weight):
             _check_factor(each, "count" if each.column == plan.count else "weight")
         summed = any(each.column in moment.columns for moment in plan.moments)
-        for axis in plan.axes:
-            if axis.column == each.column and axis.bounds:
+        axes = [axis for axis in plan.axes if axis.column == each.column]
+        for axis in axes:
+            if axis.bounds:
                 _check_bounds(each, axis.bounds, axis.role)
-        for value in (each.low, each.high or 0.0) if summed else ():
+        # of a condition, every number is on one side
+        finite = summed or any(axis.cuts and axis.role is not Role.CONDITION for axis in axes)
+        for value in (each.low, each.high or 0.0) if finite else ():
             if math.isinf(value):
-                shown = f"column {quote(each.column)} is averaged, but has an infinite value"
-                raise DataError(shown)
-            if abs(value) > _LARGEST_SQUARED:
+                raise DataError(not_numbers(each.column, [f"{value:g}"]))
+            if summed and abs(value) > _LARGEST_SQUARED:
                 raise DataError(
                     f"column {quote(each.column)} is averaged, but has {value:g}, which is too "
                     "large to be squared; give it in another unit"

@@ -14,7 +14,7 @@ from fairgauge.object_stores import SHOWN_STORES
 from fairgauge.scan._duckdb_relation import reason
 from fairgauge.scan._sql import Columns, count_by_sql, select, select_rows
 from fairgauge.scan.row_codes import Batch, record_batches
-from fairgauge.scan.source import Opened, Record, check_unique_names, not_numeric
+from fairgauge.scan.source import NotNumeric, Opened, Record, check_unique_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,7 +120,7 @@ class SparkFrame:
             if kinds[column] in _FLOATING:
                 return f"nullif({value}, CAST('NaN' AS DOUBLE))"
             if kinds[column] not in _WHOLE:
-                raise not_numeric(column, kinds[column])
+                raise NotNumeric(column, kinds[column])
             return value
 
         return Columns(

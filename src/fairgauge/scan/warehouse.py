@@ -35,7 +35,7 @@ from fairgauge.scan._sql import (
     marked,
     select,
 )
-from fairgauge.scan.source import Readable, Record, check_unique_names, not_numeric
+from fairgauge.scan.source import NotNumeric, Readable, Record, check_unique_names
 
 CELLS = "cells"
 _MOST = "CAST('1.7976931348623157e+308' AS DOUBLE)"
@@ -110,7 +110,7 @@ class Warehouse:
                 "number, NULL where it is none, in a query of your own (--query), and list its type"
             )
         if kind != "number":
-            raise not_numeric(column, kind)
+            raise NotNumeric(column, kind)
         value = f"CAST({name} AS DOUBLE)"
         # without NaN: above every number in some dialects, unordered in the others
         return f"CASE WHEN {value} <= {_MOST} OR -{value} <= {_MOST} THEN {value} END"

@@ -10,6 +10,7 @@ import fairgauge as fg
 from fairgauge.catalogue._synonyms import NAMES, Name, plain
 from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.catalogue.lookup import expand, find_metric, find_rate
+from fairgauge.catalogue.row_metrics import RowMetric
 
 ROWS = {row.name: row for row in (*RATES, *METRICS)}
 OF_NAME = pytest.mark.parametrize("each", NAMES, ids=lambda n: f"{n.tool}:{n.name}")
@@ -21,6 +22,16 @@ def test_every_name_is_of_a_row_or_says_why(each: Name) -> None:
         assert each.differs
     else:
         assert each.ours in ROWS
+
+
+def test_how_neighbours_are_found_is_stated_of_every_metric_of_them() -> None:
+    near = "divided by their standard deviations, with profile clarify of columns as they are"
+    by_features = [row for row in METRICS if isinstance(row, RowMetric) and row.by_features]
+    assert {row.name for row in by_features} == {"FT", "consistency"}
+    assert all(near in row.says for row in by_features)
+    (differs,) = {each.differs for each in NAMES if each.ours == "FT"}
+    assert differs.startswith("opposite sign")
+    assert "columns as they are" in differs
 
 
 @OF_NAME

@@ -79,6 +79,29 @@ def test_a_two_beside_no_and_yes_is_unclear(positive, outcome):
     assert [each["values"] for each in unclear] == [("2",)] * (positive == 1)
 
 
+def test_what_a_warning_of_withdrawn_applications_advises_does_not_pass():
+    """It advised a condition, which made INCONCLUSIVE a PASS without a word."""
+    table = pl.DataFrame({
+        "outcome": ["approved"] * 300 + ["Withdrawn"] * 200 + ["denied"] * 300
+        + ["approved"] * 380 + ["Withdrawn"] * 40 + ["denied"] * 380,
+        "g": ["a"] * 800 + ["b"] * 800,
+    })  # fmt: skip
+    rule = {"rules": "selection_rate.ratio >= 0.7"}
+    (warned,) = [
+        each
+        for each in audited(table, **rule).diagnostics
+        if each.code is DiagnosticCode.UNDECIDED_OUTCOMES
+    ]
+    assert "alone: --recode 'outcome = {unknown = [\"Withdrawn\"]}' (recode)" in warned.message
+    (verdict,) = audited(table, **rule, recode=warned["line"]).verdicts
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    named = audited(table.with_columns(pl.col("outcome").replace("Withdrawn", "WD")), **rule,
+                    recode={"outcome": {"Withdrawn": ["WD"], "no": ["denied"]}})  # fmt: skip
+    assert [e["line"] for e in named.diagnostics if e.get("line")] == [
+        'outcome = {no = ["denied"], unknown = ["WD", "Withdrawn"]}'
+    ]
+
+
 def test_a_fail_stays():
     report = audited(rows("pending"), rules="selection_rate.ratio >= 1.5")
     assert report.verdict is Outcome.FAIL

@@ -802,7 +802,9 @@ def test_shares_of_a_population_that_miss_somebody_are_an_error(population, mess
         represented(population)
 
 
-@pytest.mark.parametrize("name", ["Race Not Available", "Decline to self-identify"])
+@pytest.mark.parametrize(
+    "name", ["Race Not Available", "Free Form Text Only", "Decline to self-identify"]
+)
 def test_a_group_of_people_who_do_not_state_theirs_is_no_group_in_what_is_published(name):
     rows = pl.DataFrame({"p": [1, 0, 0] * 60, "sex": [*("F", "M", name) * 60]})
     asked = {"prediction": "p", "sensitive": "sex", "preset": "us-lending"}
@@ -843,21 +845,58 @@ def test_requests_for_preapproval_beside_applications_are_no_decisions_on_an_app
     assert "(a request for preapproval)" in each.message
     assert not found(rows, UNDECIDED, **HMDA, where=each["condition"])
     assert not found(rows, DiagnosticCode.APPROVED_AS_REFUSED, **HMDA)
-    # whoever counts one of them as favourable, or them alone, means them
-    assert not found(rows, UNDECIDED, **HMDA | {"positive": [1, 2, 8]})
-    alone = {"where": "action_taken = 7 or 8", "positive": 8}
-    assert not found(rows, UNDECIDED, **HMDA | alone)
 
 
-def test_a_condition_to_paste_is_whole_however_long_it_is():
+def pasted(message):
+    """Return the flags that a message prints, as options, by what they count."""
+    flags = re.findall(
+        r"(?:To count |; )([a-z ]+) alone: (--where .*?) \(where, positive\)", message
+    )
+    split = {what: shlex.split(each) for what, each in flags}
+    return {
+        what: {"where": where, "positive": [int(code) for code in codes.split(",")]}
+        for what, (_, where, _, codes) in split.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("positive", "values", "of"),
+    [
+        ([8], ("1", "2", "3"), "a request for preapproval (a loan that was made, an approval that"),
+        ([1, 2, 8], ("7", "8"), "an application (a request for preapproval). To count"),
+        ([1, 8], ("7", "8"), "an application (a request for preapproval). To count"),
+    ],
+)
+def test_requests_for_preapproval_that_are_positive_are_counted_alone_or_not(positive, values, of):
+    """A rule passed of 1, 2 and 8 together, which a warning advised."""
+    codes = pl.Series([(1, 3, 2, 7, 8)[i % 5] for i in range(240)])
+    rows = ACTIONS.with_columns(action_taken=codes)
+    (each,) = found(rows, UNDECIDED, **HMDA | {"positive": positive})
+    assert each["values"] == values
+    assert f"which in HMDA data are no decisions on {of}" in each.message
+    advised = pasted(each.message)
+    assert advised == {
+        "requests for preapproval": {"where": "action_taken = 7 or 8", "positive": [8]},
+        "applications": {"where": "action_taken = 1 or 2 or 3", "positive": [1, 2]},
+    }
+    for alone in advised.values():
+        assert not found(rows, UNDECIDED, **HMDA | alone)
+        assert not found(rows, DiagnosticCode.APPROVED_AS_REFUSED, **HMDA | alone)
+    refused = found(rows, DiagnosticCode.APPROVED_AS_REFUSED, **HMDA | {"positive": positive})
+    assert [(e["values"], e["positive"]) for e in refused] == (
+        [(("2",), ("1", "2"))] if positive == [1, 8] else []
+    )
+
+
+def test_a_recoding_to_paste_is_whole_however_long_it_is():
     words = ("Loan originated", "Application denied", "Withdrawn by applicant",
              "File closed for incompleteness", "Purchased loan")  # fmt: skip
     rows = ACTIONS.with_columns(action_taken=pl.Series([words[i % 5] for i in range(240)]))
     asked = HMDA | {"positive": "Loan originated"}
     (each,) = found(rows, UNDECIDED, **asked)
-    pasted = shlex.split(each.message.partition("alone: ")[2])
-    assert pasted[:2] == ["--where", each["condition"]]
-    assert not found(rows, UNDECIDED, **asked, where=pasted[1])
+    flags = shlex.split(each.message.partition("alone: ")[2])
+    assert flags[:2] == ["--recode", each["line"]]
+    assert not found(rows, UNDECIDED, **asked, recode=flags[1])
 
 
 def test_a_group_to_state_as_unknown_is_whole_however_long_it_is():
@@ -877,9 +916,13 @@ def test_codes_of_hmda_that_are_approvals_and_count_as_denials_are_reported():
     (each,) = found(ACTIONS, approved, **HMDA | {"positive": 1})
     assert each.level is Level.WARNING
     assert each.message == (
-        "30 rows have 'action_taken' = 2, which in HMDA data were approved, though the applicant "
+        "30 rows have 'action_taken' = 2, which in HMDA data is an approval that the applicant "
         "did not accept; they count as not favourable. To count them as approved: --positive 1,2 "
         "(positive=[1, 2])"
+    )
+    (each,) = found(ACTIONS, approved, **HMDA | {"positive": 2})
+    assert (
+        "60 rows have 'action_taken' = 1, which in HMDA data is a loan that was m" in each.message
     )
     assert not found(ACTIONS, approved, **HMDA | {"positive": 1}, where="action_taken = 1 or 3")
     # whoever counts denials as the positive outcome counts approvals as the other one
@@ -920,9 +963,7 @@ def test_names_of_outcomes_that_are_no_decision_are_reported(undecided, warned):
     for each in of_data:  # what the warning advises
         blank = undecided != undecided.strip()
         assert f"'stage' = {repr(undecided) if blank else undecided}, which" in each.message
-        assert not found(rows, UNDECIDED, **asked, positive="Hired", where=each["condition"])
-        unknown = {"stage": {"unknown": [undecided]}}
-        assert not found(rows, UNDECIDED, **asked, positive="Hired", recode=unknown)
+        assert not found(rows, UNDECIDED, **asked, positive="Hired", recode=each["line"])
 
 
 def test_one_unknown_decision_of_many_is_reported_and_one_of_a_label():
@@ -935,7 +976,7 @@ def test_one_unknown_decision_of_many_is_reported_and_one_of_a_label():
         assert each.message == (
             "2 rows have 'y' = ? or N/A, which their names suggest were not decided or are not "
             "known; they count as not favourable. To count decided rows alone: "
-            "--where 'y != ? or N/A' (where=\"...\")"
+            """--recode 'y = {unknown = ["?", "N/A"]}' (recode)"""
         )
 
 
@@ -956,8 +997,7 @@ def test_numbers_beside_two_codes_may_mean_that_nothing_is_known(first, code):
         (each,) = found(rows, UNDECIDED, **asked)
         assert (each["rows"], each.level) == (40, Level.WARNING)
         assert f"beside {first} and {first + 1}, as codes of missing values are" in each.message
-        assert not found(rows, UNDECIDED, **asked, where=each["condition"])
-        assert not found(rows, UNDECIDED, **asked, recode={"y": {"unknown": [code]}})
+        assert not found(rows, UNDECIDED, **asked, recode=each["line"])
 
 
 UNLISTED = DiagnosticCode.UNLISTED_OUTCOMES
@@ -984,8 +1024,7 @@ def test_numbers_beside_words_may_mean_that_nothing_is_known(code, warned):
             assert each.level is Level.WARNING
             beside = "beside approved and denied, as codes of missing values are"
             assert f"30 rows have 'decision' = {code}, {beside}" in each.message
-            assert not found(rows, UNDECIDED, **asked, where=each["condition"])
-            assert not found(rows, UNDECIDED, **asked, recode={"decision": {"unknown": [code]}})
+            assert not found(rows, UNDECIDED, **asked, recode=each["line"])
 
 
 def test_a_code_beside_several_others_may_mean_that_nothing_is_known():

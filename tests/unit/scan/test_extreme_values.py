@@ -15,6 +15,9 @@ from fairgauge.cli import main
 
 REGRESSION = {"label": "y", "prediction": "p", "sensitive": "sex", "task": "regression"}
 BINARY = {"label": "y", "prediction": "p", "sensitive": "sex", "positive": 1}
+DECIDED = {"prediction": "p", "positive": 1}
+CUT = fg.cut("w", [2])
+CROSSED = {"sensitive": ["sex", CUT], "intersections": [["sex", "w"]]}
 
 
 def csv(columns, folder):
@@ -43,8 +46,12 @@ ENGINES = {
     [
         ("p", [1.0, 1e200], REGRESSION, "'p' is averaged, but has 1e.200, which is too large"),
         ("p", [1.0, -1e200], REGRESSION, "'p' is averaged, but has -1e.200, which is too large"),
-        ("p", [1.0, float("inf")], REGRESSION, "'p' is averaged, but has an infinite value"),
-        ("p", [float("-inf"), 1.0], REGRESSION, "'p' is averaged, but has an infinite value"),
+        ("p", [1.0, float("inf")], REGRESSION, "has 'inf'; 'inf' is infinite: give a finite"),
+        ("p", [float("-inf"), 1.0], REGRESSION, "has '-inf'; '-inf' is infinite: give a finite"),
+        ("w", [1.0, float("inf")], BINARY | {"sensitive": CUT}, "has 'inf'; 'inf' is infinite"),
+        ("w", [float("-inf"), 1.0], BINARY | {"strata": CUT}, "has '-inf'; '-inf' is infinite"),
+        ("w", [1.0, float("inf")], BINARY | CROSSED, "has 'inf'; 'inf' is infinite"),
+        ("p", [1.0, float("inf")], BINARY | {"positive": fg.above(0)}, "has 'inf'; 'inf' is inf"),
         ("w", [1.0, -2.0], BINARY | {"weight": "w"}, "'w' is the weight, but has the negative"),
         ("w", [1.0, float("inf")], BINARY | {"weight": "w"}, "has the infinite value inf; leave"),
         ("w", [1.0, 1e200], BINARY | {"weight": "w"}, "largest value is 1e.200, whose cube"),
@@ -59,6 +66,17 @@ def test_what_no_sum_can_hold_is_refused(tmp_path, engine, column, values, asked
     columns = {"sex": ["F", "M"], "y": [1, 0], "p": [1.0, 0.0]} | {column: values}
     with pytest.raises(fg.DataError, match=message):
         fg.audit(ENGINES[engine](columns, tmp_path), **asked)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_to_do_with_an_infinite_number_works(tmp_path, engine):
+    """It was a member of the last group, or of the first."""
+    columns = {"sex": ["F", "M"] * 20, "y": [1, 0] * 20, "p": [1, 0, 0, 1] * 10}
+    numbers = [None, *[1.0, 3.0] * 19, 1.0]
+    report = fg.audit(ENGINES[engine](columns | {"w": numbers}, tmp_path), sensitive=CUT, **DECIDED)
+    assert report.groups[0].n + report.groups[1].n == 39
+    every = ENGINES[engine](columns | {"w": [float("inf"), *numbers[1:]]}, tmp_path)
+    assert fg.audit(every, sensitive="sex", where="w > 2", **DECIDED).data.rows == 20
 
 
 @pytest.mark.parametrize("engine", ["pandas", "polars"])

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import csv
-from typing import TYPE_CHECKING
+import re
+import shlex
+from typing import TYPE_CHECKING, Any
 
+import duckdb
 import numpy as np
+import polars as pl
 import pytest
 
 import fairgauge as fg
@@ -53,3 +57,53 @@ def test_floats_of_full_precision_are_a_regression(tmp_path: Path) -> None:
     path = write(tmp_path / "rows.csv", "0.5")
     report = fg.audit(path, label="t", prediction="p", sensitive="g", metrics=["mean_error"])
     assert report.task == "regression"
+
+
+def parquet(rows: pl.DataFrame, folder: Path) -> Path:
+    rows.write_parquet(folder / "rows.parquet")
+    return folder / "rows.parquet"
+
+
+ENGINES = {
+    "parquet": parquet,
+    "pandas": lambda rows, _: rows.to_pandas(),
+    "pandas objects": lambda rows, _: rows.to_pandas().astype(
+        {"n": object if rows["n"].dtype == pl.String else int}
+    ),
+    "polars": lambda rows, _: rows,
+    "arrow": lambda rows, _: rows.to_arrow(),
+    "duckdb": lambda rows, _: duckdb.sql("SELECT * FROM rows"),
+}
+DECIDED = {"prediction": "p", "positive": 1, "sensitive": "g"}
+ROLES: dict[str, dict[str, Any]] = {
+    "weight": DECIDED | {"weight": "n"},
+    "count": DECIDED | {"count": "n"},
+    "probability": DECIDED | {"sensitive": {"of": fg.probabilities(A="n", B="b")}},
+    "score": {"label": "p", "positive": 1, "score": "n", "sensitive": "g", "score_range": (0, 9)},
+    "label": {"label": "n", "task": "regression", "sensitive": "g"},
+    "feature": DECIDED | {"sensitive": fg.cut("n", [1])},
+    "stratum": DECIDED | {"strata": fg.cut("n", [1])},
+    "condition": DECIDED | {"where": "n >= 0"},
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("role", ROLES)
+def test_what_to_do_with_a_column_of_texts_works_in_its_role(
+    tmp_path: Path, role: str, engine: str
+) -> None:
+    rows = pl.DataFrame(
+        {"g": ["a", "b"] * 20, "p": [0, 1, 1, 0] * 10, "b": [0.0, 1.0] * 20, "n": ["1", "0"] * 20}
+    )
+    asked = ROLES[role]
+    with pytest.raises(fg.DataError, match="'n' must hold numbers, but has the type") as error:
+        fg.audit(ENGINES[engine](rows, tmp_path), **asked)
+    line = re.search(r"--recode .* (?=\(recode\))", str(error.value))
+    if role in ("weight", "count", "probability"):
+        assert "; make it a column of numbers in the data" in str(error.value)
+        assert line is None
+        rows = rows.cast({"n": pl.Int64})
+    else:
+        assert line is not None
+        asked = asked | {"recode": shlex.split(line[0])[1]}
+    assert fg.audit(ENGINES[engine](rows, tmp_path), **asked).data.rows == 40

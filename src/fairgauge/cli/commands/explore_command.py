@@ -48,6 +48,7 @@ def command(
     rows = what.read(data)
 
     from fairgauge.api.exploring import explore
+    from fairgauge.render.words.numbers import numbered, plural
     from fairgauge.scan.scan_progress import progress
 
     with progress("Counting rows"):
@@ -57,7 +58,8 @@ def command(
     for warning in page.warnings:
         print_message(warning, prefix="Warning: ")
     if page.exact and not quiet:
-        alone = f" ({page.alone:,} rows are alone in theirs)" if page.alone else ""
+        where = plural(page.alone, "is alone in its", "are alone in their")
+        alone = f" ({numbered(page.alone)} {where} count)" if page.alone else ""
         print_message(
             f"the page holds counts of fewer than ten persons{alone}, which people who have it "
             "can read; share it as you would share the rows",

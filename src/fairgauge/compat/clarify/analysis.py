@@ -12,6 +12,7 @@ from typing import Unpack
 import numpy as np
 
 from fairgauge.api.audit import audit
+from fairgauge.catalogue.descriptions import metric
 from fairgauge.compat import IntervalOptions
 from fairgauge.compat._coded_column import CodedColumn, Kind, as_float
 from fairgauge.compat._column_reading import DataType, looks_misread
@@ -263,7 +264,7 @@ def _differences(job: Job) -> Iterator[dict[str, object]]:
                             "metric": one["name"],
                             "clarify": one["value"],
                             "documented": None if two is None else two["value"],
-                            "reason": _reason(two, other),
+                            "reason": _reason(one["name"], two, other),
                         }
 
 
@@ -271,10 +272,11 @@ def _metrics(found: BlockEntry | None, like: BlockEntry) -> Sequence[MetricEntry
     return [None] * len(like["metrics"]) if found is None else found["metrics"]
 
 
-def _reason(documented: MetricEntry | None, blocks: Iterable[str]) -> str | None:
+def _reason(name: str, documented: MetricEntry | None, blocks: Iterable[str]) -> str | None:
     if documented is None:
         return f"documented has other groups: {', '.join(blocks) or 'none'}"
-    return documented.get("error")
+    named = next(each for each in metric(name).tools if (each.tool, each.name) == ("Clarify", name))
+    return documented.get("error") or named.differs
 
 
 def _same(one: float | str | None, other: float | str | None) -> bool:

@@ -30,7 +30,9 @@ _TASKS = {
 _OPTION = re.compile(r"(?<![\w-])--[a-z]")
 _PREAPPROVAL = "a request for preapproval"
 _HMDA_CODES = {
-    "4": "withdrawn", "5": "incomplete", "6": "purchased", "7": _PREAPPROVAL, "8": _PREAPPROVAL
+    "1": "a loan that was made", "2": "an approval that the applicant did not accept",
+    "3": "a denial", "4": "withdrawn", "5": "incomplete", "6": "purchased",
+    "7": _PREAPPROVAL, "8": _PREAPPROVAL,
 }  # fmt: skip
 
 
@@ -381,19 +383,30 @@ def _prediction_not_a_label(d: Diagnostic) -> str:
 def _undecided_outcomes(d: Diagnostic) -> str:
     suggests = "which their names suggest were not decided or are not known"
     if d["codes"]:
-        means = numbers.listing(
-            list(dict.fromkeys(_HMDA_CODES[code] for code in d["values"])), "or"
-        )
-        suggests = f"which in HMDA data are no decisions on an application ({means})"
+        requests = d.get("requests") and not {*d["requests"]} & {*d["values"]}
+        of = _PREAPPROVAL if requests else "an application"
+        suggests = f"which in HMDA data are no decisions on {of} ({_codes_of_hmda(d)})"
     if beside := d.get("beside"):
         suggests = f"beside {numbers.listing(beside, most=3)}, as codes of missing values are"
-    alone = f'--where {shlex.quote(d["condition"])} (where="...")'
-    if line := d.get("line"):  # of answers under swapped names
-        alone = recoding_flag(line)
-    return (
-        f"{_have_outcome(d)}, {suggests}; they count as not "
-        f"favourable. To count decided rows alone: {alone}"
-    )
+    text = f"{_have_outcome(d)}, {suggests}"
+    if (line := d.get("line")) is None and d.get("requests"):
+        return f"{text}. To count {_either_alone(d)}"
+    alone = recoding_flag(line) if line else f'--where {shlex.quote(d["condition"])} (where="...")'
+    return f"{text}; they count as not favourable. To count decided rows alone: {alone}"
+
+
+def _codes_of_hmda(d: Diagnostic) -> str:
+    return numbers.listing(list(dict.fromkeys(_HMDA_CODES[code] for code in d["values"])), "or")
+
+
+def _either_alone(d: Diagnostic) -> str:
+    found = []
+    for what, key in (("requests for preapproval", "requests"), ("applications", "applications")):
+        if alone := d.get(key):
+            condition, *positive = alone
+            flags = f"--where {shlex.quote(condition)} --positive {','.join(positive)}"
+            found.append(f"{what} alone: {flags} (where, positive)")
+    return "; ".join(found)
 
 
 def _values_with_rows(d: Diagnostic) -> list[str]:
@@ -982,8 +995,8 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         f"unknown: {recoding_flag(d['line'])}"
     ),
     DiagnosticCode.APPROVED_AS_REFUSED: lambda d: (
-        f"{_have_outcome(d)}, which in HMDA data were approved, though the applicant did not "
-        "accept; they count as not favourable. To count them as approved: --positive "
+        f"{_have_outcome(d)}, which in HMDA data is {_codes_of_hmda(d)}; "
+        "they count as not favourable. To count them as approved: --positive "
         f"{','.join(d['positive'])} (positive=[{', '.join(d['positive'])}])"
     ),
     DiagnosticCode.PREDICTION_IS_LABEL: _prediction_is_label,
