@@ -299,3 +299,54 @@ def test_a_header_that_begins_above_the_names_is_of_the_columns_in_their_order()
     (grid,) = _table_files.grids_of_text(text)
     assert grid.header[1:] == ("# of Applicants", "# Selected", "Selection Rate", "Impact Ratio")
     assert grid.rows[1] == ("Black or African American", "288", "104", "36.1%", "0.746")
+
+
+def _in_columns(names_header, header, rows, *, indent, apart, start):
+    """Write right-aligned columns; the longest name ends ``apart`` places before the first."""
+    widths = [max(map(len, column)) for column in zip(*header, *(r[1:] for r in rows), strict=True)]
+    first = indent + max(len(row[0]) for row in rows) + apart
+
+    def line(name, cells):
+        numbers = "  ".join(f"{cell:>{w}}" for cell, w in zip(cells, widths, strict=True))
+        return f"{name:{first}}{numbers}".rstrip()
+
+    above = [line("", each) for each in header[:-1]] + [line(names_header, header[-1])]
+    below = [line(" " * indent + name, cells) for name, *cells in rows]
+    return "\n".join([*start[:1], *above, *start[1:], *below])
+
+
+@pytest.mark.parametrize("apart", [0, 1, 2])
+@pytest.mark.parametrize("indent", [0, 4])
+@pytest.mark.parametrize("start", [(), ("", "Female"), ("People by race", "  Female")])
+@pytest.mark.parametrize("names_header", ["", "Race"])
+@pytest.mark.parametrize(
+    "header",
+    [
+        ["# of Applicants|# Selected|Selection Rate|Impact Ratio"],
+        ["# of|#|Selection|Impact", "Applicants|Selected|Rate|Ratio"],
+        ["||Selection|Impact", "Applicants|Selected|Rate|Ratio"],
+        ["N|Hired|Rate|Ratio"],
+    ],
+)
+def test_names_that_end_where_the_first_header_begins_shift_no_column(
+    apart, indent, start, names_header, header
+):
+    """Without a header of the names, those of the numbers were one column too far to the left."""
+    rows = [
+        ("White", "379", "", "28.5%", "0.633"),
+        ("Native Hawaiian or Pacific Islander", "447", "185", "41.4%", "0.919"),
+        ("Asian", "1,428", "643", "45.0%", "1.000"),
+        ("Total", "2,254", "", "", ""),
+    ]
+    if header == ["N|Hired|Rate|Ratio"]:
+        apart += 2  # thousands may not touch a name
+    cells = [each.split("|") for each in header]
+    text = _in_columns(names_header, cells, rows, indent=indent, apart=apart, start=start)
+    (table,) = fg.check(f"{text}\n").tables
+    assert [*table.columns] == ["n", "selected", "rate", "ratio"]
+    assert [(group.name.split(" & ")[-1], group.n, group.selected) for group in table.groups] == [
+        ("White", 379, None),
+        ("Native Hawaiian or Pacific Islander", 447, 185),
+        ("Asian", 1428, 643),
+    ]
+    assert table.errors == ()
