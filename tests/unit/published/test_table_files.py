@@ -350,3 +350,37 @@ def test_names_that_end_where_the_first_header_begins_shift_no_column(
         ("Asian", 1428, 643),
     ]
     assert table.errors == ()
+
+
+@pytest.mark.parametrize("between", [",", "\t", "   "])
+def test_a_table_whose_columns_hold_what_they_cannot_is_not_understood(between):
+    """The header lacks its first cell: its publisher made no error in any number."""
+    lines = [
+        ("# Applicants", "# Selected", "Selection Rate", "Impact Ratio"),
+        ("White", "379", "108", "28.5%", "0.633"),
+        ("Black", "447", "185", "41.4%", "0.919"),
+        ("Asian", "1428", "643", "45.0%", "1.000"),
+    ]
+    text = "\n".join(map(between.join, lines))
+    with pytest.raises(fg.DataError) as refused:
+        fg.check(text)
+    assert str(refused.value) == (
+        "the table is not understood: in 3 of 3 rows the selection rate would not be between 0 and "
+        "1, such as '108' of 'White'; it is read with '# Applicants' as the category, '# Selected' "
+        "as the number selected, 'Selection Rate' as the selection rate, 'Impact Ratio' as the "
+        "impact ratio; write a header above every column, that of the categories too, with tabs "
+        "between the cells of a text, or name the column: --column rate=NAME"
+    )
+    assert fg.check(f"Race{between}{text}").errors == 0
+
+
+def test_counts_that_most_rows_cannot_have_are_not_understood(tmp_path):
+    text = "sex,n,hired\nMale,120,300\nFemale,80,200\nOther,40,10\n"
+    with pytest.raises(fg.DataError, match=r"in 2 of 3 rows the number selected would not be"):
+        fg.check(text)
+    assert fg.check("sex,n,hired\nMale,120,300\nFemale,80,20\nOther,40,10\n").errors == 1
+    (tmp_path / "one.csv").write_text(text)
+    (tmp_path / "two.csv").write_text("sex,n,hired\nMale,120,30\nFemale,80,20\n")
+    found = fg.check(tmp_path)
+    assert [each.source for each in found.unread] == ["one.csv"]
+    assert found.exit_code == 3
