@@ -32,7 +32,12 @@ def aligned(lines: Sequence[str]) -> list[list[str]]:
     first = next((at for at in head or wide if whole[at]), head[-1] if head else len(lines))
     body = [at for at, n in enumerate(cells) if n > 1 or (at < first and not whole[at])]
     spans = _columns([lines[at] for at in body])
-    if any("\t" in line for line in lines) or len(spans) < max(cells, default=0):
+    found = {at: [lines[at][start:end].strip() for start, end in spans] for at in body}
+    if any(_WIDE_SPACE.search(cell) for row in found.values() for cell in row):
+        begin = min(numbers, default=len(lines))
+        head, below = ([at for at in body if (at < begin) is above] for above in (True, False))
+        found = _apart_from_names(lines, head, below, max(cells))
+    if any("\t" in line for line in lines) or not found:
         return []
     above: list[list[str]] | None = []
     place = 0
@@ -45,7 +50,7 @@ def aligned(lines: Sequence[str]) -> list[list[str]]:
             else:
                 rows.append([line.strip()])
             continue
-        row = [line[start:end].strip() for start, end in spans]
+        row = found[at]
         if above is not None and not _has_number(row):
             place = place if above else len(rows)
             above.append(row)
@@ -56,6 +61,29 @@ def aligned(lines: Sequence[str]) -> list[list[str]]:
         above = None
         rows.append(row)
     return rows
+
+
+def _apart_from_names(
+    lines: Sequence[str], head: Sequence[int], body: Sequence[int], most: int
+) -> dict[int, list[str]]:
+    """Return the cells of lines where names end behind the place at which other cells begin.
+
+    The names are the first cells of the rows. The header may have none above them, and its other
+    cells, as many as the rows have, are of these in their order. Nothing where it is not so.
+    """
+    names = {at: _WIDE_SPACE.split(lines[at].strip())[0] for at in body}
+    others = {at: lines[at].replace(name, " " * len(name), 1) for at, name in names.items()}
+    spans, own = _columns([*others.values()]), _columns([lines[at] for at in head])
+    starts = [lines[at].index(name) for at, name in names.items()]
+    if not (own and spans) or max(starts) >= min(spans[0][0], own[-len(spans) :][0][0]):
+        return {}
+    if len(own) == len(spans):
+        own = [(0, 0), *own]
+    if not most <= len(spans) + 1 == len(own):
+        return {}
+    header = {at: [lines[at][start:end].strip() for start, end in own] for at in head}
+    rows = {at: [line[start:end].strip() for start, end in spans] for at, line in others.items()}
+    return header | {at: [names[at], *row] for at, row in rows.items()}
 
 
 def stacked(lines: Sequence[str]) -> list[list[str]]:

@@ -25,6 +25,7 @@ from fairgauge.published.printed_numbers import (
     has_number,
     is_blank,
     is_dash,
+    is_whole,
     read_number,
     read_ratio,
     without_marks,
@@ -79,6 +80,7 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
     rows, lost = _rows(grid, category, numbers)
     if not rows:
         raise DataError(f"{_called(grid)} has no row with a number")
+    _check_possible(grid, found, rows)
     dimensions = tuple(grid.header[i] or "category" for i in category)
     unread = (i for i in range(len(grid.header)) if i not in found and is_numeric(grid, i))
     return PublishedTable(
@@ -419,6 +421,42 @@ def _check_found(grid: Grid, found: Mapping[int, ColumnRole]) -> None:
             f"the selection rates; of its columns {headers} none is known to be the "
             f"{' or the '.join(map(_words, missing))}; name those that it has: {flags}"
         )
+
+
+def _check_possible(
+    grid: Grid, found: Mapping[int, ColumnRole], rows: Sequence[PublishedRow]
+) -> None:
+    """Refuse a table in which most numbers of a column cannot be what they are read as.
+
+    A publisher errs in some rows; most are wrong where headers are taken for those of other
+    columns, which must not be reported as errors of the publisher.
+    """
+    for role in found.values():
+        if role in (ColumnRole.CATEGORY, ColumnRole.RATIO):
+            continue
+        known = [row for row in rows if getattr(row, role) is not None]
+        wrong = [row for row in known if _is_impossible(row, role)]
+        if len(wrong) < _FEWEST_ROWS or len(wrong) * 2 <= len(known):
+            continue
+        text, name = getattr(wrong[0], role).text, wrong[0].name
+        allowed = "between 0 and 1" if role in _SHARES else "a possible count"
+        read = (f"{quote(grid.header[i])} as the {_words(of)}" for i, of in sorted(found.items()))
+        raise DataError(
+            f"{_called(grid)} is not understood: in {len(wrong)} of {len(known)} rows the "
+            f"{_words(role)} would not be {allowed}, such as {quote(text)} of {quote(name)}; it is "
+            f"read with {', '.join(read)}; write a header above every column, that of the "
+            "categories too, with tabs between the cells of a text, or name the column: "
+            f"--column {role}=NAME"
+        )
+
+
+def _is_impossible(row: PublishedRow, role: ColumnRole) -> bool:
+    """Return whether a printed number of a row is no share, no count, or more than all people."""
+    printed: Printed = getattr(row, role)
+    if role in _SHARES:
+        return not 0 <= printed.value <= 1
+    more = row.n is not None and is_whole(row.n.value) and printed.value > row.n.value
+    return more or printed.percent or printed.value < 0
 
 
 def _numbers(

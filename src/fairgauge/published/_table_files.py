@@ -351,11 +351,8 @@ def _of_block(lines: Sequence[str]) -> list[Grid]:
     header_alone = sum(len(row) > 1 for row in rows) == 1
     if header_alone and (single := _grid("", single_spaced(lines))):
         return single
-    nameless = whole[0].startswith(" ")  # the header above names: all of it, or its first cell
-    if nameless and {len(rows[0]) + 1} == {*map(len, rows[1:])}:
-        rows, nameless = [["", *rows[0]], *rows[1:]], False
-    spread = _spread(rows)
-    even = len({*map(len, rows)}) == 1 and not nameless  # no cell is empty
+    spread = _spread(rows, placed=bool(placed))
+    even = len({*map(len, rows)}) == 1 and not whole[0].startswith(" ")  # no cell is empty
     by_place = _with_empty_cells_filled(placed) if spread is rows and not even else []
     return _grid("", by_place or spread) or _grid("", single_spaced(lines))
 
@@ -395,11 +392,11 @@ def _with_empty_cells_filled(rows: Sequence[list[str]]) -> Sequence[list[str]]:
     ]
 
 
-def _spread(rows: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+def _spread(rows: Sequence[Sequence[str]], *, placed: bool) -> Sequence[Sequence[str]]:
     """Put the names above columns that repeat, as in Men and Women, over the first column of each.
 
     In text that is pasted, nothing stands in the cells beside such names, nor above the header of
-    the categories where those of numbers are broken over two lines.
+    the categories where those of numbers are broken over two lines, unless their place shows it.
     """
     if len(rows) < _FEWEST_LINES or not _FEWEST_NAMES <= len(rows[0]) < len(rows[1]):
         return rows
@@ -411,7 +408,7 @@ def _spread(rows: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
                 first = [""] * len(below)
                 first[start : start + width * len(names) : width] = names
                 return [first, *rows[1:]]
-    broken = len(names) == len(below) - 1 and None not in map(role_of, below[1:])
+    broken = not placed and len(names) == len(below) - 1 and None not in map(role_of, below[1:])
     return [["", *names], *rows[1:]] if broken else rows
 
 

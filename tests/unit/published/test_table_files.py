@@ -299,3 +299,88 @@ def test_a_header_that_begins_above_the_names_is_of_the_columns_in_their_order()
     (grid,) = _table_files.grids_of_text(text)
     assert grid.header[1:] == ("# of Applicants", "# Selected", "Selection Rate", "Impact Ratio")
     assert grid.rows[1] == ("Black or African American", "288", "104", "36.1%", "0.746")
+
+
+def _in_columns(names_header, header, rows, *, indent, apart, start):
+    """Write right-aligned columns; the longest name ends ``apart`` places before the first."""
+    widths = [max(map(len, column)) for column in zip(*header, *(r[1:] for r in rows), strict=True)]
+    first = indent + max(len(row[0]) for row in rows) + apart
+
+    def line(name, cells):
+        numbers = "  ".join(f"{cell:>{w}}" for cell, w in zip(cells, widths, strict=True))
+        return f"{name:{first}}{numbers}".rstrip()
+
+    above = [line("", each) for each in header[:-1]] + [line(names_header, header[-1])]
+    below = [line(" " * indent + name, cells) for name, *cells in rows]
+    return "\n".join([*start[:1], *above, *start[1:], *below])
+
+
+@pytest.mark.parametrize("apart", [0, 1, 2])
+@pytest.mark.parametrize("indent", [0, 4])
+@pytest.mark.parametrize("start", [(), ("", "Female"), ("People by race", "  Female")])
+@pytest.mark.parametrize("names_header", ["", "Race"])
+@pytest.mark.parametrize(
+    "header",
+    [
+        ["# of Applicants|# Selected|Selection Rate|Impact Ratio"],
+        ["# of|#|Selection|Impact", "Applicants|Selected|Rate|Ratio"],
+        ["||Selection|Impact", "Applicants|Selected|Rate|Ratio"],
+        ["N|Hired|Rate|Ratio"],
+    ],
+)
+def test_names_that_end_where_the_first_header_begins_shift_no_column(
+    apart, indent, start, names_header, header
+):
+    """Without a header of the names, those of the numbers were one column too far to the left."""
+    rows = [
+        ("White", "379", "", "28.5%", "0.633"),
+        ("Native Hawaiian or Pacific Islander", "447", "185", "41.4%", "0.919"),
+        ("Asian", "1,428", "643", "45.0%", "1.000"),
+        ("Total", "2,254", "", "", ""),
+    ]
+    if header == ["N|Hired|Rate|Ratio"]:
+        apart += 2  # thousands may not touch a name
+    cells = [each.split("|") for each in header]
+    text = _in_columns(names_header, cells, rows, indent=indent, apart=apart, start=start)
+    (table,) = fg.check(f"{text}\n").tables
+    assert [*table.columns] == ["n", "selected", "rate", "ratio"]
+    assert [(group.name.split(" & ")[-1], group.n, group.selected) for group in table.groups] == [
+        ("White", 379, None),
+        ("Native Hawaiian or Pacific Islander", 447, 185),
+        ("Asian", 1428, 643),
+    ]
+    assert table.errors == ()
+
+
+@pytest.mark.parametrize("between", [",", "\t", "   "])
+def test_a_table_whose_columns_hold_what_they_cannot_is_not_understood(between):
+    """The header lacks its first cell: its publisher made no error in any number."""
+    lines = [
+        ("# Applicants", "# Selected", "Selection Rate", "Impact Ratio"),
+        ("White", "379", "108", "28.5%", "0.633"),
+        ("Black", "447", "185", "41.4%", "0.919"),
+        ("Asian", "1428", "643", "45.0%", "1.000"),
+    ]
+    text = "\n".join(map(between.join, lines))
+    with pytest.raises(fg.DataError) as refused:
+        fg.check(text)
+    assert str(refused.value) == (
+        "the table is not understood: in 3 of 3 rows the selection rate would not be between 0 and "
+        "1, such as '108' of 'White'; it is read with '# Applicants' as the category, '# Selected' "
+        "as the number selected, 'Selection Rate' as the selection rate, 'Impact Ratio' as the "
+        "impact ratio; write a header above every column, that of the categories too, with tabs "
+        "between the cells of a text, or name the column: --column rate=NAME"
+    )
+    assert fg.check(f"Race{between}{text}").errors == 0
+
+
+def test_counts_that_most_rows_cannot_have_are_not_understood(tmp_path):
+    text = "sex,n,hired\nMale,120,300\nFemale,80,200\nOther,40,10\n"
+    with pytest.raises(fg.DataError, match=r"in 2 of 3 rows the number selected would not be"):
+        fg.check(text)
+    assert fg.check("sex,n,hired\nMale,120,300\nFemale,80,20\nOther,40,10\n").errors == 1
+    (tmp_path / "one.csv").write_text(text)
+    (tmp_path / "two.csv").write_text("sex,n,hired\nMale,120,30\nFemale,80,20\n")
+    found = fg.check(tmp_path)
+    assert [each.source for each in found.unread] == ["one.csv"]
+    assert found.exit_code == 3
