@@ -16,12 +16,13 @@ from fairgauge.enums import Role, Task
 from fairgauge.errors import ValuesError, listing, quote
 from fairgauge.question.recoding import UNKNOWN, write_recodings
 from fairgauge.question.specification import Spec
-from fairgauge.resolve.outcomes import decide_task
+from fairgauge.resolve.outcomes import decide_task, ways_of_writing
 from fairgauge.values import Value, is_one_of, meaning, name_of
 
 BY_DEFAULT = (0, 1)
 """The labels where no value is named as the positive one."""
 _MOST_SHOWN = 5
+_TWO = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,23 @@ class _Coding:
         return tuple(value for value in self.held if not is_one_of(value, known))
 
     @property
+    def foreign(self) -> tuple[Value, ...]:
+        """Return values that are not those of another period: all, or those of another way."""
+        if len(ways_of_writing((*self.held, *self.elsewhere), self.positive)) == 1:
+            return ()
+        return self.held if self.unknown == self.held else self.other_way
+
+    @property
+    def other_way(self) -> tuple[Value, ...]:
+        """Return the values of a way of writing outcomes that no other period has."""
+        ways = ways_of_writing((*self.held, *self.elsewhere), self.positive)
+        for way in ways if len(ways) > 1 else ():
+            own = tuple(value for value in self.held if name_of(value).casefold() in way)
+            if own and not set(own) - set(self.unknown):
+                return own
+        return ()
+
+    @property
     def without_positive(self) -> bool:
         """Return whether no row has a positive value."""
         return not any(is_one_of(value, self.positive) for value in self.held)
@@ -56,64 +74,115 @@ class _Coding:
 def check_values(
     names: Sequence[str], cubes: Sequence[Cube], question: Spec, *, checked: int = 0
 ) -> None:
-    """Refuse periods whose labels or predictions have no value in common with other periods.
+    """Refuse periods whose labels or predictions have other values than those of other periods.
 
-    Values that the question recodes are those of their categories. The first periods may have been
-    ``checked``.
+    They have none in common, or write one outcome in two ways. Values that the question recodes are
+    those of their categories. The first periods may have been ``checked``.
 
     Raises
     ------
     ValuesError
         It names the periods that differ from most others, and holds those that differ from all.
     """
-    pairs = [(t, 0) for t in range(max(checked, 1), len(names))]
-    if len(names) > 1 >= checked:
-        pairs.append((0, 1))
-    if any(_unlike(cubes[t], cubes[other], question) for t, other in pairs):
+    if len(names) < _TWO:
+        return
+    new = [cubes[t] for t in range(max(checked, 1), len(names))]
+    axes = cubes[0].plan.outcomes
+    labelled = (cube for cube in cubes if all(_held(cube, axis, question) for axis in axes))
+    first = next(labelled, cubes[0])
+    if (checked < _TWO and _unlike(cubes[0], cubes[1], question)) or any(
+        _unlike(cube, first, question)
+        or any(coding.other_way for coding in _codings(first, cube, question))
+        for cube in new
+    ):
         raise _other_values(names, cubes, question)
 
 
-def _unlike(cube: Cube, other: Cube, question: Spec) -> _Coding | None:
-    """Return the values of a column of which another period has none; None where it has some.
+def _unlike(cube: Cube, other: Cube, question: Spec) -> dict[str, _Coding]:
+    """Return the columns with values that are not those of another period.
 
-    A handful of rows may well have other values by coincidence.
+    A handful of rows may well have other values by coincidence, but not in another way of writing.
     """
-    if min(cube.rows, other.rows) <= HANDFUL:
-        return None
-    codings = _codings(cube, other, question)
-    return next((c for c in codings if c.elsewhere and c.held and c.unknown == c.held), None)
+    handful = min(cube.rows, other.rows) <= HANDFUL
+    return {
+        coding.column: coding
+        for coding in _codings(cube, other, question)
+        if coding.elsewhere and (foreign := coding.foreign)
+        if not (handful and foreign == coding.held)
+    }
 
 
 def _other_values(names: Sequence[str], cubes: Sequence[Cube], question: Spec) -> ValuesError:
-    """Return the error of periods of which some have no value in common with others."""
-    alike: dict[object, list[int]] = {}  # the periods with the same values
-    for t, cube in enumerate(cubes):
-        axes = (cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION))
-        values = tuple(_held(cube, axis, question) for axis in axes)
-        if cube.rows > HANDFUL and any(values):
-            alike.setdefault(values, []).append(t)
-    sets = [*alike.values()]
-    unlike = [
-        [other for other in sets if _unlike(cubes[of[0]], cubes[other[0]], question)] for of in sets
-    ]
-    periods_unlike = [sum(map(len, others)) for others in unlike]
-    most = max(range(len(sets)), key=lambda i: (periods_unlike[i], i))
-    usual = max(unlike[most], key=len)
-    odd = [of for of, others in zip(sets, unlike, strict=True) if usual in others]
-    codings = [_unlike(cubes[of[0]], cubes[usual[0]], question) for of in odd]
-    one = next(coding for coding in codings if coding is not None)
-    held = dict.fromkeys(v for c in codings if c and c.column == one.column for v in c.held)
-    every = sum(map(len, sets)) - 1
-    periods = [names[t] for t in sorted(itertools.chain(*odd))]
-    where = f"period {periods[0]}" if len(periods) == 1 else f"periods {listing(periods)}"
+    """Return the error of periods with other values than most."""
+    columns = [_OddPeriods.of(axis, cubes, question) for axis in cubes[0].plan.outcomes]
+    found = [each for each in columns if each is not None]
+    stated = []
+    for odd in dict.fromkeys(each.odd for each in found):
+        known = " and ".join(
+            f"column {quote(each.coding.column)} holds {_some(each.foreign)}, and none of these is "
+            f"known from {names[each.usual]} ({_some(each.coding.elsewhere)})"
+            for each in found
+            if each.odd == odd
+        )
+        periods = [names[t] for t in odd]
+        where = f"period {periods[0]}" if len(periods) == 1 else f"periods {listing(periods)}"
+        stated.append(f"the {where}: {known}")
     return ValuesError(
-        f"the {where}: column {quote(one.column)} holds {_some([*held])}, and none of these is "
-        f"known from {names[usual[0]]} ({_some(one.elsewhere)}); use the same values in all "
-        "periods: correct the wrong rows and count them again (--replace, if they are stored), or "
-        "list with each stored value those that mean the same, below [recode] in the "
-        f"specification: {_example(one)}",
-        [names[t] for of, n in zip(sets, periods_unlike, strict=True) if n == every for t in of],
+        f"{'; '.join(stated)}; use the same values in all periods: correct the wrong rows and "
+        "count them again (--replace, if they are stored), or list with each stored value those "
+        "that mean the same, below [recode] in the specification: "
+        f"{'; '.join(_example(each.coding) for each in found)}",
+        {names[t] for each in found for t in each.alone},
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _OddPeriods:
+    """The periods whose values of a column are not those of most others.
+
+    Attributes
+    ----------
+    odd, alone : these periods, and those whose values are those of no other.
+    usual : one of the others.
+    coding, foreign : what the first odd ones have beside that one, and the values of all.
+    """
+
+    odd: tuple[int, ...]
+    alone: tuple[int, ...]
+    usual: int
+    coding: _Coding
+    foreign: tuple[Value, ...]
+
+    @classmethod
+    def of(cls, axis: Axis, cubes: Sequence[Cube], question: Spec) -> _OddPeriods | None:
+        alike: dict[object, list[int]] = {}  # the periods with the same values
+        for t, cube in enumerate(cubes):
+            own, label = (
+                _held(cube, each, question) for each in (axis, cube.plan.axis(Role.LABEL))
+            )
+            if own:
+                alike.setdefault((own, label, cube.rows > HANDFUL), []).append(t)
+        sets = [*alike.values()]
+        codings = [
+            {j: coding for j, other in enumerate(sets)
+             if (coding := _unlike(cubes[of[0]], cubes[other[0]], question).get(axis.column))}
+            for of in sets
+        ]  # fmt: skip
+        unlike = [sum(len(sets[j]) for j in others) for others in codings]
+        if not any(unlike):
+            return None
+        most = max(range(len(sets)), key=lambda i: (unlike[i], i))
+        usual = max(codings[most], key=lambda j: len(sets[j]))
+        found = [(of, others[usual]) for of, others in zip(sets, codings, strict=True)
+                 if usual in others]  # fmt: skip
+        return cls(
+            odd=tuple(sorted(t for of, _ in found for t in of)),
+            alone=tuple(t for of, n in zip(sets, unlike, strict=True)
+                        if n == sum(map(len, sets)) - 1 for t in of),
+            usual=sets[usual][0],
+            coding=found[0][1],
+            foreign=tuple(dict.fromkeys(v for _, coding in found for v in coding.foreign)),
+        )  # fmt: skip
 
 
 def check_recoded(names: Sequence[str], cubes: Sequence[Cube], question: Spec) -> None:
@@ -170,19 +239,18 @@ def _codings(cube: Cube, other: Cube | None, question: Spec) -> Iterator[_Coding
     if task is Task.REGRESSION or cube.min_cell is not None:
         return
     positive = question.positive if isinstance(question.positive, tuple) else ()
-    label = cube.plan.axis(Role.LABEL)
-    labels = _held(cube, label, question)
-    for axis in (label, cube.plan.axis(Role.PREDICTION)):
-        if axis is None or axis.bins:
+    wanted = (positive or BY_DEFAULT[1:]) if task is Task.BINARY else ()
+    labels: tuple[Value, ...] = ()
+    for axis in cube.plan.outcomes:
+        if axis.bins:
             continue
         elsewhere = () if other is None else _held(other, axis, question)
         if task is Task.BINARY and not positive:
             elsewhere += BY_DEFAULT
-        if axis is not label:
-            elsewhere += labels
-        wanted = (positive or BY_DEFAULT[1:]) if task is Task.BINARY else ()
         held = _held(cube, axis, question)
-        yield _Coding(axis.column, held, tuple(dict.fromkeys(elsewhere)), wanted)
+        coding = _Coding(axis.column, held, tuple(dict.fromkeys((*elsewhere, *labels))), wanted)
+        labels = tuple(value for value in held if other is None or value not in coding.foreign)
+        yield coding
 
 
 def _held(cube: Cube, axis: Axis | None, question: Spec) -> tuple[Value, ...]:
@@ -205,4 +273,4 @@ def _levels(cube: Cube, axis: Axis) -> list[Value]:
 
 
 def _some(values: Sequence[Value]) -> str:
-    return listing([name_of(value) for value in values], _MOST_SHOWN)
+    return listing(dict.fromkeys(map(name_of, values)), _MOST_SHOWN)

@@ -138,6 +138,11 @@ class KeptDecisions:
             f"remove it to {instead}"
         )
 
+    @property
+    def followed(self) -> bool:
+        """Return whether a run has followed the history, and kept what it found."""
+        return self._store.read(_FINDINGS) is not None
+
     def mark_new(
         self, newest: str, findings: Sequence[HistoryFinding], *, keep: bool
     ) -> tuple[HistoryFinding, ...]:

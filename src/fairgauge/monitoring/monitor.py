@@ -459,9 +459,8 @@ def _small_groups(
         decided = max(held) if each.detector is Detector.ALPHA_SPENDING else sum(held)
         if each.group != ALL_GROUPS:
             if each.state in undecided and decided < asked.min_n:
-                if not any(held):  # whose rows the rate is not of
-                    held = rows_of_group(followed.rows, each.feature, each.group)
-                small.setdefault((each.feature, each.group), held)
+                rows = rows_of_group(followed.rows, each.feature, each.group)
+                small.setdefault((each.feature, each.group), rows)
             continue
         plain = question.feature(each.feature) == Feature(each.feature)
         known = {n for rows in followed.rows if plain for n in rows.values.get(each.feature, ())}

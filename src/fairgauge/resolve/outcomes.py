@@ -7,7 +7,7 @@ positive.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -158,16 +158,30 @@ def _refuse_two_codings(cube: Cube, spec: Spec) -> None:
     for axis in cube.plan.outcomes:
         if axis.bins:
             continue
-        texts = {name_of(level).casefold() for level in cube.levels[axis]}
-        held = [coding & texts for coding in _CODINGS if coding & texts]
-        wanted = {name_of(value).casefold() for value in positive}
-        if len(held) > 1 and texts == set().union(*held) and not all(c & wanted for c in held):
+        held = ways_of_writing(cube.levels[axis], positive)
+        if len(held) > 1:
             ways = " and ".join(", ".join(quote(text) for text in sorted(each)) for each in held)
             raise DataError(
                 f"column {quote(axis.column)} holds {ways}: two ways to write one outcome, of "
                 "which one would count as unfavourable. Use the same values in all files, recode "
                 "one way as the other (recode), or name every favourable one (positive)"
             )
+
+
+def ways_of_writing(levels: Iterable[Value], positive: Iterable[Value] = ()) -> list[set[str]]:
+    """Return the ways in which values write whether something is so; none where they state more.
+
+    They are one way where the positive values name an outcome in all of them.
+
+    >>> ways_of_writing([1, "yes"]), len(ways_of_writing([1, "yes"], [1, "yes"]))
+    ([{'1'}, {'yes'}], 1)
+    """
+    texts = {name_of(level).casefold() for level in levels}
+    held = [coding & texts for coding in _CODINGS if coding & texts]
+    wanted = {name_of(value).casefold() for value in positive}
+    if texts != set().union(*held):
+        return []
+    return [set().union(*held)] if all(coding & wanted for coding in held) else held
 
 
 def _plain_levels(cube: Cube) -> list[Sequence[Value]]:

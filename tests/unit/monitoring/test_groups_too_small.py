@@ -38,7 +38,7 @@ def test_a_tiny_group_is_no_pass_and_is_found(metric, every):
     found = [(each.problem, each.column, each.value) for each in report.findings]
     assert report.exit_code == 3
     assert found == [(HistoryProblem.SMALL_GROUP, "g", "X")]
-    assert "too few to decide every rule" in report.findings[0].says
+    assert "of which too few count to decide every rule" in report.findings[0].says
     assert fg.monitor_doctor(counts, asked).exit_code == 1
     without = fg.monitor(counts, asked | {"exclude_groups": "X"})
     assert (without.exit_code, without.findings) == (0, ())

@@ -90,11 +90,63 @@ def test_the_periods_that_differ_from_most_others_are_named_together(good):
     assert f"the periods '{bad[0]}', '{bad[1]}': column 'label' holds 'no', 'yes'" in str(
         error.value
     )
-    assert error.value.periods == []
+    assert error.value.periods == set()
     days[day_names(5).index(bad[0])] = one
     with pytest.raises(ValuesError) as error:
         fg.monitor(dict(zip(day_names(5), days, strict=True)), asked(RATIO))
-    assert f"the periods '{bad[0]}', '{bad[1]}': column 'prediction'" in str(error.value)
+    assert str(error.value).startswith(f"the period {bad[1]}: column 'label' holds 'no', 'yes'")
+    assert f"; the periods '{bad[0]}', '{bad[1]}': column 'prediction'" in str(error.value)
+
+
+BOTH = day([0, 1, "no", "yes"], [0, 1, "no", "yes"])
+WORDS = OTHERWISE["labels and predictions"]
+
+
+@pytest.mark.parametrize(
+    ("days", "bad"),
+    [
+        ([GOOD, GOOD, BOTH, GOOD], [2]),
+        ([BOTH, GOOD, GOOD, GOOD], [0]),
+        ([GOOD, BOTH, GOOD, BOTH], [1, 3]),
+        ([WORDS, WORDS, GOOD, GOOD], [0, 1]),
+        ([GOOD, GOOD, WORDS, WORDS], [2, 3]),
+        ([WORDS, WORDS, WORDS, GOOD], [0, 1, 2]),
+        ([GOOD, BOTH, WORDS, GOOD], [1, 2]),
+        ([day([None], [None]), WORDS, GOOD, GOOD], [1]),
+    ],
+)
+def test_outcomes_that_are_written_in_two_ways_are_named_and_repaired_in_any_order(days, bad):
+    """Of rows in words among others no day was named, and each correction was refused."""
+    names = day_names(len(days))
+    for at in bad:
+        with pytest.raises(ValuesError, match="'label' holds 'no', 'yes'") as error:
+            fg.monitor(dict(zip(names, days, strict=True)), asked(RATIO))
+        left = [names[i] for i in bad if days[i] is not GOOD]
+        stated = (
+            f"period {left[0]}: " if len(left) == 1 else f"periods {', '.join(map(repr, left))}"
+        )
+        assert str(error.value).startswith(f"the {stated}")
+        assert "column 'prediction' holds 'no', 'yes'" in str(error.value)
+        assert not {*error.value.periods} - {*left}
+        days = [GOOD if i == at else each for i, each in enumerate(days)]
+    assert fg.monitor(dict(zip(names, days, strict=True)), asked(RATIO)).periods == tuple(names)
+
+
+def test_a_positive_value_in_each_way_of_writing_is_meant():
+    both = {"positive": [1, "yes"]}
+    days = [day([0, 1], [0, 1], question=QUESTION | both), day([0, 1, "no", "yes"], [0, 1])]
+    days[1] = day([0, 1, "no", "yes"], [0, 1], question=QUESTION | both)
+    made = fg.monitor(dict(zip(day_names(2), days, strict=True)), asked(RATIO) | both)
+    assert made.periods == tuple(day_names(2))
+
+
+@pytest.mark.parametrize("missing", [day([None], [0, 1]), day([None], [None])])
+def test_values_of_a_period_are_known_from_periods_that_have_some(missing):
+    """Beside a night without labels a day in words was stored in place of its counts."""
+    days = dict(zip(day_names(4), [GOOD, GOOD, WORDS, missing], strict=True))
+    with pytest.raises(ValuesError) as error:
+        fg.monitor(days, asked(RATIO) | {"monitor": {"rules": [RATIO], "labels": "later"}})
+    assert error.value.periods == {day_names(4)[2]}
 
 
 @pytest.mark.parametrize(

@@ -149,8 +149,15 @@ def run(
         print_message(_describe_place(report, str(named)), prefix="Note: ")
     if asked_anew:
         _keep(held, spec)
+    followed = held.kept.followed
     draft.store_decided(held)
-    _warn_of_rows(report, str(named), allow_duplicates=allow_duplicates)
+    warned = _warn_of_rows(report, str(named), allow_duplicates=allow_duplicates)
+    if not followed and (more := len(report.findings) - warned):
+        print_message(
+            f"{more:,} more {'sign' if more == 1 else 'signs'} that rows of earlier periods may be "
+            "wrong, which no run has followed: fairgauge monitor doctor",
+            prefix="Warning: ",
+        )
     return _show(report, out, explore=explore, exact=exact, mlflow=mlflow)
 
 
@@ -331,8 +338,11 @@ def _describe_place(report: MonitorReport, period: str) -> str:
     return f"{text}. All later ones are decided anew"
 
 
-def _warn_of_rows(report: MonitorReport, period: str, *, allow_duplicates: bool) -> None:
-    """Warn of what may be wrong with the rows of the period, and of what is new of others."""
+def _warn_of_rows(report: MonitorReport, period: str, *, allow_duplicates: bool) -> int:
+    """Warn of what may be wrong with the rows of the period, and of what is new of others.
+
+    Returns how many findings that are.
+    """
     from fairgauge.render.words.monitor_sentences import describe_sparse_group
     from fairgauge.results.monitor_results import HistoryProblem
 
@@ -341,11 +351,12 @@ def _warn_of_rows(report: MonitorReport, period: str, *, allow_duplicates: bool)
             print_message(describe_sparse_group(each), prefix="Warning: ")
     newest = report.periods[-1] if report.periods else period
     of_period = report.concerning(period)
-    for finding in report.findings:
-        allowed = allow_duplicates and finding.problem is HistoryProblem.SAME_COUNTS
-        late = finding.new and not finding.concerns(newest)
-        if (finding in of_period or late) and not allowed:
+    late = [each for each in report.findings if each.new and not each.concerns(newest)]
+    found = [each for each in report.findings if each in of_period or each in late]
+    for finding in found:
+        if not (allow_duplicates and finding.problem is HistoryProblem.SAME_COUNTS):
             print_message(finding.says, prefix="Warning: ")
+    return len(found)
 
 
 def _counted(data: DataArguments, spec: MonitorSpec, config: str | None) -> tuple[Cube, int | None]:

@@ -334,9 +334,10 @@ def _verdict(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
         yield Sentence(f"The rows may be wrong {when}, see below.", ("findings",))
     if report.waiting and report.state is not MonitorState.WAITING:
         of = numbered(len(report.periods), f"{report.length}s")
-        decided = len(report.periods) - len(report.waiting)
+        wait = len(report.waiting)
         yield Sentence(
-            f"Rules that need labels have decided {decided:,} of {of} so far.", ("waiting",)
+            f"For rules that need labels {wait:,} of {of} {plural(wait, 'waits', 'wait')}.",
+            ("waiting",),
         )
     if report.state is MonitorState.INSUFFICIENT:
         yield Sentence(f"{capitalised(describe_insufficient(report))}.", ("comparisons",))

@@ -210,8 +210,8 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
         'than their rows, set labels = "later" below [monitor]; else find out why they are missing.'
     ),
     HistoryProblem.SMALL_GROUP: lambda each: (
-        f"{_rows(each)} with {_value(each)}, too few to decide every rule: that takes "
-        f"{each.expected or 0:,.0f} rows that a rule counts, of some metrics in one period. "
+        f"{_rows(each)} with {_value(each)}, of which too few count to decide every rule: that "
+        f"takes {each.expected or 0:,.0f} rows that a rule counts, of some metrics in one period. "
         "Monitor longer periods, join the group with another (recode), or exclude it "
         "(exclude_groups)."
     ),

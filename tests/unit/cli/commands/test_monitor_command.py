@@ -847,6 +847,20 @@ def test_stored_days_whose_outcomes_are_in_other_words_are_repaired_one_by_one(c
         assert fairgauge("monitor", "status", folder / "history").exit_code == 0
 
 
+def test_the_first_run_after_an_import_states_that_imported_rows_may_be_wrong(coded_days):
+    folder, config = coded_days, coded_days / "monitor.toml"
+    rows = (folder / "all.csv").read_text().replace(",no", ",0").replace(",yes", ",1")
+    rows = rows.replace("2026-02-07,F", "2026-02-07,f")
+    (folder / "all.csv").write_text(rows)
+    fairgauge("count", folder / "all.csv", "-c", config, "--by", "day", "-o", folder / "d")
+    fairgauge("monitor", "import", folder / "history", folder / "d/*.json")
+    more = "signs? that rows of earlier periods may be wrong, which no run has followed"
+    first = run(folder, "3.csv", "2026-02-15", "-c", config, "-q")
+    assert re.search(rf"Warning: \d more {more}", first.stderr)
+    second = run(folder, "3.csv", "2026-02-16", "-q", "--allow-duplicates")
+    assert not re.search(more, second.stderr)
+
+
 def test_counts_that_hold_a_recoded_value_themselves_are_not_added(folder):
     spell(folder / "3.csv")
     fairgauge(

@@ -331,7 +331,7 @@ def test_the_first_lines_state_how_many_days_rules_on_labels_decided() -> None:
     recall = {"metric": "true_positive_rate.difference", "between": [-0.5, 0.5]}
     made = fg.monitor(counts, asked(recall, labels="later", labels_within=3))
     assert str(made.brief().headline) == "No alarm in 9 days"
-    decided = "Rules that need labels have decided 7 of 9 days so far."
+    decided = "For rules that need labels 2 of 9 days wait."
     assert decided in map(str, made.brief().verdict)
 
 
