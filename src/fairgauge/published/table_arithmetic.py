@@ -462,16 +462,21 @@ def _ratio(row: PublishedRow, reference: PublishedRow) -> list[tuple[Fraction, F
     if row.share is not None and reference.share is not None:
         exact = row.share / reference.share
         found = [(exact, exact)]
-        if row.rate is not None and reference.rate is not None and reference.rate.exact > 0:
-            printed = row.rate.exact / reference.rate.exact
-            if abs(printed - exact) <= row.rate.unit + reference.rate.unit:
-                found.append((printed, printed))
+        one, base = _printed_rate(row), _printed_rate(reference)
+        if one is not None and base:
+            found.append((one / base, one / base))
         return found
     return [
         (_own(row, low) / _own(reference, high), _own(row, high) / _own(reference, low))
         for low, high in (_ROUNDED, _CUT_OFF)
         if _own(reference, low) > 0
     ]
+
+
+def _printed_rate(row: PublishedRow) -> Fraction | None:
+    """Return the rate of a row as it is printed; None where it is not that of its counts."""
+    assert row.share is not None
+    return row.rate.exact if row.rate is not None and row.rate.agrees(row.share) else None
 
 
 _End: TypeAlias = Callable[[Printed], Fraction]
