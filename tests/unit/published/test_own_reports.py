@@ -113,15 +113,18 @@ def test_unweighted_rows_are_people_of_whom_weighted_rates_are_not_made(tmp_path
         assert fg.check(path).errors, name
 
 
-def test_a_report_as_text_asks_for_another_format(tmp_path):
+@pytest.mark.parametrize("sensitive", ["sex", ["sex", "race"]])
+@pytest.mark.parametrize("full", [True, False])
+def test_a_report_as_text_asks_for_another_format(tmp_path, full, sensitive):
+    """The short one has no tables to publish, though it is that of a preset."""
     pandas = pytest.importorskip("pandas")
-    report = fg.audit(
-        pandas.DataFrame(FRAME), preset="nyc-ll144", prediction="hired", positive=1, sensitive="sex"
-    )
+    asked = {"preset": "nyc-ll144", "prediction": "hired", "positive": 1, "sensitive": sensitive}
+    report = fg.audit(pandas.DataFrame(FRAME), **asked)
     path = tmp_path / "audit.txt"
-    path.write_text(render(report, "text", full=True), encoding="utf-8")
-    with pytest.raises(fg.DataError, match=r"save the report as \.md, \.html or \.xlsx"):
+    path.write_text(render(report, "text", full=full), encoding="utf-8")
+    with pytest.raises(fg.DataError, match=r"save the report as \.md, \.html or \.xlsx") as e:
         fg.check(path)
+    assert "preset" not in str(e.value)
 
 
 def test_a_column_of_intervals_names_no_category():
