@@ -127,6 +127,23 @@ def test_a_report_as_text_asks_for_another_format(tmp_path, full, sensitive):
     assert "preset" not in str(e.value)
 
 
+def test_a_workbook_is_read_as_it_is_shown(tmp_path):
+    pytest.importorskip("openpyxl")
+    pandas = pytest.importorskip("pandas")
+    rows = pandas.DataFrame(
+        {
+            "sex": ["F"] * 50 + ["M"] * 50 + ["X"] * 40,
+            "hired": ([1] * 23 + [0] * 27) + [1, 0] * 25 + [0] * 40,
+        }
+    )
+    asked = {"preset": "nyc-ll144", "prediction": "hired", "positive": 1, "sensitive": "sex"}
+    fg.audit(rows, **asked).save(tmp_path / "audit.xlsx")
+    (table,) = fg.check(tmp_path / "audit.xlsx").tables
+    printed = {group.name: group.printed for group in table.groups}
+    assert printed == {"F": "0.920", "M": "reference", "X": "0.000"}
+    assert table.errors == ()
+
+
 def test_a_column_of_intervals_names_no_category():
     found = fg.check("sex,95% CI,applicants,hired\nF,(0.3 to 0.5),80,32\nM,(0.4 to 0.6),80,40\n")
     assert [group.name for group in found.tables[0].groups] == ["F", "M"]
