@@ -11,7 +11,12 @@ from fairgauge.errors import DataError
 
 _MARKDOWN = re.compile(r"^\*\*Tables to publish\*\*\s*$(.*?)(?=^#|\Z)", re.DOTALL | re.MULTILINE)
 _HTML = re.compile(r"<h\d[^>]*>\s*Tables to publish\s*</h\d>(.*?)(?=<h[123]\b|\Z)", re.DOTALL)
-_TEXT = re.compile(r"^Tables to publish\s*$.*^In parentheses: ", re.DOTALL | re.MULTILINE)
+_TEXT = re.compile(
+    r"^Tables to publish\s*$.*^In parentheses: |"
+    r"Not\s+shown\s+\(--full\):[^.]*\btables?\s+to\s+publish",
+    re.DOTALL | re.MULTILINE,
+)
+"""A report as text, whole or without what is in the whole one alone."""
 _FULL_REPORT = re.compile(r"^## |<section id=\"record\"", re.MULTILINE)
 _COUNT = r"(?<![\w.,])\d[\d,]*"
 _LACKING = rf"; ({_COUNT}) more lacks? it \(({_COUNT}) in all\)"
@@ -34,6 +39,10 @@ _NO_TABLES = (
     "this is a report of fairgauge without tables to publish, and a check reads published tables; "
     "audit with a preset (--preset nyc-ll144), save the report as .md, .html or .xlsx and check "
     "that; a report is held against its counts by fairgauge seal and fairgauge verify"
+)
+_AS_TEXT = (
+    "this is a report of fairgauge as text, which lacks its tables to publish or may break their "
+    "columns over several blocks of lines; save the report as .md, .html or .xlsx, and check that"
 )
 _GAP = "gap, % of "
 _ONLY_GAPS = (
@@ -71,12 +80,7 @@ def tables_to_publish(text: str) -> str:
     '| b |'
     """
     found = _MARKDOWN.search(text) or _HTML.search(text)
-    if found is None and _TEXT.search(text):
-        raise DataError(
-            "this is a report of fairgauge as text, whose columns may be broken over several "
-            "blocks of lines; save the report as .md, .html or .xlsx, and check that"
-        )
-    if found is None and _OWN.search(text):
+    if found is None and (_TEXT.search(text) or _OWN.search(text)):
         raise DataError(_why_no_tables(text))
     if found is not None and _GAP in found[1]:
         raise DataError(_ONLY_GAPS)
@@ -85,7 +89,9 @@ def tables_to_publish(text: str) -> str:
 
 def _why_no_tables(text: str) -> str:
     """Return why a report has no tables to check; no preset gives them to protected counts."""
-    return _ROUNDED if _PROTECTED.search(text) else _NO_TABLES
+    if _PROTECTED.search(text):
+        return _ROUNDED
+    return _AS_TEXT if _TEXT.search(text) else _NO_TABLES
 
 
 def copied_pages(text: str) -> str:

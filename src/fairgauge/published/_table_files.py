@@ -55,6 +55,8 @@ _FEWEST_PIPES = 2
 _FEWEST_NAMES, _FEWEST_LINES = 2, 3
 _WIDE_SPACE = re.compile(r"\t|\s{2,}")
 _TEXT_CELLS = ("td", "th")
+_DECIMALS = re.compile(r"(#,##)?0\.0+")
+"""How a workbook shows a number with decimal places."""
 _ORDINALS = ("st", "nd", "rd", "th")
 _TAG = re.compile(r"</?[a-z!][^>]*>", re.IGNORECASE)
 _TITLE_MARKS = re.compile(r"^[#*_: ]+|(?<!\\)[#*_: ]+$")
@@ -604,12 +606,10 @@ def _cell(value: object, number_format: str) -> str:
         return ""
     if isinstance(value, list):  # formatted text: parts, of which raised ones are footnotes' marks
         return "".join(str(part) for part in value if not _is_raised(part))
-    if isinstance(value, float) and number_format.endswith("%"):
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
         places = len(number_format.rstrip("%").partition(".")[2])
-        return f"{100 * value:.{places}f}%"
-    if isinstance(value, float):
-        places = (
-            len(number_format.partition(".")[2]) if re.fullmatch(r"0\.0+", number_format) else 0
-        )
-        return f"{value:.{places}f}" if places else f"{value:.12g}"
-    return str(value)
+        if number_format.endswith("%"):
+            return f"{100 * value:.{places}f}%"
+        if _DECIMALS.fullmatch(number_format):
+            return f"{value:.{places}f}"
+    return f"{value:.12g}" if isinstance(value, float) else str(value)

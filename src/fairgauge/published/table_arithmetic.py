@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
@@ -366,21 +366,19 @@ def _no_common_reference(table: PublishedTable) -> Iterator[Fault]:
     """Yield where no selection rate at all, printed or not, has all the ratios that are printed.
 
     A ratio and the rate of its category leave a range for the rate of the reference; that of a
-    ratio may lie above 1, or two of them apart.
+    ratio may lie above 1, or two of them apart. All ratios of a table are of counts, or all are of
+    printed rates, and all are rounded or all cut off: what some of them allow in one way, and
+    others in another, is no reference of all.
     """
-    needed: dict[PublishedRow, tuple[Fraction, Fraction]] = {
-        row: (low / row.ratio.high, high / row.ratio.low)
-        for row in table.groups
-        if row.ratio is not None and row.ratio.low > 0 and _is_rate(row)
-        for low, high in [_widest(row)]
-    }
-    if not needed:
+    rows = [row for row in table.groups if row.ratio and row.ratio.low > 0 and _is_rate(row)]
+    apart = [
+        _apart([(row, *_needed(row, ends, printed=printed)) for row in rows])
+        for printed in (False, True)
+        for ends in (_ROUNDED, _CUT_OFF)
+    ]
+    if not all(apart):
         return
-    most = max(needed, key=lambda row: needed[row][0])
-    least = min(needed, key=lambda row: needed[row][1])
-    if needed[most][0] <= min(needed[least][1], Fraction(1)):
-        return
-    shown = [most] if needed[most][0] > 1 else [most, least]
+    shown = max(apart, key=len)  # one row alone, where that is so in every way
     yield _fault(
         FaultCode.NO_COMMON_REFERENCE,
         None,
@@ -390,20 +388,35 @@ def _no_common_reference(table: PublishedTable) -> Iterator[Fault]:
     )
 
 
+def _needed(
+    row: PublishedRow, ends: tuple[_End, _End], *, printed: bool
+) -> tuple[Fraction, Fraction]:
+    """Return the rates of the reference that a printed ratio may be to, of counts or printed."""
+    assert row.ratio is not None
+    assert row.rate_range is not None
+    low, high = row.rate_range
+    if printed and row.rate is not None and row.share is not None:
+        low = high = row.rate.exact
+    least, most = (end(row.ratio) for end in ends)
+    return low / most, high / least
+
+
+def _apart(needed: Sequence[tuple[PublishedRow, Fraction, Fraction]]) -> list[PublishedRow]:
+    """Return the rows whose ratios no single rate has; none where there may be one."""
+    if not needed:
+        return []
+    most, low, _ = max(needed, key=lambda each: each[1])
+    least, _, high = min(needed, key=lambda each: each[2])
+    if low <= min(high, Fraction(1)):
+        return []
+    return [most] if low > 1 else [most, least]
+
+
 def _needed_rate(row: PublishedRow) -> str:
     """Return the selection rate of the reference that a printed ratio would be of."""
     assert row.ratio is not None
     assert row.stated_rate is not None
     return f"{float(100 * row.stated_rate / row.ratio.exact):,.1f}%".replace(".0%", "%")
-
-
-def _widest(row: PublishedRow) -> tuple[Fraction, Fraction]:
-    """Return the rates of a row that a printed ratio may be made of: counted, or as printed."""
-    assert row.rate_range is not None
-    if row.rate is None:
-        return row.rate_range
-    low, high = row.rate_range
-    return min(low, max(row.rate.low, Fraction(0))), max(high, row.rate.high)
 
 
 def _ratios_of_unknown(table: PublishedTable) -> Iterator[Fault]:
@@ -462,16 +475,21 @@ def _ratio(row: PublishedRow, reference: PublishedRow) -> list[tuple[Fraction, F
     if row.share is not None and reference.share is not None:
         exact = row.share / reference.share
         found = [(exact, exact)]
-        if row.rate is not None and reference.rate is not None and reference.rate.exact > 0:
-            printed = row.rate.exact / reference.rate.exact
-            if abs(printed - exact) <= row.rate.unit + reference.rate.unit:
-                found.append((printed, printed))
+        one, base = _printed_rate(row), _printed_rate(reference)
+        if one is not None and base:
+            found.append((one / base, one / base))
         return found
     return [
         (_own(row, low) / _own(reference, high), _own(row, high) / _own(reference, low))
         for low, high in (_ROUNDED, _CUT_OFF)
         if _own(reference, low) > 0
     ]
+
+
+def _printed_rate(row: PublishedRow) -> Fraction | None:
+    """Return the rate of a row as it is printed; None where it is not that of its counts."""
+    assert row.share is not None
+    return row.rate.exact if row.rate is not None and row.rate.agrees(row.share) else None
 
 
 _End: TypeAlias = Callable[[Printed], Fraction]

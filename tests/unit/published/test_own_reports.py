@@ -113,15 +113,35 @@ def test_unweighted_rows_are_people_of_whom_weighted_rates_are_not_made(tmp_path
         assert fg.check(path).errors, name
 
 
-def test_a_report_as_text_asks_for_another_format(tmp_path):
+@pytest.mark.parametrize("sensitive", ["sex", ["sex", "race"]])
+@pytest.mark.parametrize("full", [True, False])
+def test_a_report_as_text_asks_for_another_format(tmp_path, full, sensitive):
+    """The short one has no tables to publish, though it is that of a preset."""
     pandas = pytest.importorskip("pandas")
-    report = fg.audit(
-        pandas.DataFrame(FRAME), preset="nyc-ll144", prediction="hired", positive=1, sensitive="sex"
-    )
+    asked = {"preset": "nyc-ll144", "prediction": "hired", "positive": 1, "sensitive": sensitive}
+    report = fg.audit(pandas.DataFrame(FRAME), **asked)
     path = tmp_path / "audit.txt"
-    path.write_text(render(report, "text", full=True), encoding="utf-8")
-    with pytest.raises(fg.DataError, match=r"save the report as \.md, \.html or \.xlsx"):
+    path.write_text(render(report, "text", full=full), encoding="utf-8")
+    with pytest.raises(fg.DataError, match=r"save the report as \.md, \.html or \.xlsx") as e:
         fg.check(path)
+    assert "preset" not in str(e.value)
+
+
+def test_a_workbook_is_read_as_it_is_shown(tmp_path):
+    pytest.importorskip("openpyxl")
+    pandas = pytest.importorskip("pandas")
+    rows = pandas.DataFrame(
+        {
+            "sex": ["F"] * 50 + ["M"] * 50 + ["X"] * 40,
+            "hired": ([1] * 23 + [0] * 27) + [1, 0] * 25 + [0] * 40,
+        }
+    )
+    asked = {"preset": "nyc-ll144", "prediction": "hired", "positive": 1, "sensitive": "sex"}
+    fg.audit(rows, **asked).save(tmp_path / "audit.xlsx")
+    (table,) = fg.check(tmp_path / "audit.xlsx").tables
+    printed = {group.name: group.printed for group in table.groups}
+    assert printed == {"F": "0.920", "M": "reference", "X": "0.000"}
+    assert table.errors == ()
 
 
 def test_a_column_of_intervals_names_no_category():

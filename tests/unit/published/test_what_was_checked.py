@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
+from fractions import Fraction
+
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import fairgauge as fg
@@ -77,6 +80,107 @@ def test_ratios_to_a_rate_that_is_not_printed_are_no_error(reference, rates, pla
     rows = [f"G{i},{r / 10:.1f}%,{r / reference:.{places}f}" for i, r in enumerate(rates)]
     text = "\n".join(["group,rate,ratio", *rows, ""])
     assert FaultCode.NO_COMMON_REFERENCE not in faults(text)
+
+
+def test_counts_and_printed_rates_that_need_two_references_are_an_error():
+    """One ratio was taken as of counts, and the other as of rounded rates."""
+    rows = ("Male,1315,397,30%,0.58", "Female,774,400,52%,{}")
+    text = "\n".join(["sex,n,hired,rate,ratio", *rows, ""])
+    assert faults(text.format("1.03"))[FaultCode.NO_COMMON_REFERENCE].message == (
+        "no single reference gives all impact ratios: 0.58 of 'Male' needs one with a rate of "
+        "about 52.1%, 1.03 of 'Female' one of about 50.2%"
+    )
+    assert fg.check(text.format("0.97")).errors == 1
+    assert fg.check(text.format("1.00")).errors == 0
+
+
+def written(value, places, *, cut):
+    """Write a number that is cut off or rounded at its last place."""
+    exact = Decimal(value.numerator) / value.denominator
+    return f"{exact.quantize(Decimal(10) ** -places, ROUND_DOWN if cut else ROUND_HALF_UP):f}"
+
+
+@st.composite
+def two_categories(draw, lowest=0.01):
+    """Draw people and selected people of two categories; the first is to be the reference."""
+    people = [draw(st.integers(100, 3000)) for _ in range(2)]
+    shares = [draw(st.floats(lowest, 0.99)) for _ in range(2)]
+    return [(n, round(n * share)) for n, share in zip(people, shares, strict=True)]
+
+
+def error_codes(text):
+    return {fault.code for table in fg.check(text).tables for fault in table.errors}
+
+
+def printed_table(counts, ratios, rates):
+    cells = [
+        ",".join(filter(None, (rate, ratio))) for rate, ratio in zip(rates, ratios, strict=True)
+    ]
+    names = zip("AB", counts, cells, strict=True)
+    rows = [f"{name},{n},{selected},{behind}" for name, (n, selected), behind in names]
+    return "\n".join([f"group,n,hired{',rate' if rates[0] else ''},ratio", *rows, ""])
+
+
+def test_ratios_to_a_low_rate_of_whole_per_cents_may_be_of_printed_rates():
+    """The printed rates give 4.17, and the counts 4.13."""
+    text = "group,n,hired,rate,ratio\nA,100,12,12%,1.00\nB,101,50,50%,{}\n"
+    assert FaultCode.RATIO_MISMATCH not in error_codes(text.format("4.17"))
+    assert FaultCode.RATIO_MISMATCH in error_codes(text.format("4.08"))
+
+
+@settings(max_examples=60)
+@given(
+    two_categories(),
+    st.sampled_from(["counts", "printed rates"]),
+    st.sampled_from(["first", "all", "another"]),
+    st.integers(0, 2),
+    st.integers(2, 4),
+    st.booleans(),
+)
+def test_ratios_of_two_categories_are_right_of_counts_and_of_printed_rates(
+    counts, made_of, reference, rate_places, places, cut
+):
+    rates = [written(100 * Fraction(x, n), rate_places, cut=cut) + "%" for n, x in counts]
+    exact = [Fraction(x, n) for n, x in counts]
+    if made_of == "printed rates":
+        exact = [Fraction(rate.rstrip("%")) / 100 for rate in rates]
+    every = Fraction(sum(x for _, x in counts), sum(n for n, _ in counts))
+    of = {"first": exact[0], "all": every, "another": Fraction(61, 100)}[reference]
+    assume(of > 0)
+    ratios = [written(rate / of, places, cut=cut) for rate in exact]
+    assume(reference == "first" or 1 not in map(float, ratios))  # whose category it may be
+    not_best = {FaultCode.REFERENCE_NOT_HIGHEST}
+    assert error_codes(printed_table(counts, ratios, rates)) <= not_best
+    if made_of == "counts":
+        assert error_codes(printed_table(counts, ratios, ["", ""])) <= not_best
+
+
+@settings(max_examples=60)
+@given(
+    two_categories(lowest=0.2),
+    st.sampled_from(["counts", "printed rates"]),
+    st.integers(2, 4),
+    st.floats(0.02, 0.3),
+    st.sampled_from([1, -1]),
+    st.booleans(),
+)
+def test_a_false_ratio_of_the_reference_of_two_categories_is_an_error(
+    counts, made_of, places, shift, sign, cut
+):
+    """Two decimals of a lower ratio, or cut off, also allow a reference that is not printed."""
+    cut = cut and places > 2
+    rates = [written(100 * Fraction(x, n), 2, cut=cut) + "%" for n, x in counts]
+    exact = [Fraction(x, n) for n, x in counts]
+    if made_of == "printed rates":
+        exact = [Fraction(rate.rstrip("%")) / 100 for rate in rates]
+    ratio = exact[1] / exact[0]
+    false = written(1 + sign * Fraction(shift), places, cut=False)
+    assume(ratio > (Fraction(8, 10) if places == 2 else Fraction(3, 10)))
+    every = Fraction(sum(x for _, x in counts), sum(n for n, _ in counts))
+    assume(abs(exact[0] / every - Fraction(false)) > Fraction(2, 100))  # that of all people
+    ratios = [false, written(ratio, places, cut=cut)]
+    found = error_codes(printed_table(counts, ratios, rates))
+    assert found & {FaultCode.NO_COMMON_REFERENCE, FaultCode.RATIO_MISMATCH}
 
 
 @pytest.mark.parametrize("bound", ["<10", "< 10", "≤9", "fewer than 10", "under 10"])
