@@ -440,7 +440,8 @@ class DiagnosticCode(StrEnum):
     FEW_INTERVALS = "few_intervals"  # column, intervals
     MISSING_STRATA = "missing_strata"  # column, rows, total, unit; as the next, group_ too
     UNEQUALLY_MISSING = "unequally_missing"  # outcome, most, most_share, least, least_share, p
-    MISSING_GROUPS = "missing_groups"  # rows, total, ruled, known, columns; cases, total_cases
+    MISSING_GROUPS = "missing_groups"
+    # rows, total, ruled, by_value, known, columns; cases, total_cases
     MISSING_OUTCOMES = "missing_outcomes"
     # what, rows, total, groups, of_groups, differs, ruled;
     # of the groups that are large enough: most, most_share, least, least_share

@@ -24,7 +24,7 @@ from fairgauge.catalogue.cells import Array, ConfusionCounts
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube, rows_of_no_weight
-from fairgauge.enums import DiagnosticCode, Profile, Task, Uncounted
+from fairgauge.enums import Decide, DiagnosticCode, Profile, Task, Uncounted
 from fairgauge.identity import GroupId, ValueSet
 from fairgauge.question.category_words import means_missing
 from fairgauge.question.specification import Spec
@@ -495,7 +495,8 @@ def missing_groups(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
         counted.feature,
         rows=rows,
         total=total,
-        ruled=bool(spec.rules),
+        ruled=any(rule.decide is not Decide.POINT for rule in spec.rules),
+        **({"by_value": True} if any(r.decide is Decide.POINT for r in spec.rules) else {}),
         **({"unit": "people"} if spec.of_people else {}),
         **({"known": known} if known else {}),
         **({"columns": crossed} if len(crossed) > 1 else {}),

@@ -181,7 +181,7 @@ def _verdicts(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict
         groups = dict.fromkeys(one.group for one in several if not of_all_groups)
         crosses = explain and reason.code is ReasonCode.CROSSES and not _of_probabilities(each)
         if crosses and each.estimate is not None and each.bounds is None and not each.extreme:
-            reason = _with_needs(reason, each.estimate, rule)
+            reason = _with_needs(reason, each.estimate, rule, _kept_open(each, rule, measured))
         yield Verdict(
             rule=str(rule),
             metric=rule.metric,
@@ -419,7 +419,7 @@ def _decided_by_counts(each: _Subject, rule: Rule, measured: Measured) -> Decisi
 
     A fail that rows without an outcome could change stays one, and its reason states how far.
 
-    Of a rule that the value alone decides, rows without a group are a note of the report. What has
+    Of a rule that is decided by the value ("point"), rows without a group are a note. What has
     no worst case does not pass where many rows of a group lack an outcome, or many have no group.
     Groups that nobody recorded pass only if people of known group show that their probabilities
     distinguish them, and neither pass nor fail by an assumption that these people contradict.
@@ -436,11 +436,9 @@ def _decided_by_counts(each: _Subject, rule: Rule, measured: Measured) -> Decisi
     by_value = reason.code is ReasonCode.POINT_INSIDE
     if outcome not in (Outcome.PASS, Outcome.FAIL) or not (by_value or reason.code in _BY_INTERVAL):
         return outcome, reason
-    group = None if _of_all_groups(rule) else each.group
-    key = rule.metric, each.feature, group, OVERALL, each.class_scope, each.threshold
-    cases = measured.worst_cases.get(key, ())
+    cases = _worst_cases(each, rule, measured)
     for worst in cases:
-        if by_value and not worst.outcomes:
+        if by_value and not worst.outcomes and rule.decide is Decide.POINT:
             continue
         low, high = (worst.low, worst.high) if by_value else _reached(each, worst, rule)
         if _outcome(low, high, rule) is outcome:
@@ -460,11 +458,18 @@ def _decided_by_counts(each: _Subject, rule: Rule, measured: Measured) -> Decisi
             )  # fmt: skip
             return Outcome.INCONCLUSIVE, made
     if outcome is Outcome.PASS:
-        bounded = {worst.outcomes for worst in cases} | ({False} if by_value else set())
+        noted = {False} if by_value and rule.decide is Decide.POINT else set()
+        bounded = {worst.outcomes for worst in cases} | noted
         for code, rows in _many_missing(each, rule, measured, bounded):
             made = Reason.of(code, rows=rows, unit=measured.unit, alone=str(outcome))
             return Outcome.INCONCLUSIVE, made
     return outcome, reason
+
+
+def _worst_cases(each: _Subject, rule: Rule, measured: Measured) -> tuple[WorstCase, ...]:
+    group = None if _of_all_groups(rule) else each.group
+    key = rule.metric, each.feature, group, OVERALL, each.class_scope, each.threshold
+    return measured.worst_cases.get(key, ())
 
 
 def _many_missing(
@@ -602,9 +607,27 @@ def _decide_by_interval(interval: Interval, rule: Rule) -> Decision:
     return outcome, Reason.of(ReasonCode.CROSSES, limit=first, second=second[0] if second else None)
 
 
-def _with_needs(reason: Reason, estimate: Estimate, rule: Rule) -> Reason:
-    """Return why a verdict is open, with what would settle it and what the data could show."""
-    needed = needed_rows(estimate, rule.low, rule.high)
+def _kept_open(each: _Subject, rule: Rule, measured: Measured) -> dict[str, int | bool | None]:
+    """Return the rows that leave a rule open however many more there are, and what they lack."""
+    for worst in _worst_cases(each, rule, measured):
+        if _outcome(worst.low, worst.high, rule) is Outcome.INCONCLUSIVE:
+            return {"open_rows": worst.rows, "open_groups": not worst.outcomes or None}
+    if each.value is not None and rule.allows(each.value):
+        bounded = {worst.outcomes for worst in _worst_cases(each, rule, measured)}
+        for code, rows in _many_missing(each, rule, measured, bounded):
+            of_groups = code is ReasonCode.MISSING_GROUPS
+            return {"open_rows": rows, "open_groups": of_groups or None}
+    return {}
+
+
+def _with_needs(
+    reason: Reason, estimate: Estimate, rule: Rule, kept_open: dict[str, int | bool | None]
+) -> Reason:
+    """Return why a verdict is open, with what would settle it and what the data could show.
+
+    Nothing would where rows that lack something leave it open.
+    """
+    needed = None if kept_open else needed_rows(estimate, rule.low, rule.high)
     rows = (estimate.n_group or 0) + (estimate.n_reference or 0)
     detectable = detectable_disparity(estimate)
     return Reason.of(
@@ -620,6 +643,7 @@ def _with_needs(reason: Reason, estimate: Estimate, rule: Rule) -> Reason:
         of_group=estimate.n_group or 0,
         detectable=detectable.difference if detectable else None,
         detectable_ratio=detectable.ratio if detectable else None,
+        **kept_open,
     )
 
 

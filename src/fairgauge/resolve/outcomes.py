@@ -163,8 +163,8 @@ def _refuse_two_codings(cube: Cube, spec: Spec) -> None:
             ways = " and ".join(", ".join(quote(text) for text in sorted(each)) for each in held)
             raise DataError(
                 f"column {quote(axis.column)} holds {ways}: two ways to write one outcome, of "
-                "which one would count as unfavourable. Use the same values in all files, recode "
-                "one way as the other (recode), or name every favourable one (positive)"
+                "which one would count as unfavourable. Use the same values in all files and "
+                "columns of outcomes, or recode one way as the other (recode)"
             )
 
 

@@ -267,7 +267,8 @@ class Comparison(ResultOfMetrics):
         other report (an old verdict on a group that is the reference now is accounted for: it has
         become the best, the largest, or the one that is named); a verdict that got worse, or that
         of all rules, where no change of its disparity could be tested, or because rows are missing
-        that could change it; or, without verdicts beside them, reports that have no disparity with
+        that could change it; a verdict that nothing decides any longer, as where the reference is
+        gone; or, without verdicts beside them, reports that have no disparity with
         a value in both, disparities that moved where no change can be tested, or many more rows
         that lack something, or are unclear, in the new report, of all groups or of one, or a group
         of enough rows that is gone.
@@ -290,7 +291,10 @@ class Comparison(ResultOfMetrics):
 
     @property
     def _untested_worse(self) -> bool:
-        """Return whether a verdict, or that of all rules, got worse, and no test shows by what."""
+        """Return whether a verdict, or that of all rules, got worse, and no test shows by what.
+
+        One that nothing decides any longer may have.
+        """
         tested = {subject_of(each.new) for each in self.changes if each.p_adjusted is not None}
 
         def is_shown(flip: VerdictChange) -> bool:
@@ -300,7 +304,12 @@ class Comparison(ResultOfMetrics):
             is_tested = bool(sides & tested) and decided and not flip.is_of_missing_rows
             return flip.turn is Turn.WORSE or is_tested
 
-        worse = [f for f in self.flips if BADNESS[f.new.outcome] > BADNESS[f.old.outcome]]
+        worse = [
+            flip
+            for flip in self.flips
+            if BADNESS[flip.new.outcome] > BADNESS[flip.old.outcome]
+            or flip.new.outcome in (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
+        ]
         old, new = self.old.verdict, self.new.verdict
         as_bad = [flip for flip in worse if BADNESS[flip.new.outcome] >= BADNESS[new]]
         judged = old is not Outcome.NONE and BADNESS[new] > BADNESS[old]

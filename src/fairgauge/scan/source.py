@@ -277,7 +277,9 @@ def _check_bounds(seen: Seen, bounds: tuple[float, float], role: Role) -> None:
     for value in (seen.low, seen.high):
         if value is None:
             continue
-        if math.isinf(value) or not low <= value <= high:
+        if math.isinf(value):
+            raise DataError(not_numbers(seen.column, [f"{value:g}"]))
+        if not low <= value <= high:
             what = "score" if role is not Role.LABEL else str(role)
             line = write_recodings({seen.column: {UNKNOWN: [canonical(value)]}})[0]
             missing = (

@@ -193,6 +193,33 @@ def test_the_value_alone_decides_whatever_the_rows_without_a_group():
     assert (found.outcome, found.reason.code) == (Outcome.FAIL, ReasonCode.POINT_OUTSIDE)
 
 
+@pytest.mark.parametrize("metric", ["DI", "selection_odds.ratio"])
+def test_a_rule_by_significance_does_not_pass_beside_rows_that_could_change_its_value(metric):
+    """It passed as if the value alone decided, and the note beside it stated the opposite."""
+    known = {"a": (360, 0, 40, 0), "b": (540, 0, 60, 0)}
+    rule = fg.rule(metric, at_least=0.8, decide="significant")
+    assert said(ask(rows(known), rule)).outcome is Outcome.PASS
+    found = ask(rows(known | {None: (0, 0, 500, 0)}), rule)
+    assert (said(found).outcome, said(found).reason.code) == (Outcome.INCONCLUSIVE, MISSING)
+    by_value = fg.rule(metric, at_least=0.8, decide="point")
+    report = ask(rows(known | {None: (0, 0, 500, 0)}), by_value)
+    assert said(report).outcome is Outcome.PASS
+    ((_, message),) = [(d.level, d.message) for d in missing(report)]
+    assert message.endswith('have no known g; decide = "point" decides without them')
+
+
+def test_no_number_of_rows_is_advised_where_those_without_a_group_leave_a_rule_open():
+    """It advised about 3,100 rows; with twenty times as many it was as open."""
+    known = {"A": (332, 0, 68, 0), "B": (3_600, 0, 400, 0)}
+    rule = fg.rule("selection_rate.ratio", at_least=0.9)
+    (alone,) = ask(rows(known), rule, reference={"g": "B"}).verdicts
+    assert "would decide the rule" in alone.says
+    (found,) = ask(rows(known | {None: (500, 0, 500, 0)}), rule, reference={"g": "B"}).verdicts
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert "more rows alone would not decide it, as the 1,000 rows without g leave it" in found.says
+    assert "would decide the rule" not in found.says
+
+
 def test_one_row_that_changes_nothing_changes_nothing():
     known = {"a": (200, 0, 800, 0), "b": (300, 0, 700, 0)}
     rule = fg.rule("DI", at_least=0.8)

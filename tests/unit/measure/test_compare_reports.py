@@ -330,6 +330,18 @@ def test_a_verdict_whose_group_is_gone_is_neither_better_nor_unchanged():
     assert Comparison.from_dict(json.loads(found.to_json())) == found
 
 
+@pytest.mark.parametrize("gone", ["W", "B"])
+@pytest.mark.parametrize("share", [0.9, 0.5, 0.8])
+def test_whichever_of_two_groups_is_gone_is_no_green_light(gone, share):
+    """Without the men, whose verdict is that of the women, a gate on what is worse was green."""
+    old = {"W": {"tp": 500, "fn": 500}, "B": {"tp": round(500 * share), "fn": 1_000}}
+    new = {name: cells for name, cells in old.items() if name != gone}
+    found = two(old, new)
+    assert (found.worse, found.incomplete) == (False, True)
+    few = two(old, old | {gone: {"tp": 3, "fn": 3}})
+    assert (few.worse, few.incomplete) == (False, True)
+
+
 def test_disparities_that_moved_untested_are_no_green_light_without_verdicts():
     """Groups of equal sizes are taken to be the same rows, of which no change has an interval."""
     moved = GROUPS | {"B": {"tp": 100, "fn": 900}}

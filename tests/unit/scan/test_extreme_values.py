@@ -79,6 +79,15 @@ def test_what_to_do_with_an_infinite_number_works(tmp_path, engine):
     assert fg.audit(every, sensitive="sex", where="w > 2", **DECIDED).data.rows == 20
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_no_range_of_scores_is_advised_for_an_infinite_one(tmp_path, engine):
+    columns = {"sex": ["F", "M"], "y": [1, 0], "s": [float("inf"), 0.5]}
+    asked = {"label": "y", "score": "s", "sensitive": "sex", "positive": 1}
+    with pytest.raises(fg.DataError, match="'inf' is infinite: give a finite number") as error:
+        fg.audit(ENGINES[engine](columns, tmp_path), **asked)
+    assert "score_range" not in str(error.value)
+
+
 @pytest.mark.parametrize("engine", ["pandas", "polars"])
 def test_a_column_without_any_number_is_named(engine):
     none = pl.Series([None, None], dtype=pl.Float64)

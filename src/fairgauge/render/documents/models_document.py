@@ -231,11 +231,10 @@ def _margins_of_groups(each: Candidate) -> Iterator[str]:
 
 def _untested(each: Candidate) -> Iterator[str]:
     """Yield who could not be tested, and why."""
-    unmargined = [one for one in each.untested if one.outcome is Performance.NO_MARGIN]
-    if unmargined:
-        many = numbers.plural(len(unmargined), "disparity", "disparities")
+    if without := words.unmargined(each):
+        many = numbers.plural(len(without), "disparity", "disparities")
         yield (
-            f"No margin is stated for {len(unmargined):,} {many}, so that it is not tested whether "
+            f"No margin is stated for {len(without):,} {many}, so that it is not tested whether "
             "they are further from no difference, or their groups' own rates worse (margins, "
             "--margin disparity=0.05)."
         )

@@ -116,6 +116,8 @@ def _missing_groups(d: Diagnostic) -> str:
             "only if it does with its interval moved as far as they could move the value, and no "
             "other rule passes beside a group of which they are 1% or more"
         )
+    if d.get("by_value"):
+        rules = rules * bool(d["ruled"]) + '; decide = "point" decides without them'
     lack = f"have no known {d.feature}"
     if columns := d.get("columns"):  # of an intersection
         lack = f"lack at least one of {numbers.listing(columns)}"

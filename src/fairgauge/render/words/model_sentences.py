@@ -188,7 +188,7 @@ def beyond_margins(
         parts: list[str] = []
         margins: list[str] = []
         for one, several, tests in every:
-            held = [test for test in tests if test.outcome is outcome]
+            held = [test for test in tests if test.outcome is outcome and not _is_smaller(test)]
             margins += [terms.margin(test) for test in held if test.margin is not None]
             if held:
                 of = f"{len(tests):,} {numbers.plural(len(tests), one, several)}"
@@ -196,6 +196,22 @@ def beyond_margins(
         if parts:
             by = f" ({numbers.listing(list(dict.fromkeys(margins)), 'or')})" if margins else ""
             yield f"{_MARGINS[outcome]}{by}: {numbers.listing(parts)}."
+
+
+def unmargined(each: Candidate) -> list[DisparityChange | MarginTest]:
+    """Return what is not tested for want of a margin, but for what is shown to become smaller."""
+    return [
+        one
+        for one in each.untested
+        if one.outcome is Performance.NO_MARGIN and not _is_smaller(one)
+    ]
+
+
+def _is_smaller(test: DisparityChange | MarginTest) -> bool:
+    """Return whether a disparity is shown to become smaller, which needs no margin."""
+    if not isinstance(test, DisparityChange):
+        return False
+    return test.significant and test.direction is Direction.CLOSER and not test.overturned
 
 
 def _fairness(each: Candidate) -> str:

@@ -103,6 +103,9 @@ def value_sentence(d: SwapDifference) -> str:
     adjusted = "" if d.complete else "adjusted for items: "
     ratio = "" if d.ratio is None else f"; ratio {numbers.ratio_amount(d.ratio, 2)}"
     change = f"({adjusted}{change_text(d, d.value)}{_interval(d)}{ratio})"
+    if (d.mean_group - d.mean_reference) * d.value < 0:  # the verb is of what is adjusted
+        change = f"{change}, before that {beside}"
+        return f"{where}{group} {verb} {reference} on the same {items} {change}."
     return f"{where}{group} {verb} {reference} on the same {items}: {beside} {change}."
 
 

@@ -234,7 +234,17 @@ def _together(verdict: Verdict) -> str:
 def _crosses(verdict: Verdict) -> str:
     reason = verdict.reason
     text = f"{_measured(verdict)}: the {_ends(verdict)} includes {_crossed(verdict)}"
-    return "; ".join([text, *_needed(reason), *_detectable(reason)])
+    return "; ".join([text, *_needed(reason), *_kept_open(verdict), *_detectable(reason)])
+
+
+def _kept_open(verdict: Verdict) -> list[str]:
+    """Return which rows leave a rule open however many more there are."""
+    reason = verdict.reason
+    if reason.get("open_rows") is None:
+        return []
+    rows = numbered(reason["open_rows"], reason.get("unit") or "rows").removeprefix("1 ")
+    what = verdict.feature if reason.get("open_groups") else missing_outcome(verdict)
+    return [f"more rows alone would not decide it, as the {rows} without {what} leave it open"]
 
 
 def rows_needed(verdict: Verdict) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -84,3 +85,13 @@ def test_names_of_users_are_harmless_on_the_page(tmp_path):
     assert "<script>\\u202e" not in page
     assert "B00&lt;script&gt;" in page
     assert "\u202e" not in page
+
+
+def test_the_verb_of_a_sentence_is_not_beside_means_of_the_other_direction():
+    """Lower, adjusted for items, stood before 4.82 vs 4.79: answers were missing."""
+    (one,) = AUDITS["equivalent"]().differences
+    turned = replace(one, value=-0.02, mean_group=4.82, mean_reference=4.79, complete=False)
+    assert re.search(r"score lower than .* items \(adjusted for items: −0\.02", turned.says)
+    assert "before that 4.820 vs 4.790." in turned.says
+    plain = replace(turned, mean_group=4.78)
+    assert re.search(r"items: 4\.780 vs 4\.790 \(adjusted for items: −0\.02", plain.says)
