@@ -100,6 +100,7 @@ _EVERY_RULE = {1: "The rule", 2: "Both rules"}
 _NO_GROUP = (ReferenceRule.OTHERS, ReferenceRule.OVERALL)
 _NOT_COUNTED, _UNCLEAR = ReasonCode.NOT_COUNTED, ReasonCode.UNCLEAR_VALUES
 _UNDECIDED = (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
+_OF_MISSING = (ReasonCode.MISSING_GROUPS, ReasonCode.MISSING_OUTCOMES)
 
 
 def audit_brief(report: Report) -> Brief:
@@ -1054,8 +1055,11 @@ def _later_steps(report: Report, words: Vocabulary) -> Iterator[Sentence]:
         yield owner("decide which difference is tolerable; a rule would give a verdict.")
     elif any(
         each.value is not None
-        and each.reason.code not in (_NOT_COUNTED, _UNCLEAR)
-        and not (each.feature in estimated and each.outcome in _UNDECIDED)
+        and each.outcome in _UNDECIDED
+        and each.feature not in estimated
+        # what rows lack leaves the others open, however many there are
+        and each.reason.code not in (*WHY_ON_ONE_SIDE, *_OF_MISSING)
+        and each.reason.get("open_rows") is None
         for each in report.verdicts
     ):
         if _is_constant(report.verdicts):
