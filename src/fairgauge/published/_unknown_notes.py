@@ -63,7 +63,13 @@ _COUNT = re.compile(
     r"(?<![\w.,/'’#§$€£-])(?:[0-9]{1,3}(?:[,'’\u00a0\u2009\u202f ][0-9]{3})+|[0-9]+)"
     r"(?![\w/%]|-\w|[.,:'’][0-9]| ?(?:%|per ?cent|years?\b|months?\b|days?\b|weeks?\b))"
 )
-_NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)*")
+_NUMBER = re.compile(
+    rf"{_COUNT.pattern}|(?<![\w.,/'’#§$€£-])[0-9]+(?:[.,][0-9]+)*"
+    r"(?![\w/]|-\w|[.,][0-9]| ?(?:years?|months?|days?|weeks?)\b)"
+)
+_SHARE = re.compile(r"\( ?[0-9.,]+ ?(?:%|per ?cent) ?\)")
+_OF_ALL = re.compile(r"(?:\b(?:Out o|O)f|[,;:] (?:out )?of)(?: the| all| our| these)? $")
+"""At the beginning of a sentence or a part of one: of how many people others are a part."""
 _YEAR = re.compile(
     r"\b(in|of|for|during|since|until|till|from|to|through|by|and|between|years?)\W*$", re.I
 )
@@ -244,13 +250,20 @@ def _counts(words: str) -> tuple[tuple[int, ...], bool]:
     """
     words = _NO_TEXT.sub(" date ", words)
     words = _MARK.sub("", words) if len(_COUNT.findall(words)) > 1 else words
-    numbers = [each for each in _NUMBER.finditer(words) if not _is_of_other_things(each)]
+    numbers = [
+        each
+        for each in _NUMBER.finditer(_SHARE.sub(_blanks, words))
+        if not _is_of_other_things(each)
+    ]
     counts = [
         _whole(each[0])
         for each in _COUNT.finditer(words)
         if not _is_of_other_things(each) and not _OF_MORE.search(words[: each.start()])
     ]
-    return tuple(dict.fromkeys(counts)), bool(numbers)
+    parts = [each for each in numbers if not _OF_ALL.search(words[: each.start()])]
+    # one that is set aside beside another may be of these people too
+    alone = len(parts) == len(counts)
+    return tuple(dict.fromkeys(counts)) if alone else (), bool(numbers)
 
 
 def _is_of_other_things(number: re.Match[str]) -> bool:

@@ -32,6 +32,7 @@ WORDINGS = [
     "{} applicants did not report their race/ethnicity.",
     "There were {} applicants with missing gender.",
     "Of 90,000 applicants, {} preferred not to answer.",
+    "{} applicants (48.6%) did not disclose their sex.",
     "{} job applicants do not wish to state their sex.",
 ]
 STARTS = ["", "Note 2: ", "Note: ", "* ", "1. ", "**Note:** ", "[1] ", "- "]
@@ -134,6 +135,8 @@ UNREAD = [
     "Of the 2,470 applicants, some did not disclose their sex.",
     "162 applicants of unknown sex are included.",
     "162 applicants of unknown sex were not excluded.",
+    "The gender of 12,500 applicants is unknown and 40 had an unknown race.",
+    "About 12,500 applicants of unknown sex and 4 of unknown race are not included.",
     "See sections A to C for 40 who are of unknown sex.",
 ]
 
