@@ -83,16 +83,19 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
     _check_possible(grid, found, rows)
     dimensions = tuple(grid.header[i] or "category" for i in category)
     unread = (i for i in range(len(grid.header)) if i not in found and is_numeric(grid, i))
+    rows = (*rows, *_noted_row(grid, rows, len(dimensions)))
+    known = any(row.kind is RowKind.UNKNOWN and row.n is not None for row in rows)
+    open_notes = () if known else tuple(note for note in grid.notes if note.has_number)
     return PublishedTable(
         name=grid.name or " × ".join(dimensions),
         dimensions=dimensions,
         columns={role: grid.header[i] for role, i in numbers.items()},
-        rows=(*rows, *_noted_row(grid, rows, len(dimensions))),
+        rows=rows,
         ignored=(*grid.apart, *(grid.header[i] for i in unread)),
         noted_unknown=grid.noted_unknown,
         unread_notes=tuple((note.line, note.text) for note in grid.notes if not _is_read(grid)),
         own=grid.own,
-        lost=(*grid.lost, *lost),
+        lost=(*grid.lost, *lost, *(f"line {n.line}, {quote(n.text)}" for n in open_notes)),
         differing=differing,
     )
 

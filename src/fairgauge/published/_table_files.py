@@ -28,6 +28,7 @@ from fairgauge.published._page_breaks import whole_tables
 from fairgauge.published._single_spaces import line_cells, single_spaced, why_not_read
 from fairgauge.published._unknown_notes import (
     UnknownNote,
+    beside_rows,
     noted_unknown,
     notes_by_table,
     unknown_notes,
@@ -139,11 +140,12 @@ def grids_of_text(text: str, suffix: str = ".txt") -> list[Grid]:
     (('Male', '80', '48'), ('Female', '40', '12'))
     """
     published = tables_to_publish(text)
-    noted = noted_unknown(_TAG.sub(" ", published))
     notes = unknown_notes(text) if published is text else []
     plain = without_notes(published, notes)
     first = text[: text.find(published)].count("\n") + 1
     found = _with_lost(_grids(plain, suffix), _lines(plain, suffix, first))
+    notes = beside_rows(notes, (row for grid in found for row in (grid.header, *grid.rows)))
+    noted = noted_unknown(_TAG.sub(" ", published), notes)
     grids = [replace(grid, noted_unknown=noted) for grid in found]
     sentences = " ".join(_unescaped(_TAG.sub(" ", text)).split())
     names = [grid.name for grid in grids]
@@ -557,8 +559,9 @@ def _sheets(content: bytes, path: Path) -> tuple[list[Grid], list[tuple[str, str
             for row, column in merged.cells:
                 rows[row - 1][column - 1] = top
         text = "\n".join(" ".join(dict.fromkeys(filter(None, row))) for row in rows)
-        name, notes = "" if own else sheet.title, [] if own else unknown_notes(text)
-        noted = noted_unknown(text)
+        name = "" if own else sheet.title
+        notes = beside_rows([] if own else unknown_notes(text), rows)
+        noted = noted_unknown(text, notes)
         grids = [replace(grid, noted_unknown=noted) for grid in _grid(name, rows)]
         if own:
             names = [grid.name for grid in grids]

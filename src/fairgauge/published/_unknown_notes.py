@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from fairgauge.errors import DataError
-from fairgauge.published.printed_numbers import MONTH
+from fairgauge.published.printed_numbers import MONTH, adjacent_numbers
 from fairgauge.question.category_words import is_unknown
 
 _MOST_NOTES = 100
 _SENTENCE = re.compile(r"(?<=[^\W\d_][.!;])\s|\n")
+_PERSONS = (
+    r"(?:people|persons?|individuals?|applica(?:nt|tion)s?|candidates?|employees|participants)"
+)
 _PEOPLE = re.compile(
     r"(?<![\d.,])(?<!\bof )(\d{1,3}(?:,\d{3})+|\d+) (?:more |other |additional )?"
-    r"(?:people|persons?|individuals?|applica(?:nt|tion)s?|candidates?|employees|participants)\b",
+    rf"{_PERSONS}\b",
     re.IGNORECASE,
 )
 """How many people, not of how many: in what stands around a table."""
@@ -31,13 +34,21 @@ _EXCLUDED = re.compile(
     r"|reflected|shown|analy)|(?<!not )\b(?:exclud|omit|(?:left|leav\w+) out|remov|disregard)",
     re.IGNORECASE,
 )
+_INCLUDED = re.compile(r"(?<!not )\bincluded|\bnot (?:exclud|omit|remov)", re.IGNORECASE)
+_SUBJECT = re.compile(
+    rf"[0-9] (?:\w+ )?(?:{_PERSONS}|did(?:n['’]t)?|do|cho(?:se|ose)|declined?|prefer(?:red)?"
+    r"|ha(?:d|ve))\b|[:(=] ?[0-9]",
+    re.IGNORECASE,
+)
+"""A number of people, or behind a mark: one of a sentence that does not exclude them."""
 _NOT_KNOWN = re.compile(
-    r"(?:\b(?:unknown|unspecified|undisclosed|undeclared|undetermined|unreported|missing"
+    r"(?:\b(?:no|without) (?:\w+ )?(?:data|information)"
+    r"|\b(?:unknown|unspecified|undisclosed|undeclared|undetermined|unreported|missing"
     r"|declin(?:e|ed|ing)|prefer\w* not|cho(?:se|ose|oses|osing) not)"
     r"|(?:\bnot|n['’]t) (?:known|stat\w+|specif\w+|disclos\w+|provid\w+|report\w*|record\w*"
-    r"|identif\w+|determin\w+|available|answer\w*|self-\w+))\b"
+    r"|identif\w+|determin\w+|available|answer\w*|self-\w+|wish\w*|want\w*))\b"
     r"(?!(?: \w+)? (?:scores?|outcomes?|results?|decisions?|status|r[ée]sum[ée]s?|dates?"
-    r"|interviews?|offers?|invitations?))",
+    r"|interviews?|offers?|invitations?|tests?|assessments?|proceed|continue|participate|attend))",
     re.IGNORECASE,
 )
 """Words of an unknown category; not those of an unknown score, or of an offer declined."""
@@ -52,24 +63,38 @@ _COUNT = re.compile(
     r"(?<![\w.,/'’#§$€£-])(?:[0-9]{1,3}(?:[,'’\u00a0\u2009\u202f ][0-9]{3})+|[0-9]+)"
     r"(?![\w/%]|-\w|[.,:'’][0-9]| ?(?:%|per ?cent|years?\b|months?\b|days?\b|weeks?\b))"
 )
+_NUMBER = re.compile(
+    rf"{_COUNT.pattern}|(?<![\w.,/'’#§$€£-])[0-9]+(?:[.,][0-9]+)*"
+    r"(?![\w/]|-\w|[.,][0-9]| ?(?:years?|months?|days?|weeks?)\b)"
+)
+_SHARE = re.compile(r"\( ?[0-9.,]+ ?(?:%|per ?cent) ?\)")
+_OF_ALL = re.compile(r"(?:\b(?:Out o|O)f|[,;:] (?:out )?of)(?: the| all| our| these)? $")
+"""At the beginning of a sentence or a part of one: of how many people others are a part."""
 _YEAR = re.compile(
     r"\b(in|of|for|during|since|until|till|from|to|through|by|and|between|years?)\W*$", re.I
+)
+_MARK = re.compile(rf"^\W*(?:[Nn]otes? )?[1-9] (?=[A-Z]|[0-9]{{1,3}},[0-9])(?!(?i:{_PERSONS})\b)")
+"""The mark of a footnote, where another number follows."""
+_OF_THINGS = re.compile(
+    r"\b(?:table|figure|page|law|section|step|phase|no\.|(?:foot)?note) $", re.IGNORECASE
 )
 _OF_MORE = re.compile(
     r"(?<!\bdata )(?<!\brecords )(?<!\btotal )(?<!\bnumber )(?<!\bsum )(?<!\bgroup )"
     r"\bof(?: the| all| our| these)? $"
-    r"|\b(?:table|figure|page|law|section|step|phase|no\.|than|least|most|under|below|over"
+    r"|\b(?:than|least|most|under|below|over"
     r"|about|around|some|nearly|almost|approximately|roughly|aged?|top) $",
     re.IGNORECASE,
 )
-"""What stands before a number that is not how many are not included: of all, of a page, of more."""
+"""What stands before a number that is not how many are not included: of all, of more."""
 _CELLS = re.compile(r"[\t|;]|  |,(?![0-9]{3}\b)\S")
 _FEWEST_WORDS = 5
+_PROSE = re.compile(r"(?:\s+(?!n/?a\b)[^\W\d_][\w'’/(),-]*){3}\W*$", re.IGNORECASE)
+"""The end of a sentence: a row ends in numbers, or in a word in the place of one."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnknownNote:
-    """A sentence that people of unknown category are not included in a table.
+    """A sentence with a number, about people of unknown category who may not be in a table.
 
     Attributes
     ----------
@@ -77,6 +102,7 @@ class UnknownNote:
     line : the number of the line on which it begins.
     text : its words.
     counts : the numbers in it that may be how many; one alone is.
+    has_number : whether it has a number besides those of years, dates and pages.
     """
 
     start: int
@@ -84,12 +110,13 @@ class UnknownNote:
     line: int
     text: str
     counts: tuple[int, ...]
+    has_number: bool
 
 
-def noted_unknown(text: str) -> int | None:
+def noted_unknown(text: str, notes: Sequence[UnknownNote]) -> int | None:
     """Return how many people of unknown category a sentence states; None where none does.
 
-    >>> noted_unknown("Of 900 applicants, 1,250 candidates of unknown sex are not included.")
+    >>> noted_unknown("Of 900 applicants, 1,250 candidates of unknown sex are not included.", [])
     1250
     """
     found = [
@@ -98,29 +125,48 @@ def noted_unknown(text: str) -> int | None:
         if is_unknown(sentence)
         for number in _PEOPLE.findall(sentence)
     ]
-    found += [sum(note.counts) for note in unknown_notes(text) if note.counts]
+    found += [sum(note.counts) for note in notes if note.counts]
     return max(found, default=None)
 
 
 def unknown_notes(text: str) -> list[UnknownNote]:
-    """Return the sentences with a number that people of unknown category are not included.
+    """Return the sentences with a number that people are of unknown category, rows among them.
 
     >>> notes = unknown_notes("Note: Data on 1,162 applicants of unknown sex was not included.")
     >>> [(note.line, note.counts) for note in notes]
     [(1, (1162,))]
+    >>> [note.counts for note in unknown_notes("12,500 individuals chose not to self-identify.")]
+    [(12500,)]
+    """
+    found = []
+    plain = _without_tags(text)
+    for start, end in _sentences(plain):
+        words = re.sub(r"[ *_\r\n\t]+", " ", html.unescape(plain[start:end])).strip(" ")
+        if _NOT_KNOWN.search(words) and re.search("[0-9]", words):
+            excluded, (counts, has_number) = bool(_EXCLUDED.search(words)), _counts(words)
+            if not excluded and (_INCLUDED.search(words) or not _SUBJECT.search(words)):
+                counts = ()
+            is_row = adjacent_numbers(words) and not _PROSE.search(words)
+            if excluded or (has_number and not is_row):
+                line = text.count("\n", 0, start) + 1
+                found.append(UnknownNote(start, end, line, words, counts, has_number))
+    return found
+
+
+def beside_rows(notes: Iterable[UnknownNote], rows: Iterable[Sequence[str]]) -> list[UnknownNote]:
+    """Return the notes that are no rows of a table, nor cells of one.
 
     Raises
     ------
     DataError
         There are more such sentences than are read.
     """
-    found = []
-    plain = _without_tags(text)
-    for start, end in _sentences(plain):
-        words = re.sub(r"[ *_\r\n\t]+", " ", html.unescape(plain[start:end])).strip(" ")
-        if _NOT_KNOWN.search(words) and _EXCLUDED.search(words) and re.search("[0-9]", words):
-            line = text.count("\n", 0, start) + 1
-            found.append(UnknownNote(start, end, line, words, _counts(words)))
+    texts = set[str]()
+    for row in rows:
+        cells = [*filter(None, dict.fromkeys(row))]
+        if len(cells) > 1:  # one alone may be a sentence below the table
+            texts.update(map(_squeezed, ("".join(row), "".join(cells), *cells)))
+    found = [note for note in notes if _squeezed(note.text) not in texts]
     if len(found) > _MOST_NOTES:
         raise DataError(
             f"the text has {len(found):,} sentences about people who are not included, and a check "
@@ -129,11 +175,21 @@ def unknown_notes(text: str) -> list[UnknownNote]:
     return found
 
 
+def _squeezed(text: str) -> str:
+    return re.sub(r"[\W_]", "", text)
+
+
 def without_notes(text: str, notes: Sequence[UnknownNote]) -> str:
     """Return a text with blanks in the place of notes that are no rows of a table."""
     for note in notes:
         own = text[note.start : note.end]
-        if len(own.split()) >= _FEWEST_WORDS and not _CELLS.search(own) and "<" not in own:
+        prose = _EXCLUDED.search(own) or _PROSE.search(own)
+        if (
+            prose
+            and len(own.split()) >= _FEWEST_WORDS
+            and not _CELLS.search(own)
+            and "<" not in own
+        ):
             text = text[: note.start] + _blanked(own) + text[note.end :]
     return text
 
@@ -187,16 +243,34 @@ def _blanked(text: str) -> str:
     return re.sub(r"[^\n]", " ", text)
 
 
-def _counts(words: str) -> tuple[int, ...]:
-    """Return the whole numbers of a sentence, those of years, dates and other things aside."""
+def _counts(words: str) -> tuple[tuple[int, ...], bool]:
+    """Return the whole numbers of a sentence that may be how many, and whether it has any number.
+
+    Those of years, dates, pages and other things are none.
+    """
     words = _NO_TEXT.sub(" date ", words)
-    found = []
-    for number in _COUNT.finditer(words):
-        before = words[: number.start()]
-        year = len(number[0]) == 4 and number[0][:2] in ("19", "20") and _YEAR.search(before)
-        if not year and not _OF_MORE.search(before):
-            found.append(_whole(number[0]))
-    return tuple(dict.fromkeys(found))
+    words = _MARK.sub("", words) if len(_COUNT.findall(words)) > 1 else words
+    numbers = [
+        each
+        for each in _NUMBER.finditer(_SHARE.sub(_blanks, words))
+        if not _is_of_other_things(each)
+    ]
+    counts = [
+        _whole(each[0])
+        for each in _COUNT.finditer(words)
+        if not _is_of_other_things(each) and not _OF_MORE.search(words[: each.start()])
+    ]
+    parts = [each for each in numbers if not _OF_ALL.search(words[: each.start()])]
+    # one that is set aside beside another may be of these people too
+    alone = len(parts) == len(counts)
+    return tuple(dict.fromkeys(counts)) if alone else (), bool(numbers)
+
+
+def _is_of_other_things(number: re.Match[str]) -> bool:
+    """Return whether a number is that of a year, a page, a table or the like."""
+    before = number.string[: number.start()]
+    year = re.fullmatch("(19|20)[0-9]{2}", number[0]) and _YEAR.search(before)
+    return bool(year or _OF_THINGS.search(before))
 
 
 def _whole(number: str) -> int:

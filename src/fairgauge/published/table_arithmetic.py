@@ -553,7 +553,7 @@ def _omitted(table: PublishedTable, min_share: float) -> Iterator[Fault]:
             yield _fault(FaultCode.RATIO_MISSING, row, **_people(table, row))
     if len(table.dimensions) > 1:
         yield from _missing_combinations(table)
-    if not table.of(RowKind.UNKNOWN) and (table.noted_unknown is None or table.unread_notes):
+    if not table.of(RowKind.UNKNOWN):
         lines = tuple(f"line {line}, {quote(text)}" for line, text in table.unread_notes)
         yield _fault(FaultCode.UNKNOWN_NOT_STATED, None, **({"lines": lines} if lines else {}))
 

@@ -7,9 +7,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import fairgauge as fg
+from fairgauge.enums import Outcome
 from fairgauge.published._unknown_notes import unknown_notes
 from fairgauge.results.check import FaultCode
 
+RULE = "selection_rate.ratio >= 0.8"
 SEX = [("Male", 1390, 667), ("Female", 818, 385)]
 CROSSED = [("Male White", 900, 450), ("Male Black", 460, 205),
            ("Female White", 500, 240), ("Female Black", 253, 125)]  # fmt: skip
@@ -24,8 +26,16 @@ WORDINGS = [
     "Records of {} candidates with missing gender weren't included.",
     "In 2023, the data of {} applicants with an\nunknown sex category were not\nincluded above.",
     "Of 90,000 applicants, {} have not disclosed their sex and were excluded.",
+    "{} individuals chose not to self-identify.",
+    "There were {} applicants whose gender (or sex) is unknown.",
+    "{} candidates did not provide their gender.",
+    "{} applicants did not report their race/ethnicity.",
+    "There were {} applicants with missing gender.",
+    "Of 90,000 applicants, {} preferred not to answer.",
+    "{} applicants (48.6%) did not disclose their sex.",
+    "{} job applicants do not wish to state their sex.",
 ]
-STARTS = ["", "Note: ", "* ", "1. ", "**Note:** ", "[1] ", "- "]
+STARTS = ["", "Note 2: ", "Note: ", "* ", "1. ", "**Note:** ", "[1] ", "- "]
 
 
 def _table(rows, style):
@@ -89,11 +99,11 @@ def test_any_count_in_such_a_sentence_is_read(count, wording, start, separator, 
     [
         "35 applicants who did not complete the assessment were excluded.",
         "12 applicants with missing scores are not included.",
-        "162 applicants of unknown sex are included.",
-        "162 applicants of unknown sex were not excluded.",
         "Applicants of unknown sex are not included.",
         "12 candidates declined an interview and were excluded.",
-        "40 people did not state their sex and are included.",
+        "12 candidates did not provide a résumé.",
+        "Table 3 is of applicants of unknown sex.",
+        "Data of January 1, 2024 to December 31, 2024, with unknown categories.",
     ],
 )
 def test_other_sentences_are_none_of_these(text):
@@ -116,6 +126,67 @@ def test_a_sentence_without_a_single_count_is_named_by_its_line(text):
     assert table.unknown is None
     (fault,) = [each for each in table.faults if each.code is FaultCode.UNKNOWN_NOT_STATED]
     assert f"line 5, '{text[:20]}" in fault.message
+
+
+UNREAD = [
+    "About 200 applicants of unknown sex are not included.",
+    "7% of applicants have an unknown sex and are not included.",
+    "162 applicants did not state their sex and 95 did not state their race.",
+    "Of the 2,470 applicants, some did not disclose their sex.",
+    "162 applicants of unknown sex are included.",
+    "162 applicants of unknown sex were not excluded.",
+    "The gender of 12,500 applicants is unknown and 40 had an unknown race.",
+    "About 12,500 applicants of unknown sex and 4 of unknown race are not included.",
+    "See sections A to C for 40 who are of unknown sex.",
+]
+
+
+@pytest.mark.parametrize("style", ["spaces", "one space", "markdown", "html"])
+@pytest.mark.parametrize("text", UNREAD)
+def test_nothing_passes_beside_a_number_of_unknown_people_that_is_not_read(style, text):
+    between = "" if style == "one space" else "\n"
+    note = f"<p>{text}</p>" if style == "html" else text
+    found = fg.check(f"{_table(SEX, style)}{between}{note}\n", rules=RULE)
+    assert found.tables[0].unknown is None
+    assert (found.verdict, found.exit_code) == (Outcome.INCONCLUSIVE, 3)
+    (unread,) = found.unread
+    assert unread.reason.startswith("line ")
+    assert text[:10] in unread.reason
+    assert FaultCode.UNKNOWN_NOT_STATED in [fault.code for fault in found.tables[0].faults]
+
+
+def test_a_failure_stays_beside_a_number_that_is_not_read():
+    rows = [("Male", 1390, 667), ("Female", 818, 85)]
+    found = fg.check(f"{_table(rows, 'spaces')}\n{UNREAD[0]}\n", rules=RULE)
+    assert (found.verdict, found.exit_code) == (Outcome.FAIL, 1)
+
+
+def test_a_date_beside_unknown_people_is_no_number_of_these():
+    text = "Applicants of unknown sex in 2023 are not included."
+    assert fg.check(f"{_table(SEX, 'spaces')}\n{text}\n", rules=RULE).unread == ()
+
+
+def test_rows_of_unknown_people_are_no_sentences():
+    rows = [("Gender unknown or not stated", 610, 300), *SEX]
+    for style in ("spaces", "one space", "markdown", "html"):
+        found = fg.check(f"{_table(SEX, style)}\n{_table(rows, style)}", rules=RULE)
+        assert [table.unknown for table in found.tables] == [None, 610]
+        assert found.unread == ()
+
+
+@pytest.mark.parametrize("start", ["", "Notes\n"])
+@pytest.mark.parametrize("mark", ["1 ", "2 "])
+def test_the_mark_of_a_footnote_is_no_number(start, mark):
+    note = "Data on 162 applicants with an unknown sex category was not included above."
+    found = fg.check(f"{_table(SEX, 'one space')}{start}{mark}{note}\n")
+    assert found.tables[0].unknown == 162
+
+
+def test_a_sentence_elsewhere_does_not_drop_the_note_of_a_table():
+    found = fg.check(_report("markdown", "{} applicants did not report their sex.", "", (162,) * 2)
+                     .replace("162 applicants did not report their sex.", "", 1))  # fmt: skip
+    assert [table.unknown for table in found.tables] == [None, 162]
+    assert FaultCode.UNKNOWN_NOT_STATED in [fault.code for fault in found.tables[0].faults]
 
 
 def test_sentences_above_every_table_are_of_the_table_below():
