@@ -236,7 +236,10 @@ def match(asked: Value, levels: Iterable[Value]) -> Value:
     found = [level for level in levels if level is not None and matches(asked, level)]
     if len(found) > 1:
         both = " and ".join(_with_type(level) for level in found[:3])
-        raise LookupError(f"{quote(name_of(asked))} is ambiguous: the column holds {both}")
+        raise LookupError(
+            f"{quote(name_of(asked))} is ambiguous: the column holds {both}; write it alike in all "
+            "rows, or recode one as the other (recode)"
+        )
     if not found:
         raise LookupError
     return found[0]

@@ -136,7 +136,10 @@ def test_an_ambiguous_match_names_both() -> None:
     with pytest.raises(LookupError) as caught:
         match(1, [1, "1"])
     message = str(caught.value)
-    assert message == "'1' is ambiguous: the column holds the number '1' and the text '1'"
+    assert message == (
+        "'1' is ambiguous: the column holds the number '1' and the text '1'; write it alike in all "
+        "rows, or recode one as the other (recode)"
+    )
     with pytest.raises(LookupError) as caught:
         match("x", [1, "1"])
     assert str(caught.value) == ""

@@ -66,6 +66,8 @@ _DIGITS = 9
 """Of margins that are compared: beyond these, two groups that mirror each other could differ."""
 
 Decision = tuple[Outcome, Reason]
+_Open = dict[str, int | str | bool | None]
+"""Parameters of a reason: the rows that leave a rule open, and what they lack."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -433,12 +435,12 @@ def _decided_by_counts(each: _Subject, rule: Rule, measured: Measured) -> Decisi
         return Outcome.NONE, reason  # the parts without enough data may be more extreme
     if isinstance(each.extreme, Across) and outcome is Outcome.FAIL:
         reason = Reason.of(reason.code, limit=reason.get("limit"), sufficient=True)
-    by_value = reason.code is ReasonCode.POINT_INSIDE
+    by_value = reason.code in (ReasonCode.POINT_INSIDE, ReasonCode.SIGNIFICANT_OUTSIDE)
     if outcome not in (Outcome.PASS, Outcome.FAIL) or not (by_value or reason.code in _BY_INTERVAL):
         return outcome, reason
     cases = _worst_cases(each, rule, measured)
     for worst in cases:
-        if by_value and not worst.outcomes and rule.decide is Decide.POINT:
+        if by_value and (worst.outcomes if outcome is Outcome.FAIL else _is_noted(worst, rule)):
             continue
         low, high = (worst.low, worst.high) if by_value else _reached(each, worst, rule)
         if _outcome(low, high, rule) is outcome:
@@ -464,6 +466,11 @@ def _decided_by_counts(each: _Subject, rule: Rule, measured: Measured) -> Decisi
             made = Reason.of(code, rows=rows, unit=measured.unit, alone=str(outcome))
             return Outcome.INCONCLUSIVE, made
     return outcome, reason
+
+
+def _is_noted(worst: WorstCase, rule: Rule) -> bool:
+    """Return whether the rows are of no group, without which a rule by the value is decided."""
+    return not worst.outcomes and rule.decide is Decide.POINT
 
 
 def _worst_cases(each: _Subject, rule: Rule, measured: Measured) -> tuple[WorstCase, ...]:
@@ -607,22 +614,22 @@ def _decide_by_interval(interval: Interval, rule: Rule) -> Decision:
     return outcome, Reason.of(ReasonCode.CROSSES, limit=first, second=second[0] if second else None)
 
 
-def _kept_open(each: _Subject, rule: Rule, measured: Measured) -> dict[str, int | bool | None]:
+def _kept_open(each: _Subject, rule: Rule, measured: Measured) -> _Open:
     """Return the rows that leave a rule open however many more there are, and what they lack."""
     for worst in _worst_cases(each, rule, measured):
         if _outcome(worst.low, worst.high, rule) is Outcome.INCONCLUSIVE:
             return {"open_rows": worst.rows, "open_groups": not worst.outcomes or None}
-    if each.value is not None and rule.allows(each.value):
-        bounded = {worst.outcomes for worst in _worst_cases(each, rule, measured)}
-        for code, rows in _many_missing(each, rule, measured, bounded):
-            of_groups = code is ReasonCode.MISSING_GROUPS
-            return {"open_rows": rows, "open_groups": of_groups or None}
+    if each.value is None or not rule.allows(each.value):
+        return {}
+    for _, what, rows in measured.in_doubt.withheld_by(rule.row.needs, each.feature):
+        return {"open_rows": rows, "what": what}
+    bounded = {worst.outcomes for worst in _worst_cases(each, rule, measured)}
+    for code, rows in _many_missing(each, rule, measured, bounded):
+        return {"open_rows": rows, "open_groups": code is ReasonCode.MISSING_GROUPS or None}
     return {}
 
 
-def _with_needs(
-    reason: Reason, estimate: Estimate, rule: Rule, kept_open: dict[str, int | bool | None]
-) -> Reason:
+def _with_needs(reason: Reason, estimate: Estimate, rule: Rule, kept_open: _Open) -> Reason:
     """Return why a verdict is open, with what would settle it and what the data could show.
 
     Nothing would where rows that lack something leave it open.

@@ -200,7 +200,8 @@ def check_recoded(names: Sequence[str], cubes: Sequence[Cube], question: Spec) -
             for axis in cube.plan.axes:
                 held = _levels(cube, axis) if axis.column == recoding.column else []
                 outcome = axis.role in (Role.LABEL, Role.PREDICTION)  # of which True counts as 1
-                texts = [name_of(meaning(level) if outcome else level) for level in held]
+                typed = (meaning(v) if outcome and not isinstance(v, str) else v for v in held)
+                texts = [*map(name_of, typed)]
                 raw = [text for text in texts if of.get(text, text) != text]
                 if raw:
                     late.setdefault(name, []).extend(raw)

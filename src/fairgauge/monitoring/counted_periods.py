@@ -12,14 +12,17 @@ from fairgauge.monitoring._period_values import check_values
 from fairgauge.monitoring.periods import parse_period
 from fairgauge.results.monitor_results import HistoryProblem
 
-_REPEATED = (HistoryProblem.SAME_COUNTS, HistoryProblem.DOUBLED_ROWS)
+_SUSPECT = (
+    HistoryProblem.SAME_COUNTS, HistoryProblem.DOUBLED_ROWS, HistoryProblem.SPELLING,
+    HistoryProblem.UNCLEAR_OUTCOME, HistoryProblem.NO_OUTCOME, HistoryProblem.NO_POSITIVE,
+)  # fmt: skip
+"""What no later period is needed to see, and no limit of a rule."""
 
 
 def suspect_periods(cubes: Mapping[str, Cube], added: Collection[str]) -> list[str]:
-    """Describe which of the periods that were ``added`` hold counts or rows more than once.
+    """Describe which of the periods that were ``added`` may be wrong: their rows or their values.
 
-    Also the periods whose labels or predictions have other values. ``cubes`` are those of all
-    periods by their names. The checks are those of `monitor`.
+    ``cubes`` are those of all periods by their names. The checks are those of `monitor`.
     """
     periods = sorted(map(parse_period, cubes))
     if len(periods) < 2 or len({each.length for each in periods}) > 1:
@@ -28,13 +31,23 @@ def suspect_periods(cubes: Mapping[str, Cube], added: Collection[str]) -> list[s
     ordered = [cubes[name] for name in names]
     counted = [counted_rows(cube, cube.asked, ordered[0] if i else None)
                for i, cube in enumerate(ordered)]  # fmt: skip
+    asked = ordered[0].asked
+    decided = asked.prediction or asked.score
+    outcomes = {asked.label: None} | {decided: asked.label}
+    checked = check_history(
+        periods,
+        counted,
+        outcomes={column: of for column, of in outcomes.items() if column is not None},
+        positive=asked.positive if isinstance(asked.positive, tuple) else (),
+        features=list(dict.fromkeys(each.column for each in asked.sensitive)),
+    )
     found = [
         finding.says
-        for finding in check_history(periods, counted)
-        if finding.problem in _REPEATED and any(map(finding.concerns, added))
+        for finding in checked
+        if finding.problem in _SUSPECT and any(map(finding.concerns, added))
     ]
     try:
-        check_values(names, ordered, ordered[0].asked)
+        check_values(names, ordered, asked)
     except ValuesError as error:
         found.append(str(error))
     return found

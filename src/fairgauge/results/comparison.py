@@ -271,7 +271,7 @@ class Comparison(ResultOfMetrics):
         gone; or, without verdicts beside them, reports that have no disparity with
         a value in both, disparities that moved where no change can be tested, or many more rows
         that lack something, or are unclear, in the new report, of all groups or of one, or a group
-        of enough rows that is gone.
+        of enough rows that is gone, or has fewer than a group needs.
         """
         lonely = (
             each.verdict.outcome is Outcome.FAIL
@@ -286,7 +286,8 @@ class Comparison(ResultOfMetrics):
         untested |= self.new.share_lacking - self.old.share_lacking >= MANY_MORE
         untested |= self.new.uneven - self.old.uneven >= MANY_MORE
         gone = [each.old_n or 0 for each in self.groups if not each.new_n]
-        untested |= max(gone, default=0) >= FEWEST_ROWS
+        few = [each.old_n or 0 for each in self.groups if (each.new_n or 0) < FEWEST_ROWS]
+        untested |= max(gone, default=0) >= FEWEST_ROWS or max(few, default=0) >= 2 * FEWEST_ROWS
         return any(lonely) or any(rules) or self._untested_worse or (untested and not judged)
 
     @property
@@ -297,19 +298,18 @@ class Comparison(ResultOfMetrics):
         """
         tested = {subject_of(each.new) for each in self.changes if each.p_adjusted is not None}
 
-        def is_shown(flip: VerdictChange) -> bool:
+        def is_tested(flip: VerdictChange) -> bool:
             metric, feature, group = subject_of(flip.new)
             sides = {(metric, feature, side) for side in (group, flip.new.mirror or group)}
-            decided = flip.new.outcome is not Outcome.NOT_EVALUATED
-            is_tested = bool(sides & tested) and decided and not flip.is_of_missing_rows
-            return flip.turn is Turn.WORSE or is_tested
+            return bool(sides & tested) and flip.new.outcome is not Outcome.NOT_EVALUATED
 
-        worse = [
-            flip
-            for flip in self.flips
-            if BADNESS[flip.new.outcome] > BADNESS[flip.old.outcome]
-            or flip.new.outcome in (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
-        ]
+        def is_shown(flip: VerdictChange) -> bool:
+            return flip.turn is Turn.WORSE or (is_tested(flip) and not flip.is_of_missing_rows)
+
+        undecided = (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
+        if any(f.new.outcome in undecided and not is_tested(f) for f in self.flips):
+            return True
+        worse = [f for f in self.flips if BADNESS[f.new.outcome] > BADNESS[f.old.outcome]]
         old, new = self.old.verdict, self.new.verdict
         as_bad = [flip for flip in worse if BADNESS[flip.new.outcome] >= BADNESS[new]]
         judged = old is not Outcome.NONE and BADNESS[new] > BADNESS[old]

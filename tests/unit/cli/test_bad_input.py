@@ -205,7 +205,7 @@ def test_three_labels_in_a_binary_audit(write):
     assert audit("t3.csv", *FLAGS, "--task", "binary", "--positive", "high").exit_code == 0
 
 
-@pytest.mark.parametrize("score", ["1.5", "-0.1", "87", "inf"])
+@pytest.mark.parametrize("score", ["1.5", "-0.1", "87"])
 def test_scores_outside_their_range(write, score):
     write("s.csv", f"y,s,sex\n1,0.5,F\n0,{score},M\n")
     message = said("s.csv", "--label", "y", "--score", "s", "--sensitive", "sex")

@@ -208,6 +208,30 @@ def test_a_rule_by_significance_does_not_pass_beside_rows_that_could_change_its_
     assert message.endswith('have no known g; decide = "point" decides without them')
 
 
+def test_a_fail_by_significance_that_rows_without_a_group_could_turn_is_inconclusive():
+    known = {"a": (200, 0, 200, 0), "b": (380, 0, 220, 0)}
+    rule = fg.rule("selection_rate.difference", at_least=-0.05, decide="significant")
+    assert said(ask(rows(known), rule)).outcome is Outcome.FAIL
+    found = said(ask(rows(known | {None: (300, 0, 0, 0)}), rule))
+    assert (found.outcome, found.reason.code) == (Outcome.INCONCLUSIVE, MISSING)
+    assert "alone this would fail, but the 300 rows without g could change it" in found.says
+    few = said(ask(rows(known | {None: (4, 0, 0, 0)}), rule))
+    assert few.outcome is Outcome.FAIL
+
+
+def test_no_rows_are_advised_where_rows_that_are_unclear_or_not_counted_withhold_a_pass():
+    known = {"a": (332, 0, 68, 0), "b": (3_600, 0, 400, 0)}
+    rule = fg.rule("selection_rate.ratio", at_least=0.9)
+    unclear = rows(known | {"Unknown": (500, 0, 500, 0)})
+    unweighted = rows(known).assign(w=1.0)
+    unweighted.loc[::9, "w"] = np.nan
+    for data, options, what in ((unclear, {}, "clear g"), (unweighted, {"weight": "w"}, "weight")):
+        report = ask(data, rule, reference={"g": "b"}, **options)
+        (found,) = [v for v in report.verdicts if v.group == "a"]
+        assert "more rows alone would not decide it, because of the" in found.says
+        assert what in found.says
+
+
 def test_no_number_of_rows_is_advised_where_those_without_a_group_leave_a_rule_open():
     """It advised about 3,100 rows; with twenty times as many it was as open."""
     known = {"A": (332, 0, 68, 0), "B": (3_600, 0, 400, 0)}
@@ -216,7 +240,7 @@ def test_no_number_of_rows_is_advised_where_those_without_a_group_leave_a_rule_o
     assert "would decide the rule" in alone.says
     (found,) = ask(rows(known | {None: (500, 0, 500, 0)}), rule, reference={"g": "B"}).verdicts
     assert found.outcome is Outcome.INCONCLUSIVE
-    assert "more rows alone would not decide it, as the 1,000 rows without g leave it" in found.says
+    assert "more rows alone would not decide it, because of the 1,000 rows without g" in found.says
     assert "would decide the rule" not in found.says
 
 

@@ -154,7 +154,7 @@ def test_numbers_that_are_combinations_of_others_change_nothing(rows):
     assert other.interval.low == pytest.approx(one.interval.low, abs=1e-8)
 
 
-def test_infinite_numbers_have_no_straight_line(rows):
+def test_infinite_numbers_are_refused(rows):
     odd = rows.with_columns(ltv=pl.when(pl.col("ltv") > 120).then(np.inf).otherwise("ltv"))
-    for gap in fg.why(odd, label="y", positive=1, **ASKED).gaps:
-        assert not any(each.effects is ColumnEffects.NUMBERS for each in gap.adjusted)
+    with pytest.raises(fg.DataError, match="'inf' is infinite: give a finite number"):
+        fg.why(odd, label="y", positive=1, **ASKED)

@@ -7,7 +7,8 @@ import pytest
 from tests.monitored_days import QUESTION, RATIO, asked, day_names
 
 import fairgauge as fg
-from fairgauge.errors import ValuesError
+from fairgauge.errors import DataError, ValuesError
+from fairgauge.monitoring.counted_periods import suspect_periods
 from fairgauge.render import render
 from fairgauge.results.monitor_results import HistoryProblem
 
@@ -223,3 +224,24 @@ def test_numbers_that_are_predicted_have_no_coding():
     rule = {"metric": "mean_error.difference", "between": [-1, 1]}
     report = fg.monitor(days, question | {"monitor": {"rules": [rule]}})
     assert report.periods == tuple(days)
+
+
+def test_a_text_that_counts_as_a_number_is_recoded_where_the_specification_does():
+    """Beside 1, TRUE is ambiguous, and the recoding that settles it was not asked for again."""
+    both = day(["0", "1", "FALSE", "TRUE"], ["0", "1"])
+    days = dict(zip(day_names(3), [GOOD, both, GOOD], strict=True))
+    with pytest.raises(DataError, match=r"ambiguous: .* or recode one as the other \(recode\)"):
+        fg.monitor(days, asked(RATIO))
+    recode = {"label": {"1": ["1", "TRUE"], "0": ["0", "FALSE"]}}
+    with pytest.raises(ValuesError, match="'label' holds 'FALSE', 'TRUE' in the counts") as error:
+        fg.monitor(days, asked(RATIO) | {"recode": recode})
+    assert [*error.value.periods] == [day_names(3)[1]]
+
+
+def test_counted_and_imported_periods_are_suspected_by_their_values():
+    """Rows in other words among numbers were stored without a word."""
+    mixed = day([0, 1], ["0", "1", "approve", "deny"])
+    cubes = dict(zip(day_names(3), [GOOD, mixed, GOOD], strict=True))
+    found = suspect_periods(cubes, [day_names(3)[1]])
+    assert any('"approve" in prediction' in text for text in found)
+    assert not any("approve" in text for text in suspect_periods(cubes, [day_names(3)[2]]))

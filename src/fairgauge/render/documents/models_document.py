@@ -231,12 +231,14 @@ def _margins_of_groups(each: Candidate) -> Iterator[str]:
 
 def _untested(each: Candidate) -> Iterator[str]:
     """Yield who could not be tested, and why."""
-    if without := words.unmargined(each):
-        many = numbers.plural(len(without), "disparity", "disparities")
+    without = [one for one in each.untested if one.outcome is Performance.NO_MARGIN]
+    if without:
+        many, further = numbers.numbered(len(without), "disparities"), words.unmargined(each)
+        who = "they are" if len(further) == len(without) else f"{len(further):,} of them are"
         yield (
-            f"No margin is stated for {len(without):,} {many}, so that it is not tested whether "
-            "they are further from no difference, or their groups' own rates worse (margins, "
-            "--margin disparity=0.05)."
+            f"No margin is stated for {many}, so that it is not tested whether "
+            f"{f'{who} further from no difference, or ' if further else ''}their groups' own rates "
+            f"{'' if further else 'are '}worse (margins, --margin disparity=0.05)."
         )
     whose: dict[tuple[str, str], list[str]] = {}
     for one in each.untested:

@@ -244,7 +244,7 @@ def _kept_open(verdict: Verdict) -> list[str]:
         return []
     rows = numbered(reason["open_rows"], reason.get("unit") or "rows").removeprefix("1 ")
     what = verdict.feature if reason.get("open_groups") else missing_outcome(verdict)
-    return [f"more rows alone would not decide it, as the {rows} without {what} leave it open"]
+    return [f"more rows alone would not decide it, because of the {rows} without {what}"]
 
 
 def rows_needed(verdict: Verdict) -> str:
@@ -317,7 +317,7 @@ def _missing_rows(verdict: Verdict) -> str:
     depends = "what is missing" if outcomes else "their groups"
     start = f"{_measured(verdict)}: alone this would {reason['alone']}, but {who} without {what}"
     if reason.get("low") is None:
-        return f"{start} could change it; how far is not computed for this metric"
+        return f"{start} might change it, which is not computed for this metric"
     number = "value" if reason.get("by_value") else "confidence interval"
     low, high = (_shown(verdict, reason[end]) for end in ("low", "high"))
     return (
