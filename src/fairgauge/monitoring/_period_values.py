@@ -95,7 +95,9 @@ def check_values(
         or any(coding.other_way for coding in _codings(first, cube, question))
         for cube in new
     ):
-        raise _other_values(names, cubes, question)
+        columns = (_OddPeriods.of(axis, cubes, question) for axis in axes)
+        if found := [each for each in columns if each is not None]:
+            raise _other_values(names, found)
 
 
 def _unlike(cube: Cube, other: Cube, question: Spec) -> dict[str, _Coding]:
@@ -112,10 +114,8 @@ def _unlike(cube: Cube, other: Cube, question: Spec) -> dict[str, _Coding]:
     }
 
 
-def _other_values(names: Sequence[str], cubes: Sequence[Cube], question: Spec) -> ValuesError:
+def _other_values(names: Sequence[str], found: Sequence[_OddPeriods]) -> ValuesError:
     """Return the error of periods with other values than most."""
-    columns = [_OddPeriods.of(axis, cubes, question) for axis in cubes[0].plan.outcomes]
-    found = [each for each in columns if each is not None]
     stated = []
     for odd in dict.fromkeys(each.odd for each in found):
         known = " and ".join(
