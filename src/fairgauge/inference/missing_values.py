@@ -561,7 +561,8 @@ def cases_of_groups(
     )
     (x, n), more = ((rate.of.count(each), rate.among.count(each)) for each in (known, unknown))
     low, high = missing_bounds(x, n, *more)
-    threshold = outcome.threshold if "prediction" in of.needs else None
+    of_labels = isinstance(of, Spread) and "prediction" not in of.needs
+    threshold = None if of_labels else outcome.threshold
     ends: dict[str | None, tuple[float, float] | None] = dict(
         zip(counted.groups, zip(low.tolist(), high.tolist(), strict=True), strict=True)
     )
