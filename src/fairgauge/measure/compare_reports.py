@@ -308,6 +308,7 @@ def _lonely(
     features = {e.feature for e in every}
     metrics = {e.metric for e in every}
     groups = {(e.feature, e.group) for e in every}
+    references = {(e.feature, e.reference.group) for e in every if e.reference}
     scopes, classes = ({e.scope for e in every}, {e.class_scope for e in every})
     thresholds = {e.threshold for e in every}
     for each in estimates:
@@ -317,7 +318,8 @@ def _lonely(
         elif each.metric not in metrics:
             yield "metric", None, each.metric, report
         elif not of_all and (each.feature, each.group) not in groups:
-            yield "group", each.feature, str(each.group), report
+            known = (each.feature, each.group) in references
+            yield "reference" if known else "group", each.feature, str(each.group), report
         elif each.scope not in scopes:
             yield "stratum", None, each.stratum or str(each.scope.kind), report
         elif each.class_scope not in classes:

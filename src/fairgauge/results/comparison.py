@@ -27,7 +27,9 @@ from fairgauge.values import Saved
 
 Named = TypeVar("Named", Estimate, Group, Verdict)
 Groups = dict[FeatureId, dict[GroupId, str]]
-What = Literal["feature", "metric", "group", "stratum", "class", "threshold", "estimate", "rule"]
+What = Literal[
+    "feature", "metric", "group", "reference", "stratum", "class", "threshold", "estimate", "rule"
+]
 Which = Literal["old", "new"]
 
 BADNESS = {
@@ -148,7 +150,8 @@ class Alone:
 
     Attributes
     ----------
-    what, feature, name : a feature, a metric, a group of a feature, a rule ..., and which.
+    what, feature, name : a feature, a metric, a group of a feature, a group that is the reference
+        in the other report, a rule ..., and which.
     report : the one that has it.
     count : how many estimates (of a rule: verdicts) have no counterpart because of it.
     """
@@ -244,15 +247,15 @@ class Comparison(ResultOfMetrics):
     def worse(self) -> bool:
         """Return whether a disparity or a verdict got statistically significantly worse.
 
+        A disparity did that is further from no difference, or that is on the other side of it and
+        not closer: a group that was better off is worse off now.
+
         Without any change, that has a probability of at most one minus the confidence: all changes
         of disparities are one family (Holm), and a verdict goes from pass to fail, by intervals
         that share no value, far less often.
         """
         turns = {flip.turn for flip in self.flips}
-        further = (
-            change.significant and change.direction is Direction.FURTHER for change in self.changes
-        )
-        return Turn.WORSE in turns or any(further)
+        return Turn.WORSE in turns or any(change.worse for change in self.changes)
 
     @property
     def compared(self) -> bool:
@@ -268,7 +271,9 @@ class Comparison(ResultOfMetrics):
         become the best, the largest, or the one that is named); a verdict that got worse, or that
         of all rules, where no change of its disparity could be tested, or because rows are missing
         that could change it; a verdict that nothing decides any longer, as where the reference is
-        gone; or, without verdicts beside them, reports that have no disparity with
+        gone; a disparity that moved where the reports are not asked alike, or whose
+        confidence intervals share no value where another group is the reference; or, without
+        verdicts beside them, reports that have no disparity with
         a value in both, disparities that moved where no change can be tested, or many more rows
         that lack something, or are unclear, in the new report, of all groups or of one, or a group
         of enough rows that is gone, or has fewer than a group needs.
@@ -288,7 +293,22 @@ class Comparison(ResultOfMetrics):
         gone = [each.old_n or 0 for each in self.groups if not each.new_n]
         few = [each.old_n or 0 for each in self.groups if (each.new_n or 0) < FEWEST_ROWS]
         untested |= max(gone, default=0) >= FEWEST_ROWS or max(few, default=0) >= 2 * FEWEST_ROWS
-        return any(lonely) or any(rules) or self._untested_worse or (untested and not judged)
+        if self._untested_worse or self._unlike or (untested and not judged):
+            return True
+        return any(lonely) or any(rules)
+
+    @property
+    def _unlike(self) -> bool:
+        """Return whether a disparity moved that was measured otherwise before.
+
+        Groups that are nearly alike take turns as the reference: little that moves is no sign.
+        """
+        untested = [(change, change.reason.code)
+                    for change in self.changes if change.untested and change.reason]  # fmt: skip
+        return any(
+            code in _ASKED_OTHERWISE or (code is ReasonCode.DIFFERENT_REFERENCES and change.apart)
+            for change, code in untested
+        )
 
     @property
     def _untested_worse(self) -> bool:
@@ -323,6 +343,7 @@ class Comparison(ResultOfMetrics):
         )
 
 
+_ASKED_OTHERWISE = (ReasonCode.ASKED_DIFFERENTLY, ReasonCode.DIFFERENT_LEVELS)
 _ROUNDING = 1e-9
 
 
@@ -367,6 +388,22 @@ class Change:
     mirror_of: str | None = None
     size: float = 0.0
     reason: Reason | None = None
+
+    @property
+    def worse(self) -> bool:
+        """Return whether a disparity is statistically significantly worse.
+
+        It is further from no difference, or on the other side of it and not closer.
+        """
+        if self.significant:
+            return self.direction is Direction.FURTHER
+        return self.other_side
+
+    @property
+    def apart(self) -> bool:
+        """Return whether the confidence intervals of both estimates share no value."""
+        old, new = self.old.interval, self.new.interval
+        return old is not None and new is not None and (old.high < new.low or new.high < old.low)
 
     @property
     def untested(self) -> bool:

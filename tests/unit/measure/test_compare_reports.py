@@ -954,8 +954,9 @@ def test_exit_codes(files):
 
 
 def test_a_verdict_without_a_counterpart_is_not_fine(files):
-    pairs.report(GROUPS, rules=RATIO).save("three.json")
-    pairs.report({name: GROUPS[name] for name in "WB"}, rules=RATIO).save("two.json")
+    asked = {"rules": RATIO, "reference": {"race": "W"}}
+    pairs.report(GROUPS, **asked).save("three.json")
+    pairs.report({name: GROUPS[name] for name in "WB"}, **asked).save("two.json")
     assert run("three.json", "two.json", "--different-rows", "--fail-on", "worse").exit_code == 3
     assert run("three.json", "two.json", "--different-rows").exit_code == 0
 

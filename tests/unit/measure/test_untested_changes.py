@@ -209,3 +209,76 @@ def test_a_group_that_is_gone_is_no_green_light(rows, incomplete):
     before, after = fg.audit(table, **asked), fg.audit(table.head(600), **asked)
     assert fg.compare(before, after, same_rows=False).incomplete is incomplete
     assert not fg.compare(after, before, same_rows=False).incomplete
+
+
+def passing(rates, n=2_000, rule="selection_rate.ratio >= 0.5", **asked):
+    rows = [{"g": g, "hired": int(i < n * rate)} for g, rate in rates.items() for i in range(n)]
+    asked = {"reference": "best", "metrics": "selection_rate.ratio"} | asked
+    return fg.audit(
+        pl.DataFrame(rows), prediction="hired", positive=1, sensitive="g", rules=[rule], **asked
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "rates", "same_rows", "incomplete"),
+    [
+        ({}, {"a": 0.5, "b": 0.45, "c": 0.3}, None, False),  # tested: significantly worse
+        ({"confidence": 0.9}, {"a": 0.5, "b": 0.45, "c": 0.3}, False, True),
+        ({"confidence": 0.9}, {"a": 0.5, "b": 0.45, "c": 0.3}, True, True),
+        ({"reference": "others"}, {"a": 0.5, "b": 0.45, "c": 0.3}, False, True),
+        ({}, {"a": 0.45, "b": 0.5, "c": 0.3}, None, True),  # another group is the best one
+        ({}, {"a": 0.49, "b": 0.5, "c": 0.39}, None, False),  # as sampling variation may make it
+        ({"confidence": 0.9}, {"a": 0.5, "b": 0.45, "c": 0.4}, False, False),  # nothing moved
+    ],
+)
+def test_two_passes_that_were_not_measured_alike_are_no_green_light(
+    asked, rates, same_rows, incomplete
+):
+    """Both passed a loose rule, no change could be tested, and a gate ended with 0."""
+    old = passing({"a": 0.5, "b": 0.45, "c": 0.4})
+    new = passing(rates, n=2_400, **asked)
+    found = fg.compare(old, new, same_rows=same_rows)
+    assert found.stayed
+    assert found.incomplete is incomplete
+    assert found.worse is (asked == {} and rates["a"] == 0.5)
+    assert str(found.brief().headline) in render(found, "text", quiet=True)
+
+
+@pytest.mark.parametrize(
+    ("rate", "n", "worse"),
+    [(0.62, 2_400, False), (0.5, 2_400, False), (0.38, 2_400, True), (0.3, 2_400, True),
+     (0.45, 24_000, False)],
+)  # fmt: skip
+def test_a_group_that_is_worse_off_after_it_was_better_off_is_worse(rate, n, worse):
+    """From +10 to -12 points is no further from no difference, and it ended with 0.
+
+    At 0.45 it changed sides, too, and is closer.
+    """
+    one = {"reference": {"g": "b"}, "metrics": "selection_rate.difference"}
+    old = passing({"a": 0.6, "b": 0.5}, **one)
+    new = passing({"a": rate, "b": 0.5}, n=n, **one)
+    found = fg.compare(old, new)
+    assert found.worse is worse
+    if rate == 0.38:
+        change = found.changes[0]
+        assert (change.other_side, change.significant) == (True, False)
+
+
+def test_a_group_that_is_the_reference_now_is_in_both_reports():
+    old = passing({"a": 0.5, "b": 0.45, "c": 0.4})
+    new = passing({"a": 0.45, "b": 0.5, "c": 0.41}, n=2_400)
+    found = fg.compare(old, new)
+    assert {(each.what, each.name, each.report) for each in found.alone} == {
+        ("reference", "b", "old"), ("reference", "a", "new"),
+    }  # fmt: skip
+    text = " ".join(render(found, "text", full=True).split())
+    assert "What became of" not in text
+    assert "group b of g (1 estimate); it is the reference in the new report" in text
+    assert "name the same reference in both audits (--reference)" in text
+
+
+def test_a_rule_that_is_decided_otherwise_is_not_printed_twice_alike():
+    rates = {"a": 0.5, "b": 0.45}
+    point = fg.rule("selection_rate.ratio", at_least=0.5, decide="point")
+    found = fg.compare(passing(rates), passing(rates, rule=point))
+    assert '"decide": "point"' in render(found, "text", full=True)

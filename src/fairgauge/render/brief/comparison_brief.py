@@ -266,8 +266,18 @@ def _steps(comparison: Comparison) -> Iterator[Sentence]:
             "compare the models on their rows, with paired intervals (fairgauge compare-models).",
             ("same_rows",),
         )
-    tested = [each.new.reference for each in comparison.changes if each.interval is not None]
-    if any(each is not None and each.kind is ReferenceKind.BEST for each in tested):
+    reasons = [each.reason for each in comparison.changes if each.untested]
+    if any(each and each.code is ReasonCode.DIFFERENT_REFERENCES for each in reasons):
+        yield analyst(
+            "name the same reference in both audits (--reference): another group is the reference "
+            "now, so that changes are not tested.",
+            ("changes",),
+        )
+    elif any(
+        each.new.reference is not None and each.new.reference.kind is ReferenceKind.BEST
+        for each in comparison.changes
+        if each.interval is not None
+    ):
         yield analyst(
             "name the same reference in both audits (--reference): intervals of differences from "
             "the best group hold for every pair of groups, and show fewer changes.",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.comparisons import Metric, is_of_all_groups
@@ -10,7 +12,7 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import ClassKind, Outcome, Status, Turn, Uncounted
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.rules import limits_of
-from fairgauge.reasons import ReasonCode
+from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.brief.comparison_brief import origin_name, units
 from fairgauge.render.documents._document_parts import (
@@ -42,7 +44,14 @@ from fairgauge.render.words.metric_words import (
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.rule_words import written_rule_words
 from fairgauge.render.words.verdict_sentences import describe_evidence, outcome_word
-from fairgauge.results.comparison import Alone, Change, Comparison, VerdictChange, sort_changes
+from fairgauge.results.comparison import (
+    Alone,
+    Change,
+    Comparison,
+    Difference,
+    VerdictChange,
+    sort_changes,
+)
 from fairgauge.results.estimates import Estimate
 
 _MOST_NAMED = 5
@@ -98,14 +107,18 @@ def comparison_document(comparison: Comparison, *, full: bool = True) -> tree.Do
 def _differences(comparison: Comparison) -> Iterator[tree.Block]:
     if comparison.differences:
         pairs = (
-            (
-                called(each.key),
-                f"{_setting(each.key, each.old)} {ARROW} {_setting(each.key, each.new)}"
-                + (f" ({each.says})" if each.says else ""),
-            )
+            (called(each.key), _settings(each) + (f" ({each.says})" if each.says else ""))
             for each in comparison.differences
         )
         yield tree.Facts(tuple(pairs))
+
+
+def _settings(each: Difference) -> str:
+    """Return both settings as the command line has them, and whole where these are alike."""
+    old, new = (_setting(each.key, side) for side in (each.old, each.new))
+    if old == new:  # a rule is written without how it is decided
+        old, new = (called(json.dumps(side, ensure_ascii=False)) for side in (each.old, each.new))
+    return f"{old} {ARROW} {new}"
 
 
 def _verdicts(comparison: Comparison) -> Iterator[tree.Block]:
@@ -329,6 +342,10 @@ def _alone(comparison: Comparison) -> Iterator[tree.Block]:
 
 
 def _lacking(each: Alone) -> str:
+    if each.what == "reference":
+        other = "new" if each.report == "old" else "old"
+        reason = describe_reason(Reason.of(ReasonCode.IS_REFERENCE, report=other))
+        return f"{_lacking(replace(each, what='group'))}; {reason}"
     of = f" of {called(each.feature)}" if each.feature is not None and each.what == "group" else ""
     counted = "verdicts" if each.what == "rule" else "estimates"
     return f"{each.what} {called(each.name)}{of} ({numbers.numbered(each.count, counted)})"

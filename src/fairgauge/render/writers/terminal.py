@@ -88,12 +88,10 @@ def write(
         subject = f" ({document.subject})" if document.subject else ""
         none = "No rules" if isinstance(shown, Report) else "No verdict"
         title = printable(document.title)
+        found = _change_found(shown)
         if not document.verdict and not hasattr(shown, "verdict"):  # a plan decides nothing
-            from fairgauge.results.comparison import Comparison  # which no audit needs
-
-            found = f" ({shown.brief().headline})" if isinstance(shown, Comparison) else ""
             return f"{title}: {printable(document.beside)}{found}\n"
-        line = f"{document.verdict or none}{printable(subject)}  {title}\n"
+        line = f"{document.verdict or none}{printable(subject)}  {title}{found}\n"
         return line + "".join(f"{each}\n" for each in _reasons(shown))
     columns = min(max(width, NARROWEST), WIDEST)
     writer = _Text(
@@ -105,6 +103,15 @@ def write(
     )
     lines = [*writer.document(document)] if full else _one_screen(document, writer, python=python)
     return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _change_found(shown: object) -> str:
+    """Return what changed between two reports, which may be untested beside verdicts that stay."""
+    if isinstance(shown, Report):
+        return ""
+    from fairgauge.results.comparison import Comparison  # which no audit needs
+
+    return f" ({shown.brief().headline})" if isinstance(shown, Comparison) else ""
 
 
 def _has_tests(shown: object) -> bool:
