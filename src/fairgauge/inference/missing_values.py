@@ -20,9 +20,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.catalogue.across import Spread
+from fairgauge.catalogue.catalogue import rate as rate_of
 from fairgauge.catalogue.cells import Array, ConfusionCounts
 from fairgauge.catalogue.comparisons import Contrast, Metric
-from fairgauge.catalogue.statistics import Rate, Statistic
+from fairgauge.catalogue.derived import contrast_of
+from fairgauge.catalogue.distributions import OverallStandardisedDifference
+from fairgauge.catalogue.statistics import Quotient, Rate, Statistic
 from fairgauge.cube.cube import Cube, rows_of_no_weight
 from fairgauge.enums import Decide, DiagnosticCode, Profile, Task, Uncounted
 from fairgauge.identity import GroupId, ValueSet
@@ -51,6 +54,7 @@ if TYPE_CHECKING:  # which an audit does not need
 Shares = tuple[Array, Array]
 """The rows that a rate counts, and those among which it counts them."""
 
+_SELECTION = contrast_of(rate_of("selection_rate"), "difference")
 _OF_DECISIONS = ("prediction", "score")
 _REVERSED = (DiagnosticCode.REVERSED_PREDICTIONS, DiagnosticCode.REVERSED_SCORES)
 MANY_MISSING = 0.01
@@ -300,19 +304,28 @@ def _missing(counted: GroupCounts, spec: Spec, which: Index) -> Iterator[tuple[s
             yield what, missing, cells.sum(axis=(1, 2))[which]
 
 
+Cases = dict[ComparisonKey, tuple[WorstCase, ...]]
+"""The worst cases of rates or comparisons: of rows without a group, and without an outcome."""
+
+
 def rate_cases(
-    counted: GroupCounts, outcome: OutcomeMasks, rate: Statistic, spec: Spec
-) -> dict[ComparisonKey, WorstCase]:
-    """Return the least and the greatest rate of every group, whatever the missing outcomes are."""
-    cases = _CompletedShares(counted, outcome, rate, spec)
-    if not cases.rows:
-        return {}
-    low, high = cases.of(np.arange(len(counted.groups)))
-    scope, threshold = outcome.class_scope, outcome.threshold
-    return {
-        (rate.name, counted.feature, group, OVERALL, scope, threshold): cases.case(low[i], high[i])
-        for i, group in enumerate(counted.groups)
-    }
+    counted: GroupCounts, outcome: OutcomeMasks, rate: Statistic, profile: Profile
+) -> Cases:
+    """Return the least and the greatest rate of every group, whatever rows do not state."""
+    found: Cases = {}
+    for cases in _possible(counted, outcome, rate, profile):
+        low, high = cases.of(np.arange(len(counted.groups)))
+        for i, group in enumerate(counted.groups):
+            key = (
+                rate.name,
+                counted.feature,
+                group,
+                OVERALL,
+                outcome.class_scope,
+                outcome.threshold,
+            )
+            found[key] = (*found.get(key, ()), cases.case(low[i], high[i]))
+    return found
 
 
 def metric_cases(
@@ -320,76 +333,107 @@ def metric_cases(
     outcome: OutcomeMasks,
     metric: Metric,
     compared: tuple[Index, Index] | None,
-    spec: Spec,
-) -> dict[ComparisonKey, WorstCase]:
-    """Return how far contrasts and extremes of shares could go; of other metrics, nothing.
+    profile: Profile,
+) -> Cases:
+    """Return how far a metric could move, whatever rows without a group or an outcome are.
 
-    Rows that lack a group too may be on either side, so that the ends are at least as far apart as
-    any table puts them.
+    It is of contrasts of shares and odds, of the SMD (rows without a group alone), and of gaps and
+    extremes of shares. Rows that lack a group and an outcome may be on either side, and the shares
+    of three groups or more go as far as they can each by itself, so that the ends are at least as
+    far apart as any table puts them. Of a contrast and rows without a group alone, both ends are
+    attained: the same assignment takes one side as low and the other as high as it can be.
 
     Parameters
     ----------
     compared : the sides of a contrast, numbers as `CountsBySide` has them.
     """
-    if not isinstance(metric, (Contrast, Spread)):
+    smd = isinstance(metric, OverallStandardisedDifference)
+    contrast = _SELECTION if smd else metric
+    if not isinstance(contrast, (Contrast, Spread)):
         return {}
-    cases = _CompletedShares(counted, outcome, metric.of, spec)
-    if not cases.rows:
-        return {}
-    scope = outcome.class_scope
+    found: Cases = {}
     threshold = outcome.threshold if "prediction" in metric.needs else None
-    if isinstance(metric, Spread):
-        ends = cases.spread(metric)
-        key = (metric.name, counted.feature, None, OVERALL, scope, threshold)
-        return {key: cases.case(*ends)} if ends else {}
-    assert compared is not None
-    ours, theirs = map(cases.of, compared)
-    low, high = contrast_range(metric, ours, theirs)
-    names = [counted.groups[at] for at in compared[0].tolist()]
-    return {
-        (metric.name, counted.feature, name, OVERALL, scope, threshold): cases.case(low[i], high[i])
-        for i, name in enumerate(names)
-    }
+    of = share_of(contrast.of) if isinstance(contrast, Contrast) else contrast.of
+    for cases in _possible(counted, outcome, of, profile):
+        names: Sequence[str | None] = [None]
+        ends: Limits | None = None
+        if isinstance(contrast, Spread):
+            ends = cases.spread(contrast)
+        elif compared is not None and not (smd and cases.outcomes):
+            names = [counted.groups[at] for at in compared[0].tolist()]
+            ends = contrast_range(contrast, *map(cases.of, compared))
+            ends = cases.standardised(*ends) if smd else ends
+        for i, (low, high) in enumerate(zip(*ends, strict=True) if ends else ()):
+            key = (metric.name, counted.feature, names[i], OVERALL, outcome.class_scope, threshold)
+            found[key] = (*found.get(key, ()), cases.case(low, high))
+    return found
 
 
-class _CompletedShares:
-    """The ends of a share of rows over all values that missing outcomes may have.
+def _possible(
+    counted: GroupCounts, outcome: OutcomeMasks, of: Statistic | None, profile: Profile
+) -> Iterator[_PossibleShares]:
+    """Yield what a share may be where rows lack a group, and where they lack an outcome."""
+    if isinstance(of, Rate) and not counted.protected:
+        for outcomes in (False, True):
+            cases = _PossibleShares(counted, outcome, of, profile, outcomes=outcomes)
+            if cases.rows:
+                yield cases
 
-    ``rows`` is how many rows lack one that the share needs, in any group or none. All rows of
-    unknown group may be of any.
+
+class _PossibleShares:
+    """The ends of a share of rows over all that rows of unknown group or outcome may be.
+
+    Without ``outcomes``, rows that have what the share needs, and no group, may be of any; with
+    them, missing outcomes may have any value, too. ``rows`` is how many rows lack one.
     """
 
     def __init__(
-        self, counted: GroupCounts, outcome: OutcomeMasks, rate: Statistic, spec: Spec
+        self,
+        counted: GroupCounts,
+        outcome: OutcomeMasks,
+        rate: Rate,
+        profile: Profile,
+        *,
+        outcomes: bool,
     ) -> None:
-        self.rows = 0
-        if counted.protected or not isinstance(rate, Rate):
-            return
-        self._rate, self._groups = rate, len(counted.groups)
+        self.outcomes, self._rate, self._groups = outcomes, rate, len(counted.groups)
         measure: Measure = "w" if counted.weighted else "n"
-        self._known, self._unknown = sides_and_unknown(counted, outcome, spec.profile, measure)
-        cases = sides_and_unknown(counted, outcome, spec.profile, "n")
-        each = (cases[0].states(np.array([cases[0].whole])), cases[1].states(_FIRST))
-        self.rows = int(sum(_incomplete(states, rate) for states in each))
-        self._others = int(each[1].sum() - _incomplete(each[1], rate))
-        self._apart = _needed(self._unknown.states(_FIRST), rate)
+        self._known, self._unknown = sides_and_unknown(counted, outcome, profile, measure)
+        self.rows, self._others = round(without_group(counted, "n")), 0
+        if outcomes:
+            known, apart = sides_and_unknown(counted, outcome, profile, "n")
+            each = (known.states(np.array([known.whole])), apart.states(_FIRST))
+            self.rows = int(sum(_incomplete(states, rate) for states in each))
+            self._others = int(each[1].sum() - _incomplete(each[1], rate))
+        self._apart = self._states(self._unknown, _FIRST)
+
+    def _states(self, sides: CountsBySide, which: Index) -> Array:
+        states = _needed(sides.states(which), self._rate)
+        return states if self.outcomes else complete(states)
 
     def case(self, low: float, high: float) -> WorstCase:
-        ends, rows = (float(low), float(high)), self.rows + self._others
-        return WorstCase(*ends, rows, outcomes=True, without_group=self._others > 0)
+        ends, rows, others = (float(low), float(high)), self.rows + self._others, self._others > 0
+        return WorstCase(*ends, rows, outcomes=self.outcomes, without_group=others)
 
     def of(self, which: Index) -> Limits:
         """Return the least and the greatest rate of some sides, with rows of unknown group."""
         whole = which == self._known.whole
-        return share_limits(self._known.states(which), self._apart, self._rate, whole)
+        return share_limits(self._states(self._known, which), self._apart, self._rate, whole)
 
-    def spread(self, metric: Spread) -> tuple[float, float] | None:
+    def standardised(self, low: Array, high: Array) -> Limits:
+        """Return differences in hundredths of the standard deviation of all rows, of any group."""
+        overall = self.of(np.array([self._known.whole]))[0]
+        deviation = np.sqrt(overall * (1 - overall))
+        return quotient(100 * low, deviation), quotient(100 * high, deviation)
+
+    def spread(self, metric: Spread) -> Limits | None:
         """Return the ends of a gap or an extreme over groups that have rows it may count."""
-        states = self._known.states(np.arange(self._groups))
+        states = self._states(self._known, np.arange(self._groups))
         held = np.flatnonzero(_shares(states, self._rate, at_least=False)[1] > 0)
         if len(held) < _TWO:
             return None
-        return _spread_range(metric, *self.of(held))
+        ends = _spread_range(metric, *self.of(held))
+        return None if ends is None else (np.array(ends[:1]), np.array(ends[1:]))
 
 
 def _spread_range(metric: Spread, low: Array, high: Array) -> tuple[float, float] | None:
@@ -469,6 +513,13 @@ def _shares(states: Array, rate: Rate, *, at_least: bool) -> Shares:
     return x, n
 
 
+def complete(states: Array) -> Array:
+    """Return the rows that have both outcomes, in the same shape."""
+    known = states.copy()
+    known[..., _MISSING, :] = known[..., :, _MISSING] = 0.0
+    return known
+
+
 def _incomplete(states: Array, rate: Rate) -> float:
     """Return how many rows lack an outcome that a rate needs."""
     needed = _needed(states, rate)
@@ -504,80 +555,6 @@ def missing_groups(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
     )
 
 
-def worst_cases(
-    counted: GroupCounts,
-    outcome: OutcomeMasks,
-    metric: Metric,
-    compared: tuple[Index, Index],
-    profile: Profile,
-) -> dict[ComparisonKey, WorstCase]:
-    """Return the worst cases of a contrast of shares over all rows; of other metrics, none.
-
-    Parameters
-    ----------
-    compared : the groups and their references, numbers as `CountsBySide` has them.
-    """
-    cases = round(without_group(counted, "n"))
-    if not cases or not isinstance(metric, Contrast) or not isinstance(metric.of, Rate):
-        return {}
-    measure: Measure = "w" if counted.weighted else "n"
-    sides, others = sides_and_unknown(counted, outcome, profile, measure)
-    margin = np.zeros_like(compared[0])
-    group, reference = (sides.pick(which, margin) for which in compared)
-    unknown = others.pick(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
-    everyone = bool((compared[1] == sides.whole).all())
-    low, high = worst_values(metric, group, reference, unknown, everyone=everyone)
-    threshold = outcome.threshold if "prediction" in metric.needs else None
-    return {
-        (
-            metric.name,
-            counted.feature,
-            counted.groups[at],
-            OVERALL,
-            outcome.class_scope,
-            threshold,
-        ): WorstCase(float(low[i]), float(high[i]), cases)
-        for i, at in enumerate(compared[0].tolist())
-    }
-
-
-def cases_of_groups(
-    counted: GroupCounts, outcome: OutcomeMasks, of: Metric | Statistic, profile: Profile
-) -> dict[ComparisonKey, WorstCase]:
-    """Return the worst cases of shares of groups, and of their gaps and extremes over all groups.
-
-    Every share goes as far as it can by itself, so that the ends of a gap of three groups or more
-    are at least as far apart as any table puts them. Of anything else, none.
-    """
-    rate = of.of if isinstance(of, Spread) else of
-    cases = round(without_group(counted, "n"))
-    if not cases or counted.protected or not isinstance(rate, Rate):
-        return {}
-    every = np.arange(len(counted.groups))
-    sides = sides_and_unknown(counted, outcome, profile, "w" if counted.weighted else "n")
-    known, unknown = (
-        side.pick(which, np.zeros_like(which)).counts(rate.needs)
-        for side, which in zip(sides, (every, _FIRST), strict=True)
-    )
-    (x, n), more = ((rate.of.count(each), rate.among.count(each)) for each in (known, unknown))
-    low, high = missing_bounds(x, n, *more)
-    of_labels = isinstance(of, Spread) and "prediction" not in of.needs
-    threshold = None if of_labels else outcome.threshold
-    ends: dict[str | None, tuple[float, float] | None] = dict(
-        zip(counted.groups, zip(low.tolist(), high.tolist(), strict=True), strict=True)
-    )
-    if isinstance(of, Spread):
-        held = n > 0
-        ends = {None: _spread_range(of, low[held], high[held]) if held.sum() >= _TWO else None}
-    return {
-        (of.name, counted.feature, name, OVERALL, outcome.class_scope, threshold): WorstCase(
-            *limits, cases
-        )
-        for name, limits in ends.items()
-        if limits is not None
-    }
-
-
 def most_unknown(counted: GroupCounts, outcome: OutcomeMasks, profile: Profile) -> ConfusionCounts:
     """Return the most rows without a group that protected counts allow, as one side."""
     zero = np.zeros(1, dtype=np.int64)
@@ -601,13 +578,11 @@ def worst_values(
     group: ConfusionCounts,
     reference: ConfusionCounts,
     unknown: ConfusionCounts,
-    *,
-    everyone: bool = False,
 ) -> Limits:
     """Return the least and the greatest value of a contrast of shares.
 
     Both are attained: the same assignment takes one side as low and the other as high as it can
-    be. Where the reference is ``everyone``, the unknown rows are in it, whatever their groups.
+    be.
     """
     assert isinstance(metric.of, Rate)
     of, among, needs = metric.of.of, metric.of.among, metric.of.needs
@@ -615,19 +590,32 @@ def worst_values(
         (of.count(side.counts(needs)), among.count(side.counts(needs)))
         for side in (group, reference, unknown)
     )
-    ours = missing_bounds(x1, n1, x, n)
-    fixed = quotient(x2 + x, n2 + n)
-    theirs = (fixed, fixed) if everyone else missing_bounds(x2, n2, x, n)
-    return contrast_range(metric, ours, theirs)
+    return contrast_range(metric, missing_bounds(x1, n1, x, n), missing_bounds(x2, n2, x, n))
 
 
 def contrast_range(metric: Contrast, ours: Limits, theirs: Limits) -> Limits:
     """Return the ends of a contrast from those of its group's and of its reference's share."""
+    if isinstance(metric.of, Quotient):
+        ours, theirs = ((_odds(side[0]), _odds(side[1])) for side in (ours, theirs))
     first, second = (ours, theirs) if metric.order == "group - reference" else (theirs, ours)
     if metric.by == "difference":
         return first[0] - second[1], first[1] - second[0]
     low, high = quotient(first[0], second[1]), quotient(first[1], second[0])
     return np.where(np.isnan(low), 0.0, low), np.where(np.isnan(high), np.inf, high)
+
+
+def share_of(of: Statistic) -> Rate | None:
+    """Return the share that a statistic rises with: itself, or that of odds among both kinds."""
+    if isinstance(of, Quotient) and of.is_odds:
+        among = of.over + of.under
+        return Rate(
+            name=of.name, says=of.says, better=of.better, cite=of.cite, of=of.over, among=among
+        )
+    return of if isinstance(of, Rate) else None
+
+
+def _odds(share: Array) -> Array:
+    return quotient(share, 1 - share)
 
 
 class RowsWithoutStratum:

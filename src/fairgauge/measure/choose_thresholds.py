@@ -40,6 +40,7 @@ from fairgauge.inference.compared_counts import FEWEST_GROUPS, Evidence, generat
 from fairgauge.inference.groups.paired_extremes import combined_changes
 from fairgauge.inference.interval import StatisticInterval
 from fairgauge.inference.missing_values import (
+    complete,
     contrast_range,
     missing_groups,
     missing_outcomes,
@@ -182,7 +183,7 @@ class Excluded:
         self._accepts_above = accepts(outcome, spec) in (Accepts.FROM, Accepts.ABOVE)
         cases = states_by_threshold(counts, outcome, spec, cuts[:1], "n")
         self.ungrouped = round(without_group(counts, "n"))
-        self.incomplete = round(sum(float((of - _complete(of)).sum()) for of in cases))
+        self.incomplete = round(sum(float((of - complete(of)).sum()) for of in cases))
         measure: Measure = "w" if counts.unequally_weighted else "n"
         self._known, self._apart = states_by_threshold(counts, outcome, spec, cuts, measure)
 
@@ -221,9 +222,9 @@ class Excluded:
             low, high = np.stack(found, axis=1)
             return low, high
 
-        value, _ = worst(_complete, apart=False)
+        value, _ = worst(complete, apart=False)
         ends = []
-        for keep in (np.asarray, _complete):
+        for keep in (np.asarray, complete):
             low, high = reached(interval, worst(keep, apart=True), value, ratio=is_ratio(metric))
             if not is_ratio(metric):
                 low, high = np.maximum(low, -1.0), np.minimum(high, 1.0)  # as shares can be
@@ -319,13 +320,6 @@ def _gain(kept: Statistic, old: Array, new: Array) -> Array:
         for each in (old, new)
     )
     return before - after if kept.better is Better.LOWER else after - before
-
-
-def _complete(states: Array) -> Array:
-    """Return the rows that have both outcomes, in the same shape."""
-    known = states.copy()
-    known[..., 2, :] = known[..., :, 2] = 0.0
-    return known
 
 
 def _worst_of(metric: Contrast | Combined, ranges: Sequence[Limits]) -> Limits:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.cells import BOTH, Array, ConfusionCounts, divide
 from fairgauge.catalogue.comparisons import (
     ComparisonMetric,
@@ -19,6 +18,7 @@ from fairgauge.catalogue.comparisons import (
     Representation,
 )
 from fairgauge.catalogue.comparisons import Scope as MetricScope
+from fairgauge.catalogue.distributions import OverallStandardisedDifference
 from fairgauge.catalogue.pooling import ConditionalDisparity, pool
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import GroupKind, Profile, ReferenceKind, ReferenceRule, Status, Task
@@ -27,11 +27,9 @@ from fairgauge.inference import Comparisons, Evidence, FeatureGroups, Uncertaint
 from fairgauge.inference.interval import Certainty, certainty
 from fairgauge.inference.missing_values import (
     RowsWithoutStratum,
-    cases_of_groups,
     metric_cases,
     most_unknown,
     rate_cases,
-    worst_cases,
 )
 from fairgauge.inference.one.statistic_intervals import EveryGroup
 from fairgauge.inference.protected_counts import (
@@ -417,23 +415,18 @@ class Slice:
 
     def worst_cases(self, metric: Metric) -> dict[ComparisonKey, tuple[WorstCase, ...]]:
         """Return how far a metric could move, whatever rows without a group or an outcome are."""
-        sides, of_groups = None, {}
-        if isinstance(metric, Contrast):
+        sides = None
+        if isinstance(metric, (Contrast, OverallStandardisedDifference)):
             compared = self.compared(metric)
             margin = compared.slots == 0
             sides = compared.groups[margin], compared.references[margin]
             if self.ranges is not None:
                 return {k: (case,) for k, case in self._bounded_worst_cases(metric, sides).items()}
-            of_groups = worst_cases(self.counts, self.outcome, metric, sides, self.spec.profile)
-        elif isinstance(metric, Spread):
-            of_groups = cases_of_groups(self.counts, self.outcome, metric, self.spec.profile)
-        of_outcomes = metric_cases(self.counts, self.outcome, metric, sides, self.spec)
-        return _joined(of_groups, of_outcomes)
+        return metric_cases(self.counts, self.outcome, metric, sides, self.spec.profile)
 
     def worst_rates(self, rate: Statistic) -> dict[ComparisonKey, tuple[WorstCase, ...]]:
         """Return how far the rates of groups could move, likewise."""
-        of_groups = cases_of_groups(self.counts, self.outcome, rate, self.spec.profile)
-        return _joined(of_groups, rate_cases(self.counts, self.outcome, rate, self.spec))
+        return rate_cases(self.counts, self.outcome, rate, self.spec.profile)
 
     def groups_at(self, at: Index) -> FeatureGroups:
         """Return some of the groups over all rows, to be compared with each other."""
@@ -699,14 +692,6 @@ def _sides(sizes: tuple[Array, Array], rates: tuple[Array, Array], i: int) -> Re
         "rate_group": as_number(rates[0][i]),
         "rate_reference": as_number(rates[1][i]),
     }
-
-
-def _joined(
-    *several: dict[ComparisonKey, WorstCase],
-) -> dict[ComparisonKey, tuple[WorstCase, ...]]:
-    """Return the worst cases of each comparison, of several kinds of missing values."""
-    keys = dict.fromkeys(key for each in several for key in each)
-    return {key: tuple(each[key] for each in several if key in each) for key in keys}
 
 
 def _of_weights(reason: Reason) -> Reason:

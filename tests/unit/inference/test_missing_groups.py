@@ -70,7 +70,11 @@ def everywhere(metric, group):
         yield fg.audit(fg.confusion("g", cells), metrics=metric)[metric, "g", group].value
 
 
-@pytest.mark.parametrize("metric", ["RD", "selection_rate.difference", "DI", "accuracy.ratio"])
+@pytest.mark.parametrize(
+    "metric",
+    ["RD", "selection_rate.difference", "DI", "accuracy.ratio", "selection_odds.ratio",
+     "error_type_ratio.difference", "selection_smd_overall"],
+)  # fmt: skip
 def test_the_worst_cases_are_what_some_assignment_attains(metric):
     values = list(everywhere(metric, "b"))
     worst = worst_case(rows(KNOWN | {None: UNKNOWN}), metric, "b")

@@ -54,7 +54,7 @@ def completions():
     [
         "selection_rate.difference", "TPR.ratio", "accuracy.difference", "base_rate.ratio",
         "precision.difference", "selection_rate.largest_gap", "TPR.smallest_ratio",
-        "accuracy.minimum", "FPR.maximum",
+        "accuracy.minimum", "FPR.maximum", "selection_odds.ratio", "TE",
     ],
 )  # fmt: skip
 def test_the_worst_cases_are_what_some_values_attain(metric):
