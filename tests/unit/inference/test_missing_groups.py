@@ -346,3 +346,21 @@ def test_a_column_of_an_intersection_alone_excludes_from_this_one():
     assert "Excluded:" not in str(compared)
     alone = fg.audit(table, **asked | {"sensitive": []})
     assert "Excluded: 6 rows (missing plan)." in " ".join(str(alone).split())
+
+
+@pytest.mark.parametrize(
+    "rule",
+    ["base_rate.largest_gap <= 0.08", "base_rate >= 0.45", "base_rate.ratio >= 0.9",
+     "selection_rate >= 0.45"],
+)  # fmt: skip
+def test_a_rate_beside_a_score_has_its_worst_case(rule):
+    """A rule on a rate of labels missed it, because the other rates are of a threshold."""
+    known = [{"g": "ab"[i % 2], "y": i // 2 % 2, "s": i // 2 % 2} for i in range(8_000)]
+    apart = [{"g": None, "y": 0, "s": 0}] * 1_000
+    report = fg.audit(
+        pd.DataFrame(known + apart), label="y", score="s", threshold=0.5, sensitive="g", rules=rule,
+        metrics="RD",
+    )  # fmt: skip
+    found = [each.reason for each in report.verdicts]
+    assert {each.code for each in found} == {ReasonCode.MISSING_GROUPS}
+    assert all(each["low"] < each["high"] for each in found)
