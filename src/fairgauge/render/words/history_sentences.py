@@ -164,7 +164,7 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
     HistoryProblem.NEW_VALUE: _new_value,
     HistoryProblem.VANISHED_VALUE: lambda each: (
         f"no row with {_value(each)}; about {each.expected or 0:,.0f} are usual among "
-        f"{_valued(each)}. If they are absent by mistake, {_AGAIN}."
+        f"{_valued(each)}. If they are absent by mistake, {_AGAIN}; {_MEANT}."
     ),
     HistoryProblem.GROUP_SHARE: lambda each: (
         f"{numbers.percent(each.share or 0)} of {_valued(each)} have {_quoted(each.value)}, "
@@ -199,7 +199,8 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
     HistoryProblem.EQUALS_LABEL: _equals_label,
     HistoryProblem.OPPOSITE_OF_LABEL: _opposite_of_label,
     HistoryProblem.MISSING_VALUES: lambda each: (
-        f"{_missing(each)}. Find out why: rows without a value are in no rate that needs it."
+        f"{_missing(each)}. Rows without a value are in no rate that needs it. If they should have "
+        f"one, {_AGAIN}; {_MEANT}."
     ),
     HistoryProblem.MISSING_LABELS: lambda each: (
         f"{_missing(each)}, and labels are due. Add the periods again with their labels "
