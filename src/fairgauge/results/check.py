@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, ClassVar, TypeAlias
+from typing import Annotated, ClassVar, TypeAlias, cast
 
 from fairgauge.enums import Outcome, RateTest
 from fairgauge.reasons import Parameter
@@ -57,6 +57,7 @@ class FaultCode(StrEnum):
     COPY_DIFFERS = "copy_differs"  # column, printed, other
     NO_COMMON_REFERENCE = "no_common_reference"  # categories, printed, rates
     NO_REFERENCE = "no_reference"  # taken
+    RATIOS_NOT_CHECKED = "ratios_not_checked"  # categories
     REFERENCE_NOT_HIGHEST = "reference_not_highest"  # rate, highest, other
     HIGHER_RATE = "higher_rate"  # rate, highest, other; how many people it is of is not printed
     REFERENCE_IS_SMALL = "reference_is_small"  # n, share, all_stated, other
@@ -88,6 +89,7 @@ _NOTES = frozenset(
         FaultCode.REFERENCE_IS_SMALL,
         FaultCode.REFERENCE_TIED,
         FaultCode.NO_REFERENCE,
+        FaultCode.RATIOS_NOT_CHECKED,
         FaultCode.COUNT_RECOVERABLE,
         FaultCode.CATEGORY_MISSING,
         FaultCode.NOT_STATED,
@@ -486,7 +488,9 @@ class Check(ShownResult):
         },
         older={"fairgauge.check/1": as_before},
     )
-    DERIVED: ClassVar = ("errors", "verdict", "numbers_checked", "summary", "_brief")
+    DERIVED: ClassVar = (
+        "errors", "verdict", "numbers_checked", "ratios_not_checked", "summary", "_brief"
+    )  # fmt: skip
 
     version: Version
     created: str
@@ -507,6 +511,13 @@ class Check(ShownResult):
     def numbers_checked(self) -> int:
         """Return how many printed numbers were held against others, in all tables."""
         return sum(table.numbers_checked for table in self.tables)
+
+    @property
+    def ratios_not_checked(self) -> int:
+        """Return how many printed ratios could not be held against others, in all tables."""
+        faults = [fault for table in self.tables for fault in table.faults]
+        unchecked = [each for each in faults if each.code is FaultCode.RATIOS_NOT_CHECKED]
+        return sum(len(cast("tuple[str, ...]", each["categories"])) for each in unchecked)
 
     @property
     def decisions(self) -> Mapping[Decision, int]:
@@ -569,12 +580,13 @@ class Check(ShownResult):
     def exit_code(self) -> int:
         """Return 1 for an error in a table or a failed limit, 3 for what is undecided, else 0.
 
-        What cannot be read is undecided; a file of a folder without a table is not.
-        Undecided is a check without a limit, too, that found no printed number to check.
+        What cannot be read is undecided, as is a printed ratio that cannot be checked; a file of a
+        folder without a table is not. Undecided is a check without a limit, too, that found no
+        printed number to check.
         """
         if self.errors or self.verdict is Outcome.FAIL:
             return 1
-        unread = any(each.counts for each in self.unread)
+        unread = self.ratios_not_checked or any(each.counts for each in self.unread)
         if self.limit is None and not self.numbers_checked:
             return 3
         return 3 if unread or self.verdict is Outcome.INCONCLUSIVE else 0

@@ -472,6 +472,7 @@ def test_every_kind_of_fault_is_planted():
         FaultCode.TOTAL_RATE_MISMATCH,
         FaultCode.TOTAL_NOT_CHECKED,
         FaultCode.NO_COMMON_REFERENCE,
+        FaultCode.RATIOS_NOT_CHECKED,
         FaultCode.COUNT_RECOVERABLE,
         FaultCode.REFERENCE_TIED,
     }

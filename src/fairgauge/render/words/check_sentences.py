@@ -53,6 +53,11 @@ def describe_arithmetic(check: Check) -> str:
             f"The arithmetic of {of} was not checked: no rate, impact ratio or total is printed "
             "that follows from other numbers."
         )
+    ratios = check.ratios_not_checked
+    not_checked = f"{ratios:,} {plural(ratios, 'impact ratio was', 'impact ratios were')} not"
+    if not errors and ratios:
+        held = numbered(check.numbers_checked, "printed numbers")
+        return f"No error in the {held} checked; {not_checked} checked."
     if not errors:
         numbers = check.numbers_checked
         checked = f"{numbers:,} {plural(numbers, 'printed number was', 'printed numbers were')}"
@@ -61,7 +66,8 @@ def describe_arithmetic(check: Check) -> str:
         return f"No error in the arithmetic of {of}; {checked} checked{without}."
     affected = sum(1 for table in check.tables if table.errors)
     among = f"{affected:,} of {of}" if affected < tables else of
-    return f"{numbered(errors, 'errors')} in {among}."
+    more = f"; {not_checked} checked" if ratios else ""
+    return f"{numbered(errors, 'errors')} in {among}{more}."
 
 
 def limit_sentences(check: Check) -> Iterator[str]:
@@ -259,6 +265,15 @@ def _no_reference(p: Parameters) -> str:
     )
 
 
+def _ratios_not_checked(p: Parameters) -> str:
+    names = p["categories"]
+    verb = plural(len(names), "impact ratio was", "impact ratios were")
+    return (
+        f"{len(names):,} {verb} not checked, because the reference or a rate is not known: "
+        f"{errors.listing(map(quote, names))}"
+    )
+
+
 def _no_common_reference(p: Parameters) -> str:
     (name, ratio, rate), *others = zip(p["categories"], p["printed"], p["rates"], strict=True)
     if not others:
@@ -399,6 +414,7 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
     ),
     FaultCode.NO_COMMON_REFERENCE: _no_common_reference,
     FaultCode.NO_REFERENCE: _no_reference,
+    FaultCode.RATIOS_NOT_CHECKED: _ratios_not_checked,
     FaultCode.REFERENCE_NOT_HIGHEST: lambda p: (
         f"the reference of the ratios has a rate of {_rate(p['rate'], p)}, but "
         f"{quote(p['other'])} has the highest, {_rate(p['highest'], p)}"
@@ -457,6 +473,7 @@ _KINDS: dict[FaultCode, str] = {
     FaultCode.COPY_DIFFERS: "cell that another copy of the table has otherwise",
     FaultCode.NO_COMMON_REFERENCE: "impact ratios of no single reference",
     FaultCode.NO_REFERENCE: "no category with a ratio of 1",
+    FaultCode.RATIOS_NOT_CHECKED: "impact ratios that were not checked",
     FaultCode.REFERENCE_NOT_HIGHEST: "reference without the highest rate",
     FaultCode.HIGHER_RATE: "higher rate than that of the reference",
     FaultCode.REFERENCE_IS_SMALL: "reference of few people",
