@@ -77,6 +77,7 @@ def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> Fin
         *recoverable_counts(table),
         *_reference(table, min_share),
         *_unchecked_ratios(table),
+        *_two_bases(table),
         *_ratios_of_unknown(table),
         *_omitted(table, min_share),
     ]
@@ -481,6 +482,32 @@ def _fits(row: PublishedRow, reference: PublishedRow) -> bool:
     """Return whether a printed ratio is that of two rows, or nothing shows that it is not."""
     bounds = _ratio(row, reference)
     return bounds is None or row.ratio is None or any(row.ratio.agrees(*each) for each in bounds)
+
+
+def _two_bases(table: PublishedTable) -> Iterator[Fault]:
+    """Yield where a ratio follows from the counts alone, and another from the printed rates alone.
+
+    Each is right by itself, but one table is of one of both.
+    """
+    reference = printed_reference(table) or _fitting_reference(table)
+    if reference is None or reference.share is None:
+        return
+    alone: dict[int, PublishedRow] = {}
+    for row in table.groups:
+        bounds = _ratio(row, reference)
+        if row.ratio is None or row.share is None or bounds is None or len(bounds) != _PAIR:
+            continue
+        agreeing = [at for at, ends in enumerate(bounds) if row.ratio.agrees(*ends)]
+        if len(agreeing) == 1:
+            alone.setdefault(agreeing[0], row)
+    if len(alone) == _PAIR:
+        rows = alone[0], alone[1]
+        yield _fault(
+            FaultCode.RATIOS_OF_TWO_BASES,
+            None,
+            categories=tuple(row.name for row in rows),
+            printed=tuple(row.ratio.text for row in rows if row.ratio is not None),
+        )
 
 
 def _ratio(row: PublishedRow, reference: PublishedRow) -> list[tuple[Fraction, Fraction]] | None:

@@ -56,6 +56,7 @@ class FaultCode(StrEnum):
     SENTENCE_MISMATCH = "sentence_mismatch"  # what, stated, rows
     COPY_DIFFERS = "copy_differs"  # column, printed, other
     NO_COMMON_REFERENCE = "no_common_reference"  # categories, printed, rates
+    RATIOS_OF_TWO_BASES = "ratios_of_two_bases"  # categories, printed
     NO_REFERENCE = "no_reference"  # taken
     RATIOS_NOT_CHECKED = "ratios_not_checked"  # categories
     REFERENCE_NOT_HIGHEST = "reference_not_highest"  # rate, highest, other

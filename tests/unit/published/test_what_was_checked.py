@@ -280,3 +280,34 @@ def test_ratios_that_cannot_be_checked_are_counted_beside_errors():
 def test_a_ratio_without_a_printed_rate_is_not_checked():
     text = "sex,rate,ratio\nFemale,40%,0.80\nMale,50%,1.00\nOther,,0.70\n"
     assert faults(text)[FaultCode.RATIOS_NOT_CHECKED]["categories"] == ("Other",)
+
+
+BASES = """race,n,hired,rate,ratio
+A,1000,504,50%,1.000
+B,1000,406,41%,{}
+C,1000,354,35%,{}
+"""
+
+
+@pytest.mark.parametrize(
+    ("b", "c", "wrong"),
+    [
+        ("0.806", "0.702", False),
+        ("0.805", "0.702", False),  # cut off
+        ("0.820", "0.700", False),
+        ("0.82", "0.70", False),
+        ("0.820", "0.702", True),
+        ("0.806", "0.700", True),
+    ],
+)
+def test_ratios_of_counts_beside_ratios_of_printed_rates_are_an_error(b, c, wrong):
+    found = faults(BASES.format(b, c))
+    assert (FaultCode.RATIOS_OF_TWO_BASES in found) is wrong
+    assert fg.check(BASES.format(b, c)).errors == wrong
+
+
+def test_ratios_of_two_bases_are_named():
+    assert faults(BASES.format("0.820", "0.702"))[FaultCode.RATIOS_OF_TWO_BASES].message == (
+        "some impact ratios are of the counts and others of the printed rates: 0.702 of 'C' "
+        "follows from the counts alone, 0.820 of 'B' from the printed rates alone"
+    )

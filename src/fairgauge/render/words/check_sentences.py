@@ -270,7 +270,16 @@ def _ratios_not_checked(p: Parameters) -> str:
     verb = plural(len(names), "impact ratio was", "impact ratios were")
     return (
         f"{len(names):,} {verb} not checked, because the reference or a rate is not known: "
-        f"{errors.listing(map(quote, names))}"
+        f"{errors.listing(names)}"
+    )
+
+
+def _ratios_of_two_bases(p: Parameters) -> str:
+    (counts, counts_ratio), (rates, rates_ratio) = zip(p["categories"], p["printed"], strict=True)
+    return (
+        f"some impact ratios are of the counts and others of the printed rates: {counts_ratio} of "
+        f"{quote(counts)} follows from the counts alone, {rates_ratio} of {quote(rates)} from the "
+        "printed rates alone"
     )
 
 
@@ -413,6 +422,7 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
         f"{quote(p['printed'])} among the tables to publish, {quote(p['other'])} on the first page"
     ),
     FaultCode.NO_COMMON_REFERENCE: _no_common_reference,
+    FaultCode.RATIOS_OF_TWO_BASES: _ratios_of_two_bases,
     FaultCode.NO_REFERENCE: _no_reference,
     FaultCode.RATIOS_NOT_CHECKED: _ratios_not_checked,
     FaultCode.REFERENCE_NOT_HIGHEST: lambda p: (
@@ -472,6 +482,7 @@ _KINDS: dict[FaultCode, str] = {
     FaultCode.SENTENCE_MISMATCH: "number in a sentence that is not that of the rows",
     FaultCode.COPY_DIFFERS: "cell that another copy of the table has otherwise",
     FaultCode.NO_COMMON_REFERENCE: "impact ratios of no single reference",
+    FaultCode.RATIOS_OF_TWO_BASES: "impact ratios of counts beside others of printed rates",
     FaultCode.NO_REFERENCE: "no category with a ratio of 1",
     FaultCode.RATIOS_NOT_CHECKED: "impact ratios that were not checked",
     FaultCode.REFERENCE_NOT_HIGHEST: "reference without the highest rate",
