@@ -53,6 +53,7 @@ class FaultCode(StrEnum):
     TOTAL_NOT_CHECKED = "total_not_checked"  # columns
     MARGIN_MISMATCH = "margin_mismatch"  # column, printed, total, most, unknown, other
     PEOPLE_DIFFER = "people_differ"  # people, others, other
+    TOTALS_DIFFER = "totals_differ"  # people, others, other
     SENTENCE_MISMATCH = "sentence_mismatch"  # what, stated, rows
     COPY_DIFFERS = "copy_differs"  # column, printed, other
     NO_COMMON_REFERENCE = "no_common_reference"  # categories, printed, rates
@@ -84,6 +85,7 @@ class FaultLevel(StrEnum):
 _NOTES = frozenset(
     {
         FaultCode.PARTS_BELOW_N,
+        FaultCode.TOTALS_DIFFER,
         FaultCode.TOTAL_NOT_CHECKED,
         FaultCode.REPEATED_ROW,
         FaultCode.HIGHER_RATE,

@@ -464,6 +464,7 @@ def test_every_kind_of_fault_is_planted():
     apart = {
         FaultCode.MARGIN_MISMATCH,
         FaultCode.PEOPLE_DIFFER,
+        FaultCode.TOTALS_DIFFER,
         FaultCode.SENTENCE_MISMATCH,
         FaultCode.COPY_DIFFERS,
         FaultCode.COLUMNS_IGNORED,

@@ -246,6 +246,13 @@ def _margin(p: Parameters) -> str:
     )
 
 
+def _people_differ(p: Parameters) -> str:
+    return (
+        f"its categories and the people of unknown category are {p['people']:,.10g} people, those "
+        f"of the table {quote(p['other'])} {p['others']:,.10g}"
+    )
+
+
 def _total_rate(p: Parameters) -> str:
     low, high = (_rate(p[end], p) for end in ("low", "high"))
     rate = low if low == high else f"between {low} and {high}"
@@ -409,9 +416,9 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
     FaultCode.TOTAL_RATE_MISMATCH: _total_rate,
     FaultCode.TOTAL_NOT_CHECKED: _total_not_checked,
     FaultCode.MARGIN_MISMATCH: _margin,
-    FaultCode.PEOPLE_DIFFER: lambda p: (
-        f"its categories and the people of unknown category are {p['people']:,.10g} people, those "
-        f"of the table {quote(p['other'])} {p['others']:,.10g}"
+    FaultCode.PEOPLE_DIFFER: _people_differ,
+    FaultCode.TOTALS_DIFFER: lambda p: (
+        f"{_people_differ(p)}: if everyone is in one category of each, one of them is wrong"
     ),
     FaultCode.SENTENCE_MISMATCH: lambda p: (
         f"a sentence of the report states {p['stated']:,} {_STATED[p['what']]}; by the rows of the "
@@ -479,6 +486,7 @@ _KINDS: dict[FaultCode, str] = {
     FaultCode.TOTAL_NOT_CHECKED: "total that was not checked",
     FaultCode.MARGIN_MISMATCH: "count that is not the sum of its intersections",
     FaultCode.PEOPLE_DIFFER: "people that are not those of the intersections",
+    FaultCode.TOTALS_DIFFER: "people that are not those of another feature",
     FaultCode.SENTENCE_MISMATCH: "number in a sentence that is not that of the rows",
     FaultCode.COPY_DIFFERS: "cell that another copy of the table has otherwise",
     FaultCode.NO_COMMON_REFERENCE: "impact ratios of no single reference",
