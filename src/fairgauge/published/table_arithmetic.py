@@ -313,16 +313,24 @@ def _repeated(table: PublishedTable) -> Iterator[Fault]:
 
 
 def _not_stated(table: PublishedTable) -> Iterator[Fault]:
-    """Name the text that stands in the place of numbers; a dash for a ratio is usual."""
+    """Name the text that stands in the place of numbers; a dash for a ratio is usual.
+
+    The same text in the same columns of several rows is one note.
+    """
+    found: dict[tuple[tuple[str, str], ...], list[PublishedRow]] = {}
     for row in table.rows:
-        texts = [
+        texts = tuple(
             (str(role), text)
             for role, text in row.texts
             if not (is_dash(text) and (role is ColumnRole.RATIO or row.kind is not RowKind.GROUP))
-        ]
+        )
         if texts:
-            columns, printed = zip(*texts, strict=True)
-            yield _fault(FaultCode.NOT_STATED, row, columns=columns, printed=printed)
+            found.setdefault(texts, []).append(row)
+    for texts, rows in found.items():
+        columns, printed = zip(*texts, strict=True)
+        many = {"rows": tuple(row.number for row in rows)} if len(rows) > 1 else {}
+        one = None if many else rows[0]
+        yield _fault(FaultCode.NOT_STATED, one, columns=columns, printed=printed, **many)
 
 
 def _ignored(table: PublishedTable) -> Iterator[Fault]:

@@ -68,7 +68,7 @@ class FaultCode(StrEnum):
     RATIO_MISSING = "ratio_missing"  # n, share, all_stated
     RATIO_OF_UNKNOWN = "ratio_of_unknown"  # printed
     NUMBERS_MISSING = "numbers_missing"  # columns
-    NOT_STATED = "not_stated"  # columns, printed
+    NOT_STATED = "not_stated"  # columns, printed, rows
     COLUMNS_IGNORED = "columns_ignored"  # columns, of_groups
     COUNT_RECOVERABLE = "count_recoverable"  # column, printed, count, total
     CATEGORY_MISSING = "category_missing"  # categories

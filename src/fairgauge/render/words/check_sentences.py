@@ -334,7 +334,8 @@ def _numbers_missing(p: Parameters) -> str:
 def _not_stated(p: Parameters) -> str:
     cells = zip(p["printed"], p["columns"], strict=True)
     named = ", ".join(f"{quote(text)} ({_COLUMNS[column]})" for text, column in cells)
-    return f"text stands in the place of a number, which is treated as not stated: {named}"
+    rows = f" in rows {listing([*map(str, p['rows'])], most=100)}" if "rows" in p else ""
+    return f"text stands in the place of a number, which is treated as not stated: {named}{rows}"
 
 
 def _unknown_not_stated(p: Parameters) -> str:
