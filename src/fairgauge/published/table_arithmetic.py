@@ -276,7 +276,9 @@ def _rate(table: PublishedTable, row: PublishedRow) -> Iterator[Finding]:
     assert row.selected is not None
     assert row.n is not None
     counts = {"selected": row.selected.text, "n": row.n.text}
-    yield _fault(FaultCode.RATE_MISMATCH, row, **stated, **counts)
+    wrong = sum(not _fits(each, row) for each in table.groups)
+    ratios = {"ratios": wrong} if wrong and row is printed_reference(table) else {}
+    yield _fault(FaultCode.RATE_MISMATCH, row, **stated, **counts, **ratios)
 
 
 def _denial_rate(row: PublishedRow) -> Iterator[Finding]:

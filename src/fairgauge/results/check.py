@@ -40,7 +40,7 @@ class FaultCode(StrEnum):
     PARTS_BELOW_N = "parts_below_n"  # selected, not_selected, n, parts
     RATE_OUT_OF_RANGE = "rate_out_of_range"  # printed
     RATE_IMPOSSIBLE = "rate_impossible"  # printed, n
-    RATE_MISMATCH = "rate_mismatch"  # printed, selected, n, share, percent, of
+    RATE_MISMATCH = "rate_mismatch"  # printed, selected, n, share, percent, of, ratios
     RATE_OF_OTHER_ROW = "rate_of_other_row"  # printed, share, percent, other
     MIXED_UNITS = "mixed_units"  # printed, share, percent, sign
     RATIO_MISMATCH = "ratio_mismatch"  # printed, ratio, reference

@@ -221,6 +221,17 @@ def _parts(p: Parameters) -> str:
     )
 
 
+def _rate_mismatch(p: Parameters) -> str:
+    text = (
+        f"the {p.get('of', 'rate')} is printed as {p['printed']}; {p['selected']} of {p['n']} is "
+        f"{_rate(p['share'], p)}"
+    )
+    if not (ratios := p.get("ratios")):
+        return text
+    compare = plural(ratios, "compares", "compare")
+    return f"{text}; {numbered(ratios, 'wrong impact ratios')} {compare} with this row"
+
+
 def _mixed_units(p: Parameters) -> str:
     right = f"{_number(100 * p['share'])}{'%' if p['sign'] else ''}"
     return (
@@ -388,10 +399,7 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
     FaultCode.RATE_IMPOSSIBLE: lambda p: (
         f"the rate {p['printed']} is that of no whole number of {p['n']} people"
     ),
-    FaultCode.RATE_MISMATCH: lambda p: (
-        f"the {p.get('of', 'rate')} is printed as {p['printed']}; {p['selected']} of {p['n']} is "
-        f"{_rate(p['share'], p)}"
-    ),
+    FaultCode.RATE_MISMATCH: _rate_mismatch,
     FaultCode.RATE_OF_OTHER_ROW: lambda p: (
         f"the rate is printed as {p['printed']}, which is the rate of "
         f"{quote(p['other'])}; its own is {_rate(p['share'], p)}"
