@@ -32,6 +32,7 @@ from fairgauge.published._unknown_notes import (
     noted_unknown,
     notes_by_table,
     unknown_notes,
+    with_counts_whole,
     without_notes,
 )
 from fairgauge.published.printed_numbers import adjacent_numbers
@@ -142,6 +143,8 @@ def grids_of_text(text: str, suffix: str = ".txt") -> list[Grid]:
     published = tables_to_publish(text)
     notes = unknown_notes(text) if published is text else []
     plain = without_notes(published, notes)
+    if _kind(plain, plain.splitlines(), suffix) == ".csv":
+        plain = with_counts_whole(plain)
     first = text[: text.find(published)].count("\n") + 1
     found = _with_lost(_grids(plain, suffix), _lines(plain, suffix, first))
     notes = beside_rows(notes, (row for grid in found for row in (grid.header, *grid.rows)))

@@ -87,6 +87,10 @@ _OF_MORE = re.compile(
 )
 """What stands before a number that is not how many are not included: of all, of more."""
 _CELLS = re.compile(r"[\t|;]|  |,(?![0-9]{3}\b)\S")
+_BEHIND_MARK = re.compile(
+    r"^[^\",;\t|\n]*[:(=] ?[0-9]{1,3}(?:,[0-9]{3})+[^\",;\t|\n0-9]*(?=,*$)", re.MULTILINE
+)
+"""A line without other cells that ends in a number with commas between its thousands."""
 _FEWEST_WORDS = 5
 _PROSE = re.compile(r"(?:\s+(?!n/?a\b)[^\W\d_][\w'’/(),-]*){3}\W*$", re.IGNORECASE)
 """The end of a sentence: a row ends in numbers, or in a word in the place of one."""
@@ -151,6 +155,19 @@ def unknown_notes(text: str) -> list[UnknownNote]:
                 line = text.count("\n", 0, start) + 1
                 found.append(UnknownNote(start, end, line, words, counts, has_number))
     return found
+
+
+def with_counts_whole(text: str) -> str:
+    r"""Return a text of CSV of the same length, in which no sentence is parted at a number's comma.
+
+    Such a sentence states people of unknown category; the comma is written as an apostrophe.
+
+    >>> with_counts_whole("Male,90\nGender unknown: 12,500\nUnknown,12,500").splitlines()
+    ['Male,90', "Gender unknown: 12'500", 'Unknown,12,500']
+    """
+    return _BEHIND_MARK.sub(
+        lambda found: found[0].replace(",", "'") if is_unknown(found[0]) else found[0], text
+    )
 
 
 def beside_rows(notes: Iterable[UnknownNote], rows: Iterable[Sequence[str]]) -> list[UnknownNote]:

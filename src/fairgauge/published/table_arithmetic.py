@@ -33,6 +33,9 @@ from fairgauge.results.check import Fault, FaultCode, Finding, Findings
 MIN_SHARE = 0.02
 """The share of people below which a category need not have a ratio, nor be the reference."""
 _PRECISE = 0.005
+_PRECISE_SHARE = Fraction(1, 50)
+"""The largest unit of the last place, as a share of a ratio, by which a reference is recognised."""
+_PAIR = 2
 _LARGE = 50
 """People from which two rows of the same numbers are more likely a copy than a coincidence."""
 
@@ -73,6 +76,8 @@ def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> Fin
         *_ignored(table),
         *recoverable_counts(table),
         *_reference(table, min_share),
+        *_unchecked_ratios(table),
+        *_two_bases(table),
         *_ratios_of_unknown(table),
         *_omitted(table, min_share),
     ]
@@ -271,7 +276,9 @@ def _rate(table: PublishedTable, row: PublishedRow) -> Iterator[Finding]:
     assert row.selected is not None
     assert row.n is not None
     counts = {"selected": row.selected.text, "n": row.n.text}
-    yield _fault(FaultCode.RATE_MISMATCH, row, **stated, **counts)
+    wrong = sum(not _fits(each, row) for each in table.groups)
+    ratios = {"ratios": wrong} if wrong and row is printed_reference(table) else {}
+    yield _fault(FaultCode.RATE_MISMATCH, row, **stated, **counts, **ratios)
 
 
 def _denial_rate(row: PublishedRow) -> Iterator[Finding]:
@@ -308,16 +315,24 @@ def _repeated(table: PublishedTable) -> Iterator[Fault]:
 
 
 def _not_stated(table: PublishedTable) -> Iterator[Fault]:
-    """Name the text that stands in the place of numbers; a dash for a ratio is usual."""
+    """Name the text that stands in the place of numbers; a dash for a ratio is usual.
+
+    The same text in the same columns of several rows is one note.
+    """
+    found: dict[tuple[tuple[str, str], ...], list[PublishedRow]] = {}
     for row in table.rows:
-        texts = [
+        texts = tuple(
             (str(role), text)
             for role, text in row.texts
             if not (is_dash(text) and (role is ColumnRole.RATIO or row.kind is not RowKind.GROUP))
-        ]
+        )
         if texts:
-            columns, printed = zip(*texts, strict=True)
-            yield _fault(FaultCode.NOT_STATED, row, columns=columns, printed=printed)
+            found.setdefault(texts, []).append(row)
+    for texts, rows in found.items():
+        columns, printed = zip(*texts, strict=True)
+        many = {"rows": tuple(row.number for row in rows)} if len(rows) > 1 else {}
+        one = None if many else rows[0]
+        yield _fault(FaultCode.NOT_STATED, one, columns=columns, printed=printed, **many)
 
 
 def _ignored(table: PublishedTable) -> Iterator[Fault]:
@@ -330,13 +345,12 @@ def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
     if not any(row.ratio is not None for row in table.groups):
         return
     reference, fitting = printed_reference(table), _fitting_reference(table)
-    if reference is None and fitting is None:
-        yield from _no_common_reference(table)
     if reference is None and fitting is not None and fitting.kind is RowKind.TOTAL:
         every = _fitting(table, fitting) == sum(row.ratio is not None for row in table.groups)
         reference = fitting if every or _is_one(fitting) else None
-    if reference is None or (reference.ratio is None and reference.kind is not RowKind.TOTAL):
-        taken = None if reference is None else reference.name
+    known = reference or (fitting if fitting is not None and fitting.ratio is not None else None)
+    if known is None or (known.ratio is None and known.kind is not RowKind.TOTAL):
+        taken = None if known is None else known.name
         yield _fault(FaultCode.NO_REFERENCE, None, taken=taken)
     if reference is None:
         return
@@ -360,6 +374,23 @@ def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
             printed="" if best.rate is None else best.rate.text,
             percent=best.share is None and best.rate is not None and best.rate.percent,
         )
+
+
+def _unchecked_ratios(table: PublishedTable) -> Iterator[Fault]:
+    """Yield the ratios whose reference is not known, or whose rates are not printed."""
+    reference = printed_reference(table) or _fitting_reference(table)
+    if reference is None and (faults := list(_no_common_reference(table))):
+        yield from faults
+        return
+    unchecked = [
+        row.name
+        for row in table.groups
+        if row.ratio is not None
+        and row is not reference
+        and (reference is None or _ratio(row, reference) is None)
+    ]
+    if unchecked:
+        yield _fault(FaultCode.RATIOS_NOT_CHECKED, None, categories=tuple(unchecked))
 
 
 def _no_common_reference(table: PublishedTable) -> Iterator[Fault]:
@@ -463,6 +494,32 @@ def _fits(row: PublishedRow, reference: PublishedRow) -> bool:
     return bounds is None or row.ratio is None or any(row.ratio.agrees(*each) for each in bounds)
 
 
+def _two_bases(table: PublishedTable) -> Iterator[Fault]:
+    """Yield where a ratio follows from the counts alone, and another from the printed rates alone.
+
+    Each is right by itself, but one table is of one of both.
+    """
+    reference = printed_reference(table) or _fitting_reference(table)
+    if reference is None or reference.share is None:
+        return
+    alone: dict[int, PublishedRow] = {}
+    for row in table.groups:
+        bounds = _ratio(row, reference)
+        if row.ratio is None or row.share is None or bounds is None or len(bounds) != _PAIR:
+            continue
+        agreeing = [at for at, ends in enumerate(bounds) if row.ratio.agrees(*ends)]
+        if len(agreeing) == 1:
+            alone.setdefault(agreeing[0], row)
+    if len(alone) == _PAIR:
+        rows = alone[0], alone[1]
+        yield _fault(
+            FaultCode.RATIOS_OF_TWO_BASES,
+            None,
+            categories=tuple(row.name for row in rows),
+            printed=tuple(row.ratio.text for row in rows if row.ratio is not None),
+        )
+
+
 def _ratio(row: PublishedRow, reference: PublishedRow) -> list[tuple[Fraction, Fraction]] | None:
     """Return the ranges of ratios that are right: of the counts, and of the printed rates.
 
@@ -511,14 +568,36 @@ def _own(row: PublishedRow, of: _End) -> Fraction:
 def _fitting_reference(table: PublishedTable) -> PublishedRow | None:
     """Return the row that most printed ratios compare with, where none has a ratio of 1.
 
-    It is one of all people, which the table lacks, where every one of several compares with it.
+    It is one of all people, which the table lacks, where every one of several compares with it. Of
+    two ratios, one is enough: its reference is the other category, whose own ratio is wrong.
     """
     printed = sum(row.ratio is not None for row in table.groups)
     best = max(table.rows, key=lambda row: _fitting(table, row), default=None)
     if best is not None and _fitting(table, best) * 2 > printed:
         return best
     every = _of_all(table) if printed > 1 else None
-    return every if every is not None and _fitting(table, every) == printed else None
+    if every is not None and _fitting(table, every) == printed:
+        return every
+    return _reference_of_other(table)
+
+
+def _reference_of_other(table: PublishedTable) -> PublishedRow | None:
+    """Return which of two categories with ratios the ratio of the other one compares with.
+
+    A ratio of few digits may as well be that to a category outside the table.
+    """
+    rows = [row for row in table.groups if row.ratio is not None]
+    if len(rows) != _PAIR:
+        return None
+    found = [
+        reference
+        for row, reference in (rows, rows[::-1])
+        if row.ratio is not None
+        and row.ratio.unit <= _PRECISE_SHARE * row.ratio.exact
+        and _ratio(row, reference)
+        and _fits(row, reference)
+    ]
+    return max(found, key=_rate_at_least, default=None)
 
 
 def _of_all(table: PublishedTable) -> PublishedRow | None:

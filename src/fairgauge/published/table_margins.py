@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import combinations
 from typing import TypeAlias
 
 from fairgauge.published._total_rows import possible_counts
@@ -26,7 +27,8 @@ def check_margins(tables: Sequence[PublishedTable]) -> list[Findings]:
 
     The counts of a category are held against the sum of its intersections with another feature,
     and all people of the table against those of the intersections. Where no category of a table is
-    part of an intersection, nothing is compared.
+    part of an intersection, all people are held against those of the first table of another
+    feature.
 
     Examples
     --------
@@ -38,12 +40,18 @@ def check_margins(tables: Sequence[PublishedTable]) -> list[Findings]:
     >>> [(str(each.code), each["total"]) for each in check_margins(tables)[0].faults]
     [('margin_mismatch', 41.0)]
     """
+    features = _tables_of_features(tables)
     return [
         Findings.of(
-            finding
-            for many in tables
-            if len(table.dimensions) == 1 and many is not table
-            for finding in _compared(table, many)
+            [
+                *(
+                    finding
+                    for many in tables
+                    if len(table.dimensions) == 1 and many is not table
+                    for finding in _compared(table, many)
+                ),
+                *([_all_held(table, features[0])] if table in features[1:] else []),
+            ]
         )
         for table in tables
     ]
@@ -122,6 +130,43 @@ def _people(one: PublishedTable, many: PublishedTable, *, whole: bool) -> Iterat
         yield None
     else:
         yield Fault.of(FaultCode.PEOPLE_DIFFER, None, people=people, others=others, other=many.name)
+
+
+def _all_held(table: PublishedTable, first: PublishedTable) -> Finding:
+    """Hold all people of the table of one feature against those of another.
+
+    People who gave several answers may count in several categories, so that this is a note.
+    """
+    people, others = _all_people(table), _all_people(first)
+    if people is None or others is None or people == others:
+        return None
+    return Fault.of(FaultCode.TOTALS_DIFFER, None, people=people, others=others, other=first.name)
+
+
+def _tables_of_features(tables: Sequence[PublishedTable]) -> list[PublishedTable]:
+    """Return the tables of single features of which all people are printed; none if two are alike.
+
+    Several tables of one feature are of different people, such as those of several positions.
+    """
+    single = [table for table in tables if len(table.dimensions) == 1]
+    single = [one for one in single if not any(_are_crossed(other, one) for other in single)]
+    alike = any(_are_alike(*pair) for pair in combinations(single, 2))
+    stated = [
+        table
+        for table in single
+        if _all_people(table) is not None and not (table.own and table.own.excludes)
+    ]
+    return [] if alike else stated
+
+
+def _are_crossed(one: PublishedTable, many: PublishedTable) -> bool:
+    return one is not many and bool(_intersections(one, many, _key((one, many))))
+
+
+def _are_alike(one: PublishedTable, other: PublishedTable) -> bool:
+    """Return whether two tables have most categories of the smaller one in common."""
+    names, others = ({row.name.casefold() for row in each.groups} for each in (one, other))
+    return len(names & others) * 2 > min(len(names), len(others))
 
 
 def _all_people(table: PublishedTable) -> float | None:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, ClassVar, TypeAlias
+from typing import Annotated, ClassVar, TypeAlias, cast
 
 from fairgauge.enums import Outcome, RateTest
 from fairgauge.reasons import Parameter
@@ -40,7 +40,7 @@ class FaultCode(StrEnum):
     PARTS_BELOW_N = "parts_below_n"  # selected, not_selected, n, parts
     RATE_OUT_OF_RANGE = "rate_out_of_range"  # printed
     RATE_IMPOSSIBLE = "rate_impossible"  # printed, n
-    RATE_MISMATCH = "rate_mismatch"  # printed, selected, n, share, percent, of
+    RATE_MISMATCH = "rate_mismatch"  # printed, selected, n, share, percent, of, ratios
     RATE_OF_OTHER_ROW = "rate_of_other_row"  # printed, share, percent, other
     MIXED_UNITS = "mixed_units"  # printed, share, percent, sign
     RATIO_MISMATCH = "ratio_mismatch"  # printed, ratio, reference
@@ -53,10 +53,13 @@ class FaultCode(StrEnum):
     TOTAL_NOT_CHECKED = "total_not_checked"  # columns
     MARGIN_MISMATCH = "margin_mismatch"  # column, printed, total, most, unknown, other
     PEOPLE_DIFFER = "people_differ"  # people, others, other
+    TOTALS_DIFFER = "totals_differ"  # people, others, other
     SENTENCE_MISMATCH = "sentence_mismatch"  # what, stated, rows
     COPY_DIFFERS = "copy_differs"  # column, printed, other
     NO_COMMON_REFERENCE = "no_common_reference"  # categories, printed, rates
+    RATIOS_OF_TWO_BASES = "ratios_of_two_bases"  # categories, printed
     NO_REFERENCE = "no_reference"  # taken
+    RATIOS_NOT_CHECKED = "ratios_not_checked"  # categories
     REFERENCE_NOT_HIGHEST = "reference_not_highest"  # rate, highest, other
     HIGHER_RATE = "higher_rate"  # rate, highest, other; how many people it is of is not printed
     REFERENCE_IS_SMALL = "reference_is_small"  # n, share, all_stated, other
@@ -65,7 +68,7 @@ class FaultCode(StrEnum):
     RATIO_MISSING = "ratio_missing"  # n, share, all_stated
     RATIO_OF_UNKNOWN = "ratio_of_unknown"  # printed
     NUMBERS_MISSING = "numbers_missing"  # columns
-    NOT_STATED = "not_stated"  # columns, printed
+    NOT_STATED = "not_stated"  # columns, printed, rows
     COLUMNS_IGNORED = "columns_ignored"  # columns, of_groups
     COUNT_RECOVERABLE = "count_recoverable"  # column, printed, count, total
     CATEGORY_MISSING = "category_missing"  # categories
@@ -82,12 +85,14 @@ class FaultLevel(StrEnum):
 _NOTES = frozenset(
     {
         FaultCode.PARTS_BELOW_N,
+        FaultCode.TOTALS_DIFFER,
         FaultCode.TOTAL_NOT_CHECKED,
         FaultCode.REPEATED_ROW,
         FaultCode.HIGHER_RATE,
         FaultCode.REFERENCE_IS_SMALL,
         FaultCode.REFERENCE_TIED,
         FaultCode.NO_REFERENCE,
+        FaultCode.RATIOS_NOT_CHECKED,
         FaultCode.COUNT_RECOVERABLE,
         FaultCode.CATEGORY_MISSING,
         FaultCode.NOT_STATED,
@@ -486,7 +491,9 @@ class Check(ShownResult):
         },
         older={"fairgauge.check/1": as_before},
     )
-    DERIVED: ClassVar = ("errors", "verdict", "numbers_checked", "summary", "_brief")
+    DERIVED: ClassVar = (
+        "errors", "verdict", "numbers_checked", "ratios_not_checked", "summary", "_brief"
+    )  # fmt: skip
 
     version: Version
     created: str
@@ -507,6 +514,13 @@ class Check(ShownResult):
     def numbers_checked(self) -> int:
         """Return how many printed numbers were held against others, in all tables."""
         return sum(table.numbers_checked for table in self.tables)
+
+    @property
+    def ratios_not_checked(self) -> int:
+        """Return how many printed ratios could not be held against others, in all tables."""
+        faults = [fault for table in self.tables for fault in table.faults]
+        unchecked = [each for each in faults if each.code is FaultCode.RATIOS_NOT_CHECKED]
+        return sum(len(cast("tuple[str, ...]", each["categories"])) for each in unchecked)
 
     @property
     def decisions(self) -> Mapping[Decision, int]:
@@ -569,12 +583,13 @@ class Check(ShownResult):
     def exit_code(self) -> int:
         """Return 1 for an error in a table or a failed limit, 3 for what is undecided, else 0.
 
-        What cannot be read is undecided; a file of a folder without a table is not.
-        Undecided is a check without a limit, too, that found no printed number to check.
+        What cannot be read is undecided, as is a printed ratio that cannot be checked; a file of a
+        folder without a table is not. Undecided is a check without a limit, too, that found no
+        printed number to check.
         """
         if self.errors or self.verdict is Outcome.FAIL:
             return 1
-        unread = any(each.counts for each in self.unread)
+        unread = self.ratios_not_checked or any(each.counts for each in self.unread)
         if self.limit is None and not self.numbers_checked:
             return 3
         return 3 if unread or self.verdict is Outcome.INCONCLUSIVE else 0

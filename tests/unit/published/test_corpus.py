@@ -464,6 +464,7 @@ def test_every_kind_of_fault_is_planted():
     apart = {
         FaultCode.MARGIN_MISMATCH,
         FaultCode.PEOPLE_DIFFER,
+        FaultCode.TOTALS_DIFFER,
         FaultCode.SENTENCE_MISMATCH,
         FaultCode.COPY_DIFFERS,
         FaultCode.COLUMNS_IGNORED,
@@ -472,6 +473,8 @@ def test_every_kind_of_fault_is_planted():
         FaultCode.TOTAL_RATE_MISMATCH,
         FaultCode.TOTAL_NOT_CHECKED,
         FaultCode.NO_COMMON_REFERENCE,
+        FaultCode.RATIOS_NOT_CHECKED,
+        FaultCode.RATIOS_OF_TWO_BASES,
         FaultCode.COUNT_RECOVERABLE,
         FaultCode.REFERENCE_TIED,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 
 import numpy as np
 import pytest
@@ -416,3 +417,14 @@ def test_impossible_people_of_unknown_category_have_no_range_of_ratios(selected,
     assert found.exit_code == 1
     assert [group.possible for group in found.tables[0].groups] == [None, None]
     assert "Whatever is not printed" not in str(found)
+
+
+@pytest.mark.parametrize(
+    ("n", "behind"), [("960", "; 2 wrong impact ratios compare with this row"), ("691", "")]
+)
+def test_ratios_to_a_row_of_one_wrong_number_are_counted_with_it(n, behind):
+    text = "race,n,hired,rate,ratio\nA,{},248,35.94%,1.000\nB,845,252,29.82%,0.830\n"
+    text += "C,1088,342,31.43%,0.875\n"
+    (table,) = fg.check(text.format(n)).tables
+    assert table.errors[0].code is FaultCode.RATE_MISMATCH
+    assert re.fullmatch(rf".* is [0-9.]+%{re.escape(behind)}", table.errors[0].message)

@@ -178,3 +178,34 @@ def test_more_people_than_there_are_is_an_error_where_an_intersection_has_no_row
     assert _codes(f"{SEX.replace('20', '0')}\n{few.replace('33', '133')}") == [
         FaultCode.PEOPLE_DIFFER
     ]
+
+
+RACE = "Race,Applicants,Selected\nAsian,190,71\nWhite,103,24\nUnknown,{},\n"
+
+
+def test_all_people_of_two_features_are_held_against_each_other():
+    assert _notes(f"{SEX}\n{RACE.format(20)}") == []
+    (note,) = _notes(f"{SEX}\n{RACE.format(3020)}")
+    assert note.message == (
+        "its categories and the people of unknown category are 3,313 people, those of the table "
+        "'Sex' 313: if everyone is in one category of each, one of them is wrong"
+    )
+    assert fg.check(f"{SEX}\n{RACE.format(3020)}").errors == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{SEX}\n{RACE.format('')}",
+        f"{SEX}\n{RACE.format(3020).replace('103', '<200')}",
+        f"{SEX}\n{RACE.format(3020)}\n{SEX.replace('113', '115')}",
+    ],
+    ids=["no number of unknown people", "a withheld number", "several tables of a feature"],
+)
+def test_people_of_features_that_are_not_comparable_are_not_compared(text):
+    assert _notes(text) == []
+
+
+def _notes(text):
+    faults = [fault for table in fg.check(text).tables for fault in table.faults]
+    return [fault for fault in faults if fault.code is FaultCode.TOTALS_DIFFER]

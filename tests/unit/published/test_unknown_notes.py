@@ -227,3 +227,26 @@ def test_more_sentences_than_are_read_are_refused():
     notes = [f"{i} applicants of unknown sex are not included." for i in range(100, 201)]
     with pytest.raises(fg.DataError, match="101 sentences about people who are not included"):
         fg.check("\n".join([_table(SEX, "markdown"), *notes]))
+
+
+@pytest.mark.parametrize("gap", ["", "\n"])
+@pytest.mark.parametrize("behind", ["", ",,", "."])
+@pytest.mark.parametrize(
+    "note",
+    [
+        "Gender unknown: {}",
+        '"Gender unknown: {}"',
+        "Unknown sex = {} people",
+        "Gender unknown ({})",
+        "Applicants who did not state their sex: {}",
+    ],
+)
+def test_a_sentence_of_csv_is_not_parted_at_the_comma_of_a_number(tmp_path, note, behind, gap):
+    if '"' in note and behind == ".":
+        behind = ""
+    path = tmp_path / "audit.csv"
+    rows = "Sex,n,hired\nMale,1390,667\nFemale,1181,655\n"
+    path.write_text(f"{rows}{gap}{note.format('12,500')}{behind}\n", encoding="utf-8")
+    found = fg.check(path, rules="selection_rate.ratio >= 0.5")
+    assert [table.unknown for table in found.tables] == [12_500]
+    assert (found.unread, found.exit_code) == ((), 3)

@@ -217,3 +217,14 @@ def test_of_equal_rates_the_printed_reference_is_the_reference():
     found = fg.check("g,rate,ratio\nA,50.0%,\nB,50.0%,1.00\nC,40.0%,0.80\n")
     assert found.tables[0].reference == "B"
     assert found.verdict is Outcome.NONE
+
+
+def test_the_same_text_in_several_rows_is_one_note():
+    rows = "".join(f"{name},9,3,33.3%,{text}\n" for name, text in zip("BCDE", "**-*", strict=True))
+    found = fg.check(f"group,n,hired,rate,ratio\nA,1000,500,50.0%,1.000\n{rows}")
+    (note,) = [f for f in found.tables[0].faults if f.code is FaultCode.NOT_STATED]
+    assert note.message == (
+        "text stands in the place of a number, which is treated as not stated: '*' (impact ratio) "
+        "in rows 2, 3 and 5"
+    )
+    assert type(found).from_dict(found.to_dict()) == found

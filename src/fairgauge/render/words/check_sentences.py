@@ -53,6 +53,11 @@ def describe_arithmetic(check: Check) -> str:
             f"The arithmetic of {of} was not checked: no rate, impact ratio or total is printed "
             "that follows from other numbers."
         )
+    ratios = check.ratios_not_checked
+    not_checked = f"{ratios:,} {plural(ratios, 'impact ratio was', 'impact ratios were')} not"
+    if not errors and ratios:
+        held = numbered(check.numbers_checked, "printed numbers")
+        return f"No error in the {held} checked; {not_checked} checked."
     if not errors:
         numbers = check.numbers_checked
         checked = f"{numbers:,} {plural(numbers, 'printed number was', 'printed numbers were')}"
@@ -61,7 +66,8 @@ def describe_arithmetic(check: Check) -> str:
         return f"No error in the arithmetic of {of}; {checked} checked{without}."
     affected = sum(1 for table in check.tables if table.errors)
     among = f"{affected:,} of {of}" if affected < tables else of
-    return f"{numbered(errors, 'errors')} in {among}."
+    more = f"; {not_checked} checked" if ratios else ""
+    return f"{numbered(errors, 'errors')} in {among}{more}."
 
 
 def limit_sentences(check: Check) -> Iterator[str]:
@@ -215,6 +221,17 @@ def _parts(p: Parameters) -> str:
     )
 
 
+def _rate_mismatch(p: Parameters) -> str:
+    text = (
+        f"the {p.get('of', 'rate')} is printed as {p['printed']}; {p['selected']} of {p['n']} is "
+        f"{_rate(p['share'], p)}"
+    )
+    if not (ratios := p.get("ratios")):
+        return text
+    compare = plural(ratios, "compares", "compare")
+    return f"{text}; {numbered(ratios, 'wrong impact ratios')} {compare} with this row"
+
+
 def _mixed_units(p: Parameters) -> str:
     right = f"{_number(100 * p['share'])}{'%' if p['sign'] else ''}"
     return (
@@ -240,6 +257,13 @@ def _margin(p: Parameters) -> str:
     )
 
 
+def _people_differ(p: Parameters) -> str:
+    return (
+        f"its categories and the people of unknown category are {p['people']:,.10g} people, those "
+        f"of the table {quote(p['other'])} {p['others']:,.10g}"
+    )
+
+
 def _total_rate(p: Parameters) -> str:
     low, high = (_rate(p[end], p) for end in ("low", "high"))
     rate = low if low == high else f"between {low} and {high}"
@@ -256,6 +280,24 @@ def _no_reference(p: Parameters) -> str:
         return "no category has a ratio of 1, so the table does not show what ratios compare with"
     return (
         f"no category has a ratio of 1; {quote(p['taken'])} without one is taken as the reference"
+    )
+
+
+def _ratios_not_checked(p: Parameters) -> str:
+    names = p["categories"]
+    verb = plural(len(names), "impact ratio was", "impact ratios were")
+    return (
+        f"{len(names):,} {verb} not checked, because the reference or a rate is not known: "
+        f"{errors.listing(names)}"
+    )
+
+
+def _ratios_of_two_bases(p: Parameters) -> str:
+    (counts, counts_ratio), (rates, rates_ratio) = zip(p["categories"], p["printed"], strict=True)
+    return (
+        f"some impact ratios are of the counts and others of the printed rates: {counts_ratio} of "
+        f"{quote(counts)} follows from the counts alone, {rates_ratio} of {quote(rates)} from the "
+        "printed rates alone"
     )
 
 
@@ -303,7 +345,8 @@ def _numbers_missing(p: Parameters) -> str:
 def _not_stated(p: Parameters) -> str:
     cells = zip(p["printed"], p["columns"], strict=True)
     named = ", ".join(f"{quote(text)} ({_COLUMNS[column]})" for text, column in cells)
-    return f"text stands in the place of a number, which is treated as not stated: {named}"
+    rows = f" in rows {listing([*map(str, p['rows'])], most=100)}" if "rows" in p else ""
+    return f"text stands in the place of a number, which is treated as not stated: {named}{rows}"
 
 
 def _unknown_not_stated(p: Parameters) -> str:
@@ -356,10 +399,7 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
     FaultCode.RATE_IMPOSSIBLE: lambda p: (
         f"the rate {p['printed']} is that of no whole number of {p['n']} people"
     ),
-    FaultCode.RATE_MISMATCH: lambda p: (
-        f"the {p.get('of', 'rate')} is printed as {p['printed']}; {p['selected']} of {p['n']} is "
-        f"{_rate(p['share'], p)}"
-    ),
+    FaultCode.RATE_MISMATCH: _rate_mismatch,
     FaultCode.RATE_OF_OTHER_ROW: lambda p: (
         f"the rate is printed as {p['printed']}, which is the rate of "
         f"{quote(p['other'])}; its own is {_rate(p['share'], p)}"
@@ -385,9 +425,9 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
     FaultCode.TOTAL_RATE_MISMATCH: _total_rate,
     FaultCode.TOTAL_NOT_CHECKED: _total_not_checked,
     FaultCode.MARGIN_MISMATCH: _margin,
-    FaultCode.PEOPLE_DIFFER: lambda p: (
-        f"its categories and the people of unknown category are {p['people']:,.10g} people, those "
-        f"of the table {quote(p['other'])} {p['others']:,.10g}"
+    FaultCode.PEOPLE_DIFFER: _people_differ,
+    FaultCode.TOTALS_DIFFER: lambda p: (
+        f"{_people_differ(p)}: if everyone is in one category of each, one of them is wrong"
     ),
     FaultCode.SENTENCE_MISMATCH: lambda p: (
         f"a sentence of the report states {p['stated']:,} {_STATED[p['what']]}; by the rows of the "
@@ -398,7 +438,9 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
         f"{quote(p['printed'])} among the tables to publish, {quote(p['other'])} on the first page"
     ),
     FaultCode.NO_COMMON_REFERENCE: _no_common_reference,
+    FaultCode.RATIOS_OF_TWO_BASES: _ratios_of_two_bases,
     FaultCode.NO_REFERENCE: _no_reference,
+    FaultCode.RATIOS_NOT_CHECKED: _ratios_not_checked,
     FaultCode.REFERENCE_NOT_HIGHEST: lambda p: (
         f"the reference of the ratios has a rate of {_rate(p['rate'], p)}, but "
         f"{quote(p['other'])} has the highest, {_rate(p['highest'], p)}"
@@ -453,10 +495,13 @@ _KINDS: dict[FaultCode, str] = {
     FaultCode.TOTAL_NOT_CHECKED: "total that was not checked",
     FaultCode.MARGIN_MISMATCH: "count that is not the sum of its intersections",
     FaultCode.PEOPLE_DIFFER: "people that are not those of the intersections",
+    FaultCode.TOTALS_DIFFER: "people that are not those of another feature",
     FaultCode.SENTENCE_MISMATCH: "number in a sentence that is not that of the rows",
     FaultCode.COPY_DIFFERS: "cell that another copy of the table has otherwise",
     FaultCode.NO_COMMON_REFERENCE: "impact ratios of no single reference",
+    FaultCode.RATIOS_OF_TWO_BASES: "impact ratios of counts beside others of printed rates",
     FaultCode.NO_REFERENCE: "no category with a ratio of 1",
+    FaultCode.RATIOS_NOT_CHECKED: "impact ratios that were not checked",
     FaultCode.REFERENCE_NOT_HIGHEST: "reference without the highest rate",
     FaultCode.HIGHER_RATE: "higher rate than that of the reference",
     FaultCode.REFERENCE_IS_SMALL: "reference of few people",
