@@ -12,7 +12,7 @@ from fairgauge.cube.identifiers import cluster_key, with_hidden_clusters
 from fairgauge.cube.plan import Moment, Plan, is_of_answers, plan
 from fairgauge.enums import DiagnosticCode, Outcome, Role, Task, Threshold
 from fairgauge.errors import CubeError, DataError, SpecError, closest, nearest, quote
-from fairgauge.measure.composition_notes import composition_notes
+from fairgauge.measure.composition_notes import composition_notes, within_strata_notes
 from fairgauge.measure.decide import judge_together, remaining_notes
 from fairgauge.measure.findings import choose_findings
 from fairgauge.measure.measure import ByRows, measure, reversed_outcomes_of
@@ -191,7 +191,10 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
         own=tuple(map(described, spec.catalogue.own)),
     )
     findings = choose_findings(defined_by(report.catalogue, report))
-    notes = composition_notes(findings, cube, spec, measured.task)
+    notes = (
+        *within_strata_notes(report, cube, spec),
+        *composition_notes(findings, cube, spec, measured.task),
+    )
     report = replace(report, diagnostics=(*report.diagnostics, *notes))
     return replace(defined_by(report.catalogue, report), findings=findings, counts=cube)
 
