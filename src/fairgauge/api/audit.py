@@ -28,7 +28,7 @@ from fairgauge.question.specification import Spec, ask, check_names, refuse_cand
 from fairgauge.reasons import Parameter
 from fairgauge.resolve.copy_checks import sensitive_outcomes
 from fairgauge.resolve.data_checks import likely_mistakes
-from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes
+from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes, used_rows
 from fairgauge.resolve.group_checks import numeric_groups, one_group, single_row_groups
 from fairgauge.resolve.group_counts import GroupCounts
 from fairgauge.resolve.name_checks import doubtful_names
@@ -148,7 +148,7 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
         (cube, source, spec), waiting = counted(data, arrays, options), ()
     check_known(cube, spec)
     measured, verdicts, notes_of_verdicts = judged(cube, source, spec)
-    excluded, used = excluded_rows(cube, spec)
+    excluded, used = excluded_rows(cube, spec), used_rows(cube, spec)
     undecided = 0 if spec.of_people else sum(cube.without_condition.values())
     rows = [*(each.definition for each in measured.estimates), *(v.definition for v in verdicts)]
     report = Report(
@@ -160,8 +160,9 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
             cube.digest,
             cube.rows + undecided,
             cube.cases + (0 if spec.count else undecided),
-            used,
+            used.rows,
             excluded,
+            used.at_least,
         ),
         spec=spec.to_dict(),
         groups=measured.groups,

@@ -45,7 +45,7 @@ from fairgauge.question.specification import (
     same_in_a_stratum,
 )
 from fairgauge.resolve.copy_checks import controls_of_groups, strata_of_outcomes
-from fairgauge.resolve.excluded_rows import excluded_rows
+from fairgauge.resolve.excluded_rows import UsedRows, excluded_rows, used_rows
 from fairgauge.resolve.group_checks import single_row_groups, weightless_groups
 from fairgauge.resolve.group_counts import GroupCounts, count_groups
 from fairgauge.resolve.missingness_checks import missing_values
@@ -190,7 +190,8 @@ def why(
             "margins": margins,
         },
         confidence=spec.confidence,
-        used=used,
+        used=used.rows,
+        used_at_least=used.at_least,
         excluded=excluded,
         gaps=gaps,
         diagnostics=(
@@ -544,7 +545,7 @@ def _wrong_metrics(spec: Spec, margins: Mapping[str, float]) -> Iterator[Problem
             yield never_exceeded(name, margin, high - low)
 
 
-def _excluded(crossed: CrossedStrata, spec: Spec) -> tuple[dict[str, int], int]:
+def _excluded(crossed: CrossedStrata, spec: Spec) -> tuple[dict[str, int], UsedRows]:
     """Return the rows that are in no gap, by reason, and those that are; of a count its cases."""
     tables = [
         replace(each, sums={**each.sums, "rows": each.sums.get("n", each.sums["rows"])})
@@ -553,6 +554,5 @@ def _excluded(crossed: CrossedStrata, spec: Spec) -> tuple[dict[str, int], int]:
     ] or crossed.cube.tables
     crossed = replace(crossed, cube=replace(crossed.cube, tables=tuple(tables)))
     cube = crossed.known.without
-    reasons, used = excluded_rows(cube, spec)
     missing = {"missing stratum": crossed.rows_without} if crossed.rows_without else {}
-    return reasons | missing, used
+    return excluded_rows(cube, spec) | missing, used_rows(cube, spec)

@@ -340,6 +340,7 @@ def _origin(report: Report, asked: Report | str | Path) -> Origin:
         rows=data.rows,
         cases=data.cases,
         used=data.used,
+        used_at_least=data.used_at_least,
         excluded=dict(data.excluded),
         unclear=max(map(_unclear_rows, report.diagnostics), default=0),
         uneven=max(map(_unevenness, report.diagnostics), default=0.0),

@@ -51,7 +51,7 @@ class Origin:
     name : the file that the report was read from, None of a report at hand.
     source, fingerprint : what was audited, and the digest of its counts.
     created, version : when, and by which fairgauge.
-    rows, cases, used, excluded : its data, as in the report.
+    rows, cases, used, used_at_least, excluded : its data, as in the report.
     unclear : the most rows of which one warning states that their outcome or group may be another
         one or none.
     uneven : by how much more of the rows of one group than of another lack an outcome, or of one
@@ -71,10 +71,11 @@ class Origin:
     unclear: int
     uneven: Finite
     verdict: Outcome
+    used_at_least: bool = False
 
     @property
     def share_lacking(self) -> float:
-        """Return the share of rows that are not used, or that are unclear."""
+        """Return the share of rows that are not known to be used, or that are unclear."""
         return (self.rows - self.used + self.unclear) / max(self.rows, 1)
 
 

@@ -127,6 +127,8 @@ def metadata(report: Report) -> Iterator[str]:
     if not finite:
         yield "    - type: rows"
         yield f"      value: {report.data.used}"
+        if report.data.used_at_least:
+            yield "      name: rows used, at least"
     yield "---"
     yield ""
 
