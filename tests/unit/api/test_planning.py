@@ -313,7 +313,7 @@ def of_sizes(**sizes):
 
 
 def test_a_group_that_is_not_evaluated_is_planned_to_lack_rows():
-    """A plan promised a difference of 122.9 of 100 for one row, which an audit does not evaluate."""
+    """A plan promised a difference of 122.9 of 100 for one row, which no audit evaluates."""
     table = of_sizes(White=(31, 26), Asian=(6, 0), Joint=(1, 0))
     planned = fg.plan(table, prediction="ok", sensitive="race", reference={"race": "White"})
     found = {each.group: each for each in planned.smallest}
