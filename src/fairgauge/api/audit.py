@@ -148,7 +148,7 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
         (cube, source, spec), waiting = counted(data, arrays, options), ()
     check_known(cube, spec)
     measured, verdicts, notes_of_verdicts = judged(cube, source, spec)
-    excluded, used = excluded_rows(cube, spec), used_rows(cube, spec)
+    excluded, (used, notes_of_used) = excluded_rows(cube, spec), used_rows(cube, spec)
     undecided = 0 if spec.of_people else sum(cube.without_condition.values())
     rows = [*(each.definition for each in measured.estimates), *(v.definition for v in verdicts)]
     report = Report(
@@ -160,9 +160,8 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
             cube.digest,
             cube.rows + undecided,
             cube.cases + (0 if spec.count else undecided),
-            used.rows,
+            used,
             excluded,
-            used.at_least,
         ),
         spec=spec.to_dict(),
         groups=measured.groups,
@@ -178,6 +177,7 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
             *never_repeats(cube, spec),
             *_task_note(measured.task, spec, stated=_task_is_stated(spec, options)),
             *exclusion_notes(excluded, spec, cube.rows),
+            *notes_of_used,
             *assumed_positive(cube, spec, measured.task, rows),
             *unfavourable_positive(cube, spec, measured.task),
             *likely_mistakes(cube, spec, measured.task),

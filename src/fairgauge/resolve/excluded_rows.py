@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -50,22 +49,12 @@ def missing_in_condition(column: str) -> str:
     return f"missing {column} (where)"
 
 
-class UsedRows(NamedTuple):
-    """The rows whose label and prediction are known, and at least one feature.
+def used_rows(cube: Cube, spec: Spec) -> tuple[int, tuple[Diagnostic, ...]]:
+    """Count the rows whose label and prediction are known, and at least one feature.
 
-    Attributes
-    ----------
-    rows : how many there are.
-    at_least : whether there may be more: features that are counted apart do not show which rows
-        have a group of several of them, nor which have none of any.
+    Features that are counted apart do not show which rows have a group of several of them, nor
+    which have none of any: the rows are then those of the feature with most, and a note states it.
     """
-
-    rows: int
-    at_least: bool
-
-
-def used_rows(cube: Cube, spec: Spec) -> UsedRows:
-    """Count the rows that are used: of features counted apart, those of the one with most."""
     cluster = cube.plan.axis(Role.CLUSTER)
     unclustered = [table for table in cube.tables if cluster not in table.axes]
     joint = max(unclustered, key=lambda table: len(table.axes))
@@ -89,7 +78,8 @@ def used_rows(cube: Cube, spec: Spec) -> UsedRows:
         used = max(used, int(rows[known & in_any].sum()))
         complete = int(rows[known].sum())
         together |= groups <= {*table.axes}
-    return UsedRows(used, at_least=not together and used < complete)
+    exact = together or used == complete
+    return used, () if exact else (Diagnostic.note(DiagnosticCode.USED_AT_LEAST, rows=used),)
 
 
 def excluded_rows(cube: Cube, spec: Spec) -> dict[str, int]:

@@ -21,7 +21,7 @@ from fairgauge.results.codec import Finite, Inline, Restored, Share, Version
 from fairgauge.results.estimates import Estimate, Group
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic, Interval
-from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
+from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, as_before
 from fairgauge.results.verdicts import Verdict
 from fairgauge.values import Saved
 
@@ -51,7 +51,8 @@ class Origin:
     name : the file that the report was read from, None of a report at hand.
     source, fingerprint : what was audited, and the digest of its counts.
     created, version : when, and by which fairgauge.
-    rows, cases, used, used_at_least, excluded : its data, as in the report.
+    rows, cases, used, excluded : its data, as in the report.
+    used_at_least : whether more rows may be used, as a note of the report states.
     unclear : the most rows of which one warning states that their outcome or group may be another
         one or none.
     uneven : by how much more of the rows of one group than of another lack an outcome, or of one
@@ -199,12 +200,13 @@ class Comparison(ResultOfMetrics):
 
     KIND: ClassVar = ResultKind(
         name="comparison",
-        schema="fairgauge.comparison/5",
+        schema="fairgauge.comparison/6",
         title="Two fairness audits compared",
         called="a comparison of fairgauge",
         document="fairgauge.render.documents.comparison_document:comparison_document",
         brief="fairgauge.render.brief.comparison_brief:comparison_brief",
         tables={"changes": "fairgauge.render.writers.flat_rows:changes_of"},
+        older={"fairgauge.comparison/5": as_before},
     )
     DERIVED: ClassVar = ("worse", "metrics", "_brief")
 

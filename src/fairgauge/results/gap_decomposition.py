@@ -482,8 +482,7 @@ class Decomposition(ResultOfMetrics):
     fingerprint : the digest of the counts; empty in older files.
     spec : what was asked, strata included.
     confidence : the level of the intervals.
-    used, used_at_least : the rows that have a group, an outcome and a stratum, of a count column
-        their cases; whether they may be more, as in a report.
+    used : the rows that have a group, an outcome and a stratum; of a count column, their cases.
     excluded : the others, by reason.
     gaps : one for each metric and group.
     diagnostics : warnings of what the question may have meant instead.
@@ -514,7 +513,6 @@ class Decomposition(ResultOfMetrics):
     gaps: tuple[Gap, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
     fingerprint: str = ""
-    used_at_least: bool = False
 
     @property
     def verdict(self) -> GapVerdict:

@@ -141,7 +141,7 @@ class Planned(ResultOfMetrics):
 
     KIND: ClassVar = ResultKind(
         name="plan",
-        schema="fairgauge.plan/4",
+        schema="fairgauge.plan/5",
         title="Rows that an audit needs",
         called="a plan of fairgauge",
         document="fairgauge.render.documents.plan_document:plan_document",
@@ -151,7 +151,7 @@ class Planned(ResultOfMetrics):
             "disparities": "fairgauge.render.documents.plan_document:disparities_of",
             "self_reports": SelfReports,
         },
-        older={f"fairgauge.plan/{version}": as_before for version in (1, 2, 3)},
+        older={f"fairgauge.plan/{version}": as_before for version in (1, 2, 3, 4)},
     )
     DERIVED: ClassVar = ("metrics", "_brief")
 

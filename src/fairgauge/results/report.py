@@ -242,8 +242,6 @@ class Data:
     source, fingerprint : where the rows came from, and a digest of their counts.
     rows, cases, used : physical rows, the cases they stand for, and the rows used.
     excluded : physical rows that are excluded, by reason.
-    used_at_least : whether more rows may be used: of features that are counted apart, those of the
-        one with most are.
     """
 
     source: str
@@ -252,7 +250,6 @@ class Data:
     cases: Finite
     used: int
     excluded: Mapping[str, int]
-    used_at_least: bool = False
 
 
 class _FurtherQuestions:

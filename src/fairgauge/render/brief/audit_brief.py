@@ -485,8 +485,8 @@ def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     data, spec = report.data, report.spec
     whole = data.cases if counts_people(spec) else data.rows
     of = "of them" if whole == data.cases else "rows"
-    known = f"{number_used(data)} {of} used, with known outcomes and at least one known group"
-    used = how_many_used(data, whole) if data.used == whole else known
+    known = f"{number_used(report)} {of} used, with known outcomes and at least one known group"
+    used = how_many_used(report, whole) if data.used == whole else known
     yield Sentence(f"{count(data.cases)} {words.unit}, {used}.", ("data.cases", "data.used"))
     if rounding := rounding_sentence(report):
         yield Sentence(rounding, ("diagnostics",))

@@ -18,7 +18,7 @@ from fairgauge.render.brief._vocabulary import (
 )
 from fairgauge.render.words.display_names import called, file_of, printable
 from fairgauge.render.words.numbers import count, listing, numbered, plural
-from fairgauge.render.words.question_sentences import counts_people, number_used
+from fairgauge.render.words.question_sentences import counts_people
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.verdict_sentences import outcome_word
 from fairgauge.results.brief import Brief, Sentence
@@ -163,7 +163,8 @@ def units(comparison: Comparison) -> tuple[str, str]:
 
 def _facts(origin: Origin, unit: str) -> str:
     of = f"{file_of(origin.source)}, " if origin.name else ""
-    used = f", {number_used(origin)} used" if origin.used != origin.rows else ""
+    least = "at least " * origin.used_at_least
+    used = f", {least}{count(origin.used)} used" if origin.used != origin.rows else ""
     cases = f", {count(origin.cases)} {unit}" if origin.cases != origin.rows else ""
     rows = f"{count(origin.rows)} rows{cases}{used}"
     return f"{origin_name(origin)}: {of}{rows}, audited {printable(origin.created[:10])}"

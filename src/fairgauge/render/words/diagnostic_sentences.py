@@ -973,6 +973,10 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     ),
     DiagnosticCode.COMPOSITION: _composition,
     DiagnosticCode.WITHIN_STRATA: _within_strata,
+    DiagnosticCode.USED_AT_LEAST: lambda d: (
+        f"at least {numbered(d['rows'])} with known outcomes have a group of one feature or more: "
+        "features that are counted apart do not show how many have none"
+    ),
     DiagnosticCode.DISAPPEARS: lambda d: (
         f"{d['group']}: no difference is shown when adjusted for the strata: "
         f"{_before_and_after(d)} (not statistically significant{_adjusted_p(d)})"

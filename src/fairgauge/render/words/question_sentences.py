@@ -27,11 +27,10 @@ from fairgauge.render.words.display_names import all_called, called, printable
 from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.words.numbers import count, listing, numbered, plural
 from fairgauge.resolve.excluded_rows import contradictory_group, excluded_group, missing_group
-from fairgauge.results.report import Data, Report
+from fairgauge.results.report import Report
 from fairgauge.values import Json
 
 if TYPE_CHECKING:
-    from fairgauge.results.comparison import Origin
     from fairgauge.results.gap_decomposition import Decomposition
     from fairgauge.results.model_comparison import ModelComparison
 
@@ -247,27 +246,24 @@ def used_words(report: Report) -> str:
     every = data.cases if unit(report) == "people" else data.rows
     missing = incomplete(report)
     if data.used == every or not missing:
-        return how_many_used(data, every)
+        return how_many_used(report, every)
     several = len(report.spec.get("sensitive", ())) > 1
     known = [*(f"a {each}" for each in missing), "one group or more" if several else "a group"]
-    return f"{number_used(data)} with {listing(known)}"
+    return f"{number_used(report)} with {listing(known)}"
 
 
-def number_used(of: Data | Decomposition | Origin) -> str:
-    """Return the number of rows, cases or people that are used."""
-    return f"{'at least ' * of.used_at_least}{count(of.used)}"
+def number_used(result: Report | Decomposition) -> str:
+    """Return the number of rows, cases or people that are used; the least that it may be."""
+    used = result.data.used if isinstance(result, Report) else result.used
+    least = any(each.code is DiagnosticCode.USED_AT_LEAST for each in result.diagnostics)
+    return f"{'at least ' * least}{count(used)}"
 
 
-def how_many_used(of: Data | Decomposition, every: float) -> str:
-    """Return how many rows, cases or people of all are used.
-
-    >>> how_many_used(Data("", "", 9, 9, 9, {"missing sex": 1}), 9)
-    'all used for at least one feature'
-    >>> how_many_used(Data("", "", 9, 9, 8, {}, used_at_least=True), 9)
-    'at least 8 used'
-    """
+def how_many_used(result: Report | Decomposition, every: float) -> str:
+    """Return how many rows, cases or people of all are used."""
+    of = result.data if isinstance(result, Report) else result
     if of.used != every:
-        return f"{number_used(of)} used"
+        return f"{number_used(result)} used"
     partly = set(of.excluded) - {_MISSING_CLUSTER, *Uncounted}
     return "all used for at least one feature" if partly else "all used"
 
