@@ -463,6 +463,10 @@ class DiagnosticCode(StrEnum):
     SIMPSON = "simpson"  # group, metric, overall, adjusted
     COMPOSITION = "composition"
     # metric, group, columns, gap and its parts, p, outlying, trend, known: n of a gap of fewer rows
+    USED_AT_LEAST = "used_at_least"  # rows
+    WITHIN_STRATA = "within_strata"
+    # metric, group, class, threshold; strata: columns; lower, higher: in which it differs; p where
+    # it varies; others: comparisons of the feature that do so, too
     DISAPPEARS = "disappears"  # group, metric, overall, adjusted, p
     NOT_SIGNIFICANT_ADJUSTED = "not_significant_adjusted"  # group, metric, overall, adjusted, p
     BINNED_SCORES = "binned_scores"  # bins

@@ -12,7 +12,7 @@ from fairgauge.cube.identifiers import cluster_key, with_hidden_clusters
 from fairgauge.cube.plan import Moment, Plan, is_of_answers, plan
 from fairgauge.enums import DiagnosticCode, Outcome, Role, Task, Threshold
 from fairgauge.errors import CubeError, DataError, SpecError, closest, nearest, quote
-from fairgauge.measure.composition_notes import composition_notes
+from fairgauge.measure.composition_notes import composition_notes, within_strata_notes
 from fairgauge.measure.decide import judge_together, remaining_notes
 from fairgauge.measure.findings import choose_findings
 from fairgauge.measure.measure import ByRows, measure, reversed_outcomes_of
@@ -28,7 +28,7 @@ from fairgauge.question.specification import Spec, ask, check_names, refuse_cand
 from fairgauge.reasons import Parameter
 from fairgauge.resolve.copy_checks import sensitive_outcomes
 from fairgauge.resolve.data_checks import likely_mistakes
-from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes
+from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes, used_rows
 from fairgauge.resolve.group_checks import numeric_groups, one_group, single_row_groups
 from fairgauge.resolve.group_counts import GroupCounts
 from fairgauge.resolve.name_checks import doubtful_names
@@ -148,7 +148,7 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
         (cube, source, spec), waiting = counted(data, arrays, options), ()
     check_known(cube, spec)
     measured, verdicts, notes_of_verdicts = judged(cube, source, spec)
-    excluded, used = excluded_rows(cube, spec)
+    excluded, (used, notes_of_used) = excluded_rows(cube, spec), used_rows(cube, spec)
     undecided = 0 if spec.of_people else sum(cube.without_condition.values())
     rows = [*(each.definition for each in measured.estimates), *(v.definition for v in verdicts)]
     report = Report(
@@ -177,6 +177,7 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
             *never_repeats(cube, spec),
             *_task_note(measured.task, spec, stated=_task_is_stated(spec, options)),
             *exclusion_notes(excluded, spec, cube.rows),
+            *notes_of_used,
             *assumed_positive(cube, spec, measured.task, rows),
             *unfavourable_positive(cube, spec, measured.task),
             *likely_mistakes(cube, spec, measured.task),
@@ -191,7 +192,10 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
         own=tuple(map(described, spec.catalogue.own)),
     )
     findings = choose_findings(defined_by(report.catalogue, report))
-    notes = composition_notes(findings, cube, spec, measured.task)
+    notes = (
+        *within_strata_notes(report, cube, spec),
+        *composition_notes(findings, cube, spec, measured.task),
+    )
     report = replace(report, diagnostics=(*report.diagnostics, *notes))
     return replace(defined_by(report.catalogue, report), findings=findings, counts=cube)
 

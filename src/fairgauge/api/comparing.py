@@ -166,7 +166,7 @@ def compare_models(
             source=source.name if source else "counts",
             fingerprint=cube.digest,
             rows=cube.rows,
-            excluded=excluded_rows(cube, spec)[0],
+            excluded=excluded_rows(cube, spec),
         ),
         spec=spec.to_dict(),
         current=spec.prediction or spec.score or "",

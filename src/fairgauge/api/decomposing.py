@@ -45,7 +45,7 @@ from fairgauge.question.specification import (
     same_in_a_stratum,
 )
 from fairgauge.resolve.copy_checks import controls_of_groups, strata_of_outcomes
-from fairgauge.resolve.excluded_rows import excluded_rows
+from fairgauge.resolve.excluded_rows import excluded_rows, used_rows
 from fairgauge.resolve.group_checks import single_row_groups, weightless_groups
 from fairgauge.resolve.group_counts import GroupCounts, count_groups
 from fairgauge.resolve.missingness_checks import missing_values
@@ -174,7 +174,7 @@ def why(
             "no group has a gap to decompose: on one side of each the rate has no value, or its "
             "ratio compares numbers that are not above 0 (ask for the difference)"
         )
-    excluded, used = _excluded(crossed, spec)
+    excluded, (used, notes_of_used) = _excluded(crossed, spec)
     names, controls = ([each.column for each in of] for of in (strata, beside))
     counts_cases = spec.count or spec.of_people
     read = cube.cases if counts_cases else cube.rows + sum(cube.without_condition.values())
@@ -194,6 +194,7 @@ def why(
         excluded=excluded,
         gaps=gaps,
         diagnostics=(
+            *notes_of_used,
             *repeated_rows(data, source, spec, cube, "why"),
             *(note for of in _weighted_groups(cube, spec) for note in weightless_groups(of)),
             *assumed_positive(cube, spec, Task.BINARY, spec.catalogue.expand(spec.metrics)),
@@ -544,7 +545,9 @@ def _wrong_metrics(spec: Spec, margins: Mapping[str, float]) -> Iterator[Problem
             yield never_exceeded(name, margin, high - low)
 
 
-def _excluded(crossed: CrossedStrata, spec: Spec) -> tuple[dict[str, int], int]:
+def _excluded(
+    crossed: CrossedStrata, spec: Spec
+) -> tuple[dict[str, int], tuple[int, tuple[Diagnostic, ...]]]:
     """Return the rows that are in no gap, by reason, and those that are; of a count its cases."""
     tables = [
         replace(each, sums={**each.sums, "rows": each.sums.get("n", each.sums["rows"])})
@@ -553,6 +556,5 @@ def _excluded(crossed: CrossedStrata, spec: Spec) -> tuple[dict[str, int], int]:
     ] or crossed.cube.tables
     crossed = replace(crossed, cube=replace(crossed.cube, tables=tuple(tables)))
     cube = crossed.known.without
-    reasons, used = excluded_rows(cube, spec)
     missing = {"missing stratum": crossed.rows_without} if crossed.rows_without else {}
-    return reasons | missing, used
+    return excluded_rows(cube, spec) | missing, used_rows(cube, spec)

@@ -17,7 +17,7 @@ from fairgauge.question.options import Options
 from fairgauge.question.readers import is_finite
 from fairgauge.question.spec_file import Config, with_config
 from fairgauge.question.specification import Spec, ask
-from fairgauge.reasons import FEWEST_ROWS
+from fairgauge.reasons import FEWEST_ROWS, ReasonCode
 from fairgauge.results.planned import Needed, Planned, PlannedPairs, Smallest
 from fairgauge.results.report import Report
 from fairgauge.results.shown_result import made_now
@@ -37,6 +37,7 @@ _LEVEL = 0.95
 _RATIO = 0.8
 _TOLERANCE = 0.1
 _BELOW = 1e-9
+_FOR_WANT_OF_ROWS = (ReasonCode.FEW_ROWS, ReasonCode.SMALL_GROUP)
 
 
 def plan(
@@ -297,6 +298,7 @@ def _smallest(report: Report, power: float) -> tuple[Smallest, ...]:
         )
         if shown is None or key in found:
             continue
+        few = estimate.reason is not None and estimate.reason.code in _FOR_WANT_OF_ROWS
         assert estimate.group is not None  # two rates are compared, both known
         assert estimate.rate_reference is not None
         assert estimate.n_group is not None
@@ -310,8 +312,9 @@ def _smallest(report: Report, power: float) -> tuple[Smallest, ...]:
             rate=estimate.rate_reference,
             n_group=estimate.n_group,
             n_reference=estimate.n_reference,
-            difference=shown.difference,
-            ratio=shown.ratio,
+            difference=None if few else shown.difference,
+            ratio=None if few else shown.ratio,
+            reason=estimate.reason if few else None,
         )
     return tuple(found.values())
 

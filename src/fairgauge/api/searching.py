@@ -319,7 +319,7 @@ def _excluded(cube: Cube, spec: Spec, needs: Set[str], base: int) -> Iterator[Di
 
     Their numbers are multiples of ``base``.
     """
-    excluded, _ = excluded_rows(cube, spec)
+    excluded = excluded_rows(cube, spec)
     searched = {"missing label": "label", "missing prediction": "prediction"}
     kept = {why: rounded_count(rows, base) for why, rows in excluded.items()
             if searched.get(why) in (None, *needs)}  # fmt: skip

@@ -80,7 +80,7 @@ def thresholds(
     ((rate, margin),) = spec.margins or _MARGINS
     chosen = choose_thresholds(cube, spec, rule, rate, margin)
     notes = [
-        *exclusion_notes(excluded_rows(cube, spec)[0], spec),
+        *exclusion_notes(excluded_rows(cube, spec), spec),
         *assumed_positive(cube, spec, Task.BINARY, (rule.row,)),
         *unfavourable_positive(cube, spec, Task.BINARY),
         *likely_mistakes(cube, spec, Task.BINARY),

@@ -26,6 +26,8 @@ MANY_LEVELS = 20
 """Numbers, from which a column looks like one that is meant to be cut, if most are rare."""
 MOST_READABLE = 40
 """Numbers, from more than which it does, however many rows each has."""
+_IDENTIFIER = 10**8
+"""The least whole number of nine digits, as those of people and of census tracts have."""
 
 
 def not_plain(axis: Axis) -> DataError:
@@ -72,19 +74,22 @@ def quartiles(levels: Sequence[Value], rows: Sequence[float] | None = None) -> t
     Returns
     -------
     cuts : tuple of float
-        Values of the column, ascending; none where some of them are no numbers.
+        Values of the column, ascending; none where some of them are no numbers, or all are whole
+        numbers of as many digits as identifiers have.
 
     Examples
     --------
     >>> quartiles([20, 30, 40, 50, 60]), quartiles([20, 30, 40], [8, 1, 1]), quartiles(["a"])
     ((30, 40, 50), (20,), ())
+    >>> quartiles([17031010100, 17031017400, 17031020100])
+    ()
     """
     numbers: list[int | float] = []
     for each in levels:
         if not is_number(each):
             return ()
         numbers.append(each)
-    if not numbers:
+    if all(each >= _IDENTIFIER and float(each).is_integer() for each in numbers):
         return ()
     below = list(accumulate(rows or [1.0] * len(numbers)))
     at = [next(i for i, n in enumerate(below) if n >= q * below[-1]) for q in (0.25, 0.5, 0.75)]

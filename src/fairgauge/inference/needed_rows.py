@@ -31,11 +31,11 @@ class DetectableDisparity:
 
     Attributes
     ----------
-    difference : of the rates.
+    difference : of the rates; None where no rate is so far from the reference's.
     ratio : below 1, of the rates; None where even a rate of 0 could not be detected.
     """
 
-    difference: float
+    difference: float | None
     ratio: float | None
 
 
@@ -128,7 +128,8 @@ def detectable_disparity(estimate: Estimate, power: float = POWER) -> Detectable
     gap = float(detectable_difference(rate, m / times, rate, n / times, estimate.confidence, power))
     if not math.isfinite(gap):
         return None
-    return DetectableDisparity(gap, 1 - gap / rate if rate > gap else None)
+    possible = gap <= max(rate, 1 - rate)
+    return DetectableDisparity(gap if possible else None, 1 - gap / rate if rate > gap else None)
 
 
 def _whole(rows: float) -> float:

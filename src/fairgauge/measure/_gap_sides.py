@@ -8,7 +8,7 @@ missing row taken for any outcome and group, few gaps of ordinary data would be 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -27,7 +27,15 @@ from fairgauge.inference.missing_values import (
 )
 from fairgauge.measure.slices import Slice
 from fairgauge.resolve.sides import Measure, side_of_others
+from fairgauge.results.estimates import Estimate
 from fairgauge.stats.arrays import Index
+from fairgauge.stats.decomposition import mean_differences, mean_variances
+from fairgauge.stats.outlying_strata import (
+    HeterogeneityTest,
+    Outlying,
+    heterogeneity,
+    heterogeneity_of_means,
+)
 from fairgauge.stats.sampling import ClusterTotals, Sampling, SquaredWeights, effective
 
 
@@ -98,6 +106,24 @@ def gap_sides(part: Slice, group: int, reference: int, of: Statistic) -> tuple[G
     )
     cases = rows_d, rows_a, cases_d, cases_a
     return GapSides(x_d, n_d, x_a, n_a, *cases, squares, sampling, counts), order
+
+
+def numbers_of_sides(estimate: Estimate, part: Slice) -> tuple[int, int]:
+    """Return the group and its reference by number."""
+    group = part.counts.groups.index(estimate.group or "")
+    return group, int(part.references(estimate.definition).sides[group])
+
+
+def test_of_variation(
+    sides: GapSides,
+) -> tuple[Callable[..., tuple[HeterogeneityTest, Outlying]], Sequence[Array]]:
+    """Return the test that a difference is the same in all strata, and what it takes."""
+    if sides.squares is None:
+        return heterogeneity, sides.counts
+    of_means, _ = mean_differences(*sides.counts, sides.squares)
+    x_d, n_d, x_a, n_a = (np.where(sides.common, each, 0.0) for each in sides.counts)
+    variances = mean_variances(x_d, n_d, x_a, n_a, sides.squares)
+    return heterogeneity_of_means, (of_means.value, *variances, n_d, n_a)
 
 
 def sums_of(of: Statistic, side: ConfusionCounts) -> tuple[Array, Array, Array]:

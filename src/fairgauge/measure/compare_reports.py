@@ -342,6 +342,7 @@ def _origin(report: Report, asked: Report | str | Path) -> Origin:
         rows=data.rows,
         cases=data.cases,
         used=data.used,
+        used_at_least=any(each.code is DiagnosticCode.USED_AT_LEAST for each in report.diagnostics),
         excluded=dict(data.excluded),
         unclear=max(map(_unclear_rows, report.diagnostics), default=0),
         uneven=max(map(_unevenness, report.diagnostics), default=0.0),

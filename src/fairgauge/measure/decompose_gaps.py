@@ -28,7 +28,14 @@ from fairgauge.enums import (
     WhyNoRegression,
 )
 from fairgauge.inference.missing_values import RowsWithoutStratum, rows_in_doubt
-from fairgauge.measure._gap_sides import GapSides, UnlikeRows, gap_sides, unlike_rows
+from fairgauge.measure._gap_sides import (
+    GapSides,
+    UnlikeRows,
+    gap_sides,
+    numbers_of_sides,
+    test_of_variation,
+    unlike_rows,
+)
 from fairgauge.measure.measure import measure, reversed_outcomes_of
 from fairgauge.measure.slices import Slice
 from fairgauge.question.specification import Spec
@@ -58,7 +65,6 @@ from fairgauge.stats.decomposition import (
     Part,
     decompose,
     mean_differences,
-    mean_variances,
     smallest_shown,
     stratum_parts,
 )
@@ -70,8 +76,6 @@ from fairgauge.stats.outlying_strata import (
     FEWEST_STRATA,
     HeterogeneityTest,
     Outlying,
-    heterogeneity,
-    heterogeneity_of_means,
     rate_variances,
     smallest_outlying,
     trend,
@@ -150,7 +154,7 @@ def _without_uneven(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec) -> 
     found = []
     for gap in gaps:
         part, metric = slices[gap.estimate.feature], _contrast(gap.estimate)
-        unlike = [*unlike_rows(part, metric, *_numbers_of_sides(gap.estimate, part))]
+        unlike = [*unlike_rows(part, metric, *numbers_of_sides(gap.estimate, part))]
         withheld = in_doubt.withheld_by(metric.needs, gap.estimate.feature)
         unlike += [UnlikeRows(_WITHHELD[code]) for code, _, _ in withheld]
         for rows in unlike:
@@ -229,7 +233,7 @@ def _left_out(
     slices = _slices(resolve(every.cube, spec))
     for gap in gaps:
         part, metric = slices[gap.estimate.feature], _contrast(gap.estimate)
-        sides = _numbers_of_sides(gap.estimate, part)
+        sides = numbers_of_sides(gap.estimate, part)
         left_out = RowsWithoutStratum(part.counts, part.outcome, part.spec)
         changed = left_out.change(metric.of, *(np.array([at]) for at in sides))
         yield left_out.rows, bool(changed[0])
@@ -395,17 +399,11 @@ def _sides_in(
 ) -> tuple[GapSides, CrossedStrata]:
     """Return both sides of a gap in every stratum, and the strata in the same order."""
     of = _contrast(estimate).of
-    sides, order = gap_sides(part, *_numbers_of_sides(estimate, part), of)
+    sides, order = gap_sides(part, *numbers_of_sides(estimate, part), of)
     places = order.tolist()
     strata = tuple(crossed.strata[s] for s in places)
     named = tuple(crossed.named[s] for s in places)
     return sides, replace(crossed, strata=strata, named=named, codes=crossed.codes[:, order])
-
-
-def _numbers_of_sides(estimate: Estimate, part: Slice) -> tuple[int, int]:
-    """Return the group and its reference by number."""
-    group = part.counts.groups.index(estimate.group or "")
-    return group, int(part.references(estimate.definition).sides[group])
 
 
 def _gap(
@@ -504,14 +502,8 @@ def _tests(sides: GapSides, crossed: CrossedStrata, confidence: float, gaps: int
     """
     alpha, common = 1 - confidence, sides.common
     years = _years(crossed, common)
-    arrays: Sequence[Array] = sides.counts
-    test: Callable[..., tuple[HeterogeneityTest, Outlying | None]] = heterogeneity
-    if sides.squares is not None:
-        of_means, _ = mean_differences(*sides.counts, sides.squares)
-        x_d, n_d, x_a, n_a = (np.where(common, each, 0.0) for each in sides.counts)
-        variances = mean_variances(x_d, n_d, x_a, n_a, sides.squares)
-        arrays, test = (of_means.value, *variances, n_d, n_a), heterogeneity_of_means
-    found = [test(*arrays)]
+    test, arrays = test_of_variation(sides)
+    found: list[tuple[HeterogeneityTest, Outlying | None]] = [test(*arrays)]
     found += [
         test(*(each[common] for each in arrays), levels) for levels in _levels(crossed, common)
     ]

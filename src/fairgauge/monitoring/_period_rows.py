@@ -88,7 +88,7 @@ def counted_rows(cube: Cube, question: Spec, first: Cube | None) -> CountedRows:
     ``first`` holds the first period; None where that is ``cube`` itself.
     """
     complete = _complete(cube, question)
-    excluded = {} if complete else excluded_rows(cube, question)[0]
+    excluded = {} if complete else excluded_rows(cube, question)
     return CountedRows(
         fingerprint(cube),
         cube.rows,

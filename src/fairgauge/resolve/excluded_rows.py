@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from fairgauge.cube.cube import Cube, rows_of_no_weight
-from fairgauge.cube.plan import Axis
+from fairgauge.cube.plan import OUTCOMES, Axis
 from fairgauge.enums import DiagnosticCode, Level, Role, Uncounted
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import unknown_levels
@@ -17,6 +17,8 @@ from fairgauge.results.scopes import Diagnostic
 from fairgauge.stats.arrays import Mask
 
 _NAMES_OF_OTHERS = {*map(str, Role), "count", "weight"}
+_OF_GROUPS = {Role.FEATURE, Role.PROXY, Role.KNOWN, Role.CANDIDATE}
+"""The roles of axes that tables of the same outcomes do not share."""
 _NO_CLUSTER = f"missing {Role.CLUSTER}"
 _MANY = 0.05
 """The share of the rows from which those without a cluster are warned of."""
@@ -47,26 +49,48 @@ def missing_in_condition(column: str) -> str:
     return f"missing {column} (where)"
 
 
-def excluded_rows(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
-    """Count physical rows excluded by reason, and the rows used.
+def used_rows(cube: Cube, spec: Spec) -> tuple[int, tuple[Diagnostic, ...]]:
+    """Count the rows whose label and prediction are known, and at least one feature.
 
-    A row is used when its label and prediction are known and at least one feature is.
+    Features that are counted apart do not show which rows have a group of several of them, nor
+    which have none of any: the rows are then those of the feature with most, and a note states it.
     """
-    reasons = _not_counted(cube, spec)
     cluster = cube.plan.axis(Role.CLUSTER)
     unclustered = [table for table in cube.tables if cluster not in table.axes]
     joint = max(unclustered, key=lambda table: len(table.axes))
-    complete = np.ones(len(joint.codes), dtype=bool)
-    any_feature = np.zeros(len(joint.codes), dtype=bool)
+    outcomes = {axis for axis in joint.axes if axis.role not in _OF_GROUPS}
+    groups = {axis for axis in cube.plan.axes if axis.role in (Role.FEATURE, Role.PROXY)}
+    used, complete, together = 0, 0, False
+    for table in unclustered:
+        if outcomes != {axis for axis in table.axes if axis.role not in _OF_GROUPS}:
+            continue
+        in_any = np.zeros(len(table.codes), dtype=bool)
+        known = np.ones(len(table.codes), dtype=bool)
+        for axis, codes in zip(table.axes, table.codes.T, strict=True):
+            absent = np.append(unknown_levels(axis, cube.levels[axis], spec), True)
+            if axis.role is Role.FEATURE:
+                in_any |= in_a_group(axis, cube, spec)[codes]
+            elif axis.role is Role.PROXY:
+                in_any |= ~absent[codes]
+            elif axis.role in (*OUTCOMES, Role.SCORE):
+                known &= ~absent[codes] | spec.profile.rules.missing_outcome_is_negative
+        rows = table.sums["n" if rows_of_no_weight(cube) else "rows"]
+        used = max(used, int(rows[known & in_any].sum()))
+        complete = int(rows[known].sum())
+        together |= groups <= {*table.axes}
+    exact = together or used == complete
+    return used, () if exact else (Diagnostic.note(DiagnosticCode.USED_AT_LEAST, rows=used),)
+
+
+def excluded_rows(cube: Cube, spec: Spec) -> dict[str, int]:
+    """Count physical rows excluded, by reason."""
+    reasons = _not_counted(cube, spec)
     for axis in cube.plan.axes:
         rows = cube.rows_by_level[axis]
         absent = np.append(unknown_levels(axis, cube.levels[axis], spec), True)  # code -1 is last
         missing = int(rows[absent].sum())
-        known = ~absent[joint.codes[:, joint.axes.index(axis)]] if axis in joint.axes else None
         if axis.role is Role.FEATURE:
             apart = np.isin([*axis.names(cube.levels[axis]), ""], spec.exclude_groups)
-            if known is not None:
-                any_feature |= in_a_group(axis, cube, spec)[joint.codes[:, joint.axes.index(axis)]]
             if not spec.groups_missing:
                 differ = dict(cube.conflicts).get(axis.column, 0)
                 groups = contradictory_group(axis.column), missing_group(axis.column)
@@ -75,7 +99,6 @@ def excluded_rows(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
             if excluded := int(rows[apart].sum()):
                 reasons[excluded_group(axis.column)] = excluded
         elif axis.role is Role.PROXY:
-            any_feature |= known if known is not None else missing == 0
             reasons |= _without_probabilities(axis, missing, spec)
         elif axis.role in (Role.CANDIDATE, Role.KNOWN):
             continue  # of other models; and few are known
@@ -86,10 +109,7 @@ def excluded_rows(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
         elif missing and not spec.profile.rules.missing_outcome_is_negative:
             name = "score" if axis.bounds else str(axis.role)
             reasons[f"missing {name}"] = missing
-            if known is not None:
-                complete &= known
-    used = int(joint.sums["n" if rows_of_no_weight(cube) else "rows"][complete & any_feature].sum())
-    return reasons, used
+    return reasons
 
 
 def in_a_group(axis: Axis, cube: Cube, spec: Spec) -> Mask:

@@ -21,7 +21,7 @@ from fairgauge.results.codec import Finite, Inline, Restored, Share, Version
 from fairgauge.results.estimates import Estimate, Group
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic, Interval
-from fairgauge.results.shown_result import ResultKind, ResultOfMetrics
+from fairgauge.results.shown_result import ResultKind, ResultOfMetrics, as_before
 from fairgauge.results.verdicts import Verdict
 from fairgauge.values import Saved
 
@@ -54,6 +54,7 @@ class Origin:
     source, fingerprint : what was audited, and the digest of its counts.
     created, version : when, and by which fairgauge.
     rows, cases, used, excluded : its data, as in the report.
+    used_at_least : whether more rows may be used, as a note of the report states.
     unclear : the most rows of which one warning states that their outcome or group may be another
         one or none.
     uneven : by how much more of the rows of one group than of another lack an outcome, or of one
@@ -73,10 +74,11 @@ class Origin:
     unclear: int
     uneven: Finite
     verdict: Outcome
+    used_at_least: bool = False
 
     @property
     def share_lacking(self) -> float:
-        """Return the share of rows that are not used, or that are unclear."""
+        """Return the share of rows that are not known to be used, or that are unclear."""
         return (self.rows - self.used + self.unclear) / max(self.rows, 1)
 
 
@@ -201,12 +203,13 @@ class Comparison(ResultOfMetrics):
 
     KIND: ClassVar = ResultKind(
         name="comparison",
-        schema="fairgauge.comparison/5",
+        schema="fairgauge.comparison/6",
         title="Two fairness audits compared",
         called="a comparison of fairgauge",
         document="fairgauge.render.documents.comparison_document:comparison_document",
         brief="fairgauge.render.brief.comparison_brief:comparison_brief",
         tables={"changes": "fairgauge.render.writers.flat_rows:changes_of"},
+        older={"fairgauge.comparison/5": as_before},
     )
     DERIVED: ClassVar = ("worse", "metrics", "_brief")
 

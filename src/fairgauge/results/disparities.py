@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.statistics import Statistic
@@ -137,34 +138,57 @@ def significant_strata(inside: Sequence[Estimate], tests: int | None = None) -> 
     ]
 
 
-def opposite_strata(estimates: Iterable[Estimate]) -> list[list[Estimate]]:
-    """Return the significant strata of comparisons that have them in both directions alone.
+class WithinStrata(NamedTuple):
+    """A comparison that shows no difference over all rows, and the same within the strata.
 
-    Over all rows these show no difference. The adjustment is for all strata of all rates and groups
-    (Bonferroni); of the difference and the ratio of a rate, the one that comes first is tested.
+    Attributes
+    ----------
+    overall : the comparison of all rows.
+    differing : the strata in which it is statistically significant.
     """
-    over_all: dict[tuple[object, ...], Estimate] = {}
-    inside: dict[tuple[object, ...], list[Estimate]] = {}
+
+    overall: Estimate
+    differing: tuple[Estimate, ...]
+
+
+def not_shown_over_all(estimates: Iterable[Estimate]) -> list[WithinStrata]:
+    """Return the comparisons that show no difference over all rows, of those within strata.
+
+    Of the difference and the ratio of a rate it is the one that comes first.
+    """
+    inside, tests = _within_strata(estimates)
+    return [
+        WithinStrata(overall, tuple(significant_strata(strata, tests)))
+        for overall, strata in inside.values()
+        if not is_significant(overall)
+    ]
+
+
+def tests_within_strata(estimates: Iterable[Estimate]) -> int:
+    """Return how many comparisons within strata are tested together (Bonferroni).
+
+    These are all strata of all rates and groups.
+    """
+    return _within_strata(estimates)[1]
+
+
+def _within_strata(
+    estimates: Iterable[Estimate],
+) -> tuple[dict[tuple[object, ...], tuple[Estimate, list[Estimate]]], int]:
+    """Return every comparison with the same in each stratum, and how many these are in all."""
+    found: dict[tuple[object, ...], tuple[Estimate, list[Estimate]]] = {}
     for each in estimates:
         if not isinstance(each.definition, Contrast) or each.mirror_of is not None:
             continue
         what = each.class_scope, each.threshold
         key = each.definition.of.name, each.feature, each.group, *what
         if each.scope.kind is ScopeKind.OVERALL:
-            over_all.setdefault(key, each)
-        elif each.scope.kind is ScopeKind.STRATUM and key in over_all:
-            inside.setdefault(key, []).append(each)
-    inside = {
-        key: [each for each in strata if each.metric == over_all[key].metric]
-        for key, strata in inside.items()
-    }
-    tests = sum(map(len, inside.values()))
-    found = [
-        significant_strata(each, tests)
-        for key, each in inside.items()
-        if not is_significant(over_all[key])
-    ]
-    return [strata for strata in found if len({gap(each) > 0 for each in strata}) > 1]
+            found.setdefault(key, (each, []))
+        elif each.scope.kind is ScopeKind.STRATUM and key in found:
+            overall, strata = found[key]
+            strata += [each] if each.metric == overall.metric else []
+    found = {key: each for key, each in found.items() if each[1]}
+    return found, sum(len(strata) for _, strata in found.values())
 
 
 def _distance(value: float, neutral: float, log: bool) -> float:

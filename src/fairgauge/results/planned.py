@@ -9,6 +9,7 @@ from typing import ClassVar
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Estimator
+from fairgauge.reasons import Reason
 from fairgauge.results.codec import Finite, Inline, Share, Version
 from fairgauge.results.definitions import OfRow
 from fairgauge.results.scopes import NO_CLASS, ClassScope
@@ -43,7 +44,9 @@ class Smallest(OfRow[Metric]):
     ----------
     metric, feature, group, reference : of what, of whom, against whom.
     rate, n_group, n_reference : the reference's rate, and the rows that both rest on.
-    difference, ratio : the smallest of either that would probably be found; a ratio below 1.
+    difference, ratio : the smallest of either that would probably be found, a ratio below 1; None
+        where none would, however far the rates are apart.
+    reason : why the comparison is not evaluated, for want of rows; None where it is.
     """
 
     metric: str
@@ -53,8 +56,9 @@ class Smallest(OfRow[Metric]):
     rate: Share
     n_group: Finite
     n_reference: Finite
-    difference: Finite
+    difference: Finite | None
     ratio: Finite | None
+    reason: Reason | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +141,7 @@ class Planned(ResultOfMetrics):
 
     KIND: ClassVar = ResultKind(
         name="plan",
-        schema="fairgauge.plan/4",
+        schema="fairgauge.plan/5",
         title="Rows that an audit needs",
         called="a plan of fairgauge",
         document="fairgauge.render.documents.plan_document:plan_document",
@@ -147,7 +151,7 @@ class Planned(ResultOfMetrics):
             "disparities": "fairgauge.render.documents.plan_document:disparities_of",
             "self_reports": SelfReports,
         },
-        older={f"fairgauge.plan/{version}": as_before for version in (1, 2, 3)},
+        older={f"fairgauge.plan/{version}": as_before for version in (1, 2, 3, 4)},
     )
     DERIVED: ClassVar = ("metrics", "_brief")
 

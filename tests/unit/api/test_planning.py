@@ -304,3 +304,41 @@ def test_what_pairs_do_not_use_is_refused_and_an_impossible_plan_promises_nothin
     assert "No practical number of items" in text
     assert "reach the goal" not in text
     assert "Collect the answers" not in text
+
+
+def of_sizes(**sizes):
+    """Return a table with so many rows, and so many selected, of each group."""
+    rows = [(g, i < x) for g, (n, x) in sizes.items() for i in range(n)]
+    return pl.DataFrame(rows, schema=["race", "ok"], orient="row")
+
+
+def test_a_group_that_is_not_evaluated_is_planned_to_lack_rows():
+    """A plan promised a difference of 122.9 of 100 for one row, which no audit evaluates."""
+    table = of_sizes(White=(31, 26), Asian=(6, 0), Joint=(1, 0))
+    planned = fg.plan(table, prediction="ok", sensitive="race", reference={"race": "White"})
+    found = {each.group: each for each in planned.smallest}
+    assert found["Joint"].difference is None
+    assert (found["Asian"].reason["n"], found["Asian"].reason["minimum"]) == (6, 20)
+    text = str(planned)
+    assert "122.9" not in text
+    assert "No comparison of the table would be evaluated" in text
+    found = " ".join(map(str, planned.brief().found))
+    assert "14 more rows are needed" in found
+    assert "(1 row, compared with 31)" in found
+    assert type(planned).from_dict(planned.to_dict()) == planned
+
+
+def test_a_group_above_the_minimum_is_planned_beside_one_that_is_not_evaluated():
+    table = of_sizes(White=(300, 150), Asian=(200, 100), Joint=(3, 1))
+    planned = fg.plan(table, prediction="ok", sensitive="race", reference={"race": "White"})
+    headline = str(planned.brief().headline)
+    assert headline.startswith("In 1 of 2 comparisons a difference of ")
+
+
+def test_a_difference_larger_than_rates_can_differ_is_never_found():
+    table = of_sizes(White=(20, 10), Asian=(20, 10))
+    options = {"prediction": "ok", "sensitive": "race", "reference": {"race": "White"}}
+    [planned] = fg.plan(table, **options, confidence=0.999, power=0.99).smallest
+    assert (planned.difference, planned.ratio, planned.reason) == (None, None, None)
+    text = str(fg.plan(table, **options, confidence=0.999, power=0.99))
+    assert "In no comparison of the table would a difference probably be found" in text

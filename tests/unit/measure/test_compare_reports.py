@@ -751,7 +751,7 @@ def test_a_comparison_comes_back_from_json(made):
         raise AssertionError(word)
 
     plain = json.loads(found.to_json(), parse_constant=refuse)
-    assert plain["schema"] == "fairgauge.comparison/5"
+    assert plain["schema"] == "fairgauge.comparison/6"
     assert fg.Comparison.from_dict(plain) == found
 
 

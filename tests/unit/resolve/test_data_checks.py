@@ -275,6 +275,13 @@ def test_very_many_numbers_are_to_be_cut_however_many_rows_each_has():
     assert "cut the numbers into intervals" in each.message
 
 
+def test_whole_numbers_of_many_digits_are_codes_which_are_not_cut():
+    """Intervals of the codes of census tracts were advised."""
+    tracts = frame(tract=[17031010100 + 100 * i for i in range(ROWS)])
+    assert not found(tracts, DiagnosticCode.NUMERIC_GROUPS, sensitive="tract")
+    assert found(tracts, DiagnosticCode.SINGLE_ROW_GROUPS, sensitive="tract")
+
+
 def test_many_thin_strata_are_to_be_cut_or_merged():
     rows = frame(dti=[i % 31 for i in range(ROWS)], branch=[f"b{i % 25}" for i in range(ROWS)])
     (each,) = found(rows, DiagnosticCode.MANY_STRATA, strata="dti")

@@ -1,11 +1,14 @@
-"""Disparities: strata in which a difference goes both ways, and none is shown over all rows."""
+"""Disparities: strata in which there is a difference, and none is shown over all rows."""
 
 import numpy as np
 import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.results.disparities import opposite_strata
+from fairgauge.enums import DiagnosticCode, Level, Outcome
+from fairgauge.render.formats import render
+
+ASKED = {"label": "hired", "positive": 1, "sensitive": "sex", "strata": "dept", "count": "n"}
 
 
 def of_departments(cells):
@@ -17,30 +20,84 @@ def of_departments(cells):
     return pl.DataFrame(rows, schema=["sex", "dept", "hired", "n"], orient="row")
 
 
+def within_strata(report):
+    return [each for each in report.diagnostics if each.code is DiagnosticCode.WITHIN_STRATA]
+
+
+def alternating(n, x):
+    """Return many departments in which women are hired more and less often in turn."""
+    return of_departments(
+        [
+            cell
+            for i in range(40)
+            for cell in (("F", f"d{i}", x[i % 2], n), ("M", f"d{i}", sum(x) // 2, n))
+        ]
+    )
+
+
 @pytest.mark.parametrize(("of_m", "stated"), [((160, 100), True), ((100, 160), False)])
 def test_strata_that_differ_in_both_directions_are_on_the_first_page(of_m, stated):
     """The first page had no word of them, where they offset each other over all rows."""
     cells = [("F", "A", 100, 200), ("F", "B", 160, 200),
              ("M", "A", of_m[0], 200), ("M", "B", of_m[1], 200)]  # fmt: skip
-    asked = {"label": "hired", "positive": 1, "sensitive": "sex", "strata": "dept", "count": "n"}
-    report = fg.audit(of_departments(cells), **asked)
+    report = fg.audit(of_departments(cells), **ASKED)
     assert report.findings == ()
-    both = opposite_strata(report.estimates)
-    assert [[each.stratum for each in strata] for strata in both] == [["A", "B"]] * stated
+    found = within_strata(report)
+    assert [(each["lower"], each["higher"]) for each in found] == [(("A",), ("B",))] * stated
     brief = report.brief()
-    stating = "within dept differences in both directions are" in str(brief.headline)
+    stating = "within dept differences in both directions are shown" in str(brief.headline)
     assert stating == stated
-    found = " ".join(map(str, brief.found))
-    assert ("it is lower in dept A and higher in dept B" in found) == stated
+    text = " ".join(map(str, brief.found))
+    assert ("it is lower in dept A and higher in dept B" in text) == stated
 
 
-def test_strata_of_chance_in_both_directions_are_not_stated():
-    """Of 100 tables without any difference at most 5 may state one."""
+def test_a_stratum_that_differs_alone_is_stated_where_no_difference_over_all_rows_is_shown():
+    """A rule passed with "no difference is shown", where women of one department were harmed."""
+    cells = [("F", "A", 1800, 2000), ("M", "A", 1800, 2000), ("F", "B", 15, 50), ("M", "B", 45, 50)]
+    report = fg.audit(of_departments(cells), rules="base_rate.ratio >= 0.9", **ASKED)
+    assert report.verdict is Outcome.PASS
+    [warning] = within_strata(report)
+    assert (warning.level, warning["lower"], warning["higher"]) == (Level.WARNING, ("B",), ())
+    brief = report.brief()
+    assert "over all rows, but in dept B one is shown" in str(brief.headline)
+    assert "not adjusted for dept, within which differences are shown" in " ".join(
+        map(str, brief.verdict)
+    )
+    text = " ".join(map(str, brief.found))
+    assert "it is lower in dept B" in text
+    assert "No difference beyond sampling variation is shown over all rows." in text
+    assert "no difference in base rate over all rows is shown" in warning.message
+
+
+def test_a_difference_that_varies_over_strata_is_stated_where_no_single_stratum_differs():
+    """Forty branches above and below in turn had "no difference" as their headline."""
+    report = fg.audit(alternating(60, (53, 37)), **ASKED)
+    [warning] = within_strata(report)
+    assert (warning["lower"], warning["higher"]) == ((), ())
+    assert warning["p"] < 0.001
+    brief = report.brief()
+    assert "over dept differences vary statistically significantly" in str(brief.headline)
+    assert "the difference varies over dept" in " ".join(map(str, brief.found))
+
+
+def test_the_full_page_tests_strata_as_the_first_page_does():
+    """A stratum that is significant among its own strata alone was so on the full page alone."""
+    cells = [("F", "A", 450, 500), ("M", "A", 450, 500), ("F", "B", 6, 12), ("M", "B", 9, 12)]
+    table = of_departments(cells)
+    ages = pl.concat([table.with_columns(age=pl.lit(age)) for age in "wxyz"])
+    alone = fg.audit(ages, **ASKED)
+    report = fg.audit(ages, **{**ASKED, "sensitive": ["sex", "age"]})
+    for each, named in ((alone, True), (report, False)):
+        assert any(note["lower"] for note in within_strata(each)) is named
+        assert ("Statistically significant by itself" in render(each, "text", full=True)) is named
+
+
+def test_strata_of_chance_are_not_stated():
+    """Of 40 tables without any difference few may state one, by either of two tests."""
     rng = np.random.default_rng(11)
-    asked = {"label": "hired", "positive": 1, "sensitive": "sex", "strata": "dept", "count": "n"}
     stated = 0
     for _ in range(40):
         x = rng.binomial(60, 0.5, (2, 12)).tolist()
         cells = [(sex, f"d{i}", x[k][i], 60) for k, sex in enumerate("FM") for i in range(12)]
-        stated += bool(opposite_strata(fg.audit(of_departments(cells), **asked).estimates))
-    assert stated <= 2
+        stated += bool(within_strata(fg.audit(of_departments(cells), **ASKED)))
+    assert stated <= 4

@@ -55,7 +55,7 @@ from fairgauge.render.brief._vocabulary import (
     taken_as_better,
 )
 from fairgauge.render.words.command_line import command_decomposing
-from fairgauge.render.words.diagnostic_sentences import describe_diagnostic
+from fairgauge.render.words.diagnostic_sentences import describe_diagnostic, within_strata
 from fairgauge.render.words.display_names import all_called, called, capitalised
 from fairgauge.render.words.metric_words import compared_rate, metric_value
 from fairgauge.render.words.numbers import count, listing, numbered, percent, plural
@@ -66,6 +66,7 @@ from fairgauge.render.words.question_sentences import (
     counts_people,
     how_many_used,
     incomplete,
+    number_used,
     rounded_to,
     rounding_sentence,
     strata_leave_nothing,
@@ -77,7 +78,7 @@ from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.verdict_sentences import missing_outcome, rounded_up, rows_of_group
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.disadvantage import AMOUNTS
-from fairgauge.results.disparities import gap, is_ratio, is_significant, opposite_strata
+from fairgauge.results.disparities import gap, is_ratio, is_significant
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.finding import Finding
 from fairgauge.results.report import Report
@@ -193,22 +194,23 @@ def _no_finding(report: Report) -> tuple[str, tuple[str, ...]]:
     pairs = any(pair.significant for pair in report.pairs)
     if any(each.reference is not None for each in found) or (found and not pairs):
         return "There are statistically significant differences", ("estimates",)
+    within, over = _within_strata(report), " over all rows" * bool(_differ_within_strata(report))
     if pairs:
         return (
-            "No group differs statistically significantly from its reference, but some groups "
-            "differ from each other"
+            f"No group differs statistically significantly from its reference{over}, but some "
+            f"groups differ from each other{within}"
         ), ("pairs",)
     if differing := _differing_groups(report):
         features = listing(list(dict.fromkeys(called(each.feature or "") for each in differing)))
         return (
-            "No single difference between groups is statistically significant, but one test of all "
-            f"groups shows that they differ by {features}"
+            f"No single difference between groups is statistically significant{over}, but one test "
+            f"of all groups shows that they differ by {features}{within}"
         ), ("diagnostics",)
-    if strata := _divided_strata(report):
+    if over:
         return (
-            "No difference between groups is statistically significant over all rows, but within "
-            f"{strata} differences in both directions are"
-        ), ("estimates",)
+            "No difference between groups is statistically significant over all rows, but"
+            f"{within.removeprefix(', and')}"
+        ), ("diagnostics",)
     if report.verdict is Outcome.PASS and all(
         before_counting(each) is Outcome.PASS for each in report.verdicts
     ):
@@ -472,7 +474,8 @@ def _unadjusted(report: Report, strata: str) -> Iterator[Sentence]:
         who = f"{of_all:,} of {every:,} rules {compares}" if over_strata else None
         if who is None:
             who = f"{_EVERY_RULE.get(every, f'All {every:,} rules')} {compares}"
-        yield Sentence(f"{who} not adjusted for {strata}.", ("spec.strata",))
+        within = ", within which differences are shown" * bool(_differ_within_strata(report))
+        yield Sentence(f"{who} not adjusted for {strata}{within}.", ("spec.strata",))
 
 
 # ---- what was looked at -------------------------------------------------------------------------
@@ -482,8 +485,8 @@ def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     data, spec = report.data, report.spec
     whole = data.cases if counts_people(spec) else data.rows
     of = "of them" if whole == data.cases else "rows"
-    known = f"{count(data.used)} {of} used, with known outcomes and at least one known group"
-    used = how_many_used(data.used, whole, data.excluded) if data.used == whole else known
+    known = f"{number_used(report)} {of} used, with known outcomes and at least one known group"
+    used = how_many_used(report, whole) if data.used == whole else known
     yield Sentence(f"{count(data.cases)} {words.unit}, {used}.", ("data.cases", "data.used"))
     if rounding := rounding_sentence(report):
         yield Sentence(rounding, ("diagnostics",))
@@ -543,7 +546,7 @@ def _worse_off(
         number = "" if report.task is Task.MULTICLASS else f"{more:,} "  # of classes it lists each
         differences = f"{number}more {plural(more, 'difference', 'differences')}"
         yield Sentence(f"The full report lists {differences}.", ("findings",))
-    yield from _in_both_directions(report, words)
+    yield from _only_within_strata(report, words)
     if not disparities:
         yield from _without_disparities(report, words)
 
@@ -578,7 +581,7 @@ def _without_disparities(report: Report, words: Vocabulary) -> Iterator[Sentence
     if not _is_tested(report):
         yield Sentence("No difference was tested. This does not show equal treatment.")
         return
-    over = " over all rows" * bool(_divided_strata(report))
+    over = " over all rows" * bool(_differ_within_strata(report))
     yield Sentence(
         f"No difference beyond sampling variation is shown{over}. This does not show "
         "equal treatment."
@@ -610,29 +613,52 @@ def _varies(report: Report, finding: Finding) -> bool:
     )
 
 
-def _divided_strata(report: Report) -> str:
-    """Return the strata, where a comparison differs in both directions within them alone."""
-    strata = strata_named(report.spec.get("strata"))
-    return called(strata) if strata and opposite_strata(report.estimates) else ""
+def _differ_within_strata(report: Report) -> list[Diagnostic]:
+    """Return what differs within strata, and is not shown to over all rows."""
+    return [each for each in report.diagnostics if each.code is DiagnosticCode.WITHIN_STRATA]
 
 
-def _in_both_directions(report: Report, words: Vocabulary) -> Iterator[Sentence]:
-    """Yield which comparisons differ in both directions within strata, and not over all rows."""
-    strata = _divided_strata(report)
-    for found in opposite_strata(report.estimates)[: MOST_FINDINGS * bool(strata)]:
-        first = found[0]
-        rate = compared_rate(first.definition) or first.definition
-        ways = {
-            way: listing([called(each.stratum) for each in found if (gap(each) > 0) is higher])
-            for way, higher in (("lower", False), ("higher", True))
-        }
-        ends = " and ".join(f"{way} in {strata} {names}" for way, names in ways.items())
+def _within_strata(report: Report) -> str:
+    """Return what is shown within strata alone, as the end of a headline; empty if nothing is."""
+    every = _differ_within_strata(report)
+    if not every:
+        return ""
+    strata = called(every[0]["strata"])
+    if any(each["lower"] and each["higher"] for each in every):
+        return f", and within {strata} differences in both directions are shown"
+    named = list(
+        dict.fromkeys(name for each in every for name in (*each["lower"], *each["higher"]))
+    )
+    if named:
+        which = plural(len(named), "one is shown", "differences are shown")
+        return f", and in {strata} {listing([called(each) for each in named], most=3)} {which}"
+    return f", and over {strata} differences vary statistically significantly"
+
+
+def _only_within_strata(report: Report, words: Vocabulary) -> Iterator[Sentence]:
+    """Yield which comparisons differ within strata, and are not shown to over all rows."""
+    for i, each in enumerate(report.diagnostics):
+        if each.code is not DiagnosticCode.WITHIN_STRATA:
+            continue
+        of, (place, first) = each.definition, _overall(report, each)
+        assert isinstance(of, Contrast)
         yield Sentence(
-            f"{capitalised(rate.title)} of {words.group(first.feature, first.group)}, compared "
-            f"with {words.reference(first)}: no difference over all rows is shown, but it is "
-            f"{ends} (statistically significant, all strata of all comparisons tested together).",
-            tuple(f"estimates[{report.estimates.index(each)}]" for each in found[:MOST_FINDINGS]),
+            f"{capitalised(of.of.title)} of {words.group(each.feature, each['group'])}, compared "
+            f"with {words.reference(first)}: no difference over all rows is shown, but "
+            f"{within_strata(each)}.",
+            (f"diagnostics[{i}]", f"estimates[{place}]"),
         )
+
+
+def _overall(report: Report, within: Diagnostic) -> tuple[int, Estimate]:
+    """Return the place of the comparison of all rows that differs within strata, and this."""
+    key = within["metric"], within.feature, within["group"], within["class"], within["threshold"]
+    return next(
+        (i, each)
+        for i, each in enumerate(report.estimates)
+        if each.scope == OVERALL
+        and (each.metric, each.feature, each.group, each.class_, each.threshold) == key
+    )
 
 
 def _unjudged(report: Report, led: list[StatedFinding]) -> Iterator[Sentence]:
@@ -963,6 +989,8 @@ def _explaining_steps(
     first: Estimate | Verdict | None = next(iter(failed), None)
     if stated is not None:
         first = stated[1] if stated[0] is None else stated[0].contrast
+    for within in _differ_within_strata(report)[: first is None]:
+        _, first = _overall(report, within)
     if first is None or spec.get("probabilities"):
         return
     row = compared_rate(first.definition)

@@ -163,7 +163,8 @@ def units(comparison: Comparison) -> tuple[str, str]:
 
 def _facts(origin: Origin, unit: str) -> str:
     of = f"{file_of(origin.source)}, " if origin.name else ""
-    used = f", {count(origin.used)} used" if origin.used != origin.rows else ""
+    least = "at least " * origin.used_at_least
+    used = f", {least}{count(origin.used)} used" if origin.used != origin.rows else ""
     cases = f", {count(origin.cases)} {unit}" if origin.cases != origin.rows else ""
     rows = f"{count(origin.rows)} rows{cases}{used}"
     return f"{origin_name(origin)}: {of}{rows}, audited {printable(origin.created[:10])}"

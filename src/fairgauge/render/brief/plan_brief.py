@@ -12,6 +12,7 @@ from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import compared_rate, metric_value
 from fairgauge.render.words.numbers import amount, count, listing, numbered, plural
+from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.rule_words import written_rule_words
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.planned import Planned, PlannedPairs, Smallest
@@ -35,8 +36,15 @@ def plan_brief(planned: Planned) -> Brief:
 
 
 def _ordered(planned: Planned) -> list[tuple[int, Smallest]]:
-    """Return the smallest disparities with their places, the largest of them first."""
-    return sorted(enumerate(planned.smallest), key=lambda each: -each[1].difference)
+    """Return the smallest disparities with their places: those that are none, then the largest."""
+
+    def size(each: tuple[int, Smallest]) -> tuple[bool, bool, float]:
+        _, smallest = each
+        none = smallest.difference is None
+        rank = smallest.n_group if smallest.difference is None else -smallest.difference
+        return not none, smallest.reason is None, rank
+
+    return sorted(enumerate(planned.smallest), key=size)
 
 
 def _answers_words(answers: PlannedPairs) -> str:
@@ -73,10 +81,19 @@ def _headline(planned: Planned) -> Sentence:
         return _answers_of_all(planned)
     if not planned.smallest:
         return Sentence("The table holds no comparison of rates to plan for", ("smallest",))
-    place, widest = _ordered(planned)[0]
+    shown = [(i, each) for i, each in _ordered(planned) if each.difference is not None]
+    if not shown:
+        text = "In no comparison of the table would a difference probably be found"
+        if all(each.reason is not None for each in planned.smallest):
+            text = "No comparison of the table would be evaluated"
+        return Sentence(text, ("smallest",))
+    place, widest = shown[0]
+    every = len(planned.smallest)
+    which = "each comparison"
+    if len(shown) < every:
+        which = f"{len(shown):,} of {every:,} comparisons"
     return Sentence(
-        f"In each comparison a difference of {per_hundred(widest)} of 100 or more would probably "
-        "be found",
+        f"In {which} a difference of {per_hundred(widest)} of 100 or more would probably be found",
         (f"smallest[{place}].difference",),
     )
 
@@ -191,6 +208,7 @@ def _people_to_ask(planned: Planned) -> Iterator[Sentence]:
 
 def per_hundred(each: Smallest) -> str:
     """Return a difference in percentage points, rounded up to one decimal: never as less."""
+    assert each.difference is not None
     return f"{math.ceil(10 * _PER_HUNDRED * each.difference - _ROUNDING) / 10:.1f}"
 
 
@@ -210,24 +228,54 @@ def _found(planned: Planned) -> Iterator[Sentence]:
         rate = (compared_rate(each.definition) or each.definition).title
         group = words.group(each.feature, each.group) if each.feature else called(each.group)
         yield Sentence(
-            f"{group[:1].upper()}{group[1:]}, in {rate}: {per_hundred(each)} of 100 ("
-            f"{count(each.n_group)} rows, compared with {count(each.n_reference)}).",
+            f"{group[:1].upper()}{group[1:]}, in {rate}: {_size(each)} ({numbered(each.n_group)}, "
+            f"compared with {count(each.n_reference)}).",
             (f"smallest[{i}]",),
         )
-    if (more := len(planned.smallest) - _MOST_GROUPS) > 0:
+    yield from _others(planned)
+
+
+def _size(each: Smallest) -> str:
+    """Return the smallest difference that would be found, or why none would."""
+    if each.reason is not None:
+        lacking = math.ceil(each.reason["minimum"] - each.reason["n"])
+        needed = f"{numbered(lacking, 'more rows')} {plural(lacking, 'is', 'are')} needed"
+        return f"not evaluated, because {describe_reason(each.reason)}; {needed}"
+    if each.difference is None:
+        return "no difference that there can be would probably be found"
+    return f"{per_hundred(each)} of 100"
+
+
+def _others(planned: Planned) -> Iterator[Sentence]:
+    """Yield what there is besides the comparisons that are named."""
+    named, others = (
+        [each for _, each in _ordered(planned)[part]]
+        for part in (slice(_MOST_GROUPS), slice(_MOST_GROUPS, None))
+    )
+    shown = [each for each in others if each.difference is not None]
+    if none := len(others) - len(shown):
         yield Sentence(
-            f"In {more:,} more {plural(more, 'comparison', 'comparisons')} a smaller one, or as "
-            "small, would be found.",
+            f"In {none:,} more {plural(none, 'comparison', 'comparisons')} no difference would be "
+            "found.",
+            ("smallest",),
+        )
+    if more := len(shown):
+        size = "a smaller one, or as small,"
+        if all(each.difference is None for each in named):
+            size = f"a difference of {per_hundred(shown[0])} of 100, or a smaller one,"
+        yield Sentence(
+            f"In {more:,} more {plural(more, 'comparison', 'comparisons')} {size} would be found.",
             ("smallest",),
         )
 
 
 def _certainty(planned: Planned) -> Iterator[Sentence]:
-    of_table = planned.smallest or planned.needed or planned.self_reports
+    shown = any(each.difference is not None for each in planned.smallest)
+    of_table = shown or planned.needed or planned.self_reports
     if not (of_table or (planned.answers is not None and _is_practical(planned.answers))):
         return
-    reached = "find a difference of that size" if planned.smallest else "so planned reach the goal"
-    if planned.self_reports and not planned.smallest:
+    reached = "find a difference of that size" if shown else "so planned reach the goal"
+    if planned.self_reports and not shown:
         reached = "with so many answers decide the rule"
     yield Sentence(
         f"{planned.power:.0%} of audits {reached} (power), with "

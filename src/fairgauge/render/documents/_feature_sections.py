@@ -36,7 +36,14 @@ from fairgauge.render.words.metric_words import (
     unit_name,
     with_unit,
 )
-from fairgauge.results.disparities import after_adjusting, distance, significant_strata, singled_out
+from fairgauge.results.disparities import (
+    after_adjusting,
+    distance,
+    is_significant,
+    significant_strata,
+    singled_out,
+    tests_within_strata,
+)
 from fairgauge.results.estimates import ByEstimator, Estimate
 from fairgauge.results.report import Report
 from fairgauge.results.sections import FeatureResults, adjustments, conditional, size_of_rate
@@ -129,7 +136,7 @@ def feature_section(
         title = f"Charts of {what} {metric_blocks.reference_of(section)}, metric by metric"
         notes = [tree.Paragraph(note, tree.Tone.SOFT) for note in common]
         blocks.append(tree.Section(f"charts-{i}", title, (*notes, *charts), folded=True))
-    blocks += strata_blocks(section, i, column, where_numbers_are(report))
+    blocks += strata_blocks(section, i, column, report)
     if section.pairs:
         blocks.append(metric_blocks.pairs_section(section, i, max(3, room // 10), report))
     if any(group.counts and any(group.counts.values()) for group in section.groups):
@@ -233,14 +240,12 @@ _INTERVALS_OF_STRATA = (
 
 
 def strata_blocks(
-    section: FeatureResults, i: int, column: str, elsewhere: str
+    section: FeatureResults, i: int, column: str, report: Report
 ) -> Iterator[tree.Block]:
-    """Yield what adjusting a feature for the strata changes, and each stratum.
-
-    ``elsewhere`` is where the strata are for which charts have no room.
-    """
+    """Yield what adjusting a feature for the strata changes, and each stratum."""
     if not section.strata and not section.adjusted:
         return
+    tests, elsewhere = tests_within_strata(report.estimates), where_numbers_are(report)
     yield tree.Heading(f"Adjusted for {column} ({len(section.strata):,} strata)")
     single: list[tree.Block] = []
     every = adjustments(section)
@@ -261,7 +266,7 @@ def strata_blocks(
             words = f"{subject}, {section.rate_row(rate).title}: "
             sentence = adjusted_sentence(overall, adjusted, column)
             yield tree.Paragraph(f"{words}{uncertainty(singled_out(overall))} overall. {sentence}")
-        inside = _in_strata(section, rate, (overall, adjusted), column, elsewhere)
+        inside = _in_strata(section, rate, (overall, adjusted), column, elsewhere, tests)
         if change is AfterAdjusting.REVERSES or len(chosen) == 1:
             yield from inside
         else:
@@ -271,14 +276,15 @@ def strata_blocks(
         yield tree.Section(f"strata-{i}", f"By {column}, rate by rate", tuple(single), folded=True)
 
 
-def _tested_strata(inside: Sequence[Estimate]) -> str:
-    """Return which strata differ by themselves, by the test of the first page."""
+def _tested_strata(inside: Sequence[Estimate], tests: int) -> str:
+    """Return which strata differ by themselves, by the test of the first page, one of so many."""
     if are_years(str(each.stratum) for each in inside):
         return "Years are not tested one by one: they have a trend."
-    of = f"adjusted for all {len(inside):,} strata, Bonferroni"
+    of_all = " of all comparisons" * (tests > len(inside))
+    of = f"adjusted for all {tests:,} strata{of_all}, Bonferroni"
     if any(map(holds_with_others, inside)):
         of += ", and for all groups of a stratum"
-    if not (found := significant_strata(inside)):
+    if not (found := significant_strata(inside, tests)):
         return f"No single stratum is statistically significant ({of})."
     named = numbers.listing([called(each.stratum) for each in found])
     return f"Statistically significant by itself ({of}): {named}."
@@ -290,6 +296,7 @@ def _in_strata(
     pair: tuple[Estimate, Estimate],
     column: str,
     elsewhere: str,
+    tests: int,
 ) -> Iterator[tree.Block]:
     overall, adjusted = pair
     inside = [e for e in section.inside
@@ -328,7 +335,7 @@ def _in_strata(
                 if any(map(holds_with_others, map(singled_out, (overall, adjusted))))
                 else []
             ),
-            _tested_strata(inside),
+            _tested_strata(inside, len(inside) if is_significant(overall) else tests),
         ),
     )
     row = section.rate_row(rate)

@@ -359,7 +359,8 @@ def _data(comparison: Comparison) -> Iterator[tree.Block]:
     used = "rows" if counted == {"cases"} else unit
     if (old.cases, new.cases) != (old.rows, new.rows):
         sizes.append((unit, old.cases, new.cases))
-    sizes.append((f"{used} used", old.used, new.used))
+    least = ", at least" * (old.used_at_least or new.used_at_least)
+    sizes.append((f"{used} used{least}", old.used, new.used))
     for reason in dict.fromkeys([*old.excluded, *new.excluded]):
         before, after = old.excluded.get(reason, 0), new.excluded.get(reason, 0)
         if before or after:

@@ -89,12 +89,18 @@ def _smallest_disparities(planned: Planned) -> Table:
         planned.smallest,
         (Column("group", numeric=False), _name),
         (Column("rate", numeric=False), _rate_title),
-        ("difference", lambda each: f"{per_hundred(each)} pp"),
+        ("difference", _difference),
         ("ratio", lambda each: "" if each.ratio is None else f"{each.ratio:.2f}"),
         ("n", lambda each: f"{each.n_group:,.10g}"),
         ("n of reference", lambda each: f"{each.n_reference:,.10g}"),
         ("rate of reference", lambda each: f"{each.rate:.1%}"),
     )
+
+
+def _difference(each: Smallest) -> str:
+    if each.difference is None:
+        return "none" if each.reason is None else "not evaluated"
+    return f"{per_hundred(each)} pp"
 
 
 def _name(each: Smallest | SelfReports) -> Cell:

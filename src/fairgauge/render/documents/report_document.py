@@ -219,14 +219,14 @@ def _only_small_groups(report: Report) -> list[str]:
 def _warnings(report: Report) -> list[Diagnostic]:
     """Return the warnings that open the document.
 
-    Protected counts are stated in the question, and reversals of what the brief is of in its
-    headline.
+    Protected counts are stated in the question, reversals of what the brief is of in its headline,
+    and what differs within strata alone among what it found.
     """
     reversed_in = reversed_features(report)
     return [
         each
         for each in report_warnings(report.diagnostics)
-        if each.code is not DiagnosticCode.PROTECTED
+        if each.code not in (DiagnosticCode.PROTECTED, DiagnosticCode.WITHIN_STRATA)
         and not (each.code is DiagnosticCode.SIMPSON and each.feature in reversed_in)
     ]
 

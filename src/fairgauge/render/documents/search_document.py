@@ -96,7 +96,8 @@ def _verdict(found: SubgroupSearch) -> str:
         return f"The rate is {numbers.percent(found.overall.rate)} in all subgroups"
     number, bad = len(found.worse), words.bad_words(found.question)
     if not number:
-        return f"No subgroup is shown to be {bad}"
+        rows = numbers.numbered(found.overall.rows, words.of_whom(found))
+        return f"No subgroup is shown to be {bad} ({found.examined:,} examined, {rows})"
     return f"{number:,} {numbers.plural(number, 'subgroup is', 'subgroups are')} {bad}"
 
 

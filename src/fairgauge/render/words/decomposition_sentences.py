@@ -173,7 +173,7 @@ def rows_words(found: Decomposition) -> str:
     words, every = found.spec.get("words") or {}, found.data.rows
     counted = found.spec.get("count") and (words.get("noun") or "cases")
     counted = "people" if counts_people(found.spec) else counted
-    used = how_many_used(found.used, every, found.excluded)
+    used = how_many_used(found, every)
     return f"{numbered(every, called(words.get('unit') or counted or 'rows'))}, {used}"
 
 

@@ -27,6 +27,7 @@ _TASKS = {
     "multiclass": "names of classes, none of them better than another",
     "regression": "numbers (a regression)",
 }
+_MOST_NAMED = 3
 _OPTION = re.compile(r"(?<![\w-])--[a-z]")
 _PREAPPROVAL = "a request for preapproval"
 _HMDA_CODES = {
@@ -349,6 +350,36 @@ def _composition(d: Diagnostic) -> str:
         alone = "" if d["p"] is not None and d["p"] < 1 - d["confidence"] else " by itself"
         text += f"; unlike the others{alone}: {numbers.listing(list(named))}"
     return text
+
+
+def within_strata(d: Diagnostic) -> str:
+    """Return in which strata a rate is lower or higher, or that its difference varies over them."""
+    strata, ends = called(d["strata"]), []
+    for way in ("lower", "higher"):
+        if d[way]:
+            names = numbers.listing([called(each) for each in d[way]], most=_MOST_NAMED)
+            ends.append(f"{way} in {strata} {names}")
+    p = "" if d["p"] is None else numbers.probability(d["p"], "adjusted p")
+    varies = p and f"the difference varies over {strata} statistically significantly ({p})"
+    together = "statistically significant, all strata of all comparisons tested together"
+    differs = f"it is {' and '.join(ends)} ({together})" if ends else ""
+    text = "; ".join(filter(None, [differs, varies]))
+    if d["others"]:
+        more = numbered(d["others"], "more comparisons")
+        noun = plural(d["others"], "differs or varies", "differ or vary")
+        text += f"; {more} by {called(d.feature or '')} {noun} within {strata}"
+    return text
+
+
+def _within_strata(d: Diagnostic) -> str:
+    metric = d.definition
+    assert isinstance(metric, Contrast)
+    of_class = "" if d["class"] is None else f" of class {called(d['class'])}"
+    at = "" if d["threshold"] is None else f" at threshold {d['threshold']:g}"
+    return (
+        f"{called(d['group'])}: no difference in {metric.of.title}{of_class}{at} over all rows is "
+        f"shown, but {within_strata(d)}"
+    )
 
 
 def _before_and_after(d: Diagnostic) -> str:
@@ -941,6 +972,11 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         f"{_before_and_after(d)}"
     ),
     DiagnosticCode.COMPOSITION: _composition,
+    DiagnosticCode.WITHIN_STRATA: _within_strata,
+    DiagnosticCode.USED_AT_LEAST: lambda d: (
+        f"at least {numbered(d['rows'])} with known outcomes have a group of one feature or more: "
+        "features that are counted apart do not show how many have none"
+    ),
     DiagnosticCode.DISAPPEARS: lambda d: (
         f"{d['group']}: no difference is shown when adjusted for the strata: "
         f"{_before_and_after(d)} (not statistically significant{_adjusted_p(d)})"

@@ -318,8 +318,9 @@ def no_finding_sentence(
         section.rate_row(rate) for sections, rates in of for section in sections for rate in rates
     ]
     what = "rates" if all(rate.is_share for rate in compared_rates) else "groups"
+    over = " over all rows" * any(section.strata for sections, _ in of for section in sections)
     return (
-        f"No statistically significant difference in {compared}. This does not show that the "
+        f"No statistically significant difference{over} in {compared}. This does not show that the "
         f"{what} are equal.{but}"
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.catalogue.decomposable import has_decomposition
@@ -31,6 +31,7 @@ from fairgauge.results.report import Report
 from fairgauge.values import Json
 
 if TYPE_CHECKING:
+    from fairgauge.results.gap_decomposition import Decomposition
     from fairgauge.results.model_comparison import ModelComparison
 
 _COLUMNS = (
@@ -245,21 +246,25 @@ def used_words(report: Report) -> str:
     every = data.cases if unit(report) == "people" else data.rows
     missing = incomplete(report)
     if data.used == every or not missing:
-        return how_many_used(data.used, every, data.excluded)
+        return how_many_used(report, every)
     several = len(report.spec.get("sensitive", ())) > 1
     known = [*(f"a {each}" for each in missing), "one group or more" if several else "a group"]
-    return f"{count(data.used)} with {listing(known)}"
+    return f"{number_used(report)} with {listing(known)}"
 
 
-def how_many_used(used: int, every: float, excluded: Collection[str]) -> str:
-    """Return how many rows, cases or people of all are used; ``excluded`` are the reasons.
+def number_used(result: Report | Decomposition) -> str:
+    """Return the number of rows, cases or people that are used; the least that it may be."""
+    used = result.data.used if isinstance(result, Report) else result.used
+    least = any(each.code is DiagnosticCode.USED_AT_LEAST for each in result.diagnostics)
+    return f"{'at least ' * least}{count(used)}"
 
-    >>> how_many_used(9, 9, ["missing sex"]), how_many_used(8, 9, ["missing sex"])
-    ('all used for at least one feature', '8 used')
-    """
-    if used != every:
-        return f"{count(used)} used"
-    partly = set(excluded) - {_MISSING_CLUSTER, *Uncounted}
+
+def how_many_used(result: Report | Decomposition, every: float) -> str:
+    """Return how many rows, cases or people of all are used."""
+    of = result.data if isinstance(result, Report) else result
+    if of.used != every:
+        return f"{number_used(result)} used"
+    partly = set(of.excluded) - {_MISSING_CLUSTER, *Uncounted}
     return "all used for at least one feature" if partly else "all used"
 
 

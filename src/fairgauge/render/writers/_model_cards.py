@@ -127,6 +127,8 @@ def metadata(report: Report) -> Iterator[str]:
     if not finite:
         yield "    - type: rows"
         yield f"      value: {report.data.used}"
+        if (used := question.number_used(report)) != numbers.count(report.data.used):
+            yield f"      name: {_quoted(f'{used} rows used')}"
     yield "---"
     yield ""
 

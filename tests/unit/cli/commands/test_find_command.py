@@ -121,6 +121,8 @@ def test_without_a_difference_a_pipeline_passes_and_states_what_would_have_been_
     assert result.exit_code == 0, result.output
     assert "No subgroup is shown to be worse" in result.stdout
     assert "Would have been found" in result.stdout
+    line = run("find", "rows.csv", *ASKED, "--fail-on", "worse", "-q").stdout
+    assert re.match(r"No subgroup is shown to be worse \([\d,]+ examined, [\d,]+ rows\)", line)
 
 
 def test_where_nothing_can_be_examined_a_pipeline_gets_3(run, write):
