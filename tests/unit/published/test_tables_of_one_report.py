@@ -188,7 +188,7 @@ def test_all_people_of_two_features_are_held_against_each_other():
     (note,) = _notes(f"{SEX}\n{RACE.format(3020)}")
     assert note.message == (
         "its categories and the people of unknown category are 3,313 people, those of the table "
-        "'Sex' 313: if everyone is in one category of each, one of them is wrong"
+        "'Sex' 313: if each person is in one category of each, one of them is wrong"
     )
     assert fg.check(f"{SEX}\n{RACE.format(3020)}").errors == 0
 

@@ -427,7 +427,7 @@ _DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
     FaultCode.MARGIN_MISMATCH: _margin,
     FaultCode.PEOPLE_DIFFER: _people_differ,
     FaultCode.TOTALS_DIFFER: lambda p: (
-        f"{_people_differ(p)}: if everyone is in one category of each, one of them is wrong"
+        f"{_people_differ(p)}: if each person is in one category of each, one of them is wrong"
     ),
     FaultCode.SENTENCE_MISMATCH: lambda p: (
         f"a sentence of the report states {p['stated']:,} {_STATED[p['what']]}; by the rows of the "
