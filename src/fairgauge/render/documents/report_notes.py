@@ -87,9 +87,10 @@ def missing_values(estimates: Iterable[Estimate]) -> list[str]:
 
 
 def report_notes(report: Report) -> list[str]:
-    """Return the notes of a report, warnings first; exclusions and pairs stand elsewhere.
+    """Return the notes of a report, warnings first; some stand elsewhere.
 
-    Of two groups, one test of all groups is the test of their difference.
+    These are exclusions, pairs, and what differs within strata alone. Of two groups, one test of
+    all groups is the test of their difference.
     """
     members: dict[str, set[str]] = {}
     for group in report.groups:
@@ -99,7 +100,7 @@ def report_notes(report: Report) -> list[str]:
     kept = [
         each
         for each in report.diagnostics
-        if each.code is not DiagnosticCode.EXCLUDED
+        if each.code not in (DiagnosticCode.EXCLUDED, DiagnosticCode.WITHIN_STRATA)
         and not (each.code is DiagnosticCode.HOMOGENEITY and each.feature in elsewhere)
     ]
     kept.sort(key=_gravity)
