@@ -10,6 +10,7 @@ import pytest
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Outcome
 from fairgauge.question.category_words import is_undecided, means_missing
+from fairgauge.render.formats import render
 
 UNKNOWN = {
     "English": "Unknown|Not stated|N/A|Decline to answer|Choose not to disclose|PREFER_NOT_TO_SAY",
@@ -117,3 +118,26 @@ def test_a_group_of_another_category_withholds_none(word):
         g=["a"] * 400 + ["b"] * 400 + [word] * 100,
     )
     assert report.verdict is Outcome.PASS
+
+
+def test_what_counts_as_not_favourable_stands_in_the_default_report():
+    """It was in a note of the whole report alone: no list of words is of every language."""
+    counted = {"tilbakekalt": 60, "avslag": 200, "x": 9, "y": 8, "z": 3, "w": 2}
+    held = ["advance"] * 300 + [value for value, n in counted.items() for _ in range(n)]
+    report = audited(outcome=held * 2, g=["a"] * len(held) + ["b"] * len(held))
+    line = "Not favourable: avslag (400), tilbakekalt (120), x (18), y (16) and 2 more."
+    assert line in " ".join(str(report).split())
+    assert line in map(str, report.brief().looked_at)
+    two = audited(outcome=(["advance"] * 9 + ["avslag"] * 9) * 20, g=["a", "b"] * 180)
+    assert "Not favourable" not in render(two, "text", full=True)
+
+
+def test_what_counts_as_not_favourable_of_people_is_without_rows():
+    """Of each person one decision counts."""
+    held = ["advance", "avslag", "tilbakekalt"] * 100
+    table = pl.DataFrame({"outcome": held * 2, "g": ["a"] * 300 + ["b"] * 300, "id": range(600)})
+    report = fg.audit(
+        table, prediction="outcome", positive="advance", sensitive="g", person="id",
+        words={"favourable": "negative"},
+    )  # fmt: skip
+    assert "Not positive: avslag and tilbakekalt." in " ".join(str(report).split())

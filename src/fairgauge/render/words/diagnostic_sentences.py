@@ -430,12 +430,15 @@ def _far_dates(d: Diagnostic) -> str:
     )
 
 
+def _not_favourable(d: Diagnostic) -> str:
+    held = numbers.listing(_values_with_rows(d))
+    return f"{quote(d['column'])} is {held}, which count as not favourable"
+
+
 def _unlisted_outcomes(d: Diagnostic) -> str:
     noun, held = _unit(d), _values_with_rows(d)
-    text = f"{quote(d['column'])} is {numbers.listing(held)}, which count as not favourable"
+    text = _not_favourable(d)
     if not (positive := d.get("positive")):
-        if d.level == "note":
-            return text
         return f"{text}; list what is favourable (--positive), if any of it is"
     one, it = plural(len(held), "", "s"), plural(len(held), "it", "them")
     why = f"the value{one} resemble{plural(len(held), 's', '')} the favourable outcome"
@@ -991,6 +994,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.UNDECIDED_OUTCOMES: _undecided_outcomes,
     DiagnosticCode.FAR_DATES: _far_dates,
     DiagnosticCode.UNLISTED_OUTCOMES: _unlisted_outcomes,
+    DiagnosticCode.NOT_FAVOURABLE: _not_favourable,
     DiagnosticCode.CLASSES_OF_MISSING: lambda d: (
         f"{_have_outcome(d)}, as missing values have; each counts as a class of its own, and a "
         "prediction that equals it as right; to exclude these rows, list what is missing as "
