@@ -588,6 +588,14 @@ def _recoded_either_way(line: str) -> str:
     return f"{recoding_flag(line)}, or {own}, on one line, below [recode] in a specification file"
 
 
+def _not_recoded_letters(d: Diagnostic) -> str:
+    if not (letters := d.get("unclear")):
+        return ""
+    names, may = listing(letters), plural(len(letters), "may", "may each")
+    it = plural(len(letters), "it", "each")
+    return f". {names} {may} be of more than one category: add {it} to the one that is meant"
+
+
 def _people(d: Diagnostic) -> str:
     counted = COUNTED[Person(d["counted"])]
     if d.get("people") is None:
@@ -1024,7 +1032,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.NOT_RECODED: _not_recoded,
     DiagnosticCode.RECODING: lambda d: (
         "some of its values look like names of one category, or like unknown. If they are, "
-        f"recode them: {_recoded_either_way(d['line'])}"
+        f"recode them: {_recoded_either_way(d['line'])}{_not_recoded_letters(d)}"
     ),
     DiagnosticCode.DOUBLED_ROWS: lambda d: (
         f"every {'combination of the counted columns' if d.get('cells') else 'row'} stands "
