@@ -482,8 +482,9 @@ class DiagnosticCode(StrEnum):
     # column, values, rows, codes, beside, line: their recoding; of codes of HMDA condition, or
     # applications and requests: each a condition and what is positive
     UNLISTED_OUTCOMES = "unlisted_outcomes"
-    # column, values, rows of each; of a warning: positive, which they may be, too, or group_column
-    # and group, which alone has them
+    # column, values, rows of each; positive, which they may be, too, or group_column and group,
+    # which alone has them
+    NOT_FAVOURABLE = "not_favourable"  # column, values, rows of each
     CLASSES_OF_MISSING = "classes_of_missing"  # column, values, rows, line: their recoding
     APPROVED_AS_REFUSED = "approved_as_refused"  # column, values, rows, positive: of HMDA
     PREDICTION_IS_LABEL = "prediction_is_label"  # column, label, rows

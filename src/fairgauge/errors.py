@@ -19,6 +19,8 @@ import os
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+NOT_UTF_8 = "not UTF-8 text; save it as UTF-8, for example with iconv -f windows-1252 -t utf-8"
+"""What Excel writes is windows-1252 in Western Europe; as Latin-1 its dashes would be no text."""
 _LONGEST_MESSAGE = 1_900
 _LONGEST_QUOTE = 60
 

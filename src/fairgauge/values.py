@@ -130,6 +130,18 @@ def spelling(name: str) -> str:
     return " ".join(name.split()).casefold()
 
 
+def unaccented(text: str) -> str:
+    r"""Return a text without case and accents.
+
+    >>> unaccented("D\xc9SIST\xc9"), unaccented("Wei\xdf")
+    ('desiste', 'weiss')
+    """
+    if text.isascii():
+        return text.lower()
+    letters = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(each for each in letters if not unicodedata.combining(each))
+
+
 _LETTERS = re.compile(r"[^\W\d_]{4,}")
 """Words: of codes, one character more makes another one."""
 _SHORTEST_WORD = 3

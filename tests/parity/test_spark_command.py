@@ -219,7 +219,7 @@ def test_spark_reads_csv_as_the_file_reader_does(tmp_path, name):
         (PLAIN + "a,1,1d,1,3\n", "column 's' must hold numbers, but has '1d'"),
         (PLAIN + "a,1,0x1p3,1,3\n", "column 's' must hold numbers, but has '0x1p3'"),
         ("", "is empty"),
-        (PLAIN + "\udcff,1,.5,1,3\n", "was not UTF-8"),
+        (PLAIN + "\udcff,1,.5,1,3\n", "not UTF-8"),
     ],
 )  # fmt: skip
 def test_csv_that_spark_would_read_otherwise_is_refused(tmp_path, text, message):

@@ -213,7 +213,8 @@ def _notes(data: object, source: Source | None, cube: Cube, spec: Spec) -> Itera
         if spec.label is None:
             yield from _unlike_in_use(cube, axis, spec)
             decisions = undecided_outcomes(counts, of_candidate)
-            yield from (e for e in decisions if e.code is not DiagnosticCode.UNLISTED_OUTCOMES)
+            stated = (DiagnosticCode.UNLISTED_OUTCOMES, DiagnosticCode.NOT_FAVOURABLE)
+            yield from (each for each in decisions if each.code not in stated)
             yield from _excluded(counts, of_candidate)
             continue
         try:

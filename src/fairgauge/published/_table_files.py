@@ -14,7 +14,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from fairgauge.errors import DataError, MissingExtra, cause, quote
+from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, cause, quote
 from fairgauge.published._aligned_columns import aligned, stacked
 from fairgauge.published._header_words import role_of
 from fairgauge.published._own_reports import (
@@ -268,7 +268,7 @@ def _decoded(content: bytes, path: Path) -> str:
                 return content.decode(encoding)
             except UnicodeDecodeError:
                 continue
-    raise DataError(f"{quote(path)} is not UTF-8 text; save it as UTF-8")
+    raise DataError(f"{quote(path)} is {NOT_UTF_8}")
 
 
 def _grid(name: str, rows: Sequence[Sequence[str]]) -> list[Grid]:

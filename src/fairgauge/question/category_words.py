@@ -5,7 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-from fairgauge.values import Value, is_one_of, name_of
+from fairgauge.values import Value, is_one_of, name_of, unaccented
+
+
+def _words(**by_language: str) -> re.Pattern[str]:
+    """Return a pattern of words of several languages, as `_plain` writes them."""
+    return re.compile(rf"\b({'|'.join(by_language.values())})(?!\w)")
+
+
+def _plain(text: str) -> str:
+    r"""Return a text as words are listed: without case and accents, its words a blank apart.
+
+    >>> _plain(" Prefer_NOT  to answer"), _plain("D\xe9sistement"), _plain("De\u0301sist\xe9e")
+    ('prefer not to answer', 'desistement', 'desistee')
+    """
+    return re.sub(r"[\s_-]+", " ", unaccented(text)).strip()
+
 
 _TOTAL = re.compile(
     r"^((grand |sub-?)?(totals?|overall|sum)\b"
@@ -13,16 +28,40 @@ _TOTAL = re.compile(
     r"|ethnicities|employees|individuals|participants)\b))",
     re.IGNORECASE,
 )
-_NOT_KNOWN = re.compile(
-    r"\b(unknown|unspecified|undetermined|not (stated|specified|known|available|recorded"
-    r"|determined))\b|^(n/?a)$",
-    re.IGNORECASE,
+_NOT_KNOWN = _words(
+    english=r"unknown|unspecified|undetermined|not (stated|specified|known|available|recorded"
+    r"|determined)|^n/?a$",
+    spanish=r"(se )?desconoce|desconocid[oa]s?|ignorad[oa]s?|indeterminad[oa]s?|no consta"
+    r"|(no|sin) (especific|determin)(ad[oa]s?|ar)|no (identificad[oa]|disponible)"
+    r"|sin (datos?|informacion)|^(n/d|s/d)$",
+    french=r"inconnue?s?|indeterminee?s?|non (precise|specifie|determine|connu)e?s?"
+    r"|non disponible|^(nsp|n\. ?s\. ?p\.)$",
+    german=r"unbekannt(e[nrs]?)?|nicht (bekannt|erfasst|spezifiziert|verfue?gbar|feststellbar)"
+    r"|^(k|o)\. ?a\.$",
+    portuguese=r"desconhecid[oa]s?|nao (especificad[oa]|identificad[oa]|disponivel|consta)"
+    r"|sem (dados|informacao)",
+    italian=r"sconosciut[oa]|ignot[oa]|non (specificat[oa]|not[oa]|disponibile|rilevat[oa]"
+    r"|pervenut[oa])",
+    dutch=r"onbekende?|niet (bekend|gespecificeerd|vermeld|beschikbaar|geregistreerd)",
 )
-_NOT_TOLD = re.compile(
-    r"\b(undisclosed|undeclared|missing|declined?|not (disclosed|provided|reported|answered"
+_NOT_TOLD = _words(
+    english=r"undisclosed|undeclared|missing|declined?|not (disclosed|provided|reported|answered"
     r"|identified)|prefer(red|s)? not|do(es)?( not|n['\u2019]?t) (wish|want)"
-    r"|cho(o?se|oses) not|no (answer|response)|did not|free form text only)\b",
-    re.IGNORECASE,
+    r"|cho(o?se|oses) not|no (answer|response)|did not|free form text only",
+    spanish=r"(prefier[eo]|prefiri[oe]|desea|quiere|quiso) no|no (desea|quiere|quiso|contest[ao]"
+    r"|respond(e|io)|sabe|declara(d[oa])?|informad[oa]|indica(d[oa])?)|sin (respuesta|contestar"
+    r"|declarar)|^ns ?/ ?nc$",
+    french=r"(souhait|prefer|desir|veu)\w* (ne )?pas|non (renseigne|declare|communique|indique"
+    r"|repondu)e?s?|ne (sait|se prononce) pas|pas (repondu|de reponse)|sans reponse|non reponse"
+    r"|refus de repondre",
+    german=r"(keine?|ohne) (angaben?|antwort|auskunft)|nicht (angegeben|beantwortet|genannt)"
+    r"|(moe?ch|woll|will)\w* (\w+ )*nicht|(lieber|weiss) nicht|fehlend(e[nrs]?)?",
+    portuguese=r"(prefiro|prefere|preferiu|optou por) nao|nao (informa(d[oa]|r)|informou"
+    r"|declara(d[oa]|r)|declarou|responde(u|r)?|sabe|deseja|quer)|sem (resposta|declaracao)",
+    italian=r"prefer(isc[eo]|iscono|ito) non|non (dichiarat[oa]|indicat[oa]|fornit[oa]"
+    r"|comunicat[oa]|rispost[oa]|risponde|so|vuole|desidera)|nessuna risposta|mancante",
+    dutch=r"niet (opgegeven|ingevuld|beantwoord|gezegd)|wil(t|len)? (\w+ )*niet|liever niet"
+    r"|geen (opgave|antwoord)|weet niet|ontbreekt",
 )
 """Of people who do not state their category: of an outcome, some are refusals, or did happen."""
 
@@ -41,7 +80,8 @@ def is_total(category: str) -> bool:
 
 def is_unknown(category: str) -> bool:
     """Return whether a category is that of people whose category is not known."""
-    return bool(_NOT_KNOWN.search(category) or _NOT_TOLD.search(category))
+    text = _plain(category)
+    return bool(_NOT_KNOWN.search(text) or _NOT_TOLD.search(text))
 
 
 def means_missing(value: object) -> bool:
@@ -60,7 +100,7 @@ def means_no_outcome(value: object) -> bool:
     (True, True, False)
     """
     return isinstance(value, str) and (
-        value.strip().casefold() in _MISSING_MARKERS or bool(_NOT_KNOWN.search(value))
+        value.strip().casefold() in _MISSING_MARKERS or bool(_NOT_KNOWN.search(_plain(value)))
     )
 
 
@@ -88,13 +128,29 @@ def missing_words(values: Collection[Value]) -> list[Value]:
     ]
 
 
-_UNDECIDED = re.compile(
-    r"\b(withdr[ae]wn?|incomplete(ness)?|pending|on hold|in (progress|process|review)|undecided"
-    r"|not (yet )?(assess|evaluat|process|scor|decid|review|start)ed"
-    r"|(under|manual) review|(no|not|un)[ _-]?(decision|decided|reviewed)|tbd|not applicable"
+_UNDECIDED = _words(
+    english=r"withdr[ae]wn?|incomplete(ness)?|pending|on hold|in (progress|process|review)"
+    r"|undecided|not (yet )?(assess|evaluat|process|scor|decid|review|start)ed"
+    r"|(under|manual) review|(no|not|un) ?(decision|decided|reviewed)|tbd|not applicable"
     r"|to be (decided|determined)|cancell?ed|void(ed)?|timed? ?out|escalated"
-    r"|refer(red)?|loan purchased|purchased loan)\b",
-    re.IGNORECASE,
+    r"|refer(red)?|loan purchased|purchased loan",
+    spanish=r"retirad[oa]s?|se retir[oa]|desisti(o|do|da|mientos?|eron)|desiste|pendientes?"
+    r"|en (proceso|tramite|curso|revision|espera|evaluacion|estudio|pausa)"
+    r"|(cancel|anul|aplaz)ad[oa]s?|incomplet[oa]s?|indecis[oa]|sin (decision|decidir|resolver"
+    r"|evaluar|revisar)|por decidir|no (aplica|procede|evaluad[oa]|revisad[oa])",
+    french=r"retiree?s?|desist(ee?s?|ements?)|renoncee?|renonciation|annulee?s?"
+    r"|en (attente|cours|instance|traitement|suspens)|a l['\u2019]etude|incomplete?s?"
+    r"|sans (decision|objet)|non (evalue|traite|applicable)e?s?",
+    german=r"zurue?ck(gezogen|gestellt|getreten)|rue?ckzug|ausstehend|schwebend|storniert"
+    r"|in (bearbeitung|prue?fung|klae?rung)|unvollstae?ndig|unentschieden"
+    r"|nicht (entschieden|bewertet|bearbeitet|geprue?ft|zutreffend)|(keine|ohne) entscheidung",
+    portuguese=r"desist(encias?|entes?|iu|iram)|pendentes?|em (andamento|analise|processo"
+    r"|avaliacao|espera|curso)|sem decisao|nao (se aplica|avaliad[oa]|analisad[oa])",
+    italian=r"ritirat[oa]|rinunci(a|at[oa]|atari[oa])|in (attesa|corso|lavorazione|sospeso"
+    r"|valutazione|revisione)|annullat[oa]|non (valutat[oa]|decis[oa]|applicabile)",
+    dutch=r"(in|terug)getrokken|in (behandeling|afwachting|beoordeling|de wacht)|geannuleerd"
+    r"|onvolledig|openstaande?|(nog )?niet (beoordeeld|beslist|behandeld)|geen besluit"
+    r"|niet van toepassing",
 )
 
 
@@ -104,7 +160,9 @@ def is_undecided(value: Value) -> bool:
     >>> is_undecided("Pending"), is_undecided("Rejected: incomplete file")
     (True, False)
     """
-    named = isinstance(value, str) and bool(_UNDECIDED.search(value)) and not is_adverse(value)
+    named = (
+        isinstance(value, str) and bool(_UNDECIDED.search(_plain(value))) and not is_adverse(value)
+    )
     return named or means_no_outcome(value)
 
 
@@ -112,6 +170,19 @@ _ADVERSE = re.compile(
     r"reject|disapprov|\bden(y|ied|ial)|refus|declin|fail|unsuccess|disqualif|unqualif|ineligib|\bfired\b"
     r"|terminat|\bnot[ _-]?(select|hire|pass|approv|accept|admit|advanc|invit|promot|offer|qualif)",
     re.IGNORECASE,
+)
+_ADVERSE_ELSEWHERE = _words(
+    spanish=r"(rechaz|deneg|desestim|descart|exclu|suspend)[aio]?d[oa]s?|rechazo|denegacion"
+    r"|no (selec|contratad|admitid|aprobad|apt|acept|super|avanza)\w*",
+    french=r"rejet\w*|ecartee?s?|non (retenu|selectionne|admis|embauche|accepte|recu)e?s?",
+    german=r"abgelehnte?|ablehnung|abgesagt|absage|durchgefallen|nicht (ausgewae?hlt|eingestellt"
+    r"|bestanden|zugelassen|angenommen|genehmigt|geeignet|berue?cksichtigt)",
+    portuguese=r"(rejeit|recus|neg|reprov|indefer)[ai]d[oa]s?|nao (selecionad|contratad|aprovad"
+    r"|admitid|apt|aceit)\w*",
+    italian=r"(rifiut|scart)at[oa]|respint[oa]|bocciat[oa]|negat[oa]|non (selezionat|assunt"
+    r"|ammess|approvat|idone|accettat)\w*",
+    dutch=r"afgewezen|geweigerd|afwijzing|niet (geselecteerd|aangenomen|toegelaten|goedgekeurd"
+    r"|geslaagd|geschikt)",
 )
 _NO = re.compile(r"no|n|false|negative", re.IGNORECASE)
 _REVOKED = re.compile(r"revok|rescind|cancel|expir", re.IGNORECASE)
@@ -125,7 +196,7 @@ _GRANTED = re.compile(r"\b(pre)?(approv|grant|originat|accept|admit|admission|aw
 
 def is_adverse(name: str) -> bool:
     """Return whether a value is the unfavourable outcome, or a column has it as its 1."""
-    return bool(_ADVERSE.search(name))
+    return bool(_ADVERSE.search(name) or _ADVERSE_ELSEWHERE.search(_plain(name)))
 
 
 def is_no(name: str) -> bool:

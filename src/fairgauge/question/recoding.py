@@ -268,10 +268,11 @@ def not_numbers(
             "(--recode) puts together"
         )
         return f"{message}; {quote(interval)} names an interval: {remedy}"
-    if all(_DECIMAL_COMMA.fullmatch(text) for text in found):
-        return f"{message}; write numbers with a decimal point"
-    number = next(filter(_NUMBER_IN_TEXT.fullmatch, every), None)
-    if number:
+    written = [text for text in every if _NUMBER_IN_TEXT.fullmatch(text)]
+    number = next(iter(written), None)
+    if number and all(map(_DECIMAL_COMMA.fullmatch, written)):
+        message += "; write numbers with a decimal point"
+    elif number:
         message += (
             f"; {quote(number)} has a unit or separators: write all numbers of the column in one "
             "unit (12% as 12 or as 0.12)"

@@ -23,7 +23,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.question_checks import unmatched
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.values import Value, canonical, is_one_of, matches, name_of, spelling
+from fairgauge.values import Value, canonical, is_one_of, matches, name_of, spelling, unaccented
 
 _WORD = re.compile(r"\s*[^\W\d_]{3}")
 _SEPARATORS = re.compile(
@@ -245,7 +245,7 @@ def _recodings(
         if axis in groups and not spec.feature(axis.column).values:
             texts = {level: rows for level, rows in groups[axis] if isinstance(level, str)}
             if suggested := suggested_names(texts):
-                yield _recoding(axis.column, suggested, texts, spec)
+                yield _recoding(axis.column, suggested, texts, spec, unclear_letters(texts))
 
 
 def _left_over(recoding: Recoding, levels: Sequence[tuple[Value, int]]) -> Iterator[Diagnostic]:
@@ -265,15 +265,20 @@ def _left_over(recoding: Recoding, levels: Sequence[tuple[Value, int]]) -> Itera
 
 
 def _recoding(
-    column: str, suggested: Mapping[str, list[str]], rows: Mapping[str, int], spec: Spec
+    column: str,
+    suggested: Mapping[str, list[str]],
+    rows: Mapping[str, int],
+    spec: Spec,
+    unclear: Sequence[str] = (),
 ) -> Diagnostic:
     """Suggest to recode the values of a column, and state the rows of other spellings."""
+    more = {"unclear": tuple(unclear)} if unclear else {}
     other = {
         v for name, values in suggested.items() if name != UNKNOWN for v in values if v != name
     }
     line = spec.recoding_line(column, suggested)
     counted = sum(rows[value] for value in other)
-    return Diagnostic.warning(DiagnosticCode.RECODING, column, line=line, rows=counted)
+    return Diagnostic.warning(DiagnosticCode.RECODING, column, line=line, rows=counted, **more)
 
 
 def _outcome_recodings(texts: Sequence[_TextValue], spec: Spec) -> Iterator[Diagnostic]:
@@ -302,10 +307,13 @@ def suggested_names(rows: Mapping[str, int]) -> dict[str, list[str]]:
 
     The best is the most frequent one in mixed case; single letters come last. Names of one category
     differ in case, blanks, separators, "or" and "and" alone, one is the first letter of the other
-    and of no third, or forms use them for one sex, race or ethnicity.
+    and of no third, or forms use them for one sex, race or ethnicity. A letter that may be of two
+    sexes in the language of the others, as M of "mujer" and "masculino", is put to none.
 
     >>> suggested_names({"Male": 9, "M": 3, "male ": 2, "F": 1, "Decline to answer": 4})
     {'Male': ['Male', 'male ', 'M'], 'unknown': ['Decline to answer']}
+    >>> suggested_names({"Mujer": 9, "Femenino": 2, "Hombre": 9, "M": 3, "F": 2})
+    {'Mujer': ['Mujer', 'Femenino', 'F']}
     >>> suggested_names({"asian": 9, "Asian": 8, "ASIAN ": 9})
     {'Asian': ['Asian', 'ASIAN ', 'asian']}
     >>> suggested_names({"White": 9, "Caucasian": 2, "Black/African American": 3})
@@ -318,19 +326,10 @@ def suggested_names(rows: Mapping[str, int]) -> dict[str, list[str]]:
     if len(rows) > MOST_SPELLED:
         return {}
     unknown = [*map(name_of, missing_words(rows))]
-    alike: dict[str, list[str]] = {}
-    for value in rows:
-        if value not in unknown:
-            plain = without_separators(value)
-            alike.setdefault(_CATEGORY_NAMED.get(plain, plain), []).append(value)
-    for letter in [key for key in alike if len(key) == 1]:
-        whole = [
-            key
-            for key, values in alike.items()
-            if any(_WORD.match(v) and without_separators(v).startswith(letter) for v in values)
-        ]
-        if len(whole) == 1:
-            alike[whole[0]] += alike.pop(letter)
+    alike = _by_category(value for value in rows if value not in unknown)
+    for letter, (first, *others) in _letters(alike).items():
+        if first in alike and not others:
+            alike[first] += alike.pop(letter)
     found = {}
     for values in alike.values():
         if len(values) > 1:
@@ -341,6 +340,43 @@ def suggested_names(rows: Mapping[str, int]) -> dict[str, list[str]]:
     if not found:
         return {}  # `_missing_markers` reports unknown values, one by one
     return found | ({UNKNOWN: unknown} if unknown else {})
+
+
+def unclear_letters(values: Iterable[str]) -> list[str]:
+    """Return the single letters that may be of several categories.
+
+    >>> unclear_letters(["Mujer", "Hombre", "M", "F"]), unclear_letters(["Male", "Female", "M"])
+    (['M'], [])
+    """
+    alike = _by_category(values)
+    return [v for letter, of in _letters(alike).items() if of[1:] for v in alike[letter]]
+
+
+def _by_category(values: Iterable[str]) -> dict[str, list[str]]:
+    alike: dict[str, list[str]] = {}
+    for value in values:
+        plain = without_separators(value)
+        alike.setdefault(_CATEGORY_NAMED.get(unaccented(plain), plain), []).append(value)
+    return alike
+
+
+def _letters(alike: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Return single letters, each with the categories of a name that it begins."""
+    names = {
+        key: {plain for v in values if _WORD.match(v) for plain in [without_separators(v)]}
+        for key, values in alike.items()
+    }
+    used = {unaccented(name) for values in names.values() for name in values}
+    for sexes in _NAMES_OF_SEXES:
+        if any(not used.isdisjoint(of_sex.split()) for of_sex in sexes):
+            for sex, of_sex in zip(_SEXES, sexes, strict=True):
+                names.setdefault(sex, set()).update(of_sex.split())
+    found = {
+        letter: [key for key, each in names.items() if any(n.startswith(letter) for n in each)]
+        for letter in alike
+        if len(letter) == 1
+    }
+    return {letter: of for letter, of in found.items() if of}
 
 
 def without_separators(value: str) -> str:
@@ -354,11 +390,26 @@ def without_separators(value: str) -> str:
     return letters if letters.isalpha() else plain
 
 
+_SEXES = ("female", "male")
+_NAMES_OF_SEXES = (
+    ("female females woman women", "male males man men"),
+    ("femenino femenina mujer mujeres", "masculino masculina hombre hombres varon varones"),
+    ("feminin feminine femme femmes", "masculin homme hommes"),
+    ("weiblich frau frauen", "mannlich maennlich mann manner"),
+    ("feminino mulher mulheres", "masculino homem homens"),
+    ("femmina femmine femminile donna donne", "maschio maschi maschile uomo uomini"),
+    ("vrouw vrouwen vrouwelijk", "man mannen mannelijk"),
+)
+"""In each language of `category_words`, without accents."""
+
 _CATEGORY_NAMED = {
+    name: sex
+    for sexes in _NAMES_OF_SEXES
+    for sex, names in zip(_SEXES, sexes, strict=True)
+    for name in names.split()
+} | {
     without_separators(name): category
     for category, names in {
-        "female": ["females", "woman", "women"],
-        "male": ["males", "man", "men"],
         "white": ["caucasian", "white or caucasian"],
         "black": ["african american", "black or african american"],
         "hispanic": ["latino", "latina", "latinx", "hispanic or latino"],

@@ -190,9 +190,12 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
                 positive=tuple(sorted(both.difference(_HMDA_PREAPPROVALS))),
             )
         # of two outcomes, one is meant; predictions that no label has are warned of apart
-        if i == 0 and not codes and len(refused) > 1:
-            rest = [each for each in refused if each not in (*undecided, *apart)]
-            yield from _unlisted_outcomes(cube, spec, axis, rest)
+        if i == 0 and len(refused) > 1:
+            if not codes:
+                rest = [each for each in refused if each not in (*undecided, *apart)]
+                yield from _unlisted_outcomes(cube, spec, axis, rest)
+            # whatever their names mean, and in whichever language
+            yield Diagnostic.note(DiagnosticCode.NOT_FAVOURABLE, **_held(axis, refused, spec))
 
 
 def are_codes_of_hmda(column: str, values: Iterable[Value]) -> bool:
@@ -311,7 +314,7 @@ def _unlisted_outcomes(
     """Warn of outcomes that count as unfavourable, and may be the favourable one in other words.
 
     Those resemble it, or one group alone has them. Others beside plain refusals are warned of, too,
-    and withhold nothing; others are noted.
+    and withhold nothing.
     """
     stated = spec.positive if isinstance(spec.positive, tuple) else ()
     known = [without_separators(name_of(value)) for value in stated]  # `doubtful_names` warns
@@ -345,8 +348,6 @@ def _unlisted_outcomes(
     others = [each for each in rest if each[0] in possible]
     if others and any(is_refusal(name) is not adverse for name in names):
         yield Diagnostic.warning(DiagnosticCode.UNLISTED_OUTCOMES, **_held(axis, others, spec))
-    elif len(rest) > 1 and others:
-        yield Diagnostic.note(DiagnosticCode.UNLISTED_OUTCOMES, **_held(axis, rest, spec))
 
 
 def _held(

@@ -12,12 +12,13 @@ import numpy as np
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import DiagnosticCode, Role, Task
 from fairgauge.errors import DataError, quote
+from fairgauge.question.recoding import not_numbers
 from fairgauge.question.specification import Spec
 from fairgauge.question.swap_question import SwapQuestion
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.scan.row_access import numbers_of, read_rows
 from fairgauge.scan.source import Source, at_hand
-from fairgauge.values import Value, is_number
+from fairgauge.values import Value, is_number, name_of
 
 _FIRST_ROWS = 1_000
 _IDENTIFIER = re.compile(
@@ -150,5 +151,9 @@ def median_score(source: Source, spec: Spec) -> float:
         scores = np.repeat(scores, np.maximum(times, 0))
     known = scores[np.isfinite(scores)]
     if not len(known):
-        raise DataError(f"column {quote(spec.score)} (score) holds no number in any row")
+        held = {name_of(value) for value in columns[spec.score] if value is not None}
+        if not held:
+            raise DataError(f"column {quote(spec.score)} (score) holds no number in any row")
+        recoding = spec.recoding(spec.score)
+        raise DataError(not_numbers(spec.score, held, recoding.unknown if recoding else ()))
     return float(np.median(known))

@@ -21,7 +21,7 @@ from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Plan
-from fairgauge.errors import DataError, quote
+from fairgauge.errors import NOT_UTF_8, DataError, quote
 from fairgauge.scan._sql import Columns, count_by_sql, identifier, select, select_rows
 from fairgauge.scan.row_codes import BATCH, Batch, has_arrow, sql_batches
 from fairgauge.scan.scan_progress import Rows, progress
@@ -43,7 +43,7 @@ _OURS = re.compile(r"\bDataError: (.*?)\s*(?:\n\s*At:|\Z)", re.DOTALL)
 _CSV_ERRORS = {
     r"Expected Number of Columns: (\d+) Found: (\d+)": r"the header has \1 columns, this line \2",
     "unterminated quote": "a quote is not closed, or text follows a closing quote",
-    "Invalid unicode|not utf-8": "not UTF-8 text; convert it, for example with iconv",
+    "Invalid unicode|not utf-8": NOT_UTF_8,
     "Maximum line size": "a line is longer than 4 MB",
     "invalid state": "quotes or line ends are not those of a CSV file (RFC 4180)",
 }

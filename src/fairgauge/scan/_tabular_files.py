@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairgauge.errors import DataError, MissingExtra, quote
+from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, quote
 from fairgauge.object_stores import open_unzipped, read_object
 from fairgauge.scan._duckdb_relation import (
     last_of_times,
@@ -108,9 +108,7 @@ def _first_lines(path: Place) -> list[str]:
         with open_unzipped(path) as found, io.TextIOWrapper(found, "utf-8-sig", newline="") as text:
             lines = list(islice(text, _SNIFFED_LINES))
     except UnicodeDecodeError:
-        raise DataError(
-            f"{quote(path)} is not UTF-8 text; convert it, for example with iconv -f latin1 -t utf8"
-        ) from None
+        raise DataError(f"{quote(path)} is {NOT_UTF_8}") from None
     if not lines or not lines[0].strip():
         raise DataError(f"{quote(path)} has no header: its first line is empty")
     return lines

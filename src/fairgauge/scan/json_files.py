@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Plan
-from fairgauge.errors import DataError, quote
+from fairgauge.errors import NOT_UTF_8, DataError, quote
 from fairgauge.object_stores import Place, open_unzipped
 from fairgauge.scan._duckdb_relation import not_a_number, text_as_number
 from fairgauge.scan._sql import Columns, literal
@@ -108,7 +108,7 @@ def _head(path: Place, length: int) -> str:
         with open_unzipped(path) as found, io.TextIOWrapper(found, "utf-8-sig") as text:
             return text.read(length)
     except UnicodeDecodeError:
-        raise DataError(f"{quote(path)} is not UTF-8 text") from None
+        raise DataError(f"{quote(path)} is {NOT_UTF_8}") from None
 
 
 def _columns(path: Place) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from fairgauge.errors import DataError, listing, quote
+from fairgauge.errors import NOT_UTF_8, DataError, listing, quote
 from fairgauge.scan._duckdb_relation import engine_errors
 from fairgauge.scan._sql import identifier, literal
 from fairgauge.scan.duckdb_files import csv_rows, listed
@@ -114,7 +114,7 @@ def first_rows(path: Path, most: int) -> list[list[str]]:
         with opened(path, mode="rt", encoding="utf-8-sig", newline="") as handle:
             rows = list(islice((row for row in csv.reader(handle, strict=True) if row), most))
     except UnicodeDecodeError:
-        raise DataError(f"{quote(path)} is not UTF-8 text") from None
+        raise DataError(f"{quote(path)} is {NOT_UTF_8}") from None
     except csv.Error as error:
         raise DataError(f"{quote(path)} is not a whole CSV file: {error}") from None
     if not rows:

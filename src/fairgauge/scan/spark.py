@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from fairgauge.errors import DataError, MissingExtra, quote
+from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, quote
 from fairgauge.object_stores import SHOWN_STORES
 from fairgauge.scan._duckdb_relation import reason
 from fairgauge.scan._sql import Columns, count_by_sql, select, select_rows
@@ -160,9 +160,7 @@ def _cause(error: Exception) -> str:
 def _utf8(value: object) -> object:
     """Refuse the mark that Spark puts in place of what is not UTF-8."""
     if isinstance(value, str) and "\ufffd" in value:
-        raise DataError(
-            f"{quote(value)} was not UTF-8 text; convert the file, for example by iconv"
-        )
+        raise DataError(f"the file of {quote(value)} is {NOT_UTF_8}")
     return value
 
 

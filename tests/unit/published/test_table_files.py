@@ -178,7 +178,7 @@ def test_columns_that_cannot_be_distinguished_are_named_with_the_flag():
         ("audit.pdf", b"x", "is no table that can be read"),
         ("audit.csv", b"", "holds no table"),
         ("audit.csv", b"one column\n1\n", "holds no table"),
-        ("audit.csv", b"\xff\xfe\x00", "not UTF-8"),
+        ("audit.csv", b"\xff\xfe\x00", "not UTF-8 text; .* iconv -f windows-1252 -t utf-8"),
         ("audit.xlsx", b"not a workbook", "as XLSX"),
         ("audit.csv", b"sex,n,hired,ratio\nF,9,3,2 x\nM,10,2,1 x\n", "row 1 .* has '2 x'"),
         ("audit.csv", b"n,hired\n12,3\n10,2\n", "no column .* names categories"),

@@ -170,6 +170,33 @@ def test_spellings_are_suggested_as_a_block_that_ends_the_suggestion():
     assert suggested(recode=write_recodings(block)) == {}
 
 
+@pytest.mark.parametrize(("values", "categories", "left"), [
+    ("Mujer MUJER Femenino Hombre Masculino F M", "Mujer MUJER Femenino F|Hombre Masculino", "M"),
+    ("Mujer Hombre M H", "Hombre H", "M"), ("Mulher Homem M H", "Homem H", "M"),
+    ("Femme Homme F H", "Femme F|Homme H", ""),
+    ("weiblich Männlich Mann W", "weiblich W|Männlich Mann", ""),
+])  # fmt: skip
+def test_a_letter_of_two_sexes_is_left_out_of_a_suggestion(values, categories, left):
+    """M was put to Mujer, and Femenino and Mujer were two categories of one suggestion."""
+    values = values.split()
+    rows = pl.DataFrame({
+        "y": [1, 0] * (10 * len(values)),
+        "sex": [value for value in values for _ in range(20)],
+    })  # fmt: skip
+    asked = {"label": "y", "positive": 1, "sensitive": "sex"}
+    (warned,) = [
+        d for d in fg.audit(rows, **asked).diagnostics if d.code is DiagnosticCode.RECODING
+    ]
+    (suggested,) = plain_recodings(read_recodings([warned["line"]], "recode", [])).values()
+    assert {*map(frozenset, suggested.values())} == {
+        frozenset(each.split()) for each in categories.split("|")
+    }
+    assert "".join(warned.get("unclear") or ()) == left
+    assert ("'M' may be of more than one category" in warned.message) is bool(left)
+    after = fg.audit(rows, **asked, recode=warned["line"])
+    assert DiagnosticCode.RECODING not in {each.code for each in after.diagnostics}
+
+
 def test_values_that_only_begin_alike_are_not_suggested():
     rows = pl.DataFrame({"y": [1, 0, 1], "sex": ["M", "Male", "Mixed"]})
     found = fg.audit(rows, label="y", positive=1, sensitive="sex").diagnostics

@@ -1112,8 +1112,8 @@ def test_an_outcome_that_one_group_alone_has_is_reported():
         ("approved", ("denied", "deferred", "counteroffer"), "warning"),
         ("Hired", ("Rejected", "Interviewed", "Offer extended", "Shortlisted"), "warning"),
         ("denied", ("approved", "granted", "deferred"), None),
-        (4, (1, 2, 3), "note"),
-        ("Low", ("Medium", "High"), "note"),
+        (4, (1, 2, 3), None),
+        ("Low", ("Medium", "High"), None),
         ("approved", ("approval revoked", "not yet approved", "denied", "un-approved"), None),
     ],
 )

@@ -115,3 +115,20 @@ def test_the_median_is_of_the_scores_that_are_known(code, engine, tmp_path):
     for group, own in (("a", ~absent[::2] & above[::2]), ("b", ~absent[1::2] & above[1::2])):
         (rate,) = (e.rates["selection_rate"] for e in report.groups if e.group == group)
         assert rate.numerator == own.sum()
+
+
+@pytest.mark.parametrize(("score", "message"), [
+    ("0,25", "'0,25', '7,5'; write numbers with a decimal point$"),
+    ("pendiente", r"'7,5', 'pendiente'; write numbers with a decimal point; .*\[.pendiente.\]"),
+])  # fmt: skip
+def test_scores_with_decimal_commas_are_shown(tmp_path, score, message):
+    """A column of them held no number in any row, whatever stood there."""
+    (path := tmp_path / "rows.csv").write_text(f"g;s\na;{score}\nb;7,5\n")
+    with pytest.raises(fg.DataError, match=message):
+        fg.audit(path, score="s", sensitive="g", threshold="median")
+
+
+def test_a_column_without_any_score_is_named():
+    frame = pl.DataFrame({"g": ["a", "b"], "s": pl.Series([None, None], dtype=pl.Float64)})
+    with pytest.raises(fg.DataError, match=r"column 's' \(score\) holds no number in any row"):
+        fg.audit(frame, score="s", sensitive="g", threshold="median")

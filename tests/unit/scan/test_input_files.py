@@ -106,8 +106,11 @@ REFUSED = {
     "open quote inside": ('g,y\na,1\n"b,0\nc,1\nd,1\n', r"rows.csv': line 3: "),
     "open quote in header": ('g,"y\na,1\n', "the header of .* cannot be read: a quote is not"),
     "text after a quote": ('g,y\n"a"b,1\nc,0\n', r"line 2: a quote is not closed, or text follows"),
-    "latin": (b"g,y\n\xe9,1\n", r"rows.csv' is not UTF-8 text; convert it"),
-    "latin, late": (b"g,y\n" + b"a,1\n" * 3_000 + b"\xe9,1\n", "line 3002: not UTF-8 text"),
+    "latin": (b"g,y\n\xe9,1\n", r"rows.csv' is not UTF-8 text; .* iconv -f windows-1252 -t"),
+    "latin, late": (
+        b"g,y\n" + b"a,1\n" * 3_000 + b"\xe9,1\n",
+        "line 3002: not UTF-8 text; .* windows-1252",
+    ),
     "mixed line ends": ("g,y\r\na,1\nb,0\r\n", "line ends are not those of a CSV file"),
 }
 
@@ -212,7 +215,7 @@ JSON_REFUSED = {
     "a key twice": ('{"g":1,"g":2,"y":1}\n', "has the column 'g' twice"),
     "nested": ('{"g":{"a":1},"y":1}\n', r"'g' \(feature\) holds values that are not plain"),
     "two types": ('{"g":true,"y":1}\n{"g":"true","y":0}\n', "'true' as two types"),
-    "latin": (b'{"g":"\xe9","y":1}\n', "is not UTF-8 text"),
+    "latin": (b'{"g":"\xe9","y":1}\n', "is not UTF-8 text; .* windows-1252"),
     "byte order mark": ('\ufeff{"g":"a","y":1}\n', "byte order mark"),
 }
 

@@ -66,6 +66,7 @@ from fairgauge.render.words.question_sentences import (
     counts_people,
     how_many_used,
     incomplete,
+    not_favourable,
     number_used,
     rounded_to,
     rounding_sentence,
@@ -526,6 +527,8 @@ def _looked_at(report: Report, words: Vocabulary) -> Iterator[Sentence]:
         taken = taken_as_better(words, assumed=_is_positive_assumed(report))
         text = " ".join(filter(None, (text, taken)))
     yield Sentence(text, ("spec",))
+    if values := not_favourable(report):
+        yield Sentence(values, ("diagnostics",))
 
 
 # ---- who is worse off, and by how much ----------------------------------------------------------

@@ -477,6 +477,8 @@ class _Summary:
         for words in ("; ".join(marks), short, of_classes if averaged else ""):
             if words:
                 yield tree.Paragraph(f"{words}.", tree.Tone.SOFT)
+        if values := question.not_favourable(report):
+            yield tree.Paragraph(values, tree.Tone.SOFT)
         unit = question.unit(report)
         every = report.data.cases if unit == "people" else report.data.rows
         if text := question.exclusions(report, every - report.data.used, unit):

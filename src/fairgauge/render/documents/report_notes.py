@@ -161,6 +161,7 @@ def note_lines(notes: Iterable[Diagnostic]) -> list[str]:
 def notes_besides(report: Report, stated: Sequence[Diagnostic]) -> int:
     """Return how many notes there are besides those that one screen states itself."""
     besides = len(report_notes(report)) - len(stated[:MOST_WARNINGS])
+    besides -= bool(question.not_favourable(report))
     return besides - bool(question.subgroups_not_examined(report))
 
 

@@ -461,12 +461,15 @@ def _far_dates(d: Diagnostic) -> str:
     )
 
 
+def _not_favourable(d: Diagnostic) -> str:
+    held = numbers.listing(_values_with_rows(d))
+    return f"{quote(d['column'])} is {held}, which count as not favourable"
+
+
 def _unlisted_outcomes(d: Diagnostic) -> str:
     noun, held = _unit(d), _values_with_rows(d)
-    text = f"{quote(d['column'])} is {numbers.listing(held)}, which count as not favourable"
+    text = _not_favourable(d)
     if not (positive := d.get("positive")):
-        if d.level == "note":
-            return text
         return f"{text}; list what is favourable (--positive), if any of it is"
     one, it = plural(len(held), "", "s"), plural(len(held), "it", "them")
     why = f"the value{one} resemble{plural(len(held), 's', '')} the favourable outcome"
@@ -614,6 +617,14 @@ def _recoded_either_way(line: str) -> str:
     """Return a recoding as a flag, and as a line of a file, where an apostrophe is not escaped."""
     own = line if "'" in line else "this"
     return f"{recoding_flag(line)}, or {own}, on one line, below [recode] in a specification file"
+
+
+def _not_recoded_letters(d: Diagnostic) -> str:
+    if not (letters := d.get("unclear")):
+        return ""
+    names, may = listing(letters), plural(len(letters), "may", "may each")
+    it = plural(len(letters), "it", "each")
+    return f". {names} {may} be of more than one category: add {it} to the one that is meant"
 
 
 def _people(d: Diagnostic) -> str:
@@ -1027,6 +1038,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.UNDECIDED_OUTCOMES: _undecided_outcomes,
     DiagnosticCode.FAR_DATES: _far_dates,
     DiagnosticCode.UNLISTED_OUTCOMES: _unlisted_outcomes,
+    DiagnosticCode.NOT_FAVOURABLE: _not_favourable,
     DiagnosticCode.CLASSES_OF_MISSING: lambda d: (
         f"{_have_outcome(d)}, as missing values have; each counts as a class of its own, and a "
         "prediction that equals it as right; to exclude these rows, list what is missing as "
@@ -1056,7 +1068,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.NOT_RECODED: _not_recoded,
     DiagnosticCode.RECODING: lambda d: (
         "some of its values look like names of one category, or like unknown. If they are, "
-        f"recode them: {_recoded_either_way(d['line'])}"
+        f"recode them: {_recoded_either_way(d['line'])}{_not_recoded_letters(d)}"
     ),
     DiagnosticCode.DOUBLED_ROWS: lambda d: (
         f"every {'combination of the counted columns' if d.get('cells') else 'row'} stands "

@@ -568,6 +568,21 @@ def _positive_sentence(report: Report) -> str:
     return f"{text}: a false positive is a wrong prediction of {values}."
 
 
+def not_favourable(report: Report) -> str:
+    """Return which of several values count as not favourable, the most frequent ones by name."""
+    for each in report.diagnostics:
+        if each.code is DiagnosticCode.NOT_FAVOURABLE:
+            rows = each["rows"] or [0] * len(each["values"])  # of people no rows are counted
+            held = sorted(zip(rows, each["values"], strict=True), key=lambda held: -held[0])
+            named = [f"{called(value)}{f' ({n:,})' * bool(each['rows'])}" for n, value in held]
+            meaning = "favourable" if _for_a_person(report) == "favourable" else "positive"
+            return f"Not {meaning}: {listing(named, most=_MOST_VALUES)}."
+    return ""
+
+
+_MOST_VALUES = 4
+
+
 def _only_scored(report: Report) -> bool:
     """Return whether there are scores alone, and no value is stated whose scores they are."""
     spec = report.spec

@@ -1,0 +1,143 @@
+"""Words of several languages for people of unknown category, and for outcomes of no decision."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import polars as pl
+import pytest
+
+import fairgauge as fg
+from fairgauge.enums import DiagnosticCode, Outcome
+from fairgauge.question.category_words import is_undecided, means_missing
+from fairgauge.render.formats import render
+
+UNKNOWN = {
+    "English": "Unknown|Not stated|N/A|Decline to answer|Choose not to disclose|PREFER_NOT_TO_SAY",
+    "Spanish": "Desconocido|Desconocida|No especificado|Sin especificar|Prefiere no contestar"
+    "|Prefiero no responder|Prefiere no decirlo|N/D|No declarado|Se desconoce|Sin datos|NS/NC"
+    "|No contesta|Ignorado",
+    "French": "Inconnu|Inconnue|Non renseigné|Non renseignée|Non précisé|NSP"
+    "|Ne souhaite pas répondre|Préfère ne pas répondre|Je préfère ne pas répondre|Sans réponse",
+    "German": "Unbekannt|Keine Angabe|Ohne Angabe|k. A.|k.A.|Nicht angegeben|Weiß nicht"
+    "|Möchte ich nicht angeben|Moechte nicht antworten",
+    "Portuguese": "Desconhecido|Não informado|Não declarada|Prefiro não responder|Sem resposta",
+    "Italian": "Sconosciuto|Non dichiarato|Non specificato|Preferisco non rispondere",
+    "Dutch": "Onbekend|Niet opgegeven|Wil niet zeggen|Wil ik niet zeggen|Zeg ik liever niet",
+}
+UNDECIDED = {
+    "English": "Withdrawn|Pending|Cancelled|Incomplete|In review|ON_HOLD|Status unknown",
+    "Spanish": "Retirado|Retirada|Retirado por el candidato|Desistió|Desistimiento|Pendiente"
+    "|En proceso|Cancelado|Anulada|Incompleto|Desconocido",
+    "French": "Retiré|Retirée|Candidature retirée|Désistement|Désisté|En attente|En cours|Annulé"
+    "|Dossier incomplet",
+    "German": "Zurückgezogen|Zurueckgezogen|Ausstehend|In Bearbeitung|Storniert|Unvollständig"
+    "|Zurückgestellt",
+    "Portuguese": "Desistente|Desistiu|Desistência|Pendente|Em análise|Em andamento|Cancelado",
+    "Italian": "Ritirato|Rinunciato|In attesa|In corso|In valutazione|Annullata",
+    "Dutch": "Ingetrokken|Teruggetrokken|In behandeling|In afwachting|Geannuleerd|Onvolledig",
+}
+CATEGORIES = (
+    "ND|N.D.|NC|KA|No|Sí|Si|So|No binario|Não binário|Non binaire|Nichtbinär|Non-binary|Divers"
+    "|Mujer|Hombre|Femenino|Männlich|Weiblich|Donna|Otra|Ninguna|Keine|Geen|Sin discapacidad"
+    "|Sin estudios|Sans diplôme|Ohne Abschluss|No hispano|Nicht deutsch|Non marié|Niet-westers"
+    "|Retraité|Jubilado|North Dakota|Noord-Brabant|Pendleton|Corso|Incontro|Desisto"
+)
+OUTCOMES = (
+    "Avanza|Rechazado|Rechazado: documentación incompleta|No seleccionado|Aprobado|Suspendido"
+    "|Retenue|Non retenue|Refusée|Rejet : dossier incomplet|Eingestellt|Abgelehnt|Contratado"
+    "|Reprovado|Recusado: cadastro incompleto|Assunto|Respinto|Aangenomen|Afgewezen|Desisted"
+)
+
+
+def every(words: dict[str, str]) -> list[str]:
+    return "|".join(words.values()).split("|")
+
+
+def without_accents(text: str) -> str:
+    parted = unicodedata.normalize("NFKD", text)
+    return "".join(each for each in parted if not unicodedata.combining(each))
+
+
+def audited(**columns: list[str]) -> fg.Report:
+    return fg.audit(
+        pl.DataFrame(columns), prediction="outcome", positive="advance", sensitive="g",
+        rules="selection_rate.ratio >= 0.5",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("form", [
+    str, str.upper, str.lower, without_accents, lambda text: unicodedata.normalize("NFD", text),
+    lambda text: f" {text} ", lambda text: text.replace(" ", "_"),
+])  # fmt: skip
+def test_words_are_known_whatever_their_case_accents_and_separators(form):
+    """They were known in English alone."""
+    assert [word for word in map(form, every(UNKNOWN)) if not means_missing(word)] == []
+    assert [word for word in map(form, every(UNDECIDED)) if not is_undecided(word)] == []
+
+
+def test_ordinary_categories_and_decisions_are_no_such_words():
+    """N.D. and ND are North Dakota, and a refusal of an incomplete file is a decision."""
+    assert [
+        word for word in CATEGORIES.split("|") if means_missing(word) or is_undecided(word)
+    ] == []
+    assert [word for word in OUTCOMES.split("|") if means_missing(word) or is_undecided(word)] == []
+
+
+@pytest.mark.parametrize("word", dict.fromkeys(every(UNDECIDED)))
+def test_an_outcome_of_no_decision_withholds_a_pass(word):
+    """Withdrawn applications in Spanish passed, with nothing in the default report about them."""
+    report = audited(
+        outcome=(["advance"] * 300 + ["Rechazado"] * 300 + [word] * 200) * 2,
+        g=["a"] * 800 + ["b"] * 800,
+    )
+    (verdict,) = report.verdicts
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert verdict.says.endswith("400 rows have no clear prediction")
+    (warned,) = [d for d in report.diagnostics if d.code is DiagnosticCode.UNDECIDED_OUTCOMES]
+    assert warned["values"] == (word,)
+
+
+@pytest.mark.parametrize("word", dict.fromkeys(every(UNKNOWN)))
+def test_a_group_of_people_of_unknown_category_withholds_a_pass(word):
+    """In Spanish it was compared with the others in the headline, and called a known category."""
+    report = audited(
+        outcome=(["advance", "Rechazado"] * 200) * 2 + ["advance"] * 90 + ["Rechazado"] * 10,
+        g=["a"] * 400 + ["b"] * 400 + [word] * 100,
+    )
+    assert report.verdict is Outcome.INCONCLUSIVE
+    (warned,) = [d for d in report.diagnostics if d.code is DiagnosticCode.MISSING_MARKER]
+    assert (warned.feature, warned["value"], warned["rows"]) == ("g", word, 100)
+    assert word not in {each.reference for each in report.estimates}
+
+
+@pytest.mark.parametrize("word", ["N.D.", "Otra", "Sin estudios"])
+def test_a_group_of_another_category_withholds_none(word):
+    report = audited(
+        outcome=(["advance", "Rechazado"] * 200) * 2 + ["advance"] * 90 + ["Rechazado"] * 10,
+        g=["a"] * 400 + ["b"] * 400 + [word] * 100,
+    )
+    assert report.verdict is Outcome.PASS
+
+
+def test_what_counts_as_not_favourable_stands_in_the_default_report():
+    """It was in a note of the whole report alone: no list of words is of every language."""
+    counted = {"tilbakekalt": 60, "avslag": 200, "x": 9, "y": 8, "z": 3, "w": 2}
+    held = ["advance"] * 300 + [value for value, n in counted.items() for _ in range(n)]
+    report = audited(outcome=held * 2, g=["a"] * len(held) + ["b"] * len(held))
+    line = "Not favourable: avslag (400), tilbakekalt (120), x (18), y (16) and 2 more."
+    assert line in " ".join(str(report).split())
+    assert line in map(str, report.brief().looked_at)
+    two = audited(outcome=(["advance"] * 9 + ["avslag"] * 9) * 20, g=["a", "b"] * 180)
+    assert "Not favourable" not in render(two, "text", full=True)
+
+
+def test_what_counts_as_not_favourable_of_people_is_without_rows():
+    """Of each person one decision counts."""
+    held = ["advance", "avslag", "tilbakekalt"] * 100
+    table = pl.DataFrame({"outcome": held * 2, "g": ["a"] * 300 + ["b"] * 300, "id": range(600)})
+    report = fg.audit(
+        table, prediction="outcome", positive="advance", sensitive="g", person="id",
+        words={"favourable": "negative"},
+    )  # fmt: skip
+    assert "Not positive: avslag and tilbakekalt." in " ".join(str(report).split())
