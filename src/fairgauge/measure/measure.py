@@ -299,21 +299,23 @@ def reversed_outcomes_of(resolution: Resolution) -> Iterator[Diagnostic]:
     """Warn where positives have lower scores, or fewer positive predictions, than negatives.
 
     Of all rows, or else of the large groups in which this is no coincidence. Of labels of two
-    outcomes alone, and not of a prediction that is the label.
+    outcomes alone. Decisions and scores are checked apart: neither vouches for the other.
     """
     spec = resolution.spec
-    predicted = (spec.prediction or spec.score) not in (None, spec.label)
+    predicted = {spec.prediction, spec.score} - {None, spec.label}
     if resolution.task is not Task.BINARY or spec.label is None or not predicted:
         return
     whole = Slice(resolution.everyone, resolution.outcomes[0], spec)
     of_all = whole.groups_at(np.zeros(1, dtype=np.int64))
     found = [*reversed_outcomes(of_all, spec, spec.confidence)]
     yield from found
-    for counts in () if found else resolution.features:
+    known = {each.code for each in found}
+    for counts in resolution.features:
         at = np.flatnonzero(large_groups(counts, spec))
         if len(at) and not counts.protected:
             groups = Slice(counts, resolution.outcomes[0], spec).groups_at(at)
-            yield from reversed_outcomes(groups, spec, _NO_COINCIDENCE, of_group=True)
+            of_groups = reversed_outcomes(groups, spec, _NO_COINCIDENCE, of_group=True)
+            yield from (each for each in of_groups if each.code not in known)
 
 
 def _of_rows(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Outcome, WhyInconclusive
@@ -349,3 +351,49 @@ def test_a_group_whose_name_means_missing_is_warned_of_where_it_is_excluded():
     assert report.verdict is Outcome.PASS
     stated = audited(table, unknown="Not Available")
     assert DiagnosticCode.MISSING_MARKER not in {d.code for d in stated.diagnostics}
+
+
+def opposites(table, **asked):
+    """Return the warnings of decisions and of scores that state the opposite, by their codes."""
+    codes = DiagnosticCode.REVERSED_PREDICTIONS, DiagnosticCode.REVERSED_SCORES
+    report = fg.audit(table, label="y", positive=1, sensitive="g", **asked)
+    return [[str(e) for e in report.diagnostics if e.code is code] for code in codes]
+
+
+@given(st.tuples(*[st.sampled_from([0.1, 0.5, 0.9])] * 4), st.booleans())
+@settings(deadline=None, derandomize=True, max_examples=12)
+def test_decisions_and_scores_are_checked_apart(agree, of_label):
+    """A score in the right order switched the warning of decisions off, and their rule passed.
+
+    Drawn is how often a decision, and a score, agree with the label in each group.
+    """
+    rng = np.random.default_rng(0)
+    y, g = rng.random(800) < 0.5, np.repeat(["a", "b"], 400)
+    in_a, in_b, scored_a, scored_b = agree
+    p = y == (rng.random(800) < np.where(g == "a", in_a, in_b))
+    s = np.where(y == (rng.random(800) < np.where(g == "a", scored_a, scored_b)), 0.8, 0.2)
+    table = pl.DataFrame({"y": y * 1, "g": g, "p": p * 1, "s": s})
+    prediction = "y" if of_label else "p"
+    of_decisions, none = opposites(table, prediction=prediction)
+    assert none == []
+    _, of_scores = opposites(table, score="s")
+    assert opposites(table, prediction=prediction, score="s") == [of_decisions, of_scores]
+
+
+def test_no_rule_on_reversed_decisions_passes_beside_a_score():
+    rng = np.random.default_rng(0)
+    s, g = rng.random(4_000).round(3), rng.choice(["a", "b"], 4_000)
+    table = pl.DataFrame({"y": (rng.random(4_000) < s) * 1, "g": g, "p": (s < 0.5) * 1, "s": s})
+    asked = {"label": "y", "prediction": "p", "positive": 1, "score": "s"}
+    rules = ["selection_rate.ratio >= 0.5", "true_positive_rate.ratio >= 0.5"]
+    report = fg.audit(table, **asked, sensitive="g", rules=rules)
+    assert {each.outcome for each in report.verdicts} == {Outcome.INCONCLUSIVE}
+    gaps = fg.why(table.with_columns(at=pl.int_range(pl.len()) % 3), **asked, sensitive="g",
+                  strata="at", metrics="true_positive_rate.difference")  # fmt: skip
+    other = table.with_columns(q=1 - pl.col("p"))
+    models = fg.compare_models(other, label="y", prediction="p", score="s", positive=1,
+                               candidate="q", sensitive="g")  # fmt: skip
+    for result in (report, gaps, models):
+        codes = [each.code for each in result.diagnostics]
+        assert DiagnosticCode.REVERSED_PREDICTIONS in codes
+        assert DiagnosticCode.REVERSED_SCORES not in codes

@@ -27,7 +27,12 @@ from fairgauge.enums import (
     ScopeKind,
     Status,
 )
-from fairgauge.inference.compared_counts import FEWEST_GROUPS, FeatureGroups, generator
+from fairgauge.inference.compared_counts import (
+    FEWEST_GROUPS,
+    Evidence,
+    FeatureGroups,
+    generator,
+)
 from fairgauge.inference.interval import decidable
 from fairgauge.inference.one.statistic_intervals import statistic_interval
 from fairgauge.question.specification import Spec
@@ -35,7 +40,7 @@ from fairgauge.reasons import Parameter, ReasonCode
 from fairgauge.results.disparities import after_adjusting
 from fairgauge.results.estimates import ComparisonKey, Estimate
 from fairgauge.results.scopes import ClassScope, Diagnostic, simultaneous_interval
-from fairgauge.stats.arrays import Limits
+from fairgauge.stats.arrays import Limits, Mask
 from fairgauge.stats.multiplicity import (
     between_variance,
     expected_range,
@@ -272,25 +277,35 @@ def reversed_outcomes(
     independent, clustered or not: the warning asks what was meant, and states no uncertainty.
     """
     found = replace(groups.pick(np.arange(len(groups.names))), clusters=None)
-    if found.side.scores is None:
+    for code, turned, numbers, columns in _opposites(found, spec, confidence):
+        for i in np.flatnonzero(turned).tolist():
+            values = columns | {name: float(each[i]) for name, each in numbers.items()}
+            values |= {"group": groups.names[i]} if of_group else {}
+            yield Diagnostic.warning(code, groups.feature if of_group else None, **values)
+
+
+def _opposites(
+    groups: Evidence, spec: Spec, confidence: float
+) -> Iterator[tuple[DiagnosticCode, Mask, dict[str, Array], dict[str, Parameter]]]:
+    """Yield of decisions, and of scores, in which groups they state the opposite of the label.
+
+    Decisions that a score makes are not checked beside it, nor what is itself the label.
+    """
+    scored = groups.side.scores is not None
+    decided = spec.prediction or (None if scored else spec.score)
+    if decided not in (None, spec.label):
         names = ("true_positive_rate", "false_positive_rate")
-        of_positives, of_negatives = (statistic_interval(find_rate(n), found) for n in names)
+        of_positives, of_negatives = (statistic_interval(find_rate(n), groups) for n in names)
         (_, high), _ = of_positives.limits(confidence)
         (low, _), _ = of_negatives.limits(confidence)
-        code, turned = DiagnosticCode.REVERSED_PREDICTIONS, high < low
-        numbers = {"of_positives": of_positives.estimate, "of_negatives": of_negatives.estimate}
-        columns: dict[str, Parameter] = {
-            "column": spec.prediction or spec.score, "label": spec.label,
-        }  # fmt: skip
-    else:
-        area = statistic_interval(find_rate("roc_auc"), found)
+        rates = {"of_positives": of_positives.estimate, "of_negatives": of_negatives.estimate}
+        columns: dict[str, Parameter] = {"column": decided, "label": spec.label}
+        yield DiagnosticCode.REVERSED_PREDICTIONS, high < low, rates, columns
+    if scored and spec.score != spec.label:
+        area = statistic_interval(find_rate("roc_auc"), groups)
         (_, high), _ = area.limits(confidence)
-        code, turned = DiagnosticCode.REVERSED_SCORES, (area.estimate < high) & (high < _CHANCE)
-        numbers, columns = {"auc": area.estimate}, {"column": spec.score}
-    for i in np.flatnonzero(turned).tolist():
-        values = columns | {name: float(each[i]) for name, each in numbers.items()}
-        values |= {"group": groups.names[i]} if of_group else {}
-        yield Diagnostic.warning(code, groups.feature if of_group else None, **values)
+        below = (area.estimate < high) & (high < _CHANCE)
+        yield DiagnosticCode.REVERSED_SCORES, below, {"auc": area.estimate}, {"column": spec.score}
 
 
 def adjustment_notes(estimates: Sequence[Estimate], spec: Spec) -> Iterator[Diagnostic]:
