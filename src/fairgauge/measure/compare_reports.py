@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from fairgauge.catalogue.comparisons import Metric, is_of_all_groups
+from fairgauge.catalogue.comparisons import Contrast, Metric, is_of_all_groups
 from fairgauge.cube.cube import SCHEMA as CUBE_SCHEMA
 from fairgauge.enums import (
     ClassKind,
@@ -271,6 +271,14 @@ def _paired(
     """Return the estimates that both reports have, and what only one of them has."""
     single = all(len({e.threshold for e in side} - {None}) <= 1 for side in (old, new))
     before, after = (_keyed(side, single=single) for side in (old, new))
+    for key, each in list(before.items()):  # two groups that took turns as the reference
+        other = None if each.reference is None else each.reference.group
+        turned = (*key[:2], other, *key[3:])
+        if key not in after and turned in after and turned not in before:
+            seen = _from_other_side(after[turned])
+            if seen is not None and seen.group == each.group:
+                del after[turned]
+                after[key] = seen
     pairs = [(each, after[key]) for key, each in before.items() if key in after]
     lonely = Counter(
         (*_lonely([e for key, e in before.items() if key not in after], new, "old"),
@@ -280,6 +288,34 @@ def _paired(
         Alone(what=what, feature=feature, name=name, report=report, count=count)
         for (what, feature, name, report), count in lonely.items()
     ]
+
+
+def _from_other_side(each: Estimate) -> Estimate | None:
+    """Return the same comparison of two groups with the group as the reference; None of others."""
+    row, reference, interval = each.definition, each.reference, each.interval
+    single = reference is not None and reference.group is not None
+    if not single or not isinstance(row, Contrast) or each.bounds is not None:
+        return None
+    assert reference is not None
+
+    def other(value: float) -> float:
+        if row.by == "difference":
+            return -value
+        return 1 / value if value else math.inf
+
+    return replace(
+        each,
+        group=reference.group,
+        group_id=reference.group_id,
+        reference=replace(reference, group=each.group, group_id=each.group_id),
+        value=None if each.value is None else other(each.value),
+        interval=interval and Interval(other(interval.high), other(interval.low), interval.level),
+        simultaneous=None,
+        n_group=each.n_reference,
+        n_reference=each.n_group,
+        rate_group=each.rate_reference,
+        rate_reference=each.rate_group,
+    )
 
 
 def _keyed(estimates: Iterable[Estimate], *, single: bool) -> dict[Key, Estimate]:

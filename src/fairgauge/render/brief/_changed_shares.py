@@ -462,7 +462,11 @@ def subject_words(words: Vocabulary, change: Change | DisparityChange) -> str:
     if contrast.feature is not None and not is_of_all_groups(change.definition):
         text += f" of {words.group(contrast.feature, contrast.group)}"
         if contrast.reference is not None:
-            text += f", compared with {words.reference(contrast)}"
+            other, old = words.reference(contrast), getattr(change, "old", None)
+            before = words.reference(old) if isinstance(old, Estimate) else other
+            text += f", compared with {other}"
+            if before != other:
+                text += f" (in the old report with {before})"
     elif contrast.feature is not None:
         text += f", {contrast.feature}"
     return text + scope_words(contrast.scope, contrast.class_scope, contrast.threshold)

@@ -12,6 +12,7 @@ from fairgauge.render.brief._vocabulary import (
     ANY_DECISION,
     NO_CHANGE_SHOWN,
     UNFAIR,
+    NamedGroup,
     Vocabulary,
     interval_in_words,
     without_outcome,
@@ -55,15 +56,19 @@ def comparison_brief(comparison: Comparison) -> Brief:
 def vocabulary_of(comparison: Comparison) -> Vocabulary:
     """Return the words of the new report, without its column where the old one had another."""
     other = any(each.key == "prediction" for each in comparison.differences)
-    estimates = [each for change in comparison.changes for each in (change.old, change.new)]
     spec = comparison.spec
+    # of two groups all others are the other one: a group of one report alone is a third
+    groups: dict[tuple[str, str], NamedGroup] = {
+        (each.feature, each.group): (each.feature, each.group, None, None)
+        for each in comparison.groups
+    }
+    for each in (side for change in comparison.changes for side in (change.old, change.new)):
+        if each.feature is not None and each.group is not None:
+            named = (each.feature, each.group, each.feature_id, each.group_id)
+            groups[each.feature, each.group] = named
     return Vocabulary(
         spec,
-        (
-            (each.feature, each.group, each.feature_id, each.group_id)
-            for each in estimates
-            if each.feature is not None and each.group is not None
-        ),
+        groups.values(),
         decisions=ANY_DECISION if other or not spec.get("prediction") else None,
     )
 
