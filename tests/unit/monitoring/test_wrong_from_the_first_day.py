@@ -47,7 +47,7 @@ def found_in(counts, **more) -> list[tuple[str | None, ...]]:
     [
         (("prediction", "repaid", "approved"), ("unclear outcome", "prediction", "approved", None)),
         (("prediction", "repaid", "manual_review"),
-         ("unclear outcome", "prediction", "manual_review", None)),
+         ("no outcome", "prediction", "manual_review", None)),
         (("prediction", "repaid", "re-paid"), ("unclear outcome", "prediction", "re-paid", None)),
         (("sex", "F", "Female"), ("spelling", "sex", "Female", "F")),
         (("sex", "F", "Fem."), ("spelling", "sex", "Fem.", "F")),
