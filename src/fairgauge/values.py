@@ -52,7 +52,7 @@ def canonical(raw: object) -> Value:
     if isinstance(raw, bool):
         return raw
     if hasattr(raw, "item") and not isinstance(raw, (bytes, Decimal)):  # numpy and Arrow scalars
-        raw = raw.item()
+        raw = as_double(raw) if isinstance(raw.item(), float) else raw.item()
         if raw is None or isinstance(raw, (str, bool)):
             return raw
     if isinstance(raw, int):
@@ -66,6 +66,30 @@ def canonical(raw: object) -> Value:
     if type(raw).__name__ in {"NAType", "NaTType"} or raw != raw:
         return None
     return str(raw)
+
+
+SCALES = ((1e0, 1e7), (1e2, 1e5), (1e4, 1e3), (1e6, 1e1))
+"""Of floats of single precision below each size, ten to the power of the decimal places."""
+HALF = 1e-4
+"""Of half precision there are four places fewer."""
+
+
+def as_double(number: Any) -> float:
+    """Return a number as a double; of less precision, the decimal that it stands for.
+
+    `fairgauge.scan._short_floats` states which that is.
+
+    >>> import numpy as np
+    >>> as_double(np.float32(0.7)), as_double(0.7), as_double(7)
+    (0.7, 0.7, 7.0)
+    """
+    wide, kind = float(number), type(number)
+    if kind.__name__ not in ("float32", "float16") or not math.isfinite(wide):
+        return wide
+    scale = next((scale for bound, scale in SCALES if abs(wide) < bound), 1.0)
+    scale = max(scale * HALF, 1.0) if kind.__name__ == "float16" else scale
+    near = round(wide * scale) / scale
+    return near if kind(near) == number else wide
 
 
 def _canonical_number(raw: float | Decimal) -> Value:

@@ -307,6 +307,16 @@ def typed(request: pytest.FixtureRequest, tmp_path: Path) -> RowsAs:
     return _fixture(request.param, tmp_path)
 
 
+OF_DOUBLES = [pandas_objects, pandas_own_strings, pandas_nullable, ibis_sqlite]
+"""Kinds that hold every float in double precision."""
+
+
+@pytest.fixture(params=[k for k in TYPED if k not in OF_DOUBLES], ids=lambda kind: kind.__name__)
+def with_singles(request: pytest.FixtureRequest, tmp_path: Path) -> RowsAs:
+    """Kinds that hold floats of single precision as such."""
+    return _fixture(request.param, tmp_path)
+
+
 @pytest.fixture(params=[*JSON, *TEXTS], ids=lambda kind: kind.__name__)
 def untyped(request: pytest.FixtureRequest, tmp_path: Path) -> RowsAs:
     """Files whose columns have no types."""

@@ -208,7 +208,7 @@ def _postgres_type(kind: pa.DataType) -> str:
         return "timestamptz" if kind.tz else "timestamp"
     if pa.types.is_list(kind):
         return "text[]"
-    names = {"int64": "bigint", "double": "double precision", "bool": "boolean"}
+    names = {"int64": "bigint", "double": "double precision", "float": "real", "bool": "boolean"}
     return {**names, "date32[day]": "date"}.get(str(kind), "text")
 
 

@@ -7,9 +7,11 @@ import random
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
+import fairgauge as fg
 from fairgauge.cube.plan import plan
 from fairgauge.errors import DataError
 from fairgauge.question.specification import ask
@@ -308,6 +310,49 @@ def test_the_limit_itself_is_allowed(rows_as):
     found = cells(count(rows_as(rows), limit=20, label="y", sensitive="g"))
     assert len(found) == 40
     assert sum(found.values()) == 3_000
+
+
+DECIMALS = [0.7, 0.1, 0.9, 0.3, 0.07, 0.0000007, 0.1234567, 0.0, 1.0, 0.5, None, 0.7, 0.7]
+SINGLES = {
+    "threshold": {"score": "s", "threshold": [0.1, 0.7, 0.9]},
+    "closed left": {"sensitive": {"column": "s", "cuts": [0.1, 0.3, 0.7], "closed": "left"}},
+    "closed right": {"sensitive": {"column": "s", "cuts": [0.1, 0.3, 0.7]}},
+    "groups": {"sensitive": "s"},
+    "weight": {"weight": "s"},
+    "bounds": {"score": "s", "score_range": (0, 0.9)},
+}
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("asked", SINGLES.values(), ids=SINGLES)
+def test_floats_of_single_precision_are_the_decimals_that_they_are_printed_as(with_singles, asked):
+    """0.7 in single precision is below 0.7: a threshold counted other rows than of a CSV file."""
+    decimals = [v for v in DECIMALS if v != 1 or "score_range" not in asked]
+    more = {"g": ["a", "b", "b"] * len(decimals), "y": [1, 0, 1] * len(decimals)}
+    double = table(**more, s=decimals * 3)
+    single = double.set_column(2, "s", double["s"].cast(pa.float32()))
+    asked = {"label": "y", "sensitive": "g"} | asked
+    assert count(with_singles(single), **asked) == count(double, **asked)
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("where", ["s >= 0.7", "s > 0.7", "s <= 0.3", "s = 0.7", "s != 0.1"])
+def test_conditions_on_floats_of_single_precision(with_singles, where):
+    double = table(g=["a", "b", "b"] * len(DECIMALS), y=[1] * 3 * len(DECIMALS), s=DECIMALS * 3)
+    single = double.set_column(2, "s", double["s"].cast(pa.float32()))
+    asked = {"label": "y", "positive": 1, "sensitive": "g", "where": where}
+    assert fg.count(with_singles(single), **asked) == fg.count(double, **asked)
+
+
+def test_other_floats_of_single_precision_are_themselves(with_singles):
+    """A threshold that was computed in single precision is met by the scores that are it."""
+    drawn = np.random.default_rng(3).random(200).astype(np.float32)
+    scores = pa.array([*drawn, np.nan, 3e-9, 1.0], pa.float32(), mask=[False] * 202 + [True])
+    rows = table(g=["a", "b"] * 101 + ["a"], y=[1, 0] * 101 + [1], s=scores)
+    exact = rows.set_column(2, "s", scores.cast(pa.float64()))
+    asked = {"label": "y", "sensitive": "g", "score": "s", "threshold": float(max(drawn[:9]))}
+    found = [cells(count(each, **asked)) for each in (with_singles(rows), exact)]
+    assert found[0] == found[1]
 
 
 def test_lists_are_no_groups(typed):

@@ -6,6 +6,7 @@ import csv
 import datetime as dt
 import json
 import os
+import re
 import sqlite3
 import subprocess
 from decimal import Decimal
@@ -179,6 +180,54 @@ def test_mysql_is_run_by_mariadb(folder, mariadb):
     names, *records = mariadb.run(query("mysql"))
     answer(names, records)
     assert counted() == fg.count(ROWS, **ASKED)
+
+
+def of_singles(monkeypatch) -> pa.Table:
+    """Let scores and weights be of single precision, and return the rows."""
+    rows = ROWS
+    for name in ("s", "w"):
+        few = [None if v is None else round(v, 1) for v in rows[name].to_pylist()]
+        rows = rows.set_column(NAMES.index(name), name, pa.array(few, pa.float32()))
+    for dialect in (*RUN, "mysql"):
+        held = list(KINDS.get(dialect, PLAIN))
+        held[2] = {"clickhouse": "Nullable(Float32)", "postgres": "REAL"}.get(dialect, "FLOAT")
+        monkeypatch.setitem(KINDS, dialect, tuple(held))
+    monkeypatch.setitem(globals(), "ROWS", rows)
+    return rows
+
+
+SINGLE = ASKED | {"threshold": 0.7, "sensitive": ["w", {"column": "s", "cuts": [0.3, 0.7]}],
+                  "intersections": []}  # fmt: skip
+
+
+@pytest.mark.parametrize("dialect", RUN)
+def test_floats_of_single_precision_of_a_warehouse(folder, monkeypatch, dialect):
+    rows = of_singles(monkeypatch)
+    (folder / "audit.json").write_text(json.dumps(SINGLE), encoding="utf-8")
+    RUN[dialect](query(dialect))
+    assert counted() == fg.count(rows, **SINGLE)
+
+
+def test_floats_of_single_precision_of_mariadb(folder, monkeypatch, mariadb):
+    rows = of_singles(monkeypatch)
+    mariadb.table("singles", rows)
+    (folder / "audit.json").write_text(json.dumps(SINGLE), encoding="utf-8")
+    names, *records = mariadb.run(query("mysql").replace("people", "singles"))
+    answer(names, records)
+    assert counted() == fg.count(rows, **SINGLE)
+    by_its_library(mariadb, "mysql_counts.py", "singles", SINGLE, "a.cube.json")
+    assert fg.load("a.cube.json") == fg.count(rows, **SINGLE)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "kind", "single"),
+    [("tsql", "REAL", True), ("tsql", "FLOAT", False), ("mysql", "REAL", False),
+     ("snowflake", "REAL", False), ("trino", "REAL", True)],
+)  # fmt: skip
+def test_what_has_single_precision_in_a_dialect(folder, monkeypatch, dialect, kind, single):
+    monkeypatch.setitem(KINDS, dialect, (*PLAIN[:2], kind, *PLAIN[3:]))
+    written = query(dialect)
+    assert bool(re.search(r"AS (REAL|FLOAT\(24\))\)", written)) is single
 
 
 @pytest.mark.parametrize("rows", ["people", "SELECT * FROM people WHERE w < 100"])

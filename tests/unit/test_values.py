@@ -32,6 +32,8 @@ CANONICAL = [
     (np.True_, True),
     (np.int8(3), 3),
     (np.float32(0.5), 0.5),
+    (np.float32(0.7), 0.7),
+    (np.float16(0.7), 0.7),
     (float("nan"), None),
     (np.float64("nan"), None),
     (None, None),

@@ -9,7 +9,7 @@ from typing import Required, TypeAlias, TypedDict
 from fairgauge.enums import Closed
 from fairgauge.errors import Problem, SpecError, quote, refuse, shown
 from fairgauge.question.readers import is_finite, items, read_values, read_word, unknown_keys
-from fairgauge.values import Value, name_of
+from fairgauge.values import Value, as_double, name_of
 
 QUANTILES = "quantiles"
 KEYS = ("column", "values", "cuts", "closed")
@@ -142,7 +142,7 @@ def above(threshold: float) -> Above:
     """
     if not is_finite(threshold):
         raise SpecError(Problem("above", f"must be a finite number, not {shown(threshold)}"))
-    return Above(float(threshold))
+    return Above(as_double(threshold))
 
 
 def ordered(*levels: object) -> Ordered:
@@ -330,7 +330,7 @@ def _joined(features: list[Feature], path: str, problems: list[Problem]) -> tupl
 
 def _cuts(points: object, path: str, problems: list[Problem]) -> tuple[float, ...]:
     every = items(points)
-    cuts = [float(point) for point in every if is_finite(point)]
+    cuts = [as_double(point) for point in every if is_finite(point)]
     if not every or len(cuts) < len(every):
         problems.append(Problem(path, f"must be finite numbers, not {shown(points)}"))
         return ()

@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Any, SupportsFloat, TypeGuard, TypeVar
 
 from fairgauge.errors import Problem, nearest, shown
-from fairgauge.values import Value, canonical, is_number, sort_key
+from fairgauge.values import Value, as_double, canonical, is_number, sort_key
 
 Word = TypeVar("Word", bound=StrEnum)
 Problems = list[Problem]
@@ -157,7 +157,7 @@ def read_number(
     def read(value: object, path: str, problems: Problems) -> float:
         number = value.item() if hasattr(value, "item") and not isinstance(value, Sized) else value
         if is_number(number) and fits(number):
-            return int(number) if whole else float(number)
+            return int(number) if whole else as_double(value)
         problems.append(Problem(path, f"{what}, not {shown(value)}"))
         return 1 if whole else 0.5
 
@@ -178,7 +178,7 @@ def read_numbers(value: object, path: str, problems: Problems) -> tuple[float, .
 def read_range(value: object, path: str, problems: Problems) -> tuple[float, float]:
     """Read two ascending finite numbers."""
     every = items(value)
-    ends = [float(end) for end in every if is_finite(end)]
+    ends = [as_double(end) for end in every if is_finite(end)]
     if len(every) == len(ends) == 2 and ends[0] < ends[1]:
         return ends[0], ends[1]
     problems.append(

@@ -24,6 +24,7 @@ from fairgauge.question.option_types import COLUMN, COLUMNS, FEATURES, STRATA
 from fairgauge.question.options import BY_NAME
 from fairgauge.scan._frames import open_frame
 from fairgauge.scan._narwhals import own_names
+from fairgauge.scan._short_floats import doubles
 from fairgauge.scan.source import Source, check_unique_names
 from fairgauge.values import Value, canonical
 
@@ -187,7 +188,7 @@ def _plain_array(value: object, path: str) -> NDArray[Any]:
     if _is_array(value) and not isinstance(value, np.ma.MaskedArray):
         array = np.asarray(value)
         if array.dtype.kind in "biuf" and array.ndim == 1:
-            return array.astype(np.float64) if array.dtype.kind == "f" else array
+            return doubles(array) if array.dtype.kind == "f" else array
         value = array.astype("datetime64[us]") if array.dtype.kind == "M" else array
     listed = value.tolist() if isinstance(value, np.ndarray) else value
     if not _is_list(listed) or any(_is_list(each) or _is_array(each) for each in listed):

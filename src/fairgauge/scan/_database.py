@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from fairgauge.errors import DataError, MissingExtra, failed_import, listing, nearest, quote
 from fairgauge.scan._duckdb_relation import FETCHED, reason
+from fairgauge.scan._short_floats import sql_double
 from fairgauge.scan._sql import (
     FOLDED,
     MARK,
@@ -197,9 +198,15 @@ class Database:
     def _written(self) -> Columns:
         kinds = dict(self.table.schema().items())
         double = _DOUBLE[self._engine]
+        names = {
+            column: sql_double(identifier(column), double, "REAL")
+            if kind.is_float32()
+            else identifier(column)
+            for column, kind in kinds.items()
+        }
 
         def number(column: str) -> str:
-            kind, name = kinds[column], identifier(column)
+            kind, name = kinds[column], names[column]
             if kind.is_boolean():
                 return f"CASE WHEN {name} THEN 1.0 WHEN NOT {name} THEN 0.0 END"
             if not (kind.is_numeric() or kind.is_null()):
@@ -219,14 +226,14 @@ class Database:
             )
 
         def of_mysql(column: str) -> str:
-            name, kind = identifier(column), kinds[column]
+            name, kind = names[column], kinds[column]
             if kind.is_timestamp() and kind.timezone:  # an instant, which is sent without a zone
                 return f"CASE WHEN {name} IS NOT NULL THEN {_UTC.format(name)} END"
             return marked(name, "mysql") if kind.is_string() else name
 
         # a look at the first rows could run a costly query twice, so the database only counts
         return Columns(
-            of_mysql if self._engine in FOLDED else identifier, number, of_texts=of_texts,
+            of_mysql if self._engine in FOLDED else names.__getitem__, number, of_texts=of_texts,
             double=double, sets=self._engine not in WITHOUT_SETS, looks=False,
         )  # fmt: skip
 

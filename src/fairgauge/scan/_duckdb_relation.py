@@ -22,6 +22,7 @@ from duckdb import DuckDBPyConnection, DuckDBPyRelation
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Plan
 from fairgauge.errors import NOT_UTF_8, DataError, quote
+from fairgauge.scan._short_floats import sql_double
 from fairgauge.scan._sql import Columns, count_by_sql, identifier, select, select_rows
 from fairgauge.scan.row_codes import BATCH, Batch, has_arrow, sql_batches
 from fairgauge.scan.scan_progress import Rows, progress
@@ -178,7 +179,7 @@ _WHOLE = {
     *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
     *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"),
 }
-_BATCHED = {"VARCHAR", "FLOAT", "DOUBLE", *(_WHOLE - {"HUGEINT", "UHUGEINT"})}
+_BATCHED = {"VARCHAR", "DOUBLE", *(_WHOLE - {"HUGEINT", "UHUGEINT"})}
 """Types whose values come by Arrow as they are fetched."""
 _UTC = "TIMESTAMP WITH TIME ZONE"
 
@@ -242,6 +243,10 @@ def typed_columns(
     texts : set of str
         Columns that are untyped text after all: partitions, which are read from names of folders.
     """
+    written = {
+        column: (sql_double(expression), "DOUBLE") if kind == "FLOAT" else (expression, kind)
+        for column, (expression, kind) in written.items()
+    }
 
     def key(column: str) -> str:
         expression, kind = written[column]
@@ -254,13 +259,13 @@ def typed_columns(
         expression, kind = written[column]
         if column in texts:
             return text_as_number(expression)
-        if kind not in {*_WHOLE, "FLOAT", "DOUBLE", '"NULL"'} and not kind.startswith("DECIMAL"):
+        if kind not in {*_WHOLE, "DOUBLE", '"NULL"'} and not kind.startswith("DECIMAL"):
             raise NotNumeric(column, kind)
         return f"CAST({expression} AS DOUBLE)"
 
     def number(column: str) -> str:
         double = double_or_nan(column)
-        if column in texts or written[column][1] not in ("FLOAT", "DOUBLE"):
+        if column in texts or written[column][1] != "DOUBLE":
             return double
         # nullif(..., 'NaN') goes wrong: DuckDB 1.5 trusts Parquet's statistics, which leave NaN out
         return f"CASE WHEN NOT isnan({double}) THEN {double} END"

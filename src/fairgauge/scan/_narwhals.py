@@ -15,6 +15,7 @@ from fairgauge.cube.plan import LARGEST, WEIGHTS
 from fairgauge.enums import Uncounted
 from fairgauge.errors import DataError, FairgaugeError
 from fairgauge.scan._duckdb_relation import reason
+from fairgauge.scan._short_floats import doubles
 from fairgauge.scan.row_codes import BATCH, has_arrow, sql_batches
 from fairgauge.scan.source import (
     ALLOWED_DATA,
@@ -31,7 +32,7 @@ from fairgauge.scan.source import (
     codes_at_ends,
     ranged_columns,
 )
-from fairgauge.values import name_of, plain_number
+from fairgauge.values import SCALES, name_of, plain_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -68,6 +69,7 @@ class NarwhalsFrame:
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
         frame = self.frame.select(*columns)
         frame = frame if most is None else frame.head(most)
+        frame = _with_doubles(frame)
         whole = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
         return [whole[name].to_list() for name in columns], False
 
@@ -165,12 +167,51 @@ def _ready(frame: Frame, columns: Sequence[str]) -> Frame:
     chosen = frame.select(
         *(nw.nth(names.index(column)).alias(f"fg_c{i}") for i, column in enumerate(columns))
     )
+    chosen = _with_doubles(chosen)
     if chosen.implementation.is_polars():
         return chosen.lazy()
     if chosen.implementation.is_pyarrow():
         grouped: Frame = nw.from_native(_groupable(chosen.to_native()), eager_only=True)
         return grouped
     return chosen
+
+
+_SHORT = (nw.Float32, getattr(nw, "Float16", nw.Float32))  # which newer versions know
+
+
+def _with_doubles(frame: Frame) -> Frame:
+    """Return a frame with doubles in place of floats of less than double precision."""
+    kinds = frame.collect_schema().items()
+    names = [name for name, kind in kinds if kind in _SHORT]
+    if not names:
+        return frame
+    if isinstance(frame, nw.DataFrame):
+        made = {name: doubles(frame[name].to_numpy()) for name in names}
+        engine = frame.implementation
+        return frame.with_columns(
+            *(nw.new_series(name, each, nw.Float64, backend=engine) for name, each in made.items())
+        )
+    if frame.implementation.is_polars():
+        import polars as pl
+
+        read = pl.col(names).map_batches(  # its expressions take four times as long
+            lambda single: pl.Series(single.name, doubles(single.to_numpy())),
+            return_dtype=pl.Float64,
+            is_elementwise=True,
+        )
+        lazy: Frame = nw.from_native(frame.to_native().with_columns(read))
+        return lazy
+    return frame.with_columns(*(_double(nw.col(name)).alias(name) for name in names))
+
+
+def _double(single: nw.Expr) -> nw.Expr:
+    """Return floats of single precision as doubles, as `doubles` reads them."""
+    wide = single.cast(nw.Float64)
+    scale = wide * 0 + 1  # a column: polars divides by a plain number as times 1 / number
+    for bound, places in reversed(SCALES):
+        scale = nw.when(wide.abs() < bound).then(nw.lit(places)).otherwise(scale)
+    near = (wide * scale).round() / scale
+    return nw.when(near.cast(nw.Float32) == single).then(near).otherwise(wide)
 
 
 def _groupable(table: pa.Table) -> pa.Table:

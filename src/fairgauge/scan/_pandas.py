@@ -15,6 +15,7 @@ import pandas as pd
 
 from fairgauge.cube.levels import not_plain
 from fairgauge.scan._cell_sums import CellSums, Scanned, joined
+from fairgauge.scan._short_floats import doubles
 from fairgauge.scan.row_access import numbers_of
 from fairgauge.scan.row_codes import BATCH, Batch
 from fairgauge.scan.source import MOST_UNREADABLE, NotNumeric, UnreadableNumbers, check_values
@@ -49,7 +50,7 @@ class PandasFrame:
 
     def fetch(self, columns: list[str], most: int | None) -> Fetched:
         positions = [self.columns.index(name) for name in columns]
-        return [self.frame.iloc[:most, at].tolist() for at in positions], False
+        return [_as_doubles(self.frame.iloc[:most, at]).tolist() for at in positions], False
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
@@ -71,13 +72,23 @@ class PandasFrame:
     def _batches(self, plan: Plan, limit: int) -> Iterator[Batch]:
         column = {c: self.frame.iloc[:, self.columns.index(c)] for c in plan.columns}
         plain = {
-            axis: factor(column[axis.column], axis, limit) for axis in plan.axes if not axis.bins
+            axis: factor(_as_doubles(column[axis.column]), axis, limit)
+            for axis in plan.axes
+            if not axis.bins
         }
         for part in parts(len(self.frame)):
             yield Batch(
                 {axis: (each.values, each.digits(part)) for axis, each in plain.items()},
                 {c: _numbers(column[c].iloc[part], c, plan) for c in plan.numeric_columns},
             )
+
+
+def _as_doubles(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a column, as doubles if it is of floats of less than double precision."""
+    own = getattr(column.dtype, "numpy_dtype", column.dtype)  # of nullable columns, and of Arrow's
+    if own not in (np.float32, np.float16):
+        return column
+    return pd.Series(doubles(column.to_numpy(dtype=own, na_value=np.nan)))
 
 
 def _numbers(column: pd.Series[Any], name: str, plan: Plan) -> Floats:
@@ -92,7 +103,7 @@ def _numbers(column: pd.Series[Any], name: str, plan: Plan) -> Floats:
             column = _of_objects(column, name, plan)
         elif not numeric:
             raise NotNumeric(name, column.dtype, plan)
-        found = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        found = _as_doubles(column).to_numpy(dtype=np.float64, na_value=np.nan)
     known = (plain_number(name_of(value)) for value in listed)
     codes = [number for number in known if number is not None]
     return np.where(np.isin(found, codes), np.nan, found) if codes else found
@@ -159,7 +170,8 @@ def factor(column: pd.Series[Any], axis: Axis, limit: int) -> Factor:
     """
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        return Factor(column.cat.codes.to_numpy(), -1, [None, *dtype.categories])
+        categories = _as_doubles(pd.Series(dtype.categories))
+        return Factor(column.cat.codes.to_numpy(), -1, [None, *categories])
     if not isinstance(dtype, np.dtype) or dtype.kind not in "biufO":
         return _by_value(column.array, axis, limit)
     values = column.to_numpy()

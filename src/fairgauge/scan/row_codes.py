@@ -15,6 +15,7 @@ from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Axis, Plan
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, quote
+from fairgauge.scan._short_floats import doubles
 from fairgauge.values import Value, canonical, name_of, plain_number
 
 _ABSENT = -2
@@ -176,7 +177,7 @@ def arrow_batch(plan: Plan, keys: Sequence[Any], numbers: Sequence[Any]) -> Batc
         positions, known = _flat(held.indices)
         positions = positions.astype(np.int32, copy=False)  # of polars unsigned
         positions = positions if known is None else np.where(known, positions, -1)
-        coded[axis] = held.dictionary.to_pylist(), positions
+        coded[axis] = _levels(held.dictionary), positions
     return Batch(
         coded,
         {
@@ -186,10 +187,16 @@ def arrow_batch(plan: Plan, keys: Sequence[Any], numbers: Sequence[Any]) -> Batc
     )
 
 
+def _levels(array: Any) -> Sequence[object]:
+    single = str(array.type) == "float"
+    levels: Sequence[object] = doubles(_flat(array)[0]).tolist() if single else array.to_pylist()
+    return levels
+
+
 def _doubles(array: Any) -> NDArray[np.float64]:
     values, known = _flat(array)
-    doubles = values.astype(np.float64, copy=False)
-    return doubles if known is None else np.where(known, doubles, np.nan)
+    found = doubles(values)
+    return found if known is None else np.where(known, found, np.nan)
 
 
 def _flat(array: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, quote
 from fairgauge.object_stores import SHOWN_STORES
 from fairgauge.scan._duckdb_relation import reason
+from fairgauge.scan._short_floats import sql_double
 from fairgauge.scan._sql import Columns, count_by_sql, select, select_rows
 from fairgauge.scan.row_codes import Batch, record_batches
 from fairgauge.scan.source import NotNumeric, Opened, Record, check_unique_names
@@ -87,6 +88,7 @@ class SparkFrame:
         fields = self.frame.schema.fields
         kinds = {field.name: field.dataType.typeName() for field in fields}
         position = {name: f"c{i}" for i, name in enumerate(self.columns)}
+        position |= {c: sql_double(at) for c, at in position.items() if kinds[c] == "float"}
 
         def key(column: str) -> str:
             if kinds[column] in _NESTED:

@@ -21,6 +21,7 @@ from typing import Any
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import Plan
 from fairgauge.errors import DataError, MissingExtra, quote
+from fairgauge.scan._short_floats import sql_double
 from fairgauge.scan._sql import (
     FOLDED,
     MARK,
@@ -50,7 +51,8 @@ class Warehouse:
     ----------
     dialect : as sqlglot names it.
     rows : the name of a table, or a SELECT, in that dialect.
-    kinds : for every column its kind: text, number, boolean, date, or the type that is none.
+    kinds : for every column its kind: text, number, single (a number of single precision), boolean,
+        date, or the type that is none.
     named : columns that the catalogue names otherwise: Snowflake's, in capitals unless quoted.
     """
 
@@ -86,13 +88,16 @@ class Warehouse:
         return Columns(self._key, self._number, sets=self.dialect not in WITHOUT_SETS, looks=False)
 
     def _name(self, column: str) -> str:
-        return identifier(self.named.get(column, column))
+        name = identifier(self.named.get(column, column))
+        if self.kinds[column] != "single":
+            return name
+        return sql_double(name, single="FLOAT(24)" if self.dialect == "tsql" else "FLOAT")
 
     def _key(self, column: str) -> str:
         kind, name = self.kinds[column], self._name(column)
         if kind == "text" and self.dialect in FOLDED:
             return marked(name, self.dialect)
-        if kind not in ("text", "number", "boolean", "date"):
+        if kind not in ("text", "number", "single", "boolean", "date"):
             raise DataError(
                 f"column {quote(column)} has the type {kind}, whose values a file of cells may "
                 "change; make it a text, a number, true or false, or a date in a query of your own "
@@ -109,7 +114,7 @@ class Warehouse:
                 f"column {quote(column)} must hold numbers, but has the type text; make it a "
                 "number, NULL where it is none, in a query of your own (--query), and list its type"
             )
-        if kind != "number":
+        if kind not in ("number", "single"):
             raise NotNumeric(column, kind)
         value = f"CAST({name} AS DOUBLE)"
         # without NaN: above every number in some dialects, unordered in the others
@@ -119,6 +124,7 @@ class Warehouse:
         """Write a key as it is sent, under a name that states its kind."""
         axis = plan.axes[i]
         kind = "number" if axis.bins else self.kinds[axis.column]
+        kind = "number" if kind == "single" else kind
         sent = f"k{i}"
         if kind == "text" and self.dialect not in FOLDED:
             sent = marked(f"k{i}", self.dialect)
@@ -202,6 +208,10 @@ def _columns_of(text: str, path: str | Path) -> list[tuple[str, str]]:
     return named
 
 
+_DOUBLES = {"tsql": {"FLOAT"}, "mysql": {"REAL"}, "snowflake": {"REAL", "FLOAT4"}}
+"""Types of double precision, which have single precision elsewhere."""
+
+
 def _kind(written: str, dialect: str) -> str:
     """Return the kind of a type, or the type itself where it is none that can be counted."""
     from sqlglot import exp
@@ -215,6 +225,8 @@ def _kind(written: str, dialect: str) -> str:
     except SqlglotError:
         return written
     types = exp.DataType.Type
+    if kind is types.FLOAT and name.upper() not in _DOUBLES.get(dialect, ()):
+        return "single"
     known = {
         "boolean": {types.BOOLEAN, types.BIT},
         "date": {types.DATE, types.DATE32},
