@@ -281,15 +281,16 @@ def _check_bounds(seen: Seen, bounds: tuple[float, float], role: Role) -> None:
             raise DataError(not_numbers(seen.column, [f"{value:g}"]))
         if not low <= value <= high:
             what = "score" if role is not Role.LABEL else str(role)
-            line = write_recodings({seen.column: {UNKNOWN: [canonical(value)]}})[0]
+            found = canonical(value)
+            line = write_recodings({seen.column: {UNKNOWN: [found]}})[0]
             missing = (
-                f"; if {value:g} means that it is missing, list it as unknown: "
-                f"{recoding_flag(line)}"
+                f"; if {found} means that it is missing, list it as unknown: {recoding_flag(line)}"
             )
             raise DataError(
                 f"column {quote(seen.column)} is the {what} and must lie in [{low:g}, {high:g}], "
-                f"but has {value:g}; score_range=(LOW, HIGH) (--score-range LOW HIGH) sets another "
-                f"range{missing * may_be_no_number(value)}"
+                f"but has {found}; correct the column where it is on another scale, or set the "
+                "range of all of its values: score_range=(LOW, HIGH) (--score-range LOW HIGH)"
+                f"{missing * may_be_no_number(value)}"
             )
 
 

@@ -211,7 +211,8 @@ def test_scores_outside_their_range(write, score):
     message = said("s.csv", "--label", "y", "--score", "s", "--sensitive", "sex")
     assert message == (
         f"column 's' is the score and must lie in [0, 1], but has {score}; "
-        "score_range=(LOW, HIGH) (--score-range LOW HIGH) sets another range"
+        "correct the column where it is on another scale, or set the range of all of its values: "
+        "score_range=(LOW, HIGH) (--score-range LOW HIGH)"
     )
 
 
