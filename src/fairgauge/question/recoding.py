@@ -234,6 +234,12 @@ _INFINITE = re.compile(r"\s*[-+]?inf(inity)?\s*", re.IGNORECASE)
 _MOST_TEXTS = 8
 
 
+NO_CUT_POINTS = (
+    "cut points, as in COLUMN:30,60, are of numbers: to compare the values of the column, name it "
+    "without them"
+)
+
+
 def not_numbers(
     column: str,
     texts: Iterable[str],
@@ -241,12 +247,14 @@ def not_numbers(
     *,
     recoded: bool = True,
     condition: bool = False,
+    cut: bool = False,
 ) -> str:
     """Return that a column must hold numbers, which texts are none, and what to do.
 
     ``texts`` may be cut off after some more than are shown. ``listed`` are the values that are
     listed as unknown already; a column that is not ``recoded`` has no such list. Of a ``condition``
-    on a range the values are named instead, elsewhere of a column that is cut.
+    on a range the values are named instead, elsewhere of a column that is cut. Of a column that is
+    ``cut`` and has no number at all, cut points were not meant.
 
     >>> not_numbers("n", ["x"], recoded=False)
     "column 'n' must hold numbers, but has 'x'; a number that is missing is an empty cell"
@@ -285,6 +293,8 @@ def not_numbers(
         )
     words = [t for t in every if not re.search(r"\d", t) and not _INFINITE.fullmatch(t)]
     unknown = words[:_MOST_TEXTS] or ([] if number or infinite else found)
+    if unknown and cut:
+        return f"{message}; {NO_CUT_POINTS}"
     if unknown:
         message += "; a number that is missing is an empty cell"
     if unknown and recoded:

@@ -294,7 +294,8 @@ def _check_predictions(spec: Spec, present: list[Sequence[Value]]) -> None:
     if strange:
         message = (
             f"holds {_some(strange)}, which the label {quote(spec.label)} does not (it holds "
-            f"{_some(labels)}); use the same values in both, or give a score as score (--score COL)"
+            f"{_some(labels)}); use the same values in both (recode, --recode), or give a score as "
+            "score (--score COL)"
         )
         raise SpecError(Problem("prediction", message))
 

@@ -16,8 +16,14 @@ from fairgauge.cube.plan import Axis, Plan
 from fairgauge.enums import Role
 from fairgauge.errors import DataError, EmptyDataError, quote
 from fairgauge.question.category_words import CODE_OF_FACTORS, may_be_no_number
-from fairgauge.question.recoding import UNKNOWN, not_numbers, recoding_flag, write_recodings
-from fairgauge.values import canonical
+from fairgauge.question.recoding import (
+    NO_CUT_POINTS,
+    UNKNOWN,
+    not_numbers,
+    recoding_flag,
+    write_recodings,
+)
+from fairgauge.values import canonical, name_of
 
 Head: TypeAlias = Callable[[Sequence["Axis"], int], Sequence[Sequence[object]]]
 """Takes axes and a number of rows; returns the different values of each axis in as many rows."""
@@ -103,19 +109,25 @@ class UnreadableNumbers(DataError):  # noqa: N818 - named for what there is
     Attributes
     ----------
     column : the column as it is read.
+    numberless : whether it is known that no value of it is a number.
     """
 
-    def __init__(self, plan: Plan, column: str, texts: Iterable[str]) -> None:
-        self.plan, self.column = plan, column
+    def __init__(
+        self, plan: Plan, column: str, texts: Iterable[str], *, numberless: bool = False
+    ) -> None:
+        self.plan, self.column, self.numberless = plan, column, numberless
         of = {made.sum_of(g): c for made in plan.asked.probabilities for g, c in made.columns}
         name, listed = of.get(column, column), plan.no_numbers.get(column, ())
         recoded = _may_be_recoded(plan, name)
         condition = any(a.role is Role.CONDITION and a.column == column for a in plan.axes)
-        super().__init__(not_numbers(name, texts, listed, recoded=recoded, condition=condition))
+        cut = numberless and not condition and _is_cut(plan, column)
+        super().__init__(
+            not_numbers(name, texts, listed, recoded=recoded, condition=condition, cut=cut)
+        )
 
     def of(self, texts: Iterable[str]) -> UnreadableNumbers:
         """Return the error with all texts."""
-        return UnreadableNumbers(self.plan, self.column, texts)
+        return UnreadableNumbers(self.plan, self.column, texts, numberless=self.numberless)
 
 
 LEAST_LOG = 2.0**-52
@@ -140,6 +152,7 @@ class NotNumeric(DataError):  # noqa: N818 - named for what there is
         self.column, self.kind = column, kind
         message = f"column {quote(column)} must hold numbers, but has the type {quote(kind)}"
         if _OF_TEXTS.search(str(kind)):
+            message += f"; {NO_CUT_POINTS}" if plan and _is_cut(plan, column) else ""
             line = write_recodings({column: {UNKNOWN: ["NA"]}})[0]
             message += (
                 "; texts are read as numbers where those that are none are listed as unknown, as "
@@ -158,6 +171,12 @@ def by_role(plan: Plan) -> Iterator[None]:
         yield
     except NotNumeric as error:
         raise NotNumeric(error.column, error.kind, plan) from None
+
+
+def _is_cut(plan: Plan, column: str) -> bool:
+    """Return whether the values of a column are groups, or strata, by cut points."""
+    groups = (Role.FEATURE, Role.STRATUM)
+    return any(a.role in groups and a.cuts and a.column == column for a in plan.axes)
 
 
 def _may_be_recoded(plan: Plan, column: str) -> bool:
@@ -229,7 +248,8 @@ def check_numbers(plan: Plan, seen: list[Seen]) -> None:
     """
     for each in seen:
         if each.unreadable is not None:
-            raise UnreadableNumbers(plan, each.column, [each.unreadable])
+            numberless = each.low is None
+            raise UnreadableNumbers(plan, each.column, [each.unreadable], numberless=numberless)
         if each.low is None:
             continue
         if each.column in (plan.count, plan.weight):
@@ -281,15 +301,16 @@ def _check_bounds(seen: Seen, bounds: tuple[float, float], role: Role) -> None:
             raise DataError(not_numbers(seen.column, [f"{value:g}"]))
         if not low <= value <= high:
             what = "score" if role is not Role.LABEL else str(role)
-            found = canonical(value)
-            line = write_recodings({seen.column: {UNKNOWN: [found]}})[0]
+            line = write_recodings({seen.column: {UNKNOWN: [canonical(value)]}})[0]
             missing = (
-                f"; if {found} means that it is missing, list it as unknown: {recoding_flag(line)}"
+                f"; if {name_of(value)} means that it is missing, list it as unknown: "
+                f"{recoding_flag(line)}"
             )
             raise DataError(
                 f"column {quote(seen.column)} is the {what} and must lie in [{low:g}, {high:g}], "
-                f"but has {found}; correct the column where it is on another scale, or set the "
-                "range of all of its values: score_range=(LOW, HIGH) (--score-range LOW HIGH)"
+                f"but has {name_of(value)}; correct the column where it is on another scale, or "
+                "set the range of all of its values: score_range=(LOW, HIGH) "
+                "(--score-range LOW HIGH)"
                 f"{missing * may_be_no_number(value)}"
             )
 

@@ -107,3 +107,34 @@ def test_what_to_do_with_a_column_of_texts_works_in_its_role(
         assert line is not None
         asked = asked | {"recode": shlex.split(line[0])[1]}
     assert fg.audit(ENGINES[engine](rows, tmp_path), **asked).data.rows == 40
+
+
+def test_a_score_just_outside_its_range_is_shown_as_it_is() -> None:
+    """The message was that a score of 1 does not lie in [0, 1]."""
+    rows = pl.DataFrame({"y": [1, 0], "g": ["a", "b"], "s": [0.5, 1.000000001]})
+    with pytest.raises(fg.FairgaugeError, match=r"in \[0, 1\], but has 1\.000000001; "):
+        fg.count(rows, label="y", score="s", sensitive="g")
+
+
+@pytest.mark.parametrize("typed", [False, True])
+def test_cut_points_of_a_column_of_texts(tmp_path: Path, *, typed: bool) -> None:
+    """The advice was to list every value as unknown, which was refused in turn."""
+    rows = pl.DataFrame({"y": [1, 0] * 9, "sex": ["Female", "Male"] * 9, "n": ["7", "old"] * 9})
+    rows.write_csv(tmp_path / "rows.csv")
+    data = rows if typed else tmp_path / "rows.csv"
+    remedy = "to compare the values of the column, name it without them"
+    with pytest.raises(fg.FairgaugeError, match=remedy) as caught:
+        fg.count(data, label="y", sensitive={"column": "sex", "cuts": [1, 2]})
+    assert typed or "unknown" not in str(caught.value)
+    with pytest.raises(fg.FairgaugeError, match=r"listed as unknown.*--recode 'n = ") as caught:
+        fg.count(data, label="y", sensitive={"column": "n", "cuts": [1, 2]})
+    assert typed or remedy not in str(caught.value)
+
+
+@pytest.mark.parametrize("yes", ["Yes", "yes "])
+def test_decisions_in_another_spelling_than_the_label_may_be_recoded(yes: str) -> None:
+    rows = pl.DataFrame({"y": ["yes", "no"] * 9, "p": [yes, yes] * 9, "g": [*"ab"] * 9})
+    asked = {"label": "y", "prediction": "p", "positive": "yes", "sensitive": "g"}
+    with pytest.raises(fg.SpecError, match=r"use the same values in both \(recode, --recode\)"):
+        fg.audit(rows, **asked)
+    fg.audit(rows, **asked, recode={"p": {"yes": [yes]}})
