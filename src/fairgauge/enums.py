@@ -463,6 +463,9 @@ class DiagnosticCode(StrEnum):
     SIMPSON = "simpson"  # group, metric, overall, adjusted
     COMPOSITION = "composition"
     # metric, group, columns, gap and its parts, p, outlying, trend, known: n of a gap of fewer rows
+    # where strata have one side alone: reference, alone_group, alone_reference: shares in them
+    STRATA_OF_ONE_SIDE = "strata_of_one_side"
+    # group, reference, columns, alone_group, alone_reference
     USED_AT_LEAST = "used_at_least"  # rows
     WITHIN_STRATA = "within_strata"
     # metric, group, class, threshold; strata: columns; lower, higher: in which it differs; p where
@@ -543,6 +546,7 @@ class AfterAdjusting(StrEnum):
     NOT_SIGNIFICANT = "not significant"
     CHANGES_LITTLE = "not significant, changes little"
     LEAVES_OUT = "leaves out"  # rows without a stratum, which alone changes it
+    NOT_COMPARABLE = "not comparable"  # most of a side is in no stratum that both sides have
 
 
 class GapVerdict(StrEnum):

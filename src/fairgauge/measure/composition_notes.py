@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from fairgauge.measure.slices import Slice
 from fairgauge.question.features import strata_named
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.resolution import resolve
-from fairgauge.results.disparities import WithinStrata, not_shown_over_all
+from fairgauge.results.disparities import NOTED_ALONE, WithinStrata, not_shown_over_all
 from fairgauge.results.disparities import gap as difference
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.finding import Finding
@@ -71,6 +71,7 @@ def composition_notes(
             every = decompose_gaps(crossed, asked, {}, regression=False)
             gaps = tuple(gap for gap in every if gap.estimate.feature == feature)
         for gap in gaps[:1]:
+            yield from _warning(gap)
             yield from _note(gap)
 
 
@@ -143,6 +144,29 @@ def _variation(compared: Sequence[Estimate], cube: Cube, spec: Spec) -> list[flo
     return p_values
 
 
+def _warning(gap: Gap) -> Iterator[Diagnostic]:
+    """Warn where much of a side is in strata of one side alone, in which nothing is compared."""
+    sides = _alone(gap)
+    most = max(sides["alone_group"], sides["alone_reference"])
+    if gap.support.strata_used and most >= NOTED_ALONE:
+        yield Diagnostic.warning(
+            DiagnosticCode.STRATA_OF_ONE_SIDE,
+            gap.estimate.feature,
+            group=gap.estimate.group,
+            columns=gap.columns,
+            **sides,
+        )
+
+
+def _alone(gap: Gap) -> dict[str, Any]:
+    """Return the name of the reference, and the shares of both sides in strata of one alone."""
+    return {
+        "reference": str(gap.estimate.reference or "others"),
+        "alone_group": 1 - gap.support.share_group,
+        "alone_reference": 1 - gap.support.share_reference,
+    }
+
+
 def _note(gap: Gap) -> Iterator[Diagnostic]:
     composition, within = gap.part(GapPartKind.COMPOSITION), gap.part(GapPartKind.WITHIN)
     if composition.reason is not None or within.reason is not None:
@@ -152,7 +176,7 @@ def _note(gap: Gap) -> Iterator[Diagnostic]:
     if composition.interval is None or within.interval is None:
         return
     test, trend = gap.heterogeneity, gap.trend
-    values = {
+    values: dict[str, Any] = {
         "gap": gap.estimate.value,
         "composition": composition.value,
         "composition_low": composition.interval.low,
@@ -162,6 +186,13 @@ def _note(gap: Gap) -> Iterator[Diagnostic]:
         "within_high": within.interval.high,
         "p": None if test is None else test.p_adjusted,
     }
+    alone = gap.part(GapPartKind.NOT_COMPARABLE)
+    if alone.interval is not None and min(gap.support.share_group, gap.support.share_reference) < 1:
+        values |= _alone(gap) | {
+            "alone": alone.value,
+            "alone_low": alone.interval.low,
+            "alone_high": alone.interval.high,
+        }
     if trend is not None:
         values |= {
             "trend": trend.value,

@@ -42,6 +42,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import ReasonCode
 from fairgauge.resolve.copy_checks import ALMOST_ALL, share_determined
 from fairgauge.resolve.resolution import Resolution, resolve
+from fairgauge.results.disparities import LEAST_COMMON
 from fairgauge.results.estimates import Estimate, as_number
 from fairgauge.results.gap_decomposition import (
     AdjustedGap,
@@ -90,8 +91,6 @@ T = TypeVar("T")
 _LARGEST_LOG = 700.0
 _DIGITS = 12
 """To which differences of strata are rounded where strata are ordered by them."""
-_LEAST_COMMON = 0.5
-"""The share of a side in the common support below which nothing is decided, nor extrapolated."""
 
 
 def decompose_gaps(
@@ -752,7 +751,7 @@ def _without_gap(
 
 def _comparable(parts: GapParts) -> bool:
     """Return whether enough of both sides is in strata that both have."""
-    return min(float(parts.support_group), float(parts.support_reference)) >= _LEAST_COMMON
+    return min(float(parts.support_group), float(parts.support_reference)) >= LEAST_COMMON
 
 
 def _distance(value: float, neutral: float) -> float:
@@ -782,7 +781,7 @@ def _with_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Sp
 
     One column by side is the difference within its strata at the composition of both sides.
     """
-    if min(gap.support.share_group, gap.support.share_reference) < _LEAST_COMMON:
+    if min(gap.support.share_group, gap.support.share_reference) < LEAST_COMMON:
         return replace(gap, no_regression=WhyNoRegression.NOT_COMPARABLE)
     if not (sides.n_d.any() and sides.n_a.any()):  # a side has no value of a control
         return replace(gap, no_regression=WhyNoRegression.TOO_FEW)
@@ -790,7 +789,7 @@ def _with_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Sp
     gap = replace(gap, review=review, review_withheld=withheld)
     if _decided_by_strata(sides, crossed):
         return replace(gap, no_regression=WhyNoRegression.COLUMNS_DECIDE)
-    if _share_beyond_levels(sides, crossed) > 1 - _LEAST_COMMON:
+    if _share_beyond_levels(sides, crossed) > 1 - LEAST_COMMON:
         return replace(gap, no_regression=WhyNoRegression.NOT_COMPARABLE)
     counts = sides.x_d, sides.n_d, sides.x_a, sides.n_a
     columns = dict(zip(crossed.columns, crossed.codes, strict=True))

@@ -344,7 +344,8 @@ class Slice:
         pooled = pool(metric, group.side, reference.side, strata, self.spec.profile)
         intervals = self.uncertainty.of_pooled(metric, evidence, pooled.weights, pooled.value)
         cases = metric.sizes(group.cases, reference.cases)
-        n_group, n_reference = (each.reshape(-1, strata).sum(axis=1) for each in cases)
+        both = (cases[0] > 0) & (cases[1] > 0)  # of a stratum of one side alone nothing is compared
+        n_group, n_reference = ((each * both).reshape(-1, strata).sum(axis=1) for each in cases)
         determined = self._decided_by_strata(metric, evidence, strata)
         incomplete = self._without_stratum.change(
             metric.of, once.groups[margin], once.references[margin]

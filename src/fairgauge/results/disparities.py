@@ -19,6 +19,11 @@ from fairgauge.values import are_years
 
 LITTLE = 0.1
 """The change-in-estimate criterion: adjusting by less than a tenth changes an estimate little."""
+NOTHING_CONCLUDED = (AfterAdjusting.LEAVES_OUT, AfterAdjusting.NOT_COMPARABLE)
+LEAST_COMMON = 0.5
+"""The share of a side in strata that both have below which nothing is decided, nor extrapolated."""
+NOTED_ALONE = 0.1
+"""The share of a side in strata of one side alone from which it is stated."""
 
 
 def is_ratio(row: Metric | Statistic) -> bool:
@@ -94,7 +99,7 @@ def after_adjusting(overall: Estimate, adjusted: Estimate) -> AfterAdjusting | N
     A difference that is no longer significant has disappeared only where the adjusted confidence
     interval excludes the unadjusted value: otherwise the strata may merely have cost precision.
     Nothing is concluded where rows without a stratum, which the adjusted comparison leaves out,
-    change the difference by themselves.
+    change the difference by themselves, nor where it leaves out more than half of a side.
 
     Parameters
     ----------
@@ -104,6 +109,8 @@ def after_adjusting(overall: Estimate, adjusted: Estimate) -> AfterAdjusting | N
         return None
     if adjusted.reason is not None and adjusted.reason.code is ReasonCode.STRATA_MISSING:
         return AfterAdjusting.LEAVES_OUT
+    if min(shares_compared(overall, adjusted)) < LEAST_COMMON:
+        return AfterAdjusting.NOT_COMPARABLE
     neutral, log = overall.definition.neutral, is_ratio(overall.definition)
     if is_significant(adjusted):
         opposite = (overall.value - neutral) * (adjusted.value - neutral) < 0
@@ -114,6 +121,13 @@ def after_adjusting(overall: Estimate, adjusted: Estimate) -> AfterAdjusting | N
     before, after = (_distance(value, neutral, log) for value in (overall.value, adjusted.value))
     little = math.isfinite(before) and abs(after - before) <= LITTLE * abs(before)
     return AfterAdjusting.CHANGES_LITTLE if little else AfterAdjusting.NOT_SIGNIFICANT
+
+
+def shares_compared(overall: Estimate, adjusted: Estimate) -> tuple[float, float]:
+    """Return the shares of a group and of its reference that are in strata with both."""
+    sizes = (adjusted.n_group, overall.n_group), (adjusted.n_reference, overall.n_reference)
+    group, reference = (n / of if n is not None and of else 1.0 for n, of in sizes)
+    return group, reference
 
 
 def significant_strata(inside: Sequence[Estimate], tests: int | None = None) -> list[Estimate]:

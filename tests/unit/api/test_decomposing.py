@@ -11,7 +11,14 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.enums import DiagnosticCode, GapPartKind, GapVerdict, StratumWeights, WhyInconclusive
+from fairgauge.enums import (
+    DiagnosticCode,
+    GapPartKind,
+    GapVerdict,
+    Level,
+    StratumWeights,
+    WhyInconclusive,
+)
 from fairgauge.errors import CubeError, DataError, SpecError
 from fairgauge.render import render
 from fairgauge.render.brief.decomposition_brief import decomposition_brief
@@ -1099,6 +1106,59 @@ def test_the_composition_is_stated_whichever_of_two_groups_is_worse_off(positive
     (note,) = (each for each in audit.diagnostics if each.code == "composition")
     sign = "−" if positive else "+"
     assert f"difference of {sign}14.2 pp, {sign}17.8 pp" in note.message
+
+
+ONE_SIDED = {
+    "most": [("F", "n", 90, 300), ("M", "s", 210, 300), ("F", "e", 75, 150), ("M", "e", 75, 150)],
+    "some": [("F", "n", 36, 120), ("M", "s", 84, 120), ("F", "e", 250, 500), ("M", "e", 250, 500)],
+}  # fmt: skip
+"""All of the gap lies in strata of one side alone: with two thirds of people, and a fifth."""
+
+
+@pytest.mark.parametrize("cells", ONE_SIDED.values(), ids=ONE_SIDED)
+def test_an_audit_states_the_part_of_strata_of_one_side_alone(cells):
+    """It stated that 0.0 pp of −26.7 pp is composition, and nothing of the other part."""
+    rows = of_strata(cells)
+    audit, (gap,) = fg.audit(rows, strata="dept", **ASKED), decomposed(rows).gaps
+    (note,) = (each for each in audit.diagnostics if each.code is DiagnosticCode.COMPOSITION)
+    assert note["gap"] == gap.estimate.value
+    for kind, name in (
+        (GapPartKind.NOT_COMPARABLE, "alone"),
+        (GapPartKind.COMPOSITION, "composition"),
+        (GapPartKind.WITHIN, "within"),
+    ):
+        assert note[name] == gap.part(kind).value
+    assert note["alone"] + note["composition"] + note["within"] == pytest.approx(note["gap"])
+    share = f"{1 - gap.support.share_group:.1%}"
+    of = f"of strata of one side alone, with {share} of F and {share} of others, which are not"
+    assert of in note.message
+    (warned,) = (e for e in audit.diagnostics if e.code is DiagnosticCode.STRATA_OF_ONE_SIDE)
+    assert warned.level is Level.WARNING
+    assert f"{share} of F and {share} of others are in strata of dept that the" in warned.message
+
+
+def test_an_audit_concludes_nothing_where_most_is_in_strata_of_one_side_alone():
+    audit = fg.audit(of_strata(ONE_SIDED["most"]), strata="dept", **ASKED)
+    for full in (False, True):
+        text = flat(render(audit, "text", full=full))
+        assert "no difference is shown" not in text
+        assert "This leaves out more than half of one side, so that nothing is concluded" in text
+    assert DiagnosticCode.DISAPPEARS not in {each.code for each in audit.diagnostics}
+
+
+def test_an_adjusted_difference_states_of_whom_it_is():
+    audit = fg.audit(of_strata(ONE_SIDED["some"]), strata="dept", **ASKED)
+    text = flat(render(audit, "text"))
+    among = "dept (among 80.6% of F and 80.6% of others, in strata that both are in) no difference"
+    assert f"but after adjusting for {among} is shown" in text
+    assert f"After adjusting for {among} is shown." in text
+
+
+def test_strata_that_both_sides_have_need_no_such_warning():
+    audit = fg.audit(ROWS, strata="dept", **ASKED)
+    assert DiagnosticCode.STRATA_OF_ONE_SIDE not in {each.code for each in audit.diagnostics}
+    assert "one side alone" not in render(audit, "text", full=True)
+    assert "(among" not in render(audit, "text", full=True)
 
 
 def test_a_stratum_that_stands_out_alone_contradicts_no_test_of_all():

@@ -37,7 +37,7 @@ from fairgauge.inference.interval import decidable
 from fairgauge.inference.one.statistic_intervals import statistic_interval
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import Parameter, ReasonCode
-from fairgauge.results.disparities import after_adjusting
+from fairgauge.results.disparities import NOTHING_CONCLUDED, after_adjusting
 from fairgauge.results.estimates import ComparisonKey, Estimate
 from fairgauge.results.scopes import ClassScope, Diagnostic, simultaneous_interval
 from fairgauge.stats.arrays import Limits, Mask
@@ -322,7 +322,7 @@ def adjustment_notes(estimates: Sequence[Estimate], spec: Spec) -> Iterator[Diag
         if not isinstance(estimate.definition, Contrast) or estimate.p_adjusted is None:
             continue
         change = after_adjusting(estimate, adjusted)
-        if change in (None, AfterAdjusting.REMAINS, AfterAdjusting.LEAVES_OUT):
+        if change in (None, AfterAdjusting.REMAINS, *NOTHING_CONCLUDED):
             continue
         values = {"overall": estimate.value, "adjusted": adjusted.value}
         subject = {"group": estimate.group, "metric": estimate.metric}

@@ -13,7 +13,11 @@ from fairgauge.render.brief._compared_shares import ComparedShares
 from fairgauge.render.brief._rules_in_words import shares_of
 from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.words.display_names import called, capitalised
-from fairgauge.render.words.finding_sentences import adjusted_sentence, describe_finding
+from fairgauge.render.words.finding_sentences import (
+    adjusted_sentence,
+    among_compared,
+    describe_finding,
+)
 from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.words.numbers import listing
 from fairgauge.results.brief import Sentence
@@ -113,6 +117,12 @@ class StatedFinding:
             return None
         return after_adjusting(finding.estimate, finding.adjusted)
 
+    @property
+    def among(self) -> str:
+        """Return of whom the adjusted difference is; empty if it is of almost everybody."""
+        adjusted = self.finding.adjusted
+        return "" if adjusted is None else among_compared(self.finding.estimate, adjusted)
+
     def sentence(self) -> str:
         """Return it as counts of people, or in percentages where it has none."""
         stated = self.shares or self.means
@@ -134,7 +144,8 @@ class StatedFinding:
         change = self.after_adjusting
         if change is None or self.interval_within() is None:
             return adjusted_sentence(finding.estimate, finding.adjusted, self.column)
-        return f"After adjusting for {self.column} {_ADJUSTED[change]}.{self._reversed_in()}"
+        adjusting = f"After adjusting for {self.column}{self.among}"
+        return f"{adjusting} {_ADJUSTED[change]}.{self._reversed_in()}"
 
     def interval_within(self) -> str | None:
         """Return the interval of the same comparison within the strata, in words."""

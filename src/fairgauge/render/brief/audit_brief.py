@@ -149,7 +149,7 @@ def _headline(report: Report, words: Vocabulary, disparities: list[StatedFinding
             text += f", also among those {each.shares.rate.condition}"
             source += each.source
     change = first.after_adjusting
-    column = called(first.finding.adjusted_for or "the strata")
+    column = f"{first.column}{first.among}"
     if change is AfterAdjusting.REVERSES:
         text += f", but the reverse holds after adjusting for {column}"
     elif change is AfterAdjusting.DISAPPEARS:
@@ -374,7 +374,8 @@ def _verdict(report: Report, words: Vocabulary, led: list[StatedFinding]) -> Ite
         if each.stated.fails and each.after_adjusting is AfterAdjusting.REVERSES:
             people = "" if each.shares is None else f" for {each.shares.subject}"
             yield Sentence(
-                f"After adjusting for {each.column} it is the reverse{people}.", each.source
+                f"After adjusting for {each.column}{each.among} it is the reverse{people}.",
+                each.source,
             )
     if report.verdict is Outcome.PASS and not all(each.stated.judged for each in led):
         not_asked = plural(len(rules), "The rule does", "The rules do")

@@ -18,7 +18,7 @@ from fairgauge.enums import (
 )
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.words.diagnostic_sentences import describe_diagnostic
-from fairgauge.render.words.display_names import all_called, called, capitalised
+from fairgauge.render.words.display_names import all_called, called, capitalised, shares_of
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import (
     ci_words,
@@ -30,9 +30,10 @@ from fairgauge.render.words.metric_words import (
     unit_name,
     with_unit,
 )
-from fairgauge.render.words.numbers import listing, numbered, percent, plural, probability
+from fairgauge.render.words.numbers import listing, numbered, plural, probability
 from fairgauge.render.words.question_sentences import counts_people, how_many_used
 from fairgauge.render.words.reason_sentences import ONE_OUTCOME
+from fairgauge.results.disparities import NOTED_ALONE
 from fairgauge.results.gap_decomposition import (
     UNADJUSTED,
     AdjustedGap,
@@ -55,8 +56,6 @@ _MOST_NAMED, _MOST_IN_VERDICT = 5, 2
 _RATIO = "ratio "
 """What stands before the values of a ratio, where a sentence is of the difference."""
 
-_NOTED = 0.1
-"""The share of a side in cells of one side alone from which it is stated."""
 _NO_DIRECTION = 0.1
 """The share of the larger of two differences up to which the other one counts as none."""
 OTHER_DIRECTION = "in the other direction"
@@ -227,7 +226,7 @@ def describe_not_compared(gap: Gap) -> str:
     Nor where the verdict states it, or is of no strata.
     """
     stated = gap.reason in _OF_SUPPORT or gap.verdict is GapVerdict.NO_GAP
-    outside = "" if stated else _alone(gap, 1 - _NOTED)
+    outside = "" if stated else _alone(gap, 1 - NOTED_ALONE)
     alone = f"in {each_of(gap, several=True)} with nobody of the other side, and not compared"
     return f" ({outside} {alone})" if outside else ""
 
@@ -238,10 +237,8 @@ def _alone(gap: Gap, below: float) -> str:
         (gap.estimate.group, gap.support.share_group),
         (reference_name(gap.estimate.reference), gap.support.share_reference),
     )
-    shares = [(side, percent(1 - share)) for side, share in sides if share < below]
-    shown = [(side, "less than 0.1%" if share == percent(0.0) else share) for side, share in shares]
-    found = [f"{share} of {called(side)}" for side, share in shown]
-    return f"{listing(found)} are" if found else ""
+    found = shares_of([(side, 1 - share) for side, share in sides if share < below])
+    return f"{found} are" if found else ""
 
 
 def _what_becomes(gap: Gap, ends: str) -> str:
@@ -557,10 +554,9 @@ def extrapolated(gap: Gap, found: AdjustedGap) -> str:
         (gap.estimate.group, found.extrapolated_group),
         (reference_name(gap.estimate.reference), found.extrapolated_reference),
     )
-    outside = [f"{percent(share)} of {called(side)}" for side, share in sides if share > _NOTED]
+    outside = shares_of([(side, share) for side, share in sides if share > NOTED_ALONE])
     return (
-        f" For {listing(outside)}, in combinations that the other side does not have, it "
-        "extrapolates."
+        f" For {outside}, in combinations that the other side does not have, it extrapolates."
         if outside
         else ""
     )

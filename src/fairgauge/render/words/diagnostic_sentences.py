@@ -15,7 +15,7 @@ from fairgauge.errors import alternatives, listing, quote
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.recoding import recoding_flag
 from fairgauge.render.words import numbers
-from fairgauge.render.words.display_names import all_called, called
+from fairgauge.render.words.display_names import all_called, called, shares_of
 from fairgauge.render.words.metric_words import metric_words, shown_range, unit, with_unit
 from fairgauge.render.words.numbers import amount, numbered, percent, plural
 from fairgauge.render.words.question_sentences import COUNTED
@@ -313,6 +313,18 @@ def _pairs(d: Diagnostic) -> str:
     )
 
 
+def _alone(d: Diagnostic) -> str:
+    sides = (d["group"], d["alone_group"]), (d["reference"], d["alone_reference"])
+    return shares_of([(side, share) for side, share in sides if share > 0])
+
+
+def _strata_of_one_side(d: Diagnostic) -> str:
+    return (
+        f"{called(d['group'])}: {_alone(d)} are in strata of {all_called(d['columns'])} that the "
+        "other side does not have; the adjusted difference is of the rows in strata that both have"
+    )
+
+
 def _composition(d: Diagnostic) -> str:
     metric = d.definition
     assert isinstance(metric, Contrast)
@@ -330,6 +342,11 @@ def _composition(d: Diagnostic) -> str:
         f"{with_unit(d['gap'], kind, sign=True)}{known}, {size('composition')} is composition of "
         f"{strata}, which does not show whether {strata} should count"
     )
+    if d.get("alone") is not None:
+        text += (
+            f". Of that difference, {size('within')} is within {strata}, and {size('alone')} of "
+            f"strata of one side alone, with {_alone(d)}, which are not compared"
+        )
     if d.get("trend") is not None:
         change = size("trend", " a year")
         text += f". The difference changes by {change}; years are not tested one by one"
@@ -983,6 +1000,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         f"{_before_and_after(d)}"
     ),
     DiagnosticCode.COMPOSITION: _composition,
+    DiagnosticCode.STRATA_OF_ONE_SIDE: _strata_of_one_side,
     DiagnosticCode.WITHIN_STRATA: _within_strata,
     DiagnosticCode.USED_AT_LEAST: lambda d: (
         f"at least {numbered(d['rows'])} with known outcomes have a group of one feature or more: "

@@ -8,7 +8,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import AfterAdjusting, ClassKind, GroupKind, ReferenceKind, ScopeKind, Status
 from fairgauge.render._document_tree import Unit
-from fairgauge.render.words.display_names import called, group_called
+from fairgauge.render.words.display_names import called, group_called, shares_of
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.metric_words import (
     compared_rate,
@@ -23,10 +23,12 @@ from fairgauge.render.words.metric_words import (
 )
 from fairgauge.render.words.numbers import listing, plural, probability
 from fairgauge.results.disparities import (
+    NOTED_ALONE,
     after_adjusting,
     is_ratio,
     is_reference_first,
     is_significant,
+    shares_compared,
     singled_out,
 )
 from fairgauge.results.estimates import Estimate
@@ -200,6 +202,15 @@ def _ends(each: Estimate) -> tuple[float | None, float | None]:
     return (0.0 - each.high, 0.0 - each.low) if turned else (each.low, each.high)
 
 
+def among_compared(overall: Estimate, adjusted: Estimate) -> str:
+    """Return of whom an adjusted difference is, in brackets; empty if it is of almost everybody."""
+    shares = shares_compared(overall, adjusted)
+    if min(shares) > 1 - NOTED_ALONE:
+        return ""
+    sides = overall.group, reference_name(overall.reference)
+    return f" (among {shares_of(zip(sides, shares, strict=True))}, in strata that both are in)"
+
+
 def adjusted_sentence(overall: Estimate, adjusted: Estimate, column: str = "the strata") -> str:
     """Return what becomes of a difference when it is adjusted for the strata.
 
@@ -208,6 +219,13 @@ def adjusted_sentence(overall: Estimate, adjusted: Estimate, column: str = "the 
     """
     result = f"{uncertainty(singled_out(adjusted))}"
     change = after_adjusting(overall, adjusted)
+    if change is not AfterAdjusting.LEAVES_OUT:
+        column += among_compared(overall, adjusted)
+    if change is AfterAdjusting.NOT_COMPARABLE:
+        return (
+            f"Adjusted for {column}: {result}. This leaves out more than half of one side, so that "
+            "nothing is concluded from it."
+        )
     if change is AfterAdjusting.REVERSES:
         return (
             f"After adjusting for {column} the difference reverses (Simpson's paradox): {result}."
