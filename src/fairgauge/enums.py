@@ -560,6 +560,19 @@ class GapVerdict(StrEnum):
     INCONCLUSIVE = "inconclusive"
 
 
+class WhyIncomplete(StrEnum):
+    """Why something may have got worse between two reports that could not be compared."""
+
+    RULE_GONE = "rule gone"
+    NO_COUNTERPART = "no counterpart"  # of a verdict, in the other report
+    ASKED_OTHERWISE = "asked otherwise"  # a difference moved that was measured otherwise before
+    UNTESTED_VERDICT = "untested verdict"  # it got worse, or nothing decides it any longer
+    NOTHING_COMPARED = "nothing compared"
+    NOTHING_TESTED = "nothing tested"  # and differences moved
+    MORE_LACK = "more lack"  # an outcome or a group, or are unclear
+    GROUP_GONE = "group gone"  # or has too few rows now
+
+
 class WhyInconclusive(StrEnum):
     """Why it is not decided what becomes of a gap within strata."""
 

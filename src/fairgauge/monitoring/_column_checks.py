@@ -304,10 +304,13 @@ def check_values_of_columns(
     for column in dict.fromkeys(name for each in counted for name in each.values):
         held = [each.values.get(column, {}) for each in counted]
         sizes = [sum(each.values()) for each in held]
-        own, spelt = {v for of, v in named if of == column}, _spellings(column, held, features)
+        own = {v for of, v in named if of == column}
+        spelt = [*_spellings(column, held, features)]
+        vanished = [*_vanished(column, periods, held, sizes)]
         yield from (each for each in spelt if not {each.value, each.other} <= own)
-        yield from _vanished(column, periods, held, sizes)
-        yield from _new_values(column, held, sizes, column in outcomes)
+        yield from vanished
+        unusual = {each.at for each in (*spelt, *vanished)}
+        yield from _new_values(column, periods, held, sizes, column in outcomes, unusual)
     for t, each in enumerate(counted):
         for column, values in each.new_values.items():
             for value in values:
@@ -444,25 +447,48 @@ def _of_column(
 
 
 def _new_values(
-    column: str, held: Sequence[Mapping[str, int]], sizes: Sequence[int], outcome: bool
+    column: str,
+    periods: Sequence[Period],
+    held: Sequence[Mapping[str, int]],
+    sizes: Sequence[int],
+    outcome: bool,
+    unusual: Collection[int],
 ) -> Iterator[Suspected]:
     """Yield values that come for the first time, with too many rows for a rare one.
 
-    As the shares of the values before vary more than sampling does, so may that of a rare one.
+    As the shares of the values before vary more than sampling does, so may that of a rare one. How
+    much they vary is seen in periods that are not ``unusual`` themselves.
     """
     known: set[str] = set(held[0])
     spelt = {_reads(value) for value in known}
+    apart: set[int] | None = None
     for t in range(1, len(held)):
         new = [v for v, rows in held[t].items() if v not in known and rows >= _FEWEST_ROWS]
         new = [v for v in new if t >= FEWEST_PERIODS and _reads(v) not in spelt]
         if new:
-            varied = _of_column(held, sizes, range(max(t - 2 * _RECENT_PERIODS, 0), t))
+            if apart is None:
+                apart = {*unusual, *_of_other_shares(periods, held, sizes)}
+            usual = [s for s in range(t) if s not in apart][-2 * _RECENT_PERIODS :]
+            varied = _of_column(held, sizes, usual)
             for value in new:
                 chance = all_among(held[t][value], sizes[t], sum(sizes[: t + 1]))
                 if chance / varied < RARE:
-                    yield from _since_new(column, value, t, held, sizes, outcome)
+                    found = [*_since_new(column, value, t, held, sizes, outcome)]
+                    apart.update(each.at for each in found)
+                    yield from found
         known.update(held[t])
         spelt.update(_reads(value) for value in held[t])
+
+
+def _of_other_shares(
+    periods: Sequence[Period], held: Sequence[Mapping[str, int]], sizes: Sequence[int]
+) -> set[int]:
+    """Return the periods in which some value has another share than in those before."""
+    found = set[int]()
+    for value in dict.fromkeys(value for each in held for value in each):
+        shares = _shares(periods, [each.get(value, 0) for each in held], sizes, fewer=True)
+        found.update(np.flatnonzero(shares.suspect).tolist())
+    return found
 
 
 def came_later(value: str, periods: Sequence[Period], held: Sequence[Mapping[str, int]]) -> bool:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from fairgauge.published.printed_numbers import is_blank, read_ratio
+from fairgauge.published.printed_numbers import is_blank, read_number, read_ratio
+from fairgauge.question.category_words import is_unknown
 
 Line = TypeVar("Line")
 
@@ -20,7 +21,7 @@ def whole_tables(
     """Return blocks of lines, those that go on joined to the table above them.
 
     A block goes on where its first line is a row of the block above: as many cells, with numbers in
-    the same places.
+    the same places; or where it is one row alone that counts people of unknown category.
 
     Parameters
     ----------
@@ -39,11 +40,18 @@ def whole_tables(
         while rest and _PAGE.fullmatch(" ".join(filter(None, cells(rest[0])))):
             rest = rest[1:]
         above = reversed(found[-1]) if found else ()
-        if rest and any(_is_like(cells(rest[0]), cells(row)) for row in above):
+        counted = len(rest) == 1 and _counts_unknown(cells(rest[0]))
+        if rest and any(counted or _is_like(cells(rest[0]), cells(row)) for row in above):
             found[-1] += rest
         elif rest:
             found.append(block)
     return found
+
+
+def _counts_unknown(row: Sequence[str]) -> bool:
+    """Return whether a row is how many people are of unknown category, and nothing else."""
+    name, *others = [cell for cell in row if cell] or [""]
+    return is_unknown(name) and len(others) == 1 and read_number(others[0]) is not None
 
 
 def _is_like(row: Sequence[str], other: Sequence[str]) -> bool:

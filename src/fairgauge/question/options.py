@@ -279,7 +279,7 @@ class Spec:
         effect="the two profiles compute some metrics differently", comparable=False)
     missing: Missing = option(
         Missing.EXCLUDE, word(Missing, "M"), "Treatment of rows without a group: excluded, a group of their own, or an error",
-        effect="rows without a group are treated differently")
+        effect="rows without a group are treated differently", comparable=False)
     population: Population = option(
         (), POPULATION, "Shares or counts of a population that the shares of the groups are compared with",
         syntax="Shares of the whole population: what they leave is of other groups. Counts are of every group. Repeatable.",

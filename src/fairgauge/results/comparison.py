@@ -14,7 +14,7 @@ from typing import Annotated, ClassVar, Literal, TypeAlias, TypeVar
 from fairgauge.catalogue.comparisons import Metric, is_of_all_groups
 from fairgauge.catalogue.facts import Facts
 from fairgauge.catalogue.lookup import SCORING_RATE, Catalogue, is_of_scoring_rates
-from fairgauge.enums import Direction, Outcome, Turn
+from fairgauge.enums import Direction, Outcome, Turn, WhyIncomplete
 from fairgauge.identity import FeatureId, GroupId, feature_names, group_names
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.results.codec import Finite, Inline, Restored, Share, Version
@@ -267,19 +267,24 @@ class Comparison(ResultOfMetrics):
 
     @property
     def incomplete(self) -> bool:
-        """Return whether something may have got worse that could not be compared.
+        """Return whether something may have got worse that could not be compared."""
+        return bool(self.why_incomplete)
 
-        A verdict of the old report, or a fail of the new one, whose group or rule is not in the
+    @property
+    def why_incomplete(self) -> tuple[WhyIncomplete, ...]:
+        """Return why something may have got worse that could not be compared, the causes first.
+
+        A verdict of the old report, or a fail of the new one, whose rule or group is not in the
         other report (an old verdict on a group that is the reference now is accounted for: it has
-        become the best, the largest, or the one that is named); a verdict that got worse, or that
-        of all rules, where no change of its disparity could be tested, or because rows are missing
-        that could change it; a verdict that nothing decides any longer, as where the reference is
-        gone; a disparity that moved where the reports are not asked alike, or whose
-        confidence intervals share no value where another group is the reference; or, without
-        verdicts beside them, reports that have no disparity with
-        a value in both, disparities that moved where no change can be tested, or many more rows
-        that lack something, or are unclear, in the new report, of all groups or of one, or a group
-        of enough rows that is gone, or has fewer than a group needs.
+        become the best, the largest, or the one that is named); a disparity that moved where the
+        reports are not asked alike, or whose confidence intervals share no value where another
+        group is the reference; a verdict that got worse, or that of all rules, where no change of
+        its disparity could be tested, or because rows are missing that could change it; a verdict
+        that nothing decides any longer, as where the reference is gone; or, without verdicts
+        beside them, reports that have no disparity with a value in both, disparities that moved
+        where no change can be tested, or many more rows that lack something, or are unclear, in
+        the new report, of all groups or of one, or a group of enough rows that is gone, or has
+        fewer than a group needs.
         """
         lonely = (
             each.verdict.outcome is Outcome.FAIL
@@ -288,17 +293,29 @@ class Comparison(ResultOfMetrics):
             for each in self.unmatched
         )
         rules = (each.what == "rule" and each.report == "old" for each in self.alone)
-        judged = self.stayed or self.flips
+        reasons = {
+            WhyIncomplete.RULE_GONE: any(rules),
+            WhyIncomplete.NO_COUNTERPART: any(lonely),
+            WhyIncomplete.ASKED_OTHERWISE: self._unlike,
+            WhyIncomplete.UNTESTED_VERDICT: self._untested_worse,
+        }
+        if not (self.stayed or self.flips):
+            reasons |= self._not_judged()
+        return tuple(why for why, holds in reasons.items() if holds)
+
+    def _not_judged(self) -> dict[WhyIncomplete, bool]:
+        """Return what could hide a change where no verdict shows whether it does."""
         moved = any(change.moved for change in self.changes)
-        untested = not self.compared or (self.refused is not None and moved)
-        untested |= self.new.share_lacking - self.old.share_lacking >= MANY_MORE
-        untested |= self.new.uneven - self.old.uneven >= MANY_MORE
+        lack = self.new.share_lacking - self.old.share_lacking, self.new.uneven - self.old.uneven
         gone = [each.old_n or 0 for each in self.groups if not each.new_n]
         few = [each.old_n or 0 for each in self.groups if (each.new_n or 0) < FEWEST_ROWS]
-        untested |= max(gone, default=0) >= FEWEST_ROWS or max(few, default=0) >= 2 * FEWEST_ROWS
-        if self._untested_worse or self._unlike or (untested and not judged):
-            return True
-        return any(lonely) or any(rules)
+        return {
+            WhyIncomplete.NOTHING_COMPARED: not self.compared,
+            WhyIncomplete.NOTHING_TESTED: self.refused is not None and moved,
+            WhyIncomplete.MORE_LACK: max(lack) >= MANY_MORE,
+            WhyIncomplete.GROUP_GONE: max(gone, default=0) >= FEWEST_ROWS
+            or max(few, default=0) >= 2 * FEWEST_ROWS,
+        }
 
     @property
     def _unlike(self) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from click.testing import CliRunner
 
 import fairgauge as fg
-from fairgauge.enums import Outcome
+from fairgauge.cli import main
+from fairgauge.enums import Outcome, WhyIncomplete
 from fairgauge.render import render
 
 
@@ -240,6 +242,43 @@ def test_two_passes_that_were_not_measured_alike_are_no_green_light(
     assert found.incomplete is incomplete
     assert found.worse is (asked == {} and rates["c"] == 0.3)
     assert str(found.brief().headline) in render(found, "text", quiet=True)
+
+
+def test_rows_without_a_group_that_become_a_group_measure_every_difference_otherwise():
+    """The differences from all others are of other rows then, and a gate ended with 0."""
+    rows = [{"g": g, "hired": int(i < n)} for g, n in (("a", 50), ("b", 40)) for i in range(100)]
+    rows += [{"g": None, "hired": int(i < 90)} for i in range(100)]
+    asked = {"prediction": "hired", "positive": 1, "sensitive": "g"}
+    old, new = (fg.audit(pl.DataFrame(rows), **asked, **more) for more in ({}, {"missing": "group"}))
+    found = fg.compare(old, new, same_rows=False)
+    assert found.why_incomplete[0] is WhyIncomplete.ASKED_OTHERWISE
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        (of_two(2_000), of_two(2_000), None),
+        (of_two(2_000), of_two(0), "no difference has a value in both reports"),
+        (of_two(2_000), of_two(2_000, 0.45, confidence=0.9), "differences moved that the two"),
+        (
+            of_two(2_000, rules=["selection_rate.ratio >= 0.8"]),
+            of_two(8, rules=["selection_rate.ratio >= 0.8"]),
+            "a verdict got worse, or is no longer decided",
+        ),
+        (of_two(2_000, rules=["selection_rate.ratio >= 0.8"]), of_two(2_000), "lacks a rule"),
+    ],
+)
+@pytest.mark.parametrize("quiet", [(), ("-q",)])
+def test_a_gate_states_in_one_line_why_it_ends_with_3(tmp_path, old, new, why, quiet):
+    paths = [str(tmp_path / name) for name in ("old.json", "new.json")]
+    for each, path in zip((old, new), paths, strict=True):
+        each.save(path)
+    run = CliRunner().invoke(main, ["compare", *paths, "--fail-on", "worse", *quiet])
+    if why is None:
+        assert (run.exit_code, "Not known" in run.stderr) == (0, False)
+        return
+    (line,) = (each for each in run.stderr.splitlines() if each.startswith("Not known whether"))
+    assert (run.exit_code, why in line) == (3, True)
 
 
 @pytest.mark.parametrize(

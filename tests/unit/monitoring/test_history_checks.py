@@ -566,6 +566,32 @@ def test_a_new_group_is_new_on_every_day_that_it_is_no_small_part_of(size: int) 
         assert (found.period, found.last) == (names[22], names[22 if size == 15 else length - 1])
 
 
+UNUSUAL = {
+    "new": (respelt, 30),
+    "new on one day": (respelt, 23),
+    "spelt otherwise": (lambda rows, _: rows.assign(sex=rows["sex"].str.upper()), 23),
+    "exchanged": (
+        lambda rows, _: rows.assign(sex=rows["sex"].replace({"North": "East", "East": "North"})),
+        23,
+    ),
+    "vanished": (lambda rows, _: rows[rows["sex"] != "South"], 23),
+}
+
+
+@pytest.mark.parametrize("case", UNUSUAL)
+def test_a_value_is_new_whatever_was_unusual_before_it(case) -> None:
+    """That day counted as variation of the shares, so that no later value was new for a month."""
+    unusual, until = UNUSUAL[case]
+
+    def changed(rows, day):
+        rows = unusual(rows, day) if day < until else rows
+        return rows.assign(sex=rows["sex"].where(np.arange(len(rows)) >= (40 if day >= 24 else 0), "Centre"))
+
+    report = of_regions(changed, 22, 27)
+    new = {f.value: f.period for f in report.findings if f.problem is HistoryProblem.NEW_VALUE}
+    assert new["Centre"] == day_names(27)[24]
+
+
 @pytest.mark.parametrize("size", [399, 1_300, 1_700])
 def test_a_weekday_is_not_held_against_the_noise_of_weekends(size: int) -> None:
     day = 22

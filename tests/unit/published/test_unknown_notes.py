@@ -174,6 +174,17 @@ def test_rows_of_unknown_people_are_no_sentences():
         assert found.unread == ()
 
 
+@pytest.mark.parametrize(("suffix", "mark"), [(".csv", ";"), (".txt", "\t"), (".md", "|")])
+def test_a_row_of_unknown_people_may_stand_behind_an_empty_line(tmp_path, suffix, mark):
+    """It was read in no table, so that it counted as not stated."""
+    path = tmp_path / f"table{suffix}"
+    lines = [f"Sex{mark}n{mark}Selected", *["---|---|---"] * (suffix == ".md")]
+    lines += [mark.join(map(str, row)) for row in SEX]
+    path.write_text("\n".join([*lines, "", f"Unknown{mark}250"]) + "\n")
+    (table,) = fg.check(path).tables
+    assert table.unknown == 250
+
+
 @pytest.mark.parametrize("start", ["", "Notes\n"])
 @pytest.mark.parametrize("mark", ["1 ", "2 "])
 def test_the_mark_of_a_footnote_is_no_number(start, mark):

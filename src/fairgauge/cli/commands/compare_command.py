@@ -6,9 +6,24 @@ import click
 
 from fairgauge.cli._command_group import Command
 from fairgauge.cli._output import Output, shows_result
+from fairgauge.cli._streams import print_message
+from fairgauge.enums import WhyIncomplete
 from fairgauge.errors import DataError
 
 WORSE, INCOMPLETE = 1, 3
+_WHY = {
+    WhyIncomplete.RULE_GONE: "the new report lacks a rule of the old one",
+    WhyIncomplete.NO_COUNTERPART: "a verdict has no counterpart in the other report",
+    WhyIncomplete.ASKED_OTHERWISE: "differences moved that the two reports measure differently "
+    "(another setting or reference)",
+    WhyIncomplete.UNTESTED_VERDICT: "a verdict got worse, or is no longer decided, and no test of "
+    "its difference shows whether by more than sampling variation",
+    WhyIncomplete.NOTHING_COMPARED: "no difference has a value in both reports",
+    WhyIncomplete.NOTHING_TESTED: "differences changed, and no change can be tested",
+    WhyIncomplete.MORE_LACK: "many more rows of the new report, or of one of its groups, lack an "
+    "outcome or a group, or have an unclear one",
+    WhyIncomplete.GROUP_GONE: "a group is gone, or has too few rows now",
+}
 
 
 @click.command("compare", cls=Command, short_help="Compare two reports.")
@@ -59,4 +74,9 @@ def command(
     out.show(comparison)
     if not fail_on:
         return 0
-    return WORSE if comparison.worse else INCOMPLETE if comparison.incomplete else 0
+    if comparison.worse:
+        return WORSE
+    for why in comparison.why_incomplete[:1]:
+        print_message(_WHY[why], prefix="Not known whether anything got worse: ")
+        return INCOMPLETE
+    return 0
