@@ -570,7 +570,7 @@ class WhyIncomplete(StrEnum):
     NOTHING_COMPARED = "nothing compared"
     NOTHING_TESTED = "nothing tested"  # and differences moved
     MORE_LACK = "more lack"  # an outcome or a group, or are unclear
-    GROUP_GONE = "group gone"  # or has too few rows now
+    GROUP_GONE = "group gone"  # or has insufficient data now
 
 
 class WhyInconclusive(StrEnum):

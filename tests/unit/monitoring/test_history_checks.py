@@ -585,7 +585,8 @@ def test_a_value_is_new_whatever_was_unusual_before_it(case) -> None:
 
     def changed(rows, day):
         rows = unusual(rows, day) if day < until else rows
-        return rows.assign(sex=rows["sex"].where(np.arange(len(rows)) >= (40 if day >= 24 else 0), "Centre"))
+        few = np.arange(len(rows)) < (40 if day >= 24 else 0)
+        return rows.assign(sex=rows["sex"].mask(few, "Centre"))
 
     report = of_regions(changed, 22, 27)
     new = {f.value: f.period for f in report.findings if f.problem is HistoryProblem.NEW_VALUE}

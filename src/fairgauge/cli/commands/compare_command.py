@@ -22,7 +22,7 @@ _WHY = {
     WhyIncomplete.NOTHING_TESTED: "differences changed, and no change can be tested",
     WhyIncomplete.MORE_LACK: "many more rows of the new report, or of one of its groups, lack an "
     "outcome or a group, or have an unclear one",
-    WhyIncomplete.GROUP_GONE: "a group is gone, or has too few rows now",
+    WhyIncomplete.GROUP_GONE: "a group is gone, or has insufficient data now",
 }
 
 

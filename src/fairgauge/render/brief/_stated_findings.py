@@ -119,7 +119,7 @@ class StatedFinding:
 
     @property
     def among(self) -> str:
-        """Return of whom the adjusted difference is; empty if it is of almost everybody."""
+        """Return of whom the adjusted difference is; empty if it is of almost all rows."""
         adjusted = self.finding.adjusted
         return "" if adjusted is None else among_compared(self.finding.estimate, adjusted)
 

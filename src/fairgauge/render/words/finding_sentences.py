@@ -203,7 +203,7 @@ def _ends(each: Estimate) -> tuple[float | None, float | None]:
 
 
 def among_compared(overall: Estimate, adjusted: Estimate) -> str:
-    """Return of whom an adjusted difference is, in brackets; empty if it is of almost everybody."""
+    """Return of whom an adjusted difference is, in brackets; empty if of almost all rows."""
     shares = shares_compared(overall, adjusted)
     if min(shares) > 1 - NOTED_ALONE:
         return ""
