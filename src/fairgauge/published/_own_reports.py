@@ -136,6 +136,7 @@ def own_statements(text: str, name: str, names: Sequence[str] = ()) -> OwnStatem
     """
     if _PROTECTED.search(text):
         raise DataError(_ROUNDED)
+    text, name, *names = (" ".join(each.split()) for each in (text, name, *names))
     found = re.findall(rf"{re.escape(name)} together: {_TOGETHER}", text)
     features = [each.removeprefix("Groups of ") for each in {name, *names}]
     for feature in sorted(features, key=len, reverse=True):

@@ -150,7 +150,7 @@ def grids_of_text(text: str, suffix: str = ".txt") -> list[Grid]:
     notes = beside_rows(notes, (row for grid in found for row in (grid.header, *grid.rows)))
     noted = noted_unknown(_TAG.sub(" ", published), notes)
     grids = [replace(grid, noted_unknown=noted) for grid in found]
-    sentences = " ".join(_unescaped(_TAG.sub(" ", text)).split())
+    sentences = _unescaped(_TAG.sub(" ", text))
     names = [grid.name for grid in grids]
     if published is text:
         above = [len(_grids(plain[: note.start], suffix)) for note in notes]

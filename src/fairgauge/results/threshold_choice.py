@@ -234,7 +234,7 @@ class ThresholdChoice(ShownResult):
         of = self._one(feature)
         chosen = of.by_group if by_group else of.common
         if chosen is None:
-            raise DataError(f"no threshold meets {self.goal}; there is nothing to apply")
+            raise DataError(self._not_chosen(of, by_group=by_group))
         source = open_source(frame)
         columns = [self.score, *of.columns] if by_group else [self.score]
         missing = [column for column in columns if column not in source.columns]
@@ -255,6 +255,14 @@ class ThresholdChoice(ShownResult):
             None if cut is None or score != score else self.accepts.decides(score, cut)
             for score, cut in zip(scores, cuts, strict=True)
         ]
+
+    def _not_chosen(self, of: FeatureThresholds, *, by_group: bool) -> str:
+        """Return that there are no such thresholds to apply, and whether there are others."""
+        asked, other = "common threshold", "thresholds by group do (by_group=True)"
+        if by_group:
+            asked, other = "choice of thresholds by group", "the common one does (by_group=False)"
+        text = f"no {asked} meets {self.goal} and keeps {self.kept} within {self.margin:g} of today"
+        return f"{text}; {other}" if of.by_group or of.common else text
 
     def _one(self, feature: str | None) -> FeatureThresholds:
         """Return the choice of a feature, or the only one."""

@@ -276,8 +276,11 @@ def test_a_goal_that_no_common_threshold_meets_says_so():
     assert found["sex"].common is None
     assert "No single threshold is proposed" in str(found)
     assert "NO COMMON THRESHOLD MEETS THE GOAL AND KEEPS ACCURACY" in str(found)
-    with pytest.raises(fg.DataError, match="nothing to apply"):
+    with pytest.raises(fg.DataError) as error:
         found.apply(PEOPLE)
+    needed = "meets selection_rate.ratio >= 0.99 and keeps accuracy within 0 of today"
+    instead = "; thresholds by group do (by_group=True)" * (found["sex"].by_group is not None)
+    assert str(error.value) == f"no common threshold {needed}{instead}"
 
 
 @pytest.mark.parametrize("seed", range(3))
