@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -140,6 +140,13 @@ def _hour(found: re.Match[str], name: str) -> Period:
         message = f"{quote(name)} is no whole hour of UTC"
         raise SpecError(Problem("period", message))
     return Period(moment, Length.HOUR)
+
+
+def is_one_hour_a_day(periods: Iterable[Period]) -> bool:
+    """Return whether periods are hours, of which no day has two: as of midnights of a time zone."""
+    found = [*periods]
+    days = {each.start.date() for each in found if each.length is Length.HOUR}
+    return len(days) == len(found)
 
 
 def gaps(periods: Sequence[Period]) -> list[Period]:

@@ -19,7 +19,7 @@ from fairgauge.cli._output import (
 )
 from fairgauge.cli._spec_flags import Asked, Texts, asked, given_options, question
 from fairgauge.cli._streams import print_message, print_result
-from fairgauge.errors import FairgaugeError, SpecError
+from fairgauge.errors import FairgaugeError, SpecError, quote
 from fairgauge.object_stores import is_object
 from fairgauge.question.readers import controls_as_strata
 
@@ -175,7 +175,7 @@ def _count_periods(
     from fairgauge.api.audit import count_periods
     from fairgauge.atomic_files import write_all
     from fairgauge.cube.cube import Cube
-    from fairgauge.monitoring.periods import parse_period
+    from fairgauge.monitoring.periods import is_one_hour_a_day, parse_period
     from fairgauge.scan.scan_progress import progress
 
     if folder is None or min_cell is not None or isinstance(rows, Cube):
@@ -184,11 +184,18 @@ def _count_periods(
         )
     with progress("Counting rows"):
         cubes = count_periods(rows, column, **what.options)
-    named = {str(parse_period(name)): cube for name, cube in cubes.items()}
+    periods = {parse_period(name): cube for name, cube in cubes.items()}
+    named = {str(period): cube for period, cube in periods.items()}
     if not is_object(folder):
         Path(folder).mkdir(parents=True, exist_ok=True)
     write_all({f"{folder}/{name}.cube.json": cube.to_json() for name, cube in named.items()})
     print_message(f"{len(named):,} periods are in {folder}", prefix="Note: ")
+    if len(periods) > 1 and is_one_hour_a_day(periods):
+        message = (
+            f"column {quote(column)} has times, and each day has one hour of UTC alone, such as "
+            f"{next(iter(named))}: these are no days to a monitor; for days, name a column of dates"
+        )
+        print_message(message, prefix="Warning: ")
     warn_of_periods(named, named)
 
 

@@ -329,8 +329,10 @@ def _verdict(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
         yield from _outside_lately(report, words)
     if report.periods and (found := report.concerning(report.periods[-1])):
         last = report.periods[-1]
-        of_last = any(each.period <= last <= each.last for each in found)
-        when = within_period(last if of_last else max(each.period for each in found))
+        begin, end = max((each.period, each.last) for each in found)
+        when = within_period(begin) if begin == end else f"from {begin} to {end}"
+        if any(each.period <= last <= each.last for each in found):
+            when = within_period(last)
         yield Sentence(f"The rows may be wrong {when}, see below.", ("findings",))
     if report.waiting and report.state is not MonitorState.WAITING:
         of = numbered(len(report.periods), f"{report.length}s")

@@ -51,6 +51,18 @@ def test_every_period_is_counted_as_by_itself(rows):
     assert "40 periods are in days" in done.stderr
 
 
+@pytest.mark.parametrize(("zone", "hours"), [("Europe/Berlin", 0), ("UTC", 0), ("UTC", 1)])
+def test_midnights_of_a_time_zone_are_hours_which_is_warned_of(rows, zone, hours):
+    """They were monitored as hours, with 23 gaps a day that nobody can add."""
+    day = pd.to_datetime(rows["day"].to_pandas()).dt.tz_localize(zone)
+    day += pd.to_timedelta(np.arange(len(day)) % 2 * hours, unit="h")
+    table = rows.set_column(rows.column_names.index("day"), "day", pa.array(day))
+    pq.write_table(table, "rows.parquet")
+    done = fairgauge("count", "rows.parquet", *FLAGS, "--by", "day", "-o", "days")
+    assert done.exit_code == 0
+    assert ("for days, name a column of dates" in done.stderr) is (hours == 0)
+
+
 def test_a_history_is_imported_at_once(rows):
     assert fairgauge("count", "rows.parquet", *FLAGS, "--by", "day", "-o", "days").exit_code == 0
     for answer in ("40 periods added, 0 known already", "0 periods added, 40 known already"):

@@ -321,6 +321,16 @@ def test_the_page_names_the_day_whose_rows_may_be_wrong_and_not_the_newest() -> 
     assert f"The rows may be wrong on {absent}, see below." in map(str, made.brief().verdict)
 
 
+def test_the_page_names_all_days_whose_rows_may_be_wrong() -> None:
+    """It named the first of six days."""
+    counts = days(20, 20, 0.4)
+    absent = day_names(20)[15:19]
+    for name in absent:
+        del counts[name]
+    wrong = f"The rows may be wrong from {absent[0]} to {absent[-1]}, see below."
+    assert wrong in map(str, monitored(counts, RATIO).brief().verdict)
+
+
 def test_the_first_lines_state_how_many_days_rules_on_labels_decided() -> None:
     rows = pl.DataFrame({"sex": ["F", "M"] * 200, "label": [0, 0, 1, 1] * 100})
     rows = rows.with_columns(prediction=pl.Series([0, 0, 1, 1, 1, 1, 0, 0] * 50))
