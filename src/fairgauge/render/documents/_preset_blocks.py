@@ -240,7 +240,7 @@ def _has_interval(estimate: Estimate) -> bool:
 
 
 def _of_whom(section: FeatureResults, adjusted: Sequence[str], column: str) -> Iterator[str]:
-    """Yield of whom comparisons adjusted for the strata are, where that is not almost all people."""
+    """Yield of whom comparisons adjusted for the strata are, if that is not almost all people."""
     for overall, pooled in adjustments(section):
         if pooled.metric in adjusted[:1] and (among := whom_compared(overall, pooled)):
             of = called(pooled.group)

@@ -203,7 +203,7 @@ def _ends(each: Estimate) -> tuple[float | None, float | None]:
 
 
 def among_compared(overall: Estimate, adjusted: Estimate) -> str:
-    """Return of whom an adjusted difference is, in brackets; empty if it is of almost all people."""
+    """Return of whom an adjusted difference is, in brackets; empty if of almost all people."""
     among = whom_compared(overall, adjusted)
     return f" ({among})" if among else ""
 
