@@ -167,3 +167,12 @@ def test_an_audit_states_no_adjusted_difference_where_a_decomposition_compares_n
         ):
             assert words not in stated, cells
     assert refused > 10
+
+
+def test_the_step_after_strata_of_one_side_is_about_these():
+    """ "An average may hide what remains in some" was the step where hardly any is compared."""
+    found = fg.why(rows_of(FEW_COMMON), **ASKED)
+    assert found.gaps[0].reason is WhyInconclusive.NOT_COMPARABLE
+    steps = " ".join(map(str, found.brief().steps))
+    assert "why values of branch have people of one side alone" in steps
+    assert "one by one" not in steps
