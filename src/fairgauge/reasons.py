@@ -111,6 +111,7 @@ class ReasonCode(StrEnum):
 
     # it is of other rows than the one that it adjusts
     STRATA_MISSING = "strata_missing"  # rows, total, unit
+    FEW_COMPARED = "few_compared"
 
     # a verdict
     INSIDE = "inside"  # volunteers: on whom a pass rests of groups known by probabilities

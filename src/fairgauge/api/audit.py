@@ -12,7 +12,11 @@ from fairgauge.cube.identifiers import cluster_key, with_hidden_clusters
 from fairgauge.cube.plan import Moment, Plan, is_of_answers, plan
 from fairgauge.enums import DiagnosticCode, Outcome, Role, Task, Threshold
 from fairgauge.errors import CubeError, DataError, SpecError, closest, nearest, quote
-from fairgauge.measure.composition_notes import composition_notes, within_strata_notes
+from fairgauge.measure.composition_notes import (
+    composition_notes,
+    one_sided_notes,
+    within_strata_notes,
+)
 from fairgauge.measure.decide import judge_together, remaining_notes
 from fairgauge.measure.findings import choose_findings
 from fairgauge.measure.measure import ByRows, measure, reversed_outcomes_of
@@ -193,6 +197,7 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
     )
     findings = choose_findings(defined_by(report.catalogue, report))
     notes = (
+        *one_sided_notes(report, spec),
         *within_strata_notes(report, cube, spec),
         *composition_notes(findings, cube, spec, measured.task),
     )

@@ -17,7 +17,15 @@ from fairgauge.catalogue.decomposable import has_decomposition
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.crossed_strata import cross_strata
 from fairgauge.cube.cube import Cube
-from fairgauge.enums import DiagnosticCode, GapPartKind, ReferenceRule, Role, Task, WhyInconclusive
+from fairgauge.enums import (
+    DiagnosticCode,
+    GapPartKind,
+    ReferenceRule,
+    Role,
+    ScopeKind,
+    Task,
+    WhyInconclusive,
+)
 from fairgauge.measure._gap_sides import gap_sides, numbers_of_sides, test_of_variation
 from fairgauge.measure.slices import Slice
 from fairgauge.question.features import strata_named
@@ -28,7 +36,7 @@ from fairgauge.results.disparities import gap as difference
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.finding import Finding
 from fairgauge.results.report import Report
-from fairgauge.results.scopes import Diagnostic
+from fairgauge.results.scopes import OVERALL, Diagnostic
 from fairgauge.stats.multiplicity import holm
 
 if TYPE_CHECKING:
@@ -71,8 +79,61 @@ def composition_notes(
             every = decompose_gaps(crossed, asked, {}, regression=False)
             gaps = tuple(gap for gap in every if gap.estimate.feature == feature)
         for gap in gaps[:1]:
-            yield from _warning(gap)
             yield from _note(gap)
+
+
+def one_sided_notes(report: Report, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn where much of a side is in strata of one side alone, in which nothing is compared.
+
+    A feature has one warning: of the comparison of which this leaves out the largest share, each
+    group in the rate that is of most rows.
+    """
+    pooled = {
+        replace(each, scope=OVERALL).key
+        for each in report.estimates
+        if each.scope.kind is ScopeKind.POOLED and each.value is not None
+    }
+    inside: dict[object, list[Estimate]] = {}
+    for each in report.estimates:
+        key = replace(each, scope=OVERALL).key
+        if each.scope.kind is ScopeKind.STRATUM and key in pooled and each.mirror_of is None:
+            inside.setdefault(key, []).append(each)
+    of_most_rows: dict[object, list[Estimate]] = {}
+    for strata in sorted(inside.values(), key=lambda strata: -sum(map(_rows, strata))):
+        of_most_rows.setdefault((strata[0].feature, strata[0].group), strata)
+    furthest: dict[str | None, tuple[list[Estimate], tuple[float, float]]] = {}
+    for strata in of_most_rows.values():
+        shares = _shares_alone(strata)
+        held = furthest.setdefault(strata[0].feature, (strata, shares))
+        if max(shares) > max(held[1]):
+            furthest[strata[0].feature] = strata, shares
+    for feature, (strata, (group, reference)) in furthest.items():
+        if max(group, reference) < NOTED_ALONE:
+            continue
+        yield Diagnostic.warning(
+            DiagnosticCode.STRATA_OF_ONE_SIDE,
+            feature,
+            group=strata[0].group,
+            columns=tuple(each.column for each in spec.strata),
+            reference=str(strata[0].reference or "others"),
+            alone_group=group,
+            alone_reference=reference,
+        )
+
+
+def _rows(each: Estimate) -> float:
+    return (each.n_group or 0) + (each.n_reference or 0)
+
+
+def _shares_alone(strata: Sequence[Estimate]) -> tuple[float, float]:
+    """Return the shares of a group and of its reference in strata of one of both alone."""
+    sizes = [(each.n_group or 0, each.n_reference or 0) for each in strata]
+    alone = [each for each in sizes if 0 in each]
+    group, reference = (
+        sum(each[side] for each in alone) / (sum(each[side] for each in sizes) or 1)
+        for side in (0, 1)
+    )
+    return group, reference
 
 
 def within_strata_notes(report: Report, cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
@@ -142,20 +203,6 @@ def _variation(compared: Sequence[Estimate], cube: Cube, spec: Spec) -> list[flo
     for i, p in zip(tested, holm([p_values[i] for i in tested]).tolist(), strict=True):
         p_values[i] = p
     return p_values
-
-
-def _warning(gap: Gap) -> Iterator[Diagnostic]:
-    """Warn where much of a side is in strata of one side alone, in which nothing is compared."""
-    sides = _alone(gap)
-    most = max(sides["alone_group"], sides["alone_reference"])
-    if gap.support.strata_used and most >= NOTED_ALONE:
-        yield Diagnostic.warning(
-            DiagnosticCode.STRATA_OF_ONE_SIDE,
-            gap.estimate.feature,
-            group=gap.estimate.group,
-            columns=gap.columns,
-            **sides,
-        )
 
 
 def _alone(gap: Gap) -> dict[str, Any]:

@@ -58,6 +58,7 @@ from fairgauge.resolve.references import (
     resolve_references,
 )
 from fairgauge.resolve.sides import CountsBySide
+from fairgauge.results.disparities import LEAST_COMMON
 from fairgauge.results.estimates import (
     ComparisonKey,
     Estimate,
@@ -346,6 +347,12 @@ class Slice:
         cases = metric.sizes(group.cases, reference.cases)
         both = (cases[0] > 0) & (cases[1] > 0)  # of a stratum of one side alone nothing is compared
         n_group, n_reference = ((each * both).reshape(-1, strata).sum(axis=1) for each in cases)
+        whole = Compared(
+            once.groups[margin], once.references[margin], once.slots[margin], compared.each
+        )
+        every = self.comparisons(metric, whole)
+        all_cases = metric.sizes(every.group.cases, every.reference.cases)
+        few = (n_group < LEAST_COMMON * all_cases[0]) | (n_reference < LEAST_COMMON * all_cases[1])
         determined = self._decided_by_strata(metric, evidence, strata)
         incomplete = self._without_stratum.change(
             metric.of, once.groups[margin], once.references[margin]
@@ -385,8 +392,12 @@ class Slice:
                 found = replace(
                     estimate, value=value, **certainty(intervals, i, self.spec.confidence)
                 )
-                if incomplete[i] and found.reason is None:
-                    found = replace(found, reason=self._left_out())
+                # what may be significant without an interval has to state this rather than why
+                if found.reason is None or found.p_value is not None:
+                    if incomplete[i]:
+                        found = replace(found, reason=self._left_out())
+                    elif few[i]:
+                        found = replace(found, reason=Reason.of(ReasonCode.FEW_COMPARED))
                 yield found
 
     @cached_property

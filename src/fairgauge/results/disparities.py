@@ -15,11 +15,14 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import AfterAdjusting, ScopeKind, Status
 from fairgauge.reasons import ReasonCode
 from fairgauge.results.estimates import Estimate
+from fairgauge.results.scopes import OVERALL
 from fairgauge.values import are_years
 
 LITTLE = 0.1
 """The change-in-estimate criterion: adjusting by less than a tenth changes an estimate little."""
 NOTHING_CONCLUDED = (AfterAdjusting.LEAVES_OUT, AfterAdjusting.NOT_COMPARABLE)
+_OF_OTHER_ROWS = (ReasonCode.STRATA_MISSING, ReasonCode.FEW_COMPARED)
+"""Why nothing is concluded from an adjusted comparison, however small its p-value is."""
 LEAST_COMMON = 0.5
 """The share of a side in strata that both have below which nothing is decided, nor extrapolated."""
 NOTED_ALONE = 0.1
@@ -83,14 +86,20 @@ def is_significant(each: Estimate) -> bool:
 
     It does where the interval that holds together with those of all comparisons excludes "no
     difference"; where there is none, where the adjusted p-value is small. What is in no family,
-    for insufficient data or without a test, does not.
+    for insufficient data or without a test, does not, nor does an adjusted comparison that is of
+    too few of the rows, or of other ones, than what it adjusts.
     """
     unknown = each.value is None and each.interval is None
-    if each.p_adjusted is None or unknown or each.confidence is None:
+    if each.p_adjusted is None or unknown or each.confidence is None or is_of_other_rows(each):
         return False
     if each.simultaneous is not None:
         return each.definition.neutral not in each.simultaneous
     return each.p_adjusted <= 1 - each.confidence
+
+
+def is_of_other_rows(each: Estimate) -> bool:
+    """Return whether nothing is concluded from an adjusted comparison, for the rows that it has."""
+    return each.reason is not None and each.reason.code in _OF_OTHER_ROWS
 
 
 def after_adjusting(overall: Estimate, adjusted: Estimate) -> AfterAdjusting | None:
@@ -98,19 +107,22 @@ def after_adjusting(overall: Estimate, adjusted: Estimate) -> AfterAdjusting | N
 
     A difference that is no longer significant has disappeared only where the adjusted confidence
     interval excludes the unadjusted value: otherwise the strata may merely have cost precision.
-    Nothing is concluded where rows without a stratum, which the adjusted comparison leaves out,
-    change the difference by themselves, nor where it leaves out more than half of a side.
+    Nothing is concluded, whether it is significant overall or not, where rows without a stratum,
+    which the adjusted comparison leaves out, change the difference by themselves, nor where it
+    leaves out more than half of a side.
 
     Parameters
     ----------
     overall, adjusted : the comparison of all rows, and the same adjusted for the strata.
     """
-    if overall.value is None or adjusted.value is None or not is_significant(overall):
+    if overall.value is None or adjusted.value is None:
         return None
     if adjusted.reason is not None and adjusted.reason.code is ReasonCode.STRATA_MISSING:
         return AfterAdjusting.LEAVES_OUT
     if min(shares_compared(overall, adjusted)) < LEAST_COMMON:
         return AfterAdjusting.NOT_COMPARABLE
+    if not is_significant(overall):
+        return None
     neutral, log = overall.definition.neutral, is_ratio(overall.definition)
     if is_significant(adjusted):
         opposite = (overall.value - neutral) * (adjusted.value - neutral) < 0
@@ -128,6 +140,30 @@ def shares_compared(overall: Estimate, adjusted: Estimate) -> tuple[float, float
     sizes = (adjusted.n_group, overall.n_group), (adjusted.n_reference, overall.n_reference)
     group, reference = (n / of if n is not None and of else 1.0 for n, of in sizes)
     return group, reference
+
+
+def shown_adjusted_alone(estimates: Sequence[Estimate]) -> list[tuple[Estimate, Estimate]]:
+    """Return what differs adjusted for the strata and is not shown to over all rows, largest first.
+
+    Each is the comparison of all rows and the adjusted one. Of the difference and the ratio of a
+    rate it is the one that comes first.
+    """
+    overall = {each.key: each for each in estimates if each.scope.kind is ScopeKind.OVERALL}
+    found: dict[tuple[object, ...], tuple[Estimate, Estimate]] = {}
+    for each in estimates:
+        whole = overall.get(replace(each, scope=OVERALL).key)
+        pooled = each.scope.kind is ScopeKind.POOLED and isinstance(each.definition, Contrast)
+        if whole is None or not pooled or each.mirror_of is not None:
+            continue
+        if is_significant(each) and not is_significant(whole):
+            found.setdefault(_compared(each), (whole, each))
+    return sorted(found.values(), key=lambda pair: -abs(gap(pair[1])))
+
+
+def _compared(each: Estimate) -> tuple[object, ...]:
+    """Return which rate of which group a contrast is of, as a difference or a ratio."""
+    assert isinstance(each.definition, Contrast)
+    return each.definition.of.name, each.feature, each.group, each.class_scope, each.threshold
 
 
 def significant_strata(inside: Sequence[Estimate], tests: int | None = None) -> list[Estimate]:
@@ -194,8 +230,7 @@ def _within_strata(
     for each in estimates:
         if not isinstance(each.definition, Contrast) or each.mirror_of is not None:
             continue
-        what = each.class_scope, each.threshold
-        key = each.definition.of.name, each.feature, each.group, *what
+        key = _compared(each)
         if each.scope.kind is ScopeKind.OVERALL:
             found.setdefault(key, (each, []))
         elif each.scope.kind is ScopeKind.STRATUM and key in found:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import AfterAdjusting, Outcome, ScopeKind, Status, Task
+from fairgauge.enums import AfterAdjusting, ClassKind, Outcome, ScopeKind, Status, Task
 from fairgauge.render.brief._compared_means import ComparedMeans
 from fairgauge.render.brief._compared_shares import ComparedShares
 from fairgauge.render.brief._rules_in_words import shares_of
@@ -119,7 +119,7 @@ class StatedFinding:
 
     @property
     def among(self) -> str:
-        """Return of whom the adjusted difference is; empty if it is of almost all rows."""
+        """Return of whom the adjusted difference is; empty if it is of almost all people."""
         adjusted = self.finding.adjusted
         return "" if adjusted is None else among_compared(self.finding.estimate, adjusted)
 
@@ -203,6 +203,19 @@ def disparities_of(report: Report, words: Vocabulary) -> list[StatedFinding]:
     return [
         StatedFinding(report, words, *each) for each in zip(report.findings, stated, strict=True)
     ]
+
+
+def headline_adjusted(report: Report, words: Vocabulary, adjusted: Estimate) -> str:
+    """Return a comparison adjusted for the strata in words without numbers."""
+    row = compared_rate(adjusted.definition)
+    assert row is not None
+    if isinstance(row, Rate) and adjusted.class_scope.kind is ClassKind.NONE:
+        text = ComparedShares(report, words, adjusted, row).headline()
+        if text is not None:
+            return text
+    level = "lower" if gap(adjusted) < 0 else "higher"
+    sides = words.group(adjusted.feature, adjusted.group), words.reference(adjusted)
+    return f"{capitalised(row.title)} is {level} for {sides[0]} than for {sides[1]}"
 
 
 def led_by(disparities: list[StatedFinding]) -> list[StatedFinding]:

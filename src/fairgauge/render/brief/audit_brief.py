@@ -45,6 +45,7 @@ from fairgauge.render.brief._stated_findings import (
     MOST_FINDINGS,
     StatedFinding,
     disparities_of,
+    headline_adjusted,
     led_by,
     not_shown,
 )
@@ -57,6 +58,7 @@ from fairgauge.render.brief._vocabulary import (
 from fairgauge.render.words.command_line import command_decomposing
 from fairgauge.render.words.diagnostic_sentences import describe_diagnostic, within_strata
 from fairgauge.render.words.display_names import all_called, called, capitalised
+from fairgauge.render.words.finding_sentences import among_compared, uncertainty
 from fairgauge.render.words.metric_words import compared_rate, metric_value
 from fairgauge.render.words.numbers import count, listing, numbered, percent, plural
 from fairgauge.render.words.question_sentences import (
@@ -79,7 +81,13 @@ from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.verdict_sentences import missing_outcome, rounded_up, rows_of_group
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.disadvantage import AMOUNTS
-from fairgauge.results.disparities import gap, is_ratio, is_significant
+from fairgauge.results.disparities import (
+    gap,
+    is_ratio,
+    is_significant,
+    shown_adjusted_alone,
+    singled_out,
+)
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.finding import Finding
 from fairgauge.results.report import Report
@@ -139,7 +147,7 @@ def _headline(report: Report, words: Vocabulary, disparities: list[StatedFinding
     if (failed := _failed_alone(report, words, disparities)) is not None:
         return failed
     if not disparities:
-        return _nothing_stated(report)
+        return _nothing_stated(report, words)
     first = disparities[0]
     text = _estimated(report, first.finding.estimate.feature) + first.headline()
     text += _of_known(report, first.shares)
@@ -176,9 +184,9 @@ def _of_known(report: Report, shares: ComparedShares | None) -> str:
     return f", among the {unit(report)} with a known {listing(known)}" if known else ""
 
 
-def _nothing_stated(report: Report) -> Sentence:
+def _nothing_stated(report: Report, words: Vocabulary) -> Sentence:
     """Return the headline without a finding; of some rows alone it clears no other rows."""
-    text, source = _no_finding(report)
+    text, source = _no_finding(report, words)
     if conditions := conditions_of(report):
         text += f"; only rows with {listing(conditions, most=3)} were compared with each other"
     return Sentence(text, source)
@@ -188,9 +196,14 @@ def _is_tested(report: Report) -> bool:
     return any(each.p_value is not None for each in report.estimates)
 
 
-def _no_finding(report: Report) -> tuple[str, tuple[str, ...]]:
+def _no_finding(report: Report, words: Vocabulary) -> tuple[str, tuple[str, ...]]:
     if not _is_tested(report):
         return f"No difference between groups could be tested{_alone(report)}", ()
+    for overall, adjusted in shown_adjusted_alone(report.estimates)[:1]:
+        source = (f"estimates[{report.estimates.index(adjusted)}]",)
+        text = headline_adjusted(report, words, adjusted)
+        among = f"{_strata(report)}{among_compared(overall, adjusted)}"
+        return f"{text}, adjusted for {among}, but over all rows no difference is shown", source
     found = [each for each in report.estimates if is_significant(each)]
     pairs = any(pair.significant for pair in report.pairs)
     if any(each.reference is not None for each in found) or (found and not pairs):
@@ -223,6 +236,11 @@ def _no_finding(report: Report) -> tuple[str, tuple[str, ...]]:
         "No difference between groups is statistically significant; there may still be one",
         (),
     )
+
+
+def _strata(report: Report) -> str:
+    """Return the column of the strata."""
+    return called(strata_named(report.spec.get("strata")) or "the strata")
 
 
 def _estimated(report: Report, feature: str | None) -> str:
@@ -568,10 +586,16 @@ def _without_disparities(report: Report, words: Vocabulary) -> Iterator[Sentence
     if (more := len(pairs) - MOST_FINDINGS) > 0:
         noun = plural(more, "pair of groups differs", "pairs of groups differ")
         yield Sentence(f"{more:,} more {noun} statistically significantly.", ("pairs",))
-    others = [] if pairs else _other_differences(report)
+    adjusted = shown_adjusted_alone(report.estimates)
+    for whole, pooled in adjusted[:MOST_FINDINGS]:
+        yield _adjusted_alone(report, words, whole, pooled)
+    if (more := len(adjusted) - MOST_FINDINGS) > 0:
+        noun = plural(more, "difference is", "differences are")
+        yield Sentence(f"{more:,} more {noun} shown adjusted for {_strata(report)} alone.")
+    others = [] if pairs or adjusted else _other_differences(report)
     for place in others[:MOST_FINDINGS]:
         yield Sentence(f"{report.estimates[place].says}.", (f"estimates[{place}]",))
-    if pairs or others:
+    if pairs or adjusted or others:
         return
     differing = _differing_groups(report)
     for each in differing:
@@ -590,6 +614,23 @@ def _without_disparities(report: Report, words: Vocabulary) -> Iterator[Sentence
         f"No difference beyond sampling variation is shown{over}. This does not show "
         "equal treatment."
     )
+
+
+def _adjusted_alone(
+    report: Report, words: Vocabulary, overall: Estimate, adjusted: Estimate
+) -> Sentence:
+    """Return a difference that is shown adjusted for the strata, and not over all rows."""
+    of = compared_rate(adjusted.definition)
+    assert of is not None
+    text = (
+        f"{capitalised(of.title)} of {words.group(adjusted.feature, adjusted.group)}, compared "
+        f"with {words.reference(adjusted)}: no difference over all rows is shown "
+        f"({uncertainty(singled_out(overall))}), but adjusted for {_strata(report)}"
+        f"{among_compared(overall, adjusted)} one is statistically significant "
+        f"({uncertainty(singled_out(adjusted))})."
+    )
+    places = (report.estimates.index(each) for each in (overall, adjusted))
+    return Sentence(text, tuple(f"estimates[{place}]" for place in places))
 
 
 def _differing_groups(report: Report) -> list[Diagnostic]:
@@ -995,6 +1036,8 @@ def _explaining_steps(
         first = stated[1] if stated[0] is None else stated[0].contrast
     for within in _differ_within_strata(report)[: first is None]:
         _, first = _overall(report, within)
+    for _, adjusted in shown_adjusted_alone(report.estimates)[: first is None]:
+        first = adjusted
     if first is None or spec.get("probabilities"):
         return
     row = compared_rate(first.definition)

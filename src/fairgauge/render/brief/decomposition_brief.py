@@ -15,6 +15,7 @@ from fairgauge.render.words.decomposition_sentences import (
     CAVEAT,
     CHANGED_BY_DECISION,
     MISSING_ROWS,
+    OF_SUPPORT,
     adjusted_for,
     describe_adjusted,
     describe_detectable,
@@ -257,7 +258,12 @@ def _steps(found: Decomposition, words: Vocabulary) -> Iterator[Sentence]:
         yield owner(f"ask whether {strata} should count, and why groups differ in them.")
     undecided = [gap for gap in found.gaps if gap.verdict is GapVerdict.INCONCLUSIVE]
     if not all(is_of_one_outcome(gap) or gap.reason in MISSING_ROWS for gap in undecided):
-        if not places:
+        if {gap.reason for gap in undecided} <= set(OF_SUPPORT):
+            yield analyst(
+                f"find out why values of {strata_words(gaps[0])} have people of one side alone, or "
+                "compare within coarser strata that both sides are in."
+            )
+        elif not places:
             yield analyst(
                 "look at the strata one by one: an average may hide what remains in some."
             )

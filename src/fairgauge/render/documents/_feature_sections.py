@@ -39,6 +39,7 @@ from fairgauge.render.words.metric_words import (
 from fairgauge.results.disparities import (
     after_adjusting,
     distance,
+    is_of_other_rows,
     is_significant,
     significant_strata,
     singled_out,
@@ -309,6 +310,9 @@ def _in_strata(
         names += [name for name in section.strata if name not in names]
     names = names[:_MOST_STRATA]
     by_name = {str(each.stratum): replace(each, p_value=None) for each in inside}
+    concluded = adjusted
+    if is_of_other_rows(adjusted):  # from which nothing is concluded, its p-value included
+        concluded = replace(adjusted, p_value=None, p_adjusted=None)
     shown_inside = [by_name[name] for name in names if name in by_name]
     rows = [
         metric_blocks.chart_row(singled_out(overall), "all rows", emphasis=True),
@@ -316,7 +320,7 @@ def _in_strata(
             metric_blocks.chart_row(each, group_called(each.stratum, column, apart=False))
             for each in shown_inside
         ),
-        metric_blocks.chart_row(singled_out(adjusted), f"adjusted for {column}", emphasis=True),
+        metric_blocks.chart_row(singled_out(concluded), f"adjusted for {column}", emphasis=True),
     ]
     more = len(section.strata) - len(names)
     together = any(map(holds_with_others, shown_inside))

@@ -17,6 +17,7 @@ from fairgauge.render.words import numbers
 from fairgauge.render.words.diagnostic_sentences import describe_diagnostic
 from fairgauge.render.words.display_names import called, capitalised, printable, shorten
 from fairgauge.render.words.estimate_sentences import assumption, reference_name
+from fairgauge.render.words.finding_sentences import whom_compared
 from fairgauge.render.words.glossary import anchor, metric_link
 from fairgauge.render.words.metric_words import (
     abbreviations,
@@ -228,7 +229,12 @@ def adjusted_table(
     )
     cells = [cell.text for row in table.rows for cell in row]
     marks = legend(cells, [each for pair in pairs.values() for each in pair], shares=True)
-    return replace(table, notes=("   ".join(marks),))
+    of_whom = [
+        f"{capitalised(section.rate_row(rate).title)}, adjusted for {column}: {among}."
+        for rate, pair in pairs.items()
+        if (among := whom_compared(*pair))
+    ]
+    return replace(table, notes=("   ".join(marks), *of_whom))
 
 
 def _probability(each: Estimate) -> str:

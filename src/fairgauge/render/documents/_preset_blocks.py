@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby
 
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.enums import DiagnosticCode, ReferenceRule, ScopeKind, Status
@@ -17,6 +17,7 @@ from fairgauge.render import _document_tree as tree
 from fairgauge.render._document_tree import Cell, Column, Table
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.estimate_sentences import reference_name
+from fairgauge.render.words.finding_sentences import whom_compared
 from fairgauge.render.words.metric_words import (
     compared_rate,
     metric_range,
@@ -41,9 +42,10 @@ from fairgauge.render.words.question_sentences import (
 )
 from fairgauge.render.words.question_sentences import unit as counted_unit
 from fairgauge.render.words.reason_sentences import describe_reason
+from fairgauge.results.disparities import is_of_other_rows
 from fairgauge.results.estimates import Estimate, Group, RateValue
 from fairgauge.results.report import Report
-from fairgauge.results.sections import FeatureResults, reference_group
+from fairgauge.results.sections import FeatureResults, adjustments, reference_group
 
 QUOTED = (
     "This preset sets metrics, references and tables; it quotes its sources as of the date above. "
@@ -187,7 +189,9 @@ def _table(
         shown = {"estimated": estimated, "rejected": rejected}
         return _row(group, section, metrics, adjusted, together, **shown)
 
-    printed = f"In parentheses: {level} confidence intervals{which}, or why data are insufficient."
+    unlike = any(map(is_of_other_rows, chain(*(each.values() for each in compared))))
+    why = "why data are insufficient" + ", or nothing is concluded" * unlike
+    printed = f"In parentheses: {level} confidence intervals{which}, or {why}."
     if not metrics:  # numbers and rates are asked for, whatever cannot be compared
         named = [_heading(each.definition, terms) for each in absent.values()]
         reasons = dict.fromkeys(describe_reason(e.reason) for e in absent.values() if e.reason)
@@ -207,6 +211,7 @@ def _table(
             printed,
             *filter(None, [rounding_sentence(report)]),
             *lacking,
+            *_of_whom(section, adjusted, column),
             *([f"Rates and what compares them are weighted by {weight}."] if weight else []),
             *filter(None, [weightless_rows(report)]),
         ),
@@ -230,7 +235,16 @@ def _hold_together(estimates: Collection[Estimate]) -> bool | None:
 
 def _has_interval(estimate: Estimate) -> bool:
     """Return whether the interval of an estimate is printed, and not why data are insufficient."""
-    return estimate.interval is not None and estimate.status is not Status.TOO_FEW
+    insufficient = estimate.status is Status.TOO_FEW or is_of_other_rows(estimate)
+    return estimate.interval is not None and not insufficient
+
+
+def _of_whom(section: FeatureResults, adjusted: Sequence[str], column: str) -> Iterator[str]:
+    """Yield of whom comparisons adjusted for the strata are, if that is not almost all people."""
+    for overall, pooled in adjustments(section):
+        if pooled.metric in adjusted[:1] and (among := whom_compared(overall, pooled)):
+            of = called(pooled.group)
+            yield f"Adjusted for {column}, {of}: {among}."
 
 
 def _which_intervals(heads: Sequence[str], together: Sequence[bool | None]) -> str:
@@ -338,7 +352,7 @@ def _compared(estimate: Estimate | None, *, together: bool) -> tree.Cell:
         reason = estimate.reason if estimate is not None else None
         return tree.Cell("-", below=f"({describe_reason(reason)})" if reason else "")
     below = ""
-    if estimate.status is Status.TOO_FEW and estimate.reason is not None:
+    if estimate.reason is not None and not _has_interval(estimate):
         below = f"({describe_reason(estimate.reason)})"
     elif interval := estimate.simultaneous if together else estimate.interval:
         low, high = interval

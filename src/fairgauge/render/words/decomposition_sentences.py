@@ -217,7 +217,8 @@ def _outside(gap: Gap) -> str:
     )
 
 
-_OF_SUPPORT = (WhyInconclusive.NOT_COMPARABLE, WhyInconclusive.ONE_SIDED)
+OF_SUPPORT = (WhyInconclusive.NOT_COMPARABLE, WhyInconclusive.ONE_SIDED)
+"""Why a gap is inconclusive where strata of one side alone hold too much of it."""
 
 
 def describe_not_compared(gap: Gap) -> str:
@@ -225,7 +226,7 @@ def describe_not_compared(gap: Gap) -> str:
 
     Nor where the verdict states it, or is of no strata.
     """
-    stated = gap.reason in _OF_SUPPORT or gap.verdict is GapVerdict.NO_GAP
+    stated = gap.reason in OF_SUPPORT or gap.verdict is GapVerdict.NO_GAP
     outside = "" if stated else _alone(gap, 1 - NOTED_ALONE)
     alone = f"in {each_of(gap, several=True)} with nobody of the other side, and not compared"
     return f" ({outside} {alone})" if outside else ""

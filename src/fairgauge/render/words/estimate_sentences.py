@@ -201,6 +201,13 @@ def _(metric: Contrast, estimate: Estimate, value: float) -> str:
         return f"{metric.title} {amount(value)}"
     other = reference_name(estimate.reference)
     text = _contrast_text(metric.of, ours, theirs, other)
+    if estimate.scope.kind is ScopeKind.POOLED:  # of rates weighted by stratum, which nobody has
+        apart = _apart(metric.of, ours, theirs)
+        text = (
+            f"{metric.of.title} {apart} than for {other}"
+            if apart
+            else f"no difference in {metric.of.title}"
+        )
     ratio = metric.by == "ratio" and ours != theirs and math.isfinite(value)
     return f"{text}, ratio {amount(value)}" if ratio else text
 
@@ -210,11 +217,16 @@ def _contrast_text(rate: Statistic, ours: float, theirs: float, other: str) -> s
     text = f"{rate.title} {_rate(rate, ours)} vs {_rate(rate, theirs)} for {other}"
     if math.isinf(ours) or math.isinf(theirs):
         return text
-    if ours == theirs:
-        return f"{text}, no difference"
+    return f"{text}, {_apart(rate, ours, theirs) or 'no difference'}"
+
+
+def _apart(rate: Statistic, ours: float, theirs: float) -> str:
+    """Return how far one rate is from another, ``18.8 pp lower``; empty where they are equal."""
     gap = abs(ours - theirs)
+    if not gap:
+        return ""
     size = f"{100 * gap:.1f} pp" if rate.is_share else amount(gap)
-    return f"{text}, {size} {'higher' if ours > theirs else 'lower'}"
+    return f"{size} {'higher' if ours > theirs else 'lower'}"
 
 
 @_compared.register(Imbalance)

@@ -203,12 +203,18 @@ def _ends(each: Estimate) -> tuple[float | None, float | None]:
 
 
 def among_compared(overall: Estimate, adjusted: Estimate) -> str:
-    """Return of whom an adjusted difference is, in brackets; empty if of almost all rows."""
+    """Return of whom an adjusted difference is, in brackets; empty if of almost all people."""
+    among = whom_compared(overall, adjusted)
+    return f" ({among})" if among else ""
+
+
+def whom_compared(overall: Estimate, adjusted: Estimate) -> str:
+    """Return of whom an adjusted difference is; empty if it is of almost all people."""
     shares = shares_compared(overall, adjusted)
     if min(shares) > 1 - NOTED_ALONE:
         return ""
     sides = overall.group, reference_name(overall.reference)
-    return f" (among {shares_of(zip(sides, shares, strict=True))}, in strata that both are in)"
+    return f"among {shares_of(zip(sides, shares, strict=True))}, in strata that both are in"
 
 
 def adjusted_sentence(overall: Estimate, adjusted: Estimate, column: str = "the strata") -> str:
@@ -280,7 +286,9 @@ def other_results_sentences(sections: Sequence[FeatureResults], column: str) -> 
                 continue
             words = metric_words(each.definition)
             if each.scope.kind is ScopeKind.POOLED:
-                words += f" adjusted for {column}"
+                overall = section.find(each.metric, each.group)
+                among = "" if overall is None else among_compared(overall, each)
+                words += f" adjusted for {column}{among}"
             if is_significant(each):
                 groups = significant_ones.setdefault(words, {}).setdefault(section.name, [])
                 groups += [] if is_across(each) else [called(each.group)]
