@@ -703,6 +703,18 @@ def _people_unclear(d: Diagnostic) -> str:
     )
 
 
+def _open_decisions(d: Diagnostic) -> str:
+    unknown = f"in which {numbers.listing(list(map(quote, d['columns'])), 'or')} is unknown"
+    which = f"another row {unknown} and could be more favourable"
+    if d.get("order"):
+        which = f"a row {unknown}, with the same {called(d['order'])}, a later one or none"
+    rules = "; a rule passes only if it would whatever is unknown" * d["ruled"]
+    return (
+        f"{_part(d['rows'], d['total'], 'people')} have a known decision and {which}: they count "
+        f"with the known one{rules}"
+    )
+
+
 def _labels_later(d: Diagnostic) -> str:
     near = "" if d.get("nearest") is None else f" (the nearest column is {quote(d['nearest'])})"
     text = f"no row has its label yet, {quote(d['column'])}{near}, which the monitor expects later"
@@ -1082,6 +1094,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.SAME_NAMES: _same_names,
     DiagnosticCode.PEOPLE: _people,
     DiagnosticCode.PEOPLE_UNCLEAR: _people_unclear,
+    DiagnosticCode.OPEN_DECISIONS: _open_decisions,
     DiagnosticCode.LABELS_LATER: _labels_later,
     DiagnosticCode.NOT_RECODED: _not_recoded,
     DiagnosticCode.RECODING: lambda d: (
