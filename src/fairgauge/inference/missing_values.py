@@ -79,7 +79,8 @@ def missing_outcomes(
     for what, all_missing, _, all_n in _missing(counted, spec, every) if len(shown) else ():
         missing, n = all_missing[shown], all_n[shown]
         shares = quotient(missing, n)
-        most, least = int(np.nanargmax(shares)), int(np.nanargmin(shares))
+        by_share = np.argsort(-shares, kind="stable")
+        most, least = int(by_share[0]), int(by_share[-1])
         if shares[most] < MANY_MISSING:
             continue
         p = float(homogeneity(missing, n)[1])

@@ -191,6 +191,16 @@ def test_a_warning_names_the_groups_and_their_shares():
     assert shares in note.message.replace("\u00a0", " ")
 
 
+@pytest.mark.parametrize(("groups", "stated"), [("FM", "20.0% of F, 20.0% of M"),
+                                                ("FMX", "20.0% of each")])  # fmt: skip
+def test_equal_shares_are_those_of_all_groups(groups, stated):
+    """One group was named twice."""
+    data = pd.DataFrame([(g, [1, 0, 1, 0, None][i % 5]) for g in groups for i in range(250)])
+    data.columns = ["g", "p"]
+    (note,) = notes(fg.audit(data, prediction="p", sensitive="g", positive=1))
+    assert f"({stated}; chi-square test" in note.message
+
+
 def test_a_few_rows_that_are_missing_alike_are_no_warning():
     whole, _ = blanked("p")
     few, many = (whole.assign(p=whole.p.mask(whole.index % nth == 0)) for nth in (50, 5))

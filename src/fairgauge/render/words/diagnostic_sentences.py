@@ -168,7 +168,10 @@ def _missing_strata(d: Diagnostic) -> str:
 
 def _missing_outcomes(d: Diagnostic) -> str:
     ends = [f"{d[f'{end}_share']:.1%} of {d[end]}" for end in ("most", "least")]
-    between = f"{ends[0]}, {ends[1]}" if d["groups"] == len(ends) else f"from {' to '.join(ends)}"
+    between = f"{ends[0]}, {ends[1]}"
+    if d["groups"] > len(ends):
+        alike = d["most_share"] == d["least_share"]
+        between = f"{d['most_share']:.1%} of each" if alike else f"from {' to '.join(ends)}"
     large = ", of the groups that are large enough" * bool(d.get("of_groups"))
     shares = ""
     if d["groups"] > 1:
