@@ -365,7 +365,7 @@ def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | No
     elif at_hand(data):
         # all that is asked of groups, and of rows what states how often they count
         asked = replace(spec, **{name: getattr(Spec(), name) for name in _OF_OUTCOMES})
-        rows = with_probabilities(data, asked)
+        rows = chosen_rows(with_probabilities(data, asked), spec)
         cube = rows.count(_with_numbers(plan(asked), spec), spec.max_groups)
         check_cells(cube, data, asked)
     else:

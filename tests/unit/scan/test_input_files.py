@@ -103,8 +103,8 @@ REFUSED = {
     "title": (
         "Export,,\nof 2026,,\ng,y,p\na,1,1\n",
         (
-            r"^the first line of '.*rows.csv', which names its columns, leaves 2 of 3 without a name "
-            r"\(it has 'Export'\); line 3 has 'g', 'y', 'p': if these are the names, remove the lines "
+            r"^the first line of '.*rows.csv', which names its columns, leaves 2 of 3 without a "
+            r"name \(it has 'Export'\); line 3 has 'g', 'y', 'p': if these are the names, remove "
         ),
     ),
     "no names": ("g,,\na,1,\n", r"leaves 2 of 3 without a name \(it has 'g'\); name each column$"),
