@@ -297,7 +297,7 @@ def uncounted_rows(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> I
 def _missing(
     counted: GroupCounts, spec: Spec, which: Index
 ) -> Iterator[tuple[str, Array, Array, Array]]:
-    """Yield the rows of some groups that lack an outcome, those that are open, and all rows."""
+    """Yield how many rows of some groups lack an outcome, are open, and there are."""
     if counted.protected or spec.profile.rules.missing_outcome_is_negative:
         return
     cells = counted.counts["n"][: len(counted.groups), 0]
