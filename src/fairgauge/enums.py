@@ -513,6 +513,7 @@ class DiagnosticCode(StrEnum):
     # column, role, rows, line: its recoding; value, unless it may be a person
     LABELS_LATER = "labels_later"  # column, rules that wait; nearest column, if it is absent
     PEOPLE_UNCLEAR = "people_unclear"  # column, people: of several values in their rows; order
+    OPEN_DECISIONS = "open_decisions"  # columns, rows: people, total, ruled; order of the last
     FAR_DATES = "far_dates"  # column, values, rows of each, line: the recoding of unknown ones
     NOT_RECODED = "not_recoded"  # values, rows; alike: those spelt nearly as a recoded value
     RECODING = "recoding"  # line: a recoding that spellings suggest; rows of the others

@@ -37,7 +37,12 @@ from fairgauge.resolve.group_checks import numeric_groups, one_group, single_row
 from fairgauge.resolve.group_counts import GroupCounts
 from fairgauge.resolve.name_checks import doubtful_names
 from fairgauge.resolve.people import by_person, count_people
-from fairgauge.resolve.person_checks import alike_identifiers, doubtful_dates, never_repeats
+from fairgauge.resolve.person_checks import (
+    alike_identifiers,
+    doubtful_dates,
+    never_repeats,
+    open_decisions,
+)
 from fairgauge.resolve.positive_checks import assumed_positive, unfavourable_positive
 from fairgauge.resolve.question_checks import (
     check_known,
@@ -365,7 +370,7 @@ def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | No
     elif at_hand(data):
         # all that is asked of groups, and of rows what states how often they count
         asked = replace(spec, **{name: getattr(Spec(), name) for name in _OF_OUTCOMES})
-        rows = with_probabilities(data, asked)
+        rows = chosen_rows(with_probabilities(data, asked), spec)
         cube = rows.count(_with_numbers(plan(asked), spec), spec.max_groups)
         check_cells(cube, data, asked)
     else:
@@ -583,6 +588,7 @@ def counted_people(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         yield Diagnostic.warning(
             DiagnosticCode.PEOPLE_UNCLEAR, column=column, people=people, order=order
         )
+    yield from open_decisions(cube, spec)
     yield from doubtful_dates(cube, spec)
 
 

@@ -25,6 +25,7 @@ _OF_ROWS = (
     DiagnosticCode.COPIED_FILES, DiagnosticCode.DOUBLED_ROWS, DiagnosticCode.REPEATED_ID,
     DiagnosticCode.ALIKE_IDENTIFIERS, DiagnosticCode.PLACEHOLDER_IDENTIFIER,
     DiagnosticCode.PEOPLE, DiagnosticCode.PEOPLE_UNCLEAR,
+    DiagnosticCode.OPEN_DECISIONS,
 )  # fmt: skip
 """What a report states of its rows, as counts alone do not show it."""
 

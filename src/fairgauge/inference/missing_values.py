@@ -36,7 +36,7 @@ from fairgauge.resolve.group_counts import GroupCounts, known_outcome, without_g
 from fairgauge.resolve.name_checks import rows_of_no_group
 from fairgauge.resolve.outcome_checks import unclear_outcomes
 from fairgauge.resolve.outcomes import OutcomeMasks
-from fairgauge.resolve.references import large_groups
+from fairgauge.resolve.references import favours_the_least, large_groups
 from fairgauge.resolve.sides import CountsBySide, Measure
 from fairgauge.results.disparities import LITTLE
 from fairgauge.results.estimates import ComparisonKey, RowsInDoubt, WorstCase
@@ -76,10 +76,11 @@ def missing_outcomes(
     """
     every = np.arange(len(counted.groups))
     shown = np.flatnonzero(large_groups(counted, spec))
-    for what, all_missing, all_n in _missing(counted, spec, every) if len(shown) else ():
+    for what, all_missing, _, all_n in _missing(counted, spec, every) if len(shown) else ():
         missing, n = all_missing[shown], all_n[shown]
         shares = quotient(missing, n)
-        most, least = int(np.nanargmax(shares)), int(np.nanargmin(shares))
+        by_share = np.argsort(-shares, kind="stable")
+        most, least = int(by_share[0]), int(by_share[-1])
         if shares[most] < MANY_MISSING:
             continue
         p = float(homogeneity(missing, n)[1])
@@ -120,10 +121,11 @@ def lacks_more(
     every = np.arange(len(counted.groups))
     others = every == reference if reference < len(every) else every != group
     more = np.zeros(2)
-    for what, missing, n in _missing(counted, spec, every):
+    for what, missing, open_, n in _missing(counted, spec, every):
         if not any(need in needs for need in (what, *_OF_DECISIONS * (what != "label"))):
             continue
-        lacks, rows = (np.array([each[group], each[others].sum()]) for each in (missing, n))
+        sums = missing + open_, n
+        lacks, rows = (np.array([each[group], each[others].sum()]) for each in sums)
         shares = quotient(lacks, rows)
         if np.ptp(shares) >= MANY_MISSING and homogeneity(lacks, rows)[1] < _HARDLY_CHANCE:
             more = np.maximum(more, (shares - shares.min()) / (1 - shares.min()))
@@ -183,9 +185,9 @@ def lacking(counted: GroupCounts, spec: Spec) -> dict[tuple[str, str], int]:
     """
     every = np.arange(len(counted.groups))
     return {
-        (counted.feature, need): int(missing.sum())
-        for what, missing, n in _missing(counted, spec, every)
-        if (missing >= MANY_MISSING * n)[missing > 0].any()
+        (counted.feature, need): int((missing + open_).sum())
+        for what, missing, open_, n in _missing(counted, spec, every)
+        if (missing + open_ >= MANY_MISSING * n)[missing + open_ > 0].any()
         for need in ((what,) if what == "label" else _OF_DECISIONS)
     }
 
@@ -292,16 +294,20 @@ def uncounted_rows(cube: Cube, features: Sequence[GroupCounts], spec: Spec) -> I
         )
 
 
-def _missing(counted: GroupCounts, spec: Spec, which: Index) -> Iterator[tuple[str, Array, Array]]:
-    """Yield the rows of some groups that lack an outcome, and all of their rows."""
+def _missing(
+    counted: GroupCounts, spec: Spec, which: Index
+) -> Iterator[tuple[str, Array, Array, Array]]:
+    """Yield how many rows of some groups lack an outcome, are open, and there are."""
     if counted.protected or spec.profile.rules.missing_outcome_is_negative:
         return
     cells = counted.counts["n"][: len(counted.groups), 0]
+    open_ = counted.counts.get("open", np.zeros_like(cells)[:, None])[: len(counted.groups), 0]
     score = "score" if spec.prediction is None else "prediction"
     for what, axis in (("label", 1), (score, 2)):
         if cells.shape[axis] > 1 and len(which):  # else there is no such column
             missing = np.take(cells, -1, axis=axis).sum(axis=1)[which]
-            yield what, missing, cells.sum(axis=(1, 2))[which]
+            held = np.delete(open_, -1, axis=axis).sum(axis=(1, 2))[which]
+            yield what, missing, held, cells.sum(axis=(1, 2))[which]
 
 
 Cases = dict[ComparisonKey, tuple[WorstCase, ...]]
@@ -334,6 +340,7 @@ def metric_cases(
     metric: Metric,
     compared: tuple[Index, Index] | None,
     profile: Profile,
+    rivals: Mask | None = None,
 ) -> Cases:
     """Return how far a metric could move, whatever rows without a group or an outcome are.
 
@@ -346,6 +353,8 @@ def metric_cases(
     Parameters
     ----------
     compared : the sides of a contrast, numbers as `CountsBySide` has them.
+    rivals : the groups of which the best is the reference, which another one could then be; None
+        where the data do not choose it.
     """
     smd = isinstance(metric, OverallStandardisedDifference)
     contrast = _SELECTION if smd else metric
@@ -362,11 +371,38 @@ def metric_cases(
         elif compared is not None and not (smd and cases.outcomes):
             names = [counted.groups[at] for at in compared[0].tolist()]
             ends = contrast_range(contrast, *map(cases.of, compared))
+            if rivals is not None and not smd:
+                ends = _beside_rivals(contrast, cases, compared, rivals, ends)
             ends = cases.standardised(*ends) if smd else ends
         for i, (low, high) in enumerate(zip(*ends, strict=True) if ends else ()):
             key = (metric.name, counted.feature, names[i], OVERALL, outcome.class_scope, threshold)
             found[key] = (*found.get(key, ()), cases.case(low, high))
     return found
+
+
+def _beside_rivals(
+    metric: Contrast,
+    cases: _PossibleShares,
+    compared: tuple[Index, Index],
+    rivals: Mask,
+    ends: Limits,
+) -> Limits:
+    """Return the ends of a contrast with the best of several groups, whichever that may be.
+
+    Who is compared may itself be the best: the reference of now then has the verdict.
+    """
+    every = np.arange(len(rivals))
+    (low, high), least = cases.of(every), favours_the_least(metric.of)
+    worse, found = int((metric.order == "group - reference") is least), []
+    for end, group, reference in zip(ends[worse], *compared, strict=True):
+        ours, theirs = ((low[[at]], high[[at]]) for at in (group, reference))
+        others = np.flatnonzero(rivals & (every != group))
+        pairs = [(ours, (low[[at]], high[[at]])) for at in others]
+        may_be_best = ours[0] < theirs[1] if least else ours[1] > theirs[0]
+        pairs += [(theirs, ours)] if rivals[group] and may_be_best else []
+        reached = [end, *(contrast_range(metric, *pair)[worse][0] for pair in pairs)]
+        found.append(max(reached) if worse else min(reached))
+    return (ends[0], np.array(found)) if worse else (np.array(found), ends[1])
 
 
 def _possible(
@@ -402,13 +438,16 @@ class _PossibleShares:
         self.rows, self._others = round(without_group(counted, "n")), 0
         if outcomes:
             known, apart = sides_and_unknown(counted, outcome, profile, "n")
-            each = (known.states(np.array([known.whole])), apart.states(_FIRST))
+            each = (
+                known.states(np.array([known.whole]), open_missing=True),
+                apart.states(_FIRST, open_missing=True),
+            )
             self.rows = int(sum(_incomplete(states, rate) for states in each))
             self._others = int(each[1].sum() - _incomplete(each[1], rate))
         self._apart = self._states(self._unknown, _FIRST)
 
     def _states(self, sides: CountsBySide, which: Index) -> Array:
-        states = _needed(sides.states(which), self._rate)
+        states = _needed(sides.states(which, open_missing=self.outcomes), self._rate)
         return states if self.outcomes else complete(states)
 
     def case(self, low: float, high: float) -> WorstCase:

@@ -398,6 +398,7 @@ _UNCLEAR = (
     DiagnosticCode.UNDECIDED_OUTCOMES, DiagnosticCode.UNLISTED_OUTCOMES,
     DiagnosticCode.APPROVED_AS_REFUSED, DiagnosticCode.CLASSES_OF_MISSING,
     DiagnosticCode.PREDICTION_NOT_A_LABEL, DiagnosticCode.MISSING_MARKER, DiagnosticCode.RECODING,
+    DiagnosticCode.OPEN_DECISIONS,
 )  # fmt: skip
 """Warnings of rows whose outcome or group may be another one or none."""
 _DOUBTFUL = (

@@ -15,7 +15,7 @@ import numpy as np
 from fairgauge.cube.cube import Cube, aggregate
 from fairgauge.cube.identifiers import placeholders, spellings_of
 from fairgauge.cube.plan import OUTCOMES, Axis, Plan
-from fairgauge.enums import DiagnosticCode, Person, Role, Task, Uncounted
+from fairgauge.enums import Person, Role, Task, Uncounted
 from fairgauge.errors import DataError, Problem, SpecError, quote
 from fairgauge.question.category_words import means_no_outcome
 from fairgauge.question.features import Ordered
@@ -23,12 +23,11 @@ from fairgauge.question.recoding import UNKNOWN, recoding_flag
 from fairgauge.question.specification import Spec
 from fairgauge.resolve._far_dates import far_dates
 from fairgauge.resolve.group_counts import unknown_levels
-from fairgauge.resolve.outcome_checks import unclear_names, undecided_outcomes
+from fairgauge.resolve.outcome_checks import unclear_names
 from fairgauge.resolve.outcomes import decide_task, outcome_masks
 from fairgauge.stats.arrays import Index, Mask
 from fairgauge.values import Value, is_one_of, name_of
 
-_UNDECIDED = DiagnosticCode.UNDECIDED_OUTCOMES
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?")
 _DAY = len("2026-01-31")
 
@@ -46,7 +45,8 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
 
     A person is in the group that their rows state; where these state several, their group is
     unknown. A row without a person counts as a person of its own. The decision of a person
-    without a known one is missing, as that of a row may be.
+    without a known one is missing, as that of a row may be. Of who has one, and another that is
+    unknown and could change it, the first counts, and the measure "open" counts the person.
 
     Raises
     ------
@@ -88,20 +88,22 @@ def count_people(rows: Cube, plan: Plan, spec: Spec) -> Cube:
                 "a person counts once; count each of their decisions (--per-person each), or "
                 "remove strata"
             )
-    outcomes, tied = _decisions(rows, plan, spec, known, of, order[named], len(people))
+    unnamed = table.sums["rows"][~named]
+    outcomes, open_, tied = _decisions(rows, plan, spec, known, of, order[named], len(people))
     conflicts = {axis.column: int(several.sum()) for axis, (_, several) in groups.items()}
     conflicts |= tied
     if spec.person not in conflicts and spec.person is not None:
-        conflicts[spec.person] = int(table.sums["rows"][~named].sum())
+        conflicts[spec.person] = int(unnamed.sum())
     columns = [outcomes[a] if a in outcomes else groups[a][0] for a in plan.axes]
     every = np.concatenate(
         [np.stack(columns, axis=-1), np.stack([codes[axis][~named] for axis in plan.axes], axis=-1)]
     )
-    counts = np.concatenate([np.ones(len(people)), table.sums["rows"][~named]])
-    further = int(table.sums["rows"].sum() - counts.sum())
+    sums = {"rows": np.concatenate([np.ones(len(people)), unnamed])}
+    if open_.any():
+        sums["open"] = np.concatenate([open_, np.zeros_like(unnamed)])
+    further = int(table.sums["rows"].sum() - sums["rows"].sum())
     tables = tuple(
-        aggregate(tuple(plan.axes[i] for i in at), every[:, list(at)], {"rows": counts})
-        for at in plan.tables
+        aggregate(tuple(plan.axes[i] for i in at), every[:, list(at)], sums) for at in plan.tables
     )
     return Cube(
         plan,
@@ -137,11 +139,14 @@ def _decisions(
     of: Index,
     order: Index,
     people: int,
-) -> tuple[dict[Axis, Index], dict[str, int]]:
-    """Return what counts of every person's decisions; and of how many people that is not known."""
+) -> tuple[dict[Axis, Index], Mask, dict[str, int]]:
+    """Return what counts of every person's decisions, and whether an unknown one could change it.
+
+    Third, of how many people it is not known.
+    """
     axes = [axis for axis in plan.axes if axis.role in OUTCOMES]
+    complete = np.all([known[axis] >= 0 for axis in axes], axis=0)
     if spec.per_person is Person.LAST:
-        complete = np.all([known[axis] >= 0 for axis in axes], axis=0)
         newest = np.full(people, -2)
         np.maximum.at(newest, of[complete], order[complete])
         last = complete & (order == newest[of])
@@ -154,22 +159,26 @@ def _decisions(
             found[axis] = np.where(mixed, -1, value)
             tied[axis.column] = int((several & ~undated).sum())
             mixed = mixed | (several & undated)
-        return found, tied | {str(spec.order): int(mixed.sum())}
+        later = ~complete & ((order < 0) | (order >= newest[of]))
+        open_ = np.isin(np.arange(people), of[later]) & (newest > -2)
+        return found, open_, tied | {str(spec.order): int(mixed.sum())}
     (axis,) = axes
-    rank = _favour(rows, plan, spec, axis)[known[axis]]  # code -1 reads the last, of no decision
-    best = np.full(people, -1)
+    favour = _favour(rows, plan, spec, axis)
+    rank = favour[known[axis]]  # code -1 reads the last, of no decision
+    best = np.full(people, favour[-1])
     np.maximum.at(best, of, rank)
     code = np.full(people, -1)
     at_best = rank == best[of]
     np.maximum.at(code, of[at_best], known[axis][at_best])
-    return {axis: code}, {}
+    open_ = np.isin(np.arange(people), of[~complete]) & (best > favour[-1]) & (best < 0)
+    return {axis: code}, open_, {}
 
 
 def _favour(rows: Cube, plan: Plan, spec: Spec, axis: Axis) -> Index:
-    """Return how favourable each decision is, the higher the better; the last entry is of none.
+    """Return how favourable each decision is, 0 the most; the last entry is of none.
 
-    An outcome that may be a favourable one counts before a refusal, and a refusal before no
-    decision: only the people without anything clearer then have an unclear outcome.
+    An outcome that may be a favourable one, or that was not decided, counts before a refusal: who
+    has both may yet be favoured.
     """
     levels = rows.levels[axis]
     if isinstance(spec.positive, Ordered):
@@ -177,7 +186,7 @@ def _favour(rows: Cube, plan: Plan, spec: Spec, axis: Axis) -> Index:
             sum(is_one_of(level, selected) for selected in spec.positive.selections)
             for level in levels
         ]
-        return np.array([*steps, -1])
+        return np.array([*steps, -1]) - len(spec.positive.selections)
     task = decide_task(replace(rows, plan=plan), spec)
     if task is not Task.BINARY:
         message = "of classes no decision is favourable; state positive, or count each decision"
@@ -185,12 +194,9 @@ def _favour(rows: Cube, plan: Plan, spec: Spec, axis: Axis) -> Index:
     cube = replace(rows, plan=plan)
     (masks,) = outcome_masks(cube, spec, task)
     mask = masks.labels if axis.role is Role.LABEL else masks.predictions
-    warned = [each for each in undecided_outcomes(cube, spec) if each.code is _UNDECIDED]
-    undecided = {name for each in warned for name in each["values"]}
-    unclear = unclear_names(cube, spec, task).get(axis, set()) - undecided
-    names = [name_of(level) for level in levels]
-    refused = [0 if name in undecided else 2 if name in unclear else 1 for name in names]
-    return np.append(np.where(mask, 3, refused), -1)
+    unclear = unclear_names(cube, spec, task).get(axis, set())
+    refused = [-1 if name_of(level) in unclear else -2 for level in levels]
+    return np.append(np.where(mask, 0, refused), -3)
 
 
 def _check_order(rows: Cube, axis: Axis, spec: Spec) -> None:

@@ -20,7 +20,7 @@ Measure = Literal["n", "w", "w2", "w3", "low", "high"]
 """What is counted: cases, their weights, the squares or cubes of their weights, or the least or the
 most cases that protected counts allow."""
 
-COUNTS = ("rows", "n", *WEIGHTS, *RANGE)
+COUNTS = ("rows", "n", "open", *WEIGHTS, *RANGE)
 SCORES = ("s", "s2", "ln_s", "ln_1s")
 
 
@@ -56,6 +56,9 @@ class CountsBySide:
         self._slots = 1 + len(counted.strata)
         self._counts = with_others(counts)
         self._states = _states(self._counts, outcome, profile)
+        self._open = None
+        if "open" in counted.counts and not profile.rules.missing_outcome_is_negative:
+            self._open = _states(with_others(counted.counts["open"]), outcome, profile)
         # a column that is not given has the place of missing values alone
         known = (..., *(slice(-1 if size > 1 else None) for size in counts.shape[2:]))
         self._moments = {"n": self._counts[known].sum(axis=(2, 3))} | {
@@ -92,9 +95,18 @@ class CountsBySide:
             overall=self.pick(np.full_like(which, self.whole), slots) if overall else None,
         )
 
-    def states(self, which: Index) -> Array:
-        """Return the rows of sides by label and prediction: positive, negative or missing."""
-        return np.asarray(self._states[which, 0])
+    def states(self, which: Index, *, open_missing: bool) -> Array:
+        """Return the rows of sides by label and prediction: positive, negative or missing.
+
+        With ``open_missing``, both are missing of people whose decision an unknown one could
+        change.
+        """
+        states = np.array(self._states[which, 0])
+        if open_missing and self._open is not None:
+            open_ = self._open[which, 0]
+            states -= open_
+            states[:, -1, -1] += open_.sum(axis=(1, 2))
+        return states
 
     def _joint(self, raw: Array) -> Array:
         """Return the rows by class of label and prediction, where both are known."""

@@ -14,7 +14,7 @@ from typing import Annotated, ClassVar, Literal, TypeAlias, TypeVar
 from fairgauge.catalogue.comparisons import Metric, is_of_all_groups
 from fairgauge.catalogue.facts import Facts
 from fairgauge.catalogue.lookup import SCORING_RATE, Catalogue, is_of_scoring_rates
-from fairgauge.enums import Direction, Outcome, Turn, WhyIncomplete
+from fairgauge.enums import Direction, Outcome, Turn, Uncounted, WhyIncomplete
 from fairgauge.identity import FeatureId, GroupId, feature_names, group_names
 from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.results.codec import Finite, Inline, Restored, Share, Version
@@ -78,8 +78,12 @@ class Origin:
 
     @property
     def share_lacking(self) -> float:
-        """Return the share of rows that are not known to be used, or that are unclear."""
-        return (self.rows - self.used + self.unclear) / max(self.rows, 1)
+        """Return the share of rows, or of people, that are not known to be used, or are unclear.
+
+        A further row of a person lacks nothing: it counts with the person's others.
+        """
+        counted = self.rows - self.excluded.get(Uncounted.SAME_PERSON, 0)
+        return (counted - self.used + self.unclear) / max(counted, 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, quote
+from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, listing, quote
 from fairgauge.object_stores import open_unzipped, read_object
 from fairgauge.scan._duckdb_relation import (
     last_of_times,
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 _SNIFFED_LINES = 1_000
 _DELIMITERS = ",;\t|"
+_MOST_ABOVE, _MOST_NAMES = 50, 5
+"""Lines in which a header is looked for, and names of it that are shown."""
 
 
 def open_csv(paths: list[Place], name: str) -> Source:
@@ -93,8 +95,27 @@ def _dialect(path: Place) -> _Dialect:
         raise DataError(
             f"the header of {quote(path)} cannot be read: a quote is not closed"
         ) from None
+    if header.count("") > 1:
+        raise DataError(_without_names(header, lines, delimiter, path))
     check_unique_names(header, quote(path))
     return _Dialect(path, delimiter, tuple(header))
+
+
+def _without_names(header: list[str], lines: list[str], delimiter: str, path: Place) -> str:
+    """Return that columns have no name, and the line that seems to have all names, if any does."""
+    named = listing([name for name in header if name], _MOST_NAMES) or "nothing"
+    text = (
+        f"the first line of {quote(path)}, which names its columns, leaves "
+        f"{header.count('')} of {len(header)} without a name (it has {named})"
+    )
+    rows = csv.reader(lines, delimiter=delimiter)
+    for row in islice(rows, 1, _MOST_ABOVE):
+        if len({*row, ""}) == len(header) + 1:
+            return (
+                f"{text}; line {rows.line_num} has {listing(row, _MOST_NAMES)}: if these are the "
+                "names, remove the lines above it"
+            )
+    return f"{text}; name each column"
 
 
 def delimiter_of(line: str) -> str:

@@ -25,7 +25,15 @@ from hypothesis import strategies as st
 import compared_reports as pairs
 import fairgauge as fg
 from fairgauge.cli import main
-from fairgauge.enums import DiagnosticCode, Direction, Outcome, ReferenceKind, Status, Turn
+from fairgauge.enums import (
+    DiagnosticCode,
+    Direction,
+    Outcome,
+    ReferenceKind,
+    Status,
+    Turn,
+    WhyIncomplete,
+)
 from fairgauge.measure.compare_reports import changes, turned
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import render
@@ -1132,6 +1140,26 @@ def test_reports_on_people_are_compared_as_such(format_):
     where = "The old report counts only rows with month = may, the new report only rows with month"
     assert where in html.unescape(text)
     assert "not compared with the other rows" not in text
+
+
+def _of_people(twice: int, undecided: int = 0, pending: int = 0) -> fg.Report:
+    """Audit 1,000 people, some with two rows each, none decided, or refused with one pending."""
+    rows = [(i, "FM"[i % 2], i // 2 % 2 if i >= undecided else None) for i in range(1_000)]
+    rows += rows[:twice]
+    rows += [(who, sex, None) for who, sex, hired in rows if not hired][:pending]
+    schema = {"who": pl.Int64, "sex": pl.String, "hired": pl.Int64}
+    table = pl.DataFrame(rows, schema=schema, orient="row")
+    return fg.audit(table, prediction="hired", positive=1, sensitive="sex", person="who")
+
+
+def test_a_further_row_of_a_person_lacks_nothing():
+    """It hid 400 people without a decision, and more such rows were an alarm."""
+    more_lack = (WhyIncomplete.MORE_LACK,)
+    for twice in (0, 1_000):
+        assert fg.compare(_of_people(twice), _of_people(2, 400)).why_incomplete == more_lack
+        assert fg.compare(_of_people(twice), _of_people(0, 0, 400)).why_incomplete == more_lack
+    assert not fg.compare(_of_people(50), _of_people(400)).incomplete
+    assert not fg.compare(_of_people(400), _of_people(50)).incomplete
 
 
 def test_a_condition_of_both_reports_is_stated_of_both():

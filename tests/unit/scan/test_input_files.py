@@ -100,6 +100,14 @@ REFUSED = {
     "no header": ("\ng,y\na,1\n", r"'.*rows.csv' has no header: its first line is empty"),
     "header only": ("g,y\n", "the data have no rows"),
     "twice": ("g,g,y\na,b,1\n", r"'.*rows.csv' has the column 'g' twice"),
+    "title": (
+        "Export,,\nof 2026,,\ng,y,p\na,1,1\n",
+        (
+            r"^the first line of '.*rows.csv', which names its columns, leaves 2 of 3 without a "
+            r"name \(it has 'Export'\); line 3 has 'g', 'y', 'p': if these are the names, remove "
+        ),
+    ),
+    "no names": ("g,,\na,1,\n", r"leaves 2 of 3 without a name \(it has 'g'\); name each column$"),
     "short line": ("g,y\na,1\nb\n", r"rows.csv': line 3: the header has 2 columns, this line 1$"),
     "long line": ("g,y\na,1\nb,0,1\n", r"rows.csv': line 3: the header has 2 columns, this line 3"),
     "open quote": ('g,y\na,1\n"b,0\n', r"rows.csv': line 3: a quote is not closed"),

@@ -169,7 +169,10 @@ def _missing_strata(d: Diagnostic) -> str:
 
 def _missing_outcomes(d: Diagnostic) -> str:
     ends = [f"{d[f'{end}_share']:.1%} of {d[end]}" for end in ("most", "least")]
-    between = f"{ends[0]}, {ends[1]}" if d["groups"] == len(ends) else f"from {' to '.join(ends)}"
+    between = f"{ends[0]}, {ends[1]}"
+    if d["groups"] > len(ends):
+        alike = d["most_share"] == d["least_share"]
+        between = f"{d['most_share']:.1%} of each" if alike else f"from {' to '.join(ends)}"
     large = ", of the groups that are large enough" * bool(d.get("of_groups"))
     shares = ""
     if d["groups"] > 1:
@@ -707,6 +710,18 @@ def _people_unclear(d: Diagnostic) -> str:
     )
 
 
+def _open_decisions(d: Diagnostic) -> str:
+    unknown = f"in which {numbers.listing(list(map(quote, d['columns'])), 'or')} is unknown"
+    which = f"another row {unknown} and could be more favourable"
+    if d.get("order"):
+        which = f"a row {unknown}, with the same {called(d['order'])}, a later one or none"
+    rules = "; a rule passes only if it would whatever is unknown" * d["ruled"]
+    return (
+        f"{_part(d['rows'], d['total'], 'people')} have a known decision and {which}: they count "
+        f"with the known one{rules}"
+    )
+
+
 def _labels_later(d: Diagnostic) -> str:
     near = "" if d.get("nearest") is None else f" (the nearest column is {quote(d['nearest'])})"
     text = f"no row has its label yet, {quote(d['column'])}{near}, which the monitor expects later"
@@ -1086,6 +1101,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.SAME_NAMES: _same_names,
     DiagnosticCode.PEOPLE: _people,
     DiagnosticCode.PEOPLE_UNCLEAR: _people_unclear,
+    DiagnosticCode.OPEN_DECISIONS: _open_decisions,
     DiagnosticCode.LABELS_LATER: _labels_later,
     DiagnosticCode.NOT_RECODED: _not_recoded,
     DiagnosticCode.RECODING: lambda d: (

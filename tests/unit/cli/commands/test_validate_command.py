@@ -170,3 +170,14 @@ def test_the_schema_is_json(run):
     schema = json.loads(run("validate", "--schema").stdout)
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert "sensitive" in schema["properties"]
+
+
+def test_groups_are_those_of_rows_that_meet_the_conditions(run, fails, tmp_path):
+    """Values of other years were warned of, with the rows of the whole table."""
+    rows = "sex,year,y\nF,2025,1\nM,2025,0\nM ,2024,1\nM,2024,0\n"
+    path = tmp_path / "years.csv"
+    path.write_text(rows, encoding="utf-8")
+    asked = ("validate", str(path), "--prediction", "y", "--sensitive", "sex", "--where")
+    assert run(*asked, "year = 2025").stderr == ""
+    assert "'M' (1 row) and 'M ' (1 row) of sex" in run(*asked, "year = 2024").stderr
+    assert "column 'year' has no value '2023'" in fails(*asked, "year = 2023")
