@@ -776,10 +776,10 @@ def _certainty(
         rows = max(each.reason["missing"] for each in open_fails)
         it = plural(len(open_fails), "it", "them")
         who = plural(len(open_fails), "A fail leaves", f"{len(open_fails):,} fails leave")
-        what = missing_outcome(open_fails[0])
+        lacking = missing_outcome(open_fails[0])
         yield Sentence(
-            f"{who} out the {rows:,} {unit(report)} without {what}, which could change {it}, but "
-            "take back no fail.",
+            f"{who} out the {rows:,} {unit(report)} {lacking}, which could change {it}, but take "
+            "back no fail.",
             ("verdicts",),
         )
     unbounded = [

@@ -151,17 +151,16 @@ def _unknown(verdict: Verdict) -> str:
     """Return how many rows without a group or an outcome leave a rule open, whatever its CI."""
     reason = verdict.reason
     if reason.code is ReasonCode.MISSING_GROUPS:
-        what = missing_outcome(verdict) if reason.get("what") else called(verdict.feature)
-    elif reason.code is ReasonCode.MISSING_OUTCOMES:
-        what = missing_outcome(verdict)
-    elif reason.code is ReasonCode.NOT_COUNTED:
-        what = f"a {reason['what']}"
+        named = reason.get("what") is not None
+        lacking = missing_outcome(verdict) if named else f"without {called(verdict.feature)}"
+    elif reason.code in (ReasonCode.MISSING_OUTCOMES, ReasonCode.NOT_COUNTED):
+        lacking = missing_outcome(verdict)
     elif reason.code is ReasonCode.UNCLEAR_VALUES:
         return describe_reason(reason)
     else:
         return ""
     rows = numbers.numbered(reason["rows"], reason.get("unit") or "rows")
-    return f"{'up to ' if reason.get('at_most') else ''}{rows} without {what} could change it"
+    return f"{'up to ' if reason.get('at_most') else ''}{rows} {lacking} could change it"
 
 
 def _compared_groups(verdict: Verdict, report: Report) -> str:

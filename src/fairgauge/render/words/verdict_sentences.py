@@ -189,11 +189,11 @@ def _without_missing(verdict: Verdict) -> str:
         return ""
     rows = numbered(reason["missing"], reason.get("unit") or "rows").removeprefix("1 ")
     if reason.get("low") is None:
-        what = missing_outcome(verdict)
-        return f"; the {rows} without {what} could change it, but take back no fail"
+        lacking = missing_outcome(verdict)
+        return f"; the {rows} {lacking} could change it, but take back no fail"
     low, high = (_shown(verdict, reason[end]) for end in ("low", "high"))
     return (
-        f"; with the {rows} without {missing_outcome(verdict)} it could reach from {low} to "
+        f"; with the {rows} {missing_outcome(verdict)} it could reach from {low} to "
         f"{high}, depending on what is missing, which takes back no fail"
     )
 
@@ -243,8 +243,9 @@ def _kept_open(verdict: Verdict) -> list[str]:
     if reason.get("open_rows") is None:
         return []
     rows = numbered(reason["open_rows"], reason.get("unit") or "rows").removeprefix("1 ")
-    what = verdict.feature if reason.get("open_groups") else missing_outcome(verdict)
-    return [f"more rows alone would not decide it, because of the {rows} without {what}"]
+    groups = reason.get("open_groups")
+    lacking = f"without {verdict.feature}" if groups else missing_outcome(verdict)
+    return [f"more rows alone would not decide it, because of the {rows} {lacking}"]
 
 
 def rows_needed(verdict: Verdict) -> str:
@@ -313,9 +314,9 @@ def _missing_rows(verdict: Verdict) -> str:
     who = f"up to {rows}" if reason.get("at_most") else f"the {rows.removeprefix('1 ')}"
     outcomes = reason.code is ReasonCode.MISSING_OUTCOMES
     stated = outcomes or reason.get("what") is not None
-    what = missing_outcome(verdict) if stated else verdict.feature
+    lacking = missing_outcome(verdict) if stated else f"without {verdict.feature}"
     depends = "what is missing" if outcomes else "their groups"
-    start = f"{_measured(verdict)}: alone this would {reason['alone']}, but {who} without {what}"
+    start = f"{_measured(verdict)}: alone this would {reason['alone']}, but {who} {lacking}"
     if reason.get("low") is None:
         return f"{start} might change it, which is not computed for this metric"
     number = "value" if reason.get("by_value") else "confidence interval"
@@ -336,13 +337,17 @@ def _without(verdict: Verdict) -> str:
 
 
 def missing_outcome(verdict: Verdict) -> str:
-    """Return what rows lack that leave a verdict open: outcomes or groups, a weight or a count."""
+    """Return what rows lack that leave a verdict open: outcomes or groups, a weight or a count.
+
+    People may have known outcomes beside a missing one.
+    """
     if (what := verdict.reason.get("what")) is not None:
-        return f"a {what}"
+        return f"without a {what}"
     needs = verdict.definition.needs if verdict.definition else ()
     lacking = [need for need in ("label", "prediction", "score") if need in needs]
     lacking += [str(verdict.feature)] * bool(verdict.reason.get("without_group"))
-    return f"a {' or '.join(lacking)}"
+    start = "with a missing" if verdict.reason.get("unit") == "people" else "without a"
+    return f"{start} {' or '.join(lacking)}"
 
 
 def _counted_as(verdict: Verdict) -> str:
