@@ -401,6 +401,12 @@ def _obstacles(cube: Cube) -> Iterator[str]:
             f"they hold the scores {quote(score.column)}; count decisions (prediction, "
             "--prediction) in place of scores"
         )
+    if (open_ := cube.tables[0].sums.get("open")) is not None:
+        yield (
+            f"{int(open_.sum()):,} of their {cube.cases:,.0f} people have a known decision and an "
+            "unknown one that could change it, which protected counts cannot state; exclude those "
+            "(--where 'COLUMN != (missing)') or count each decision (--per-person each)"
+        )
     if len(plan.tables) > 1:
         yield (
             "they are several overlapping tables; count at most three sensitive features at once"

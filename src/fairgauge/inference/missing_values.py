@@ -298,7 +298,7 @@ def _missing(
     counted: GroupCounts, spec: Spec, which: Index
 ) -> Iterator[tuple[str, Array, Array, Array]]:
     """Yield how many rows of some groups lack an outcome, are open, and there are."""
-    if counted.protected or spec.profile.rules.missing_outcome_is_negative:
+    if spec.profile.rules.missing_outcome_is_negative:
         return
     cells = counted.counts["n"][: len(counted.groups), 0]
     open_ = counted.counts.get("open", np.zeros_like(cells)[:, None])[: len(counted.groups), 0]

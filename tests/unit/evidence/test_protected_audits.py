@@ -167,6 +167,27 @@ def test_rows_without_a_group_may_change_a_verdict():
         assert f"up to {each.reason['rows']} rows without g could change it" in each.says
 
 
+@pytest.mark.parametrize(("missing", "outcome"), [(0, Outcome.PASS), (600, Outcome.INCONCLUSIVE)])
+def test_no_rule_passes_beside_many_missing_decisions(missing, outcome):
+    """It passed, and the exact counts were inconclusive."""
+    n = {("F", 1): 500, ("F", 0): 500, ("M", 1): 500, ("M", 0): 500, ("M", None): missing}
+    rows = pl.DataFrame([{"g": g, "p": p, "n": n} for (g, p), n in n.items()], strict=False)
+    asked = {"prediction": "p", "sensitive": "g", "positive": 1}
+    cube = fg.count(rows, count="n", **asked)
+    for each in (cube, protected(cube, 5, [], np.random.default_rng(1))):
+        assert fg.audit(each, rules=["selection_rate.ratio >= 0.6"]).verdict is outcome
+
+
+def test_people_with_a_decision_beside_an_unknown_one_are_not_protected():
+    rows = pl.DataFrame({"id": ["a", *"abcde"], "g": [*"FFFMMM"],
+                         "p": [0, None, 1, 1, 0, 1]})  # fmt: skip
+    cube = fg.count(rows, prediction="p", sensitive="g", positive=1, person="id")
+    with pytest.raises(
+        CubeError, match=r"1 of their 5 people have a known .*--where 'COLUMN != \(missing\)'"
+    ):
+        fg.protect(cube, min_cell=3)
+
+
 def test_classes_have_bounds():
     rows = pl.DataFrame(
         {
