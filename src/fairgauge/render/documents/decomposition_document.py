@@ -137,6 +137,10 @@ def _verdict(found: Decomposition) -> str:
         for verdict, names in by_verdict.items()
     ]
     outlying = next(filter(None, (words.outlying_words(gap) for _, gap in found.gravest())), "")
+    for differs, gap in ((words.differs_in(gap), gap) for _, gap in found.gravest()):
+        if differs:
+            of = f" ({_short(gap, found)})" * several
+            texts.append(f"STATISTICALLY SIGNIFICANT IN: {differs}{of}")
     if outlying and found.verdict is GapVerdict.INCONCLUSIVE:
         texts = [f"OUTLYING: {outlying}", f"OVER ALL STRATA {texts[0]}", *texts[1:]]
     elif outlying:
