@@ -541,3 +541,16 @@ def test_strata_that_differ_are_named_where_the_difference_varies_and_none_is_un
     assert f"read cases of {named}: the difference there" in brief.steps[0].text
     assert "one by one" not in " ".join(each.text for each in brief.steps)
     assert f"STATISTICALLY SIGNIFICANT IN: {named}" in " ".join(render(found, "text").split())
+
+
+def test_strata_that_a_step_names_are_in_the_table_on_the_screen():
+    """A difference that reverses had those of the other end of the list as its first strata."""
+    branches = {f"B{i:02}": ((77 + i * 5 % 9, 100), (480, 640)) for i in range(24)}
+    branches |= {"B02": ((92, 100), (480, 640)), "B04": ((91, 100), (480, 640))}
+    branches |= {"B30": ((100, 900), (0, 0))}
+    found = in_branches(branches)
+    text = render(found, "text")
+    assert "read cases of branch B02 and branch B04" in " ".join(text.split())
+    rows = re.findall(r"^(B\d\d) ", text, re.MULTILINE)
+    assert {"B02", "B04"} < set(rows)
+    assert len(rows) == 5
