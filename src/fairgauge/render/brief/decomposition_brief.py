@@ -25,6 +25,8 @@ from fairgauge.render.words.decomposition_sentences import (
     describe_outlying,
     describe_overall,
     describe_trend,
+    differing_strata,
+    differs_in,
     each_of,
     is_of_one_outcome,
     missing_columns,
@@ -109,6 +111,8 @@ def _verdict(gap: Gap) -> Iterator[str]:
         subject = "The difference " if gap.verdict is GapVerdict.REMAINS else ""
         stated = f"{subject}{verdict_and_controls(gap, strata, all_called(gap.controls))}"
         yield f"{capitalised(stated)}."
+        if named := differs_in(gap):
+            yield f"The difference is statistically significant in {named}, {_together(gap)}."
         return
     also = with_controls(gap, all_called(gap.controls))
     yield f"Inconclusive over {strata} as a whole: the difference is not the same everywhere{also}."
@@ -117,6 +121,10 @@ def _verdict(gap: Gap) -> Iterator[str]:
         f"That {named} {are} unlike the others is statistically significant: a finding about "
         f"{plural(len(places), named, 'these')} alone."
     )
+
+
+def _together(gap: Gap) -> str:
+    return f"all {each_of(gap, several=True)} judged together"
 
 
 def _divided(gap: Gap, words: Vocabulary) -> str:
@@ -141,6 +149,8 @@ def _headline(ordered: Sequence[tuple[int, Gap]], words: Vocabulary) -> Sentence
         text = f"The {metric} of {group} {gap.verdict} {within_words(gap)}"
     else:
         text = capitalised(f"{group}, {metric}: {verdict_words(gap)}")
+    if named := differs_in(gap):
+        text += f", and is statistically significant in {named}"
     text += describe_not_compared(gap) + with_controls(gap, all_called(gap.controls))
     sources = [f"gaps[{at}].verdict", f"gaps[{at}].reason", f"gaps[{at}].support"]
     sources += [f"gaps[{at}].adjusted"] * bool(gap.controls)
@@ -231,7 +241,9 @@ def _steps(found: Decomposition, words: Vocabulary) -> Iterator[Sentence]:
         for gap in gaps
         for name in _outlying_worse(gap, words)
     )
-    remaining = [(gap, _worse_strata(gap, words)) for gap in gaps if _remains(gap)]
+    remaining = [
+        (gap, _worse_strata(gap, words)) for gap in gaps if _remains(gap) or differs_in(gap)
+    ]
     of, worse = next(filter(lambda each: each[1], remaining), (gaps[0], []))
     sides = called(of.estimate.group), called(reference_name(of.estimate.reference))
     difference = f"the difference of {sides[0]} from {sides[1]}" if several else "the difference"
@@ -246,9 +258,10 @@ def _steps(found: Decomposition, words: Vocabulary) -> Iterator[Sentence]:
         first = f": {worse[0]} first, where {alone}" if worse else ""
         yield reader(f"read cases of both sides{within}{first}.")
     elif worse:
-        together = f", all {each_of(of, several=True)} judged together" * (len(of.strata) > 1)
+        alone = f" by {strata_words(of)} alone" * bool(within)
+        together = f", {_together(of)}" * (len(of.strata) > 1)
         yield reader(
-            f"read cases of {listing(worse, most=_MOST_PLACES)}: {difference} there is "
+            f"read cases of {listing(worse, most=_MOST_PLACES)}: {difference}{alone} there is "
             f"statistically significant{together}."
         )
     if any(map(_remains, gaps)):
@@ -263,7 +276,7 @@ def _steps(found: Decomposition, words: Vocabulary) -> Iterator[Sentence]:
                 f"find out why values of {strata_words(gaps[0])} have people of one side alone, or "
                 "compare within coarser strata that both sides are in."
             )
-        elif not places:
+        elif not (places or (worse and differs_in(of))):
             yield analyst(
                 "look at the strata one by one: an average may hide what remains in some."
             )
@@ -316,14 +329,7 @@ def _worse_strata(gap: Gap, words: Vocabulary) -> list[str]:
 
     They are shown by the tests of all strata together.
     """
-    alpha = 1 - (gap.estimate.confidence or 0.95)
-    strata = sorted(gap.strata, key=lambda each: -abs(each.difference or 0.0))
-    return [
-        place_name(each)
-        for each in strata
-        if each.difference_p_adjusted is not None and each.difference_p_adjusted < alpha
-        if _is_worse(gap, each, words)
-    ]
+    return [place_name(each) for each in differing_strata(gap) if _is_worse(gap, each, words)]
 
 
 def _outlying_worse(gap: Gap, words: Vocabulary) -> list[str]:

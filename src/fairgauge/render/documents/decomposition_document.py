@@ -137,6 +137,10 @@ def _verdict(found: Decomposition) -> str:
         for verdict, names in by_verdict.items()
     ]
     outlying = next(filter(None, (words.outlying_words(gap) for _, gap in found.gravest())), "")
+    for differs, gap in ((words.differs_in(gap), gap) for _, gap in found.gravest()):
+        if differs:
+            of = f" ({_short(gap, found)})" * several
+            texts.append(f"STATISTICALLY SIGNIFICANT IN: {differs}{of}")
     if outlying and found.verdict is GapVerdict.INCONCLUSIVE:
         texts = [f"OUTLYING: {outlying}", f"OVER ALL STRATA {texts[0]}", *texts[1:]]
     elif outlying:
@@ -218,7 +222,7 @@ def _on_a_screen(found: Decomposition, *, parts: bool = True) -> tree.Section:
     if by_column is not None:
         blocks.append(_levels(first, by_column, _first(by_column.levels, most), screen=True))
     else:
-        blocks.append(_strata(first, _first(first.strata, most), screen=True, parts=parts))
+        blocks.append(_strata(first, _first_strata(first, most), screen=True, parts=parts))
     if trend := words.describe_trend(first):
         blocks.append(tree.Paragraph(trend))
     if adjusted.controls and not adjusted.adjusted:
@@ -246,6 +250,15 @@ def _on_a_screen(found: Decomposition, *, parts: bool = True) -> tree.Section:
 def _first(rows: Sequence[_Row], most: int) -> Sequence[_Row]:
     """Return as many rows, or all where one alone would be left."""
     return rows if len(rows) <= most + 1 else rows[:most]
+
+
+def _first_strata(gap: Gap, most: int) -> Sequence[StratumGap]:
+    """Return the first strata in their order, of which some make room for those to be named."""
+    named = [each for each in words.differing_strata(gap)[:most] if not each.outlying]
+    first = _first(gap.strata, most)
+    others = [each for each in first if each not in named]
+    kept = [*named, *others[: len(first) - len(named)]]
+    return [each for each in gap.strata if each in kept]
 
 
 def _furthest_column(gap: Gap) -> ColumnGap | None:

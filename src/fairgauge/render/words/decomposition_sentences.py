@@ -52,7 +52,7 @@ from fairgauge.values import are_years
 Place: TypeAlias = tuple[str, StratumGap | LevelGap]
 """A stratum, or a level of one of several columns, with its name."""
 
-_MOST_NAMED, _MOST_IN_VERDICT = 5, 2
+_MOST_NAMED, _MOST_IN_VERDICT, _MOST_DIFFERING = 5, 2, 3
 _RATIO = "ratio "
 """What stands before the values of a ratio, where a sentence is of the difference."""
 
@@ -595,6 +595,29 @@ def outlying_places(gap: Gap) -> list[Place]:
     ]
     named = [(f"{called(by)} {called(value)}", level) for (by, value), level in levels.items()]
     return [*named, *strata]
+
+
+def differing_strata(gap: Gap) -> list[StratumGap]:
+    """Return the strata in which a difference is shown, all tested together, largest first."""
+    alpha = 1 - (gap.estimate.confidence or 0.95)
+    return sorted(
+        (
+            each
+            for each in gap.strata
+            if each.difference_p_adjusted is not None and each.difference_p_adjusted < alpha
+        ),
+        key=lambda each: -abs(each.difference or 0.0),
+    )
+
+
+def differs_in(gap: Gap) -> str:
+    """Return the strata that differ by themselves, where it varies and none is unlike the others.
+
+    Nothing else would name these. Years are not tested one by one: they have a trend.
+    """
+    if gap.reason is not WhyInconclusive.VARIES or outlying_places(gap) or years_of(gap):
+        return ""
+    return listing([place_name(each) for each in differing_strata(gap)], most=_MOST_DIFFERING)
 
 
 def place_name(each: StratumGap) -> str:

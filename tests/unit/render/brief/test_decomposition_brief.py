@@ -11,7 +11,7 @@ import pytest
 from tests.every_result import result
 
 import fairgauge as fg
-from fairgauge.enums import GapPartKind, StratumWeights
+from fairgauge.enums import GapPartKind, StratumWeights, WhyInconclusive
 from fairgauge.render.documents.decomposition_document import decomposition_document
 from fairgauge.render.formats import render
 from fairgauge.stats.significance import newcombe_p
@@ -506,3 +506,51 @@ def test_the_first_page_says_what_a_stratum_is_and_has_two_averages_at_most():
     assert "ways to average over job grade do not all show the same." in stated
     assert stated.count("CI") == 2
     assert stated.count("weighted by the shares of") == 2
+
+
+def of_branches(branches):
+    """Return counts of two groups: the approved and all of either, in each branch."""
+    return pl.DataFrame(
+        [
+            {"group": group, "branch": branch, "p": p, "n": n}
+            for branch, sides in branches.items()
+            for group, (ones, of) in zip("BW", sides, strict=True)
+            for p, n in ((1, ones), (0, of - ones))
+        ]
+    )
+
+
+def in_branches(branches):
+    return fg.why(
+        of_branches(branches), prediction="p", positive=1, sensitive="group",
+        reference={"group": "W"}, count="n", strata="branch",
+    )  # fmt: skip
+
+
+def test_strata_that_differ_are_named_where_the_difference_varies_and_none_is_unlike_the_others():
+    """Three of forty branches were 20 points below, and no sentence had their names."""
+    branches = {f"B{i:02}": ((63 + i * 7 % 17, 87), (312, 390)) for i in range(40)}
+    branches |= {f"B{i:02}": ((ones, 87), (312, 390)) for i, ones in ((5, 47), (18, 50), (33, 51))}
+    found = in_branches(branches)
+    [gap] = found.gaps
+    assert gap.reason is WhyInconclusive.VARIES
+    assert not any(each.outlying for each in gap.strata)
+    named, brief = "branch B05, branch B18 and branch B33", found.brief()
+    assert f"varies, and is statistically significant in {named}" in brief.headline.text
+    assert f"statistically significant in {named}, all values" in brief.verdict[1].text
+    assert f"read cases of {named}: the difference there" in brief.steps[0].text
+    assert "one by one" not in " ".join(each.text for each in brief.steps)
+    assert f"STATISTICALLY SIGNIFICANT IN: {named}" in " ".join(render(found, "text").split())
+
+
+def test_strata_that_a_step_names_are_in_the_table_on_the_screen():
+    """A difference that reverses had those of the other end of the list as its first strata."""
+    branches = {f"B{i:02}": ((77 + i * 5 % 9, 100), (480, 640)) for i in range(24)}
+    branches |= {"B02": ((92, 100), (480, 640)), "B04": ((91, 100), (480, 640))}
+    branches |= {"B30": ((100, 900), (0, 0))}
+    found = in_branches(branches)
+    text = render(found, "text")
+    assert "read cases of branch B02 and branch B04" in " ".join(text.split())
+    rows = re.findall(r"^(B\d\d) ", text, re.MULTILINE)
+    assert {"B02", "B04"} < set(rows)
+    assert len(rows) == 5
