@@ -6,6 +6,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from itertools import repeat
 from typing import Any, TypeVar, cast
 
@@ -183,8 +184,8 @@ def _without_incomplete(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec)
     """
     if not every.rows_without:
         return gaps
-    of_all = {_key(each): each for each in measure(every.without, spec).estimates}
-    whole = tuple(replace(gap, estimate=of_all[_key(gap.estimate)]) for gap in gaps)
+    of_all = _over_all_rows(every, spec)
+    whole = tuple(replace(gap, estimate=of_all(gap.estimate)) for gap in gaps)
     whole = _with_adjusted(whole, [test_of(gap) for gap in gaps])
     return tuple(
         replace(
@@ -196,6 +197,26 @@ def _without_incomplete(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec)
             gaps, whole, _left_out(gaps, every, spec), strict=True
         )
     )
+
+
+def _over_all_rows(every: CrossedStrata, spec: Spec) -> Callable[[Estimate], Estimate]:
+    """Return what finds a gap over all rows, from the reference that it has over those with strata.
+
+    The largest or best group of all rows may be another one.
+    """
+
+    @cache
+    def measured(*named: tuple[str, str]) -> dict[tuple[object, ...], Estimate]:
+        asked = replace(spec, reference=named) if named else spec
+        return {_key(each): each for each in measure(every.without, asked).estimates}
+
+    def found(estimate: Estimate) -> Estimate:
+        group = estimate.reference.group_id if estimate.reference else None
+        if group is None or isinstance(spec.reference, tuple):
+            return measured()[_key(estimate)]
+        return measured((str(estimate.feature), group.name()))[_key(estimate)]
+
+    return found
 
 
 _UNDECIDED: dict[str, Any] = {
