@@ -78,12 +78,14 @@ class Origin:
 
     @property
     def share_lacking(self) -> float:
-        """Return the share of rows, or of people, that are not known to be used, or are unclear.
+        """Return the share of rows, or of people, that lack one thing, or are unclear.
 
-        A further row of a person lacks nothing: it counts with the person's others.
+        Those without a group of one feature are used for the others. A further row of a person
+        lacks nothing: it counts with the person's others.
         """
         counted = self.rows - self.excluded.get(Uncounted.SAME_PERSON, 0)
-        return (counted - self.used + self.unclear) / max(counted, 1)
+        each = (rows for why, rows in self.excluded.items() if why != Uncounted.SAME_PERSON)
+        return (max([counted - self.used, *each]) + self.unclear) / max(counted, 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -255,6 +255,39 @@ def test_rows_without_a_group_that_become_a_group_measure_every_difference_other
     assert found.why_incomplete[0] is WhyIncomplete.ASKED_OTHERWISE
 
 
+@pytest.mark.parametrize(("share", "reasons"), [(0.0, ()), (0.3, (WhyIncomplete.MORE_LACK,))])
+@pytest.mark.parametrize("more", [{}, {"intersections": [["g", "h"]]}])
+def test_rows_without_a_group_of_one_of_several_features_are_no_green_light(share, reasons, more):
+    """They are used for the other feature, so that no row counted as lacking anything."""
+
+    def audited(share):
+        rows = [
+            {"g": None if i % 10 < 10 * share else "ab"[i % 2], "h": "xy"[i // 2 % 2],
+             "hired": i // 4 % 2}
+            for i in range(4_000)
+        ]  # fmt: skip
+        asked = {"prediction": "hired", "positive": 1, "sensitive": ["g", "h"]}
+        return fg.audit(pl.DataFrame(rows), **asked, **more)
+
+    assert fg.compare(audited(0), audited(share), same_rows=False).why_incomplete == reasons
+
+
+def test_a_gate_states_in_one_line_what_got_worse(tmp_path):
+    paths = [str(tmp_path / name) for name in ("old.json", "new.json")]
+    rule = {"rules": ["selection_rate.ratio >= 0.8"]}
+    cases = [
+        (of_two(1_200), of_two(1_500, 0.3), "selection_rate.difference of F is further from no"),
+        (of_two(1_200, 0.4), of_two(1_500, 0.7), "selection_rate.difference of F changed sides"),
+        (of_two(1_200, **rule), of_two(1_500, 0.3, **rule), "the verdict on F (selection_rate"),
+    ]
+    for old, new, what in cases:
+        for each, path in zip((old, new), paths, strict=True):
+            each.save(path)
+        run = CliRunner().invoke(main, ["compare", *paths, "--fail-on", "worse", "-q"])
+        assert run.exit_code == 1
+        assert f"Worse: {what}" in run.stderr
+
+
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from fairgauge.cli._command_group import Command
 from fairgauge.cli._output import Output, shows_result
 from fairgauge.cli._streams import print_message
-from fairgauge.enums import WhyIncomplete
+from fairgauge.enums import Turn, WhyIncomplete
 from fairgauge.errors import DataError
+
+if TYPE_CHECKING:
+    from fairgauge.results.comparison import Comparison
+    from fairgauge.results.estimates import Estimate
+    from fairgauge.results.verdicts import Verdict
 
 WORSE, INCOMPLETE = 1, 3
 _WHY = {
@@ -21,7 +28,7 @@ _WHY = {
     WhyIncomplete.NOTHING_COMPARED: "no difference has a value in both reports",
     WhyIncomplete.NOTHING_TESTED: "differences changed, and no change can be tested",
     WhyIncomplete.MORE_LACK: "many more rows of the new report, or of one of its groups, lack an "
-    "outcome or a group, or have an unclear one",
+    "outcome, a group or a stratum, or have an unclear one",
     WhyIncomplete.GROUP_GONE: "a group is gone, or has insufficient data now",
 }
 
@@ -44,7 +51,7 @@ _WHY = {
     "could not be tested, as where another group is the best now, if a verdict of the first has no "
     "counterpart in the second because its group is gone, if the two have nothing in common that "
     "could be compared, or, without rules, if many more rows of the second, or of one of its "
-    "groups, lack an outcome or a group.",
+    "groups, lack an outcome, a group or a stratum.",
 )
 def command(
     reports: tuple[str, ...],
@@ -75,8 +82,33 @@ def command(
     if not fail_on:
         return 0
     if comparison.worse:
+        print_message(_what_is_worse(comparison), prefix="Worse: ")
         return WORSE
     for why in comparison.why_incomplete[:1]:
         print_message(_WHY[why], prefix="Not known whether anything got worse: ")
         return INCOMPLETE
     return 0
+
+
+def _what_is_worse(comparison: Comparison) -> str:
+    """Return the first verdict or difference that got worse, and how many others did."""
+    found = [
+        f"the verdict on {_whom(flip.new)} ({flip.new.metric}) went from {flip.old.outcome} to "
+        f"{flip.new.outcome}"
+        for flip in comparison.flips
+        if flip.turn is Turn.WORSE
+    ]
+    found += [
+        f"{change.metric} of {_whom(change.new)} "
+        + ("changed sides" if change.other_side else "is further from no difference")
+        for change in comparison.changes
+        if change.worse and change.mirror_of is None
+    ]
+    more = len(found) - 1
+    return f"{found[0]}; {more:,} more" if more else found[0]
+
+
+def _whom(each: Estimate | Verdict) -> str:
+    from fairgauge.render.words.display_names import called
+
+    return called(each.group or each.feature or "all rows")
