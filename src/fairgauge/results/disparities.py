@@ -228,13 +228,19 @@ def _within_strata(
 ) -> tuple[dict[tuple[object, ...], tuple[Estimate, list[Estimate]]], int]:
     """Return every comparison with the same in each stratum, and how many these are in all.
 
-    Of a rate and its odds it is the rate, whose variation is tested, too.
+    Of a rate and its odds it is the rate, whose variation is tested, too. Where the strata decide
+    the outcome nothing is compared within them.
     """
     found: dict[tuple[object, ...], tuple[Estimate, list[Estimate]]] = {}
     compared: tuple[list[Estimate], list[Estimate]] = ([], [])
     for each in estimates:
         if isinstance(each.definition, Contrast) and each.mirror_of is None:
             compared[not isinstance(each.definition.of, Rate)].append(each)
+    decided = {
+        _compared(each)
+        for each in chain(*compared)
+        if each.reason is not None and each.reason.code is ReasonCode.STRATA_DECIDE
+    }
     for each in chain(*compared):
         key = _compared(each)
         if each.scope.kind is ScopeKind.OVERALL:
@@ -242,7 +248,7 @@ def _within_strata(
         elif each.scope.kind is ScopeKind.STRATUM and key in found:
             overall, strata = found[key]
             strata += [each] if each.metric == overall.metric else []
-    found = {key: each for key, each in found.items() if each[1]}
+    found = {key: each for key, each in found.items() if each[1] and key not in decided}
     return found, sum(len(strata) for _, strata in found.values())
 
 

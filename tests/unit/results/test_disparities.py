@@ -118,3 +118,13 @@ def test_a_rate_its_complement_and_their_odds_are_one_test_in_a_stratum():
         [warning] = within_strata(report)
         assert (warning["lower"], warning["higher"], warning["others"]) == (("d5",), (), 0)
         assert warning["p"] is not None
+
+
+def test_within_strata_that_decide_the_outcome_nothing_is_stated():
+    """An audit had differences in both directions, where why compares nothing."""
+    cells = [("F", "hi", 2823, 2851), ("M", "hi", 12103, 12115),
+             ("F", "lo", 74, 1033), ("M", "lo", 64, 4001)]  # fmt: skip
+    report = fg.audit(of_departments(cells), **ASKED)
+    assert report.findings == ()
+    assert within_strata(report) == []
+    assert "within dept" not in str(report.brief().headline)
