@@ -7,6 +7,7 @@ rule it has follows from its shape, never from its name.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -234,6 +235,16 @@ class Quotient(Statistic):
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         del side, at
         return all_of((none_of(self.over), none_of(self.under)))
+
+
+def tested_as(one: Statistic) -> Hashable:
+    """Return which test a comparison of a statistic is: a rate, its complement and odds are one."""
+    if isinstance(one, Rate):
+        some, every = one.of.coefficients, one.among.coefficients
+        return frozenset({some, tuple(b - a for a, b in zip(some, every, strict=True))})
+    if isinstance(one, Quotient) and one.is_odds:
+        return frozenset({one.over.coefficients, one.under.coefficients})
+    return one.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 from fairgauge.catalogue.comparisons import Contrast, Metric
-from fairgauge.catalogue.statistics import Statistic
+from fairgauge.catalogue.statistics import Rate, Statistic, tested_as
 from fairgauge.enums import AfterAdjusting, ScopeKind, Status
 from fairgauge.reasons import ReasonCode
 from fairgauge.results.estimates import Estimate
@@ -161,9 +162,9 @@ def shown_adjusted_alone(estimates: Sequence[Estimate]) -> list[tuple[Estimate, 
 
 
 def _compared(each: Estimate) -> tuple[object, ...]:
-    """Return which rate of which group a contrast is of, as a difference or a ratio."""
+    """Return which test of which group a contrast is, as a difference or a ratio."""
     assert isinstance(each.definition, Contrast)
-    return each.definition.of.name, each.feature, each.group, each.class_scope, each.threshold
+    return tested_as(each.definition.of), each.feature, each.group, each.class_scope, each.threshold
 
 
 def significant_strata(inside: Sequence[Estimate], tests: int | None = None) -> list[Estimate]:
@@ -225,18 +226,29 @@ def tests_within_strata(estimates: Iterable[Estimate]) -> int:
 def _within_strata(
     estimates: Iterable[Estimate],
 ) -> tuple[dict[tuple[object, ...], tuple[Estimate, list[Estimate]]], int]:
-    """Return every comparison with the same in each stratum, and how many these are in all."""
+    """Return every comparison with the same in each stratum, and how many these are in all.
+
+    Of a rate and its odds it is the rate, whose variation is tested, too. Where the strata decide
+    the outcome nothing is compared within them.
+    """
     found: dict[tuple[object, ...], tuple[Estimate, list[Estimate]]] = {}
+    compared: tuple[list[Estimate], list[Estimate]] = ([], [])
     for each in estimates:
-        if not isinstance(each.definition, Contrast) or each.mirror_of is not None:
-            continue
+        if isinstance(each.definition, Contrast) and each.mirror_of is None:
+            compared[not isinstance(each.definition.of, Rate)].append(each)
+    decided = {
+        _compared(each)
+        for each in chain(*compared)
+        if each.reason is not None and each.reason.code is ReasonCode.STRATA_DECIDE
+    }
+    for each in chain(*compared):
         key = _compared(each)
         if each.scope.kind is ScopeKind.OVERALL:
             found.setdefault(key, (each, []))
         elif each.scope.kind is ScopeKind.STRATUM and key in found:
             overall, strata = found[key]
             strata += [each] if each.metric == overall.metric else []
-    found = {key: each for key, each in found.items() if each[1]}
+    found = {key: each for key, each in found.items() if each[1] and key not in decided}
     return found, sum(len(strata) for _, strata in found.values())
 
 

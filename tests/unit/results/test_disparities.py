@@ -7,6 +7,7 @@ import pytest
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Level, Outcome
 from fairgauge.render.formats import render
+from fairgauge.results import disparities
 
 ASKED = {"label": "hired", "positive": 1, "sensitive": "sex", "strata": "dept", "count": "n"}
 
@@ -101,3 +102,29 @@ def test_strata_of_chance_are_not_stated():
         cells = [(sex, f"d{i}", x[k][i], 60) for k, sex in enumerate("FM") for i in range(12)]
         stated += bool(within_strata(fg.audit(of_departments(cells), **ASKED)))
     assert stated <= 4
+
+
+def test_a_rate_its_complement_and_their_odds_are_one_test_in_a_stratum():
+    """A preset with all three named fewer strata, and counted them as further comparisons."""
+    cells = [cell for i in range(12) for cell in (("F", f"d{i}", 50, 60), ("M", f"d{i}", 200, 240))]
+    cells[10] = ("F", "d5", 33, 60)
+    asked = {"sensitive": "sex", "strata": "dept", "count": "n", "prediction": "hired"}
+    table = of_departments(cells)
+    difference = "selection_rate.difference"
+    of_all = ["selection_odds.ratio", "selection_rate.ratio", difference, "rejection_share.ratio"]
+    for metrics in ([difference], of_all):
+        report = fg.audit(table, positive=1, metrics=metrics, **asked)
+        assert disparities.tests_within_strata(report.estimates) == 12
+        [warning] = within_strata(report)
+        assert (warning["lower"], warning["higher"], warning["others"]) == (("d5",), (), 0)
+        assert warning["p"] is not None
+
+
+def test_within_strata_that_decide_the_outcome_nothing_is_stated():
+    """An audit had differences in both directions, where why compares nothing."""
+    cells = [("F", "hi", 2823, 2851), ("M", "hi", 12103, 12115),
+             ("F", "lo", 74, 1033), ("M", "lo", 64, 4001)]  # fmt: skip
+    report = fg.audit(of_departments(cells), **ASKED)
+    assert report.findings == ()
+    assert within_strata(report) == []
+    assert "within dept" not in str(report.brief().headline)

@@ -17,7 +17,7 @@ from fairgauge.catalogue.cells import Array, Need
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import find_rate
 from fairgauge.catalogue.row_metrics import RowMetric
-from fairgauge.catalogue.statistics import Rate, Statistic
+from fairgauge.catalogue.statistics import Rate, Statistic, tested_as
 from fairgauge.enums import (
     AfterAdjusting,
     ClassKind,
@@ -152,11 +152,7 @@ def _member(estimate: Estimate, *, two: bool) -> Hashable:
     metric: object = estimate.metric
     if isinstance(estimate.definition, Contrast):
         of = estimate.definition.of
-        metric = of.name
-        if isinstance(of, Rate):
-            every, some = of.among.coefficients, of.of.coefficients
-            rest = tuple(a - b for a, b in zip(every, some, strict=True))
-            metric = (every, frozenset({some, rest}))
+        metric = tested_as(of) if isinstance(of, Rate) else of.name  # odds have their own interval
     chosen = estimate.interval is not None and IntervalMethod.TUKEY in estimate.interval.methods
     others = estimate.reference is not None and estimate.reference.kind is ReferenceKind.OTHERS
     group = None if chosen or (two and others) else estimate.mirror_of or estimate.group
