@@ -22,11 +22,16 @@ def _plain(text: str) -> str:
     return re.sub(r"[\s_-]+", " ", unaccented(text)).strip()
 
 
-_TOTAL = re.compile(
-    r"^((grand |sub-?)?(totals?|overall|sum)\b"
-    r"|all($| (applicants|candidates|people|persons|groups|categories|races?|sexes|genders"
-    r"|ethnicities|employees|individuals|participants)\b))",
-    re.IGNORECASE,
+_TOTAL = _words(
+    english=r"^(grand |sub ?)?(totals?|overall|sum)|^all($| (applicants|candidates|people|persons"
+    r"|groups|categories|races?|sexes|genders|ethnicities|employees|individuals|participants))",
+    spanish=r"^(sub ?)?total(es)?|^suma|^todos( l[oa]s)?($| (candidat|solicit|grup)\w+)",
+    french=r"^(sous ?)?tota(l|ux)|^(l['\u2019])?ensemble|^somme|^tous( les)?($| (candid|group)\w+)",
+    german=r"^(ins|zwischen)?gesamt(zahl|summe|ergebnis)?|^(end|zwischen)?summe|^zusammen"
+    r"|^alle($| (bewerb|grupp|kandid)\w+)",
+    portuguese=r"^soma|^todos( os)?($| (candidat|grup)\w+)",
+    italian=r"^(sub ?)?total[ei]|^somma|^complessiv[oi]|^tutt[ie]( [ie])?($| (candid|grupp)\w+)",
+    dutch=r"^(sub)?tota(al|len)|^som$|^allen?($| (sollicit|kandida|groep)\w+)",
 )
 _NOT_KNOWN = _words(
     english=r"unknown|unspecified|undetermined|not (stated|specified|known|available|recorded"
@@ -74,8 +79,12 @@ MAY_BE_VALUES = {"-", "none", "nil"}
 
 
 def is_total(category: str) -> bool:
-    """Return whether a category is that of all rows."""
-    return bool(_TOTAL.match(category))
+    """Return whether a category is that of all rows.
+
+    >>> is_total("Sub-total"), is_total("Totale candidati"), is_total("Insgesamt"), is_total("Male")
+    (True, True, True, False)
+    """
+    return bool(_TOTAL.search(_plain(category)))
 
 
 def is_unknown(category: str) -> bool:

@@ -428,3 +428,13 @@ def test_ratios_to_a_row_of_one_wrong_number_are_counted_with_it(n, behind):
     (table,) = fg.check(text.format(n)).tables
     assert table.errors[0].code is FaultCode.RATE_MISMATCH
     assert re.fullmatch(rf".* is [0-9.]+%{re.escape(behind)}", table.errors[0].message)
+
+
+@pytest.mark.parametrize(
+    "name", ["Total", "Totale", "Insgesamt", "Totaal", "Ensemble", "Suma", "Tutti i candidati"]
+)
+def test_a_total_is_no_category_in_any_language(name):
+    """It was a category of half of the people: a correct table had an error, a wrong one none."""
+    text = f"sex,n,hired,rate,ratio\nM,450,147,32.7%,1.000\nF,445,136,30.6%,0.936\n{name}"
+    assert fg.check(f"{text},895,283,31.6%,\n").errors == 0
+    assert fg.check(f"{text},995,283,28.4%,\n").errors > 0
