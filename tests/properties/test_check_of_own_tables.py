@@ -78,6 +78,7 @@ def checked(table: str) -> fg.Check | None:
         return None
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("name", "form"),
     [

@@ -284,6 +284,7 @@ def three(data: Any, word: str | None, special: Iterable[str]) -> list[str]:
 ONCE = settings(PROPERTY, max_examples=1)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("kind", "word", "special"),
     [
@@ -322,6 +323,7 @@ def test_renaming_strata_changes_names_alone(data: Any) -> None:
         check_renamed("binary", names, found, part)
 
 
+@pytest.mark.one_in(3)
 @words_with("macro", "micro", "weighted", "worst")
 @ONCE
 @given(data=st.data())
@@ -365,6 +367,7 @@ def permuted(kind: str) -> dict[tuple[Any, ...], list[Any]]:
     return by_identity(numbers(renamed_values(kind, ["group"], PERMUTED).to_dict()))
 
 
+@pytest.mark.one_in(3)
 @KINDS
 @PARTS
 def test_permuting_the_names_of_groups_permutes_names_alone(kind: str, part: str) -> None:
@@ -625,6 +628,7 @@ def test_counts_answer_the_question_that_they_were_made_for(
     assert rows["data"]["fingerprint"] == counts["data"]["fingerprint"]
 
 
+@pytest.mark.one_in(3)
 @KINDS
 def test_counts_and_rows_have_one_answer(kind: str) -> None:
     """Every metric that counts hold, asked again by name."""
@@ -667,6 +671,7 @@ def whole_range(metric: str) -> tuple[float, float]:
     return float(np.nextafter(low, high)), high
 
 
+@pytest.mark.one_in(3)
 @KINDS
 @pytest.mark.parametrize("decide", ["interval", "point"])
 @ONCE
@@ -690,6 +695,7 @@ def test_no_metric_passes_without_an_estimate(
     check_no_pass_by_absence(ask(kind, few, rules=rules), rules)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("metric", METRICS)
 def test_each_rule_alone_does_not_pass_by_absence(metric: str) -> None:
     """One group alone: a rule about a comparison of groups has nothing to be judged by."""
@@ -817,6 +823,7 @@ def test_files_together_are_one_table(kind: str, tmp_path: Path) -> None:
     same(stable(rows_of(kind)), stable(numbers(ask(kind, paths).to_dict())))
 
 
+@pytest.mark.one_in(3)
 @KINDS
 def test_a_count_column_is_repeated_rows(kind: str) -> None:
     data = table(0, 60)

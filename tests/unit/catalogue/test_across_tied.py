@@ -54,6 +54,7 @@ def stated(report, back):
     }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "counts",
     [

@@ -49,6 +49,7 @@ def completions():
         yield frame(KNOWN, more)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "metric",
     [

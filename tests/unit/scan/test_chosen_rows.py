@@ -233,6 +233,7 @@ def test_conditions_that_mean_nothing_are_refused(where, error, message):
         fg.audit(FRAME, **BASIC, where=where)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("text", CONDITIONS)
 def test_a_condition_is_written_as_it_is_read(text):
     (condition,) = read_conditions(text, "where", [])
