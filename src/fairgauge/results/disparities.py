@@ -167,11 +167,16 @@ def _compared(each: Estimate) -> tuple[object, ...]:
     return tested_as(each.definition.of), each.feature, each.group, each.class_scope, each.threshold
 
 
+def with_both_sides(inside: Iterable[Estimate]) -> list[Estimate]:
+    """Return the comparisons in strata that have rows of both sides: in others none is tested."""
+    return [each for each in inside if each.n_group and each.n_reference]
+
+
 def significant_strata(inside: Sequence[Estimate], tests: int | None = None) -> list[Estimate]:
     """Return the strata in which a comparison is statistically significant, adjusted for all.
 
-    The adjustment is for their number (Bonferroni). Years are not tested one by one: they have a
-    trend.
+    The adjustment is for the number of those with both sides (Bonferroni). Years are not tested one
+    by one: they have a trend.
 
     Parameters
     ----------
@@ -180,12 +185,13 @@ def significant_strata(inside: Sequence[Estimate], tests: int | None = None) -> 
     """
     if are_years(str(each.stratum) for each in inside):
         return []
+    tests = tests or len(with_both_sides(inside))
     return [
         each
         for each in inside
         if each.status is Status.OK
         and each.p_value is not None
-        and (tests or len(inside)) * each.p_value <= 1 - (each.confidence or 1)
+        and tests * each.p_value <= 1 - (each.confidence or 1)
     ]
 
 
@@ -218,7 +224,7 @@ def not_shown_over_all(estimates: Iterable[Estimate]) -> list[WithinStrata]:
 def tests_within_strata(estimates: Iterable[Estimate]) -> int:
     """Return how many comparisons within strata are tested together (Bonferroni).
 
-    These are all strata of all rates and groups.
+    These are all strata with both sides, of all rates and groups.
     """
     return _within_strata(estimates)[1]
 
@@ -226,7 +232,7 @@ def tests_within_strata(estimates: Iterable[Estimate]) -> int:
 def _within_strata(
     estimates: Iterable[Estimate],
 ) -> tuple[dict[tuple[object, ...], tuple[Estimate, list[Estimate]]], int]:
-    """Return every comparison with the same in each stratum, and how many these are in all.
+    """Return every comparison with the same in each stratum that has both sides, and their number.
 
     Of a rate and its odds it is the rate, whose variation is tested, too. Where the strata decide
     the outcome nothing is compared within them.
@@ -247,7 +253,7 @@ def _within_strata(
             found.setdefault(key, (each, []))
         elif each.scope.kind is ScopeKind.STRATUM and key in found:
             overall, strata = found[key]
-            strata += [each] if each.metric == overall.metric else []
+            strata += with_both_sides([each]) if each.metric == overall.metric else []
     found = {key: each for key, each in found.items() if each[1] and key not in decided}
     return found, sum(len(strata) for _, strata in found.values())
 
