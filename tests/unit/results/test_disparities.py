@@ -138,6 +138,14 @@ OFFSET = [
 """Women are hired more often in A and C, less often in B and D; E, F and G have men alone."""
 
 
+@pytest.mark.parametrize("options", [{}, {"reference": {"sex": "M"}}])
+def test_the_variation_of_a_mirrored_group_is_that_of_the_other(options):
+    """Of the finding of F the headline had "no difference is shown", the note was of M."""
+    asked = {**ASKED, "label": None, "prediction": "hired", "metrics": "selection_rate.difference"}
+    headline = str(fg.audit(of_departments(OFFSET), **asked, **options).brief().headline)
+    assert headline.endswith("no difference is shown on average, and it varies over strata")
+
+
 def test_strata_are_counted_and_tested_where_both_sides_are():
     """ "In 2 of the other 5 … (all 7 tested together)" counted three with men alone."""
     report = fg.audit(of_departments(OFFSET), **ASKED)
