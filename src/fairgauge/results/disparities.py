@@ -8,8 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.statistics import Rate, Statistic, tested_as
@@ -147,18 +146,23 @@ def shown_adjusted_alone(estimates: Sequence[Estimate]) -> list[tuple[Estimate, 
     """Return what differs adjusted for the strata and is not shown to over all rows, largest first.
 
     Each is the comparison of all rows and the adjusted one. Of the difference and the ratio of a
-    rate it is the one that comes first.
+    rate it is the one that comes first, of a rate and its odds the rate.
     """
     overall = {each.key: each for each in estimates if each.scope.kind is ScopeKind.OVERALL}
     found: dict[tuple[object, ...], tuple[Estimate, Estimate]] = {}
-    for each in estimates:
+    for each in _contrasts(estimates):
         whole = overall.get(replace(each, scope=OVERALL).key)
-        pooled = each.scope.kind is ScopeKind.POOLED and isinstance(each.definition, Contrast)
-        if whole is None or not pooled or each.mirror_of is not None:
+        if whole is None or each.scope.kind is not ScopeKind.POOLED:
             continue
         if is_significant(each) and not is_significant(whole):
             found.setdefault(_compared(each), (whole, each))
     return sorted(found.values(), key=lambda pair: -abs(gap(pair[1])))
+
+
+def _contrasts(estimates: Iterable[Estimate]) -> list[Estimate]:
+    """Return the comparisons of all groups, mirrored ones aside, those of rates first."""
+    compared = [e for e in estimates if isinstance(e.definition, Contrast) and e.mirror_of is None]
+    return sorted(compared, key=lambda e: not isinstance(cast(Contrast, e.definition).of, Rate))
 
 
 def _compared(each: Estimate) -> tuple[object, ...]:
@@ -238,16 +242,13 @@ def _within_strata(
     the outcome nothing is compared within them.
     """
     found: dict[tuple[object, ...], tuple[Estimate, list[Estimate]]] = {}
-    compared: tuple[list[Estimate], list[Estimate]] = ([], [])
-    for each in estimates:
-        if isinstance(each.definition, Contrast) and each.mirror_of is None:
-            compared[not isinstance(each.definition.of, Rate)].append(each)
+    compared = _contrasts(estimates)
     decided = {
         _compared(each)
-        for each in chain(*compared)
+        for each in compared
         if each.reason is not None and each.reason.code is ReasonCode.STRATA_DECIDE
     }
-    for each in chain(*compared):
+    for each in compared:
         key = _compared(each)
         if each.scope.kind is ScopeKind.OVERALL:
             found.setdefault(key, (each, []))

@@ -125,6 +125,17 @@ def test_an_adjusted_difference_alone_states_of_whom_it_is():
     assert "see how the difference divides over branch" in steps
 
 
+def test_of_a_rate_and_its_odds_that_differ_adjusted_the_rate_leads():
+    """ "Selection odds is lower for Black than for White" was the headline of a preset."""
+    metrics = ["selection_odds.ratio", "selection_rate.difference"]
+    audit = audited(MOST_COMMON, metrics=metrics)
+    ((whole, adjusted),) = shown_adjusted_alone(audit.estimates)
+    assert whole.metric == adjusted.metric == "selection_rate.difference"
+    headline, found, _ = brief_of(audit)
+    assert headline.startswith("Black people have decision = approved less often than White")
+    assert "odds" not in f"{headline} {found}"
+
+
 def test_rates_that_are_weighted_by_stratum_are_not_stated_as_those_of_a_group():
     audit = audited(ALL_COMMON)
     adjusted = adjusted_of(audit)
