@@ -109,8 +109,11 @@ def gap_sides(part: Slice, group: int, reference: int, of: Statistic) -> tuple[G
 
 
 def numbers_of_sides(estimate: Estimate, part: Slice) -> tuple[int, int]:
-    """Return the group and its reference by number."""
-    group = part.counts.groups.index(estimate.group or "")
+    """Return the group and its reference by number, which data of other rows may not choose."""
+    groups = part.counts.groups
+    group = groups.index(estimate.group or "")
+    if estimate.reference is not None and estimate.reference.group is not None:
+        return group, groups.index(estimate.reference.group)
     return group, int(part.references(estimate.definition).sides[group])
 
 

@@ -31,7 +31,13 @@ from fairgauge.measure.slices import Slice
 from fairgauge.question.features import strata_named
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.resolution import resolve
-from fairgauge.results.disparities import NOTED_ALONE, WithinStrata, not_shown_over_all
+from fairgauge.results.disparities import (
+    LEAST_COMMON,
+    NOTED_ALONE,
+    WithinStrata,
+    not_shown_over_all,
+    shares_compared,
+)
 from fairgauge.results.disparities import gap as difference
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.finding import Finding
@@ -89,35 +95,38 @@ def one_sided_notes(report: Report, spec: Spec) -> Iterator[Diagnostic]:
     group in the rate that is of most rows.
     """
     pooled = {
-        replace(each, scope=OVERALL).key
+        replace(each, scope=OVERALL).key: each
         for each in report.estimates
         if each.scope.kind is ScopeKind.POOLED and each.value is not None
     }
+    overall = {each.key: each for each in report.estimates if each.key in pooled}
     inside: dict[object, list[Estimate]] = {}
     for each in report.estimates:
         key = replace(each, scope=OVERALL).key
-        if each.scope.kind is ScopeKind.STRATUM and key in pooled and each.mirror_of is None:
+        if each.scope.kind is ScopeKind.STRATUM and key in overall and each.mirror_of is None:
             inside.setdefault(key, []).append(each)
     of_most_rows: dict[object, list[Estimate]] = {}
     for strata in sorted(inside.values(), key=lambda strata: -sum(map(_rows, strata))):
         of_most_rows.setdefault((strata[0].feature, strata[0].group), strata)
-    furthest: dict[str | None, tuple[list[Estimate], tuple[float, float]]] = {}
+    furthest: dict[str | None, tuple[Estimate, tuple[float, float]]] = {}
     for strata in of_most_rows.values():
-        shares = _shares_alone(strata)
-        held = furthest.setdefault(strata[0].feature, (strata, shares))
+        whole = overall[replace(strata[0], scope=OVERALL).key]
+        shares = _shares_alone(strata, whole)
+        held = furthest.setdefault(whole.feature, (whole, shares))
         if max(shares) > max(held[1]):
-            furthest[strata[0].feature] = strata, shares
-    for feature, (strata, (group, reference)) in furthest.items():
+            furthest[whole.feature] = whole, shares
+    for feature, (whole, (group, reference)) in furthest.items():
         if max(group, reference) < NOTED_ALONE:
             continue
         yield Diagnostic.warning(
             DiagnosticCode.STRATA_OF_ONE_SIDE,
             feature,
-            group=strata[0].group,
+            group=whole.group,
             columns=tuple(each.column for each in spec.strata),
-            reference=str(strata[0].reference or "others"),
+            reference=str(whole.reference or "others"),
             alone_group=group,
             alone_reference=reference,
+            few=min(shares_compared(whole, pooled[whole.key])) < LEAST_COMMON,
         )
 
 
@@ -125,15 +134,11 @@ def _rows(each: Estimate) -> float:
     return (each.n_group or 0) + (each.n_reference or 0)
 
 
-def _shares_alone(strata: Sequence[Estimate]) -> tuple[float, float]:
-    """Return the shares of a group and of its reference in strata of one of both alone."""
-    sizes = [(each.n_group or 0, each.n_reference or 0) for each in strata]
-    alone = [each for each in sizes if 0 in each]
-    group, reference = (
-        sum(each[side] for each in alone) / (sum(each[side] for each in sizes) or 1)
-        for side in (0, 1)
-    )
-    return group, reference
+def _shares_alone(strata: Sequence[Estimate], overall: Estimate) -> tuple[float, float]:
+    """Return the shares of both sides in strata of one alone, of all rows: some have no stratum."""
+    alone = [each for each in strata if not (each.n_group and each.n_reference)]
+    group = sum(each.n_group or 0 for each in alone) / (overall.n_group or 1)
+    return group, sum(each.n_reference or 0 for each in alone) / (overall.n_reference or 1)
 
 
 def within_strata_notes(report: Report, cube: Cube, spec: Spec) -> Iterator[Diagnostic]:

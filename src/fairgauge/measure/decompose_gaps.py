@@ -211,10 +211,12 @@ def _over_all_rows(every: CrossedStrata, spec: Spec) -> Callable[[Estimate], Est
         return {_key(each): each for each in measure(every.without, asked).estimates}
 
     def found(estimate: Estimate) -> Estimate:
-        group = estimate.reference.group_id if estimate.reference else None
-        if group is None or isinstance(spec.reference, tuple):
-            return measured()[_key(estimate)]
-        return measured((str(estimate.feature), group.name()))[_key(estimate)]
+        key, reference = _key(estimate), estimate.reference
+        of_all = measured().get(key)
+        assert reference is not None
+        if of_all is not None and of_all.reference and of_all.reference.group == reference.group:
+            return of_all
+        return measured((str(estimate.feature), str(reference.group)))[key]
 
     return found
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.statistics import Rate, Statistic, tested_as
@@ -147,18 +146,23 @@ def shown_adjusted_alone(estimates: Sequence[Estimate]) -> list[tuple[Estimate, 
     """Return what differs adjusted for the strata and is not shown to over all rows, largest first.
 
     Each is the comparison of all rows and the adjusted one. Of the difference and the ratio of a
-    rate it is the one that comes first.
+    rate it is the one that comes first, of a rate and its odds the rate.
     """
     overall = {each.key: each for each in estimates if each.scope.kind is ScopeKind.OVERALL}
     found: dict[tuple[object, ...], tuple[Estimate, Estimate]] = {}
-    for each in estimates:
+    for each in _contrasts(estimates):
         whole = overall.get(replace(each, scope=OVERALL).key)
-        pooled = each.scope.kind is ScopeKind.POOLED and isinstance(each.definition, Contrast)
-        if whole is None or not pooled or each.mirror_of is not None:
+        if whole is None or each.scope.kind is not ScopeKind.POOLED:
             continue
         if is_significant(each) and not is_significant(whole):
             found.setdefault(_compared(each), (whole, each))
     return sorted(found.values(), key=lambda pair: -abs(gap(pair[1])))
+
+
+def _contrasts(estimates: Iterable[Estimate]) -> list[Estimate]:
+    """Return the comparisons of all groups, mirrored ones aside, those of rates first."""
+    compared = [e for e in estimates if isinstance(e.definition, Contrast) and e.mirror_of is None]
+    return sorted(compared, key=lambda e: not isinstance(cast(Contrast, e.definition).of, Rate))
 
 
 def _compared(each: Estimate) -> tuple[object, ...]:
@@ -167,11 +171,16 @@ def _compared(each: Estimate) -> tuple[object, ...]:
     return tested_as(each.definition.of), each.feature, each.group, each.class_scope, each.threshold
 
 
+def with_both_sides(inside: Iterable[Estimate]) -> list[Estimate]:
+    """Return the comparisons in strata that have rows of both sides: in others none is tested."""
+    return [each for each in inside if each.n_group and each.n_reference]
+
+
 def significant_strata(inside: Sequence[Estimate], tests: int | None = None) -> list[Estimate]:
     """Return the strata in which a comparison is statistically significant, adjusted for all.
 
-    The adjustment is for their number (Bonferroni). Years are not tested one by one: they have a
-    trend.
+    The adjustment is for the number of those with both sides (Bonferroni). Years are not tested one
+    by one: they have a trend.
 
     Parameters
     ----------
@@ -180,12 +189,13 @@ def significant_strata(inside: Sequence[Estimate], tests: int | None = None) -> 
     """
     if are_years(str(each.stratum) for each in inside):
         return []
+    tests = tests or len(with_both_sides(inside))
     return [
         each
         for each in inside
         if each.status is Status.OK
         and each.p_value is not None
-        and (tests or len(inside)) * each.p_value <= 1 - (each.confidence or 1)
+        and tests * each.p_value <= 1 - (each.confidence or 1)
     ]
 
 
@@ -218,7 +228,7 @@ def not_shown_over_all(estimates: Iterable[Estimate]) -> list[WithinStrata]:
 def tests_within_strata(estimates: Iterable[Estimate]) -> int:
     """Return how many comparisons within strata are tested together (Bonferroni).
 
-    These are all strata of all rates and groups.
+    These are all strata with both sides, of all rates and groups.
     """
     return _within_strata(estimates)[1]
 
@@ -226,28 +236,25 @@ def tests_within_strata(estimates: Iterable[Estimate]) -> int:
 def _within_strata(
     estimates: Iterable[Estimate],
 ) -> tuple[dict[tuple[object, ...], tuple[Estimate, list[Estimate]]], int]:
-    """Return every comparison with the same in each stratum, and how many these are in all.
+    """Return every comparison with the same in each stratum that has both sides, and their number.
 
     Of a rate and its odds it is the rate, whose variation is tested, too. Where the strata decide
     the outcome nothing is compared within them.
     """
     found: dict[tuple[object, ...], tuple[Estimate, list[Estimate]]] = {}
-    compared: tuple[list[Estimate], list[Estimate]] = ([], [])
-    for each in estimates:
-        if isinstance(each.definition, Contrast) and each.mirror_of is None:
-            compared[not isinstance(each.definition.of, Rate)].append(each)
+    compared = _contrasts(estimates)
     decided = {
         _compared(each)
-        for each in chain(*compared)
+        for each in compared
         if each.reason is not None and each.reason.code is ReasonCode.STRATA_DECIDE
     }
-    for each in chain(*compared):
+    for each in compared:
         key = _compared(each)
         if each.scope.kind is ScopeKind.OVERALL:
             found.setdefault(key, (each, []))
         elif each.scope.kind is ScopeKind.STRATUM and key in found:
             overall, strata = found[key]
-            strata += [each] if each.metric == overall.metric else []
+            strata += with_both_sides([each]) if each.metric == overall.metric else []
     found = {key: each for key, each in found.items() if each[1] and key not in decided}
     return found, sum(len(strata) for _, strata in found.values())
 

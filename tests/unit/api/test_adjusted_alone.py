@@ -93,6 +93,25 @@ def test_strata_of_one_side_are_warned_of_whether_or_not_there_is_a_gap():
     assert (warned["alone_group"], warned["alone_reference"]) == (0, pytest.approx(0.4))
 
 
+HALF_WITHOUT = [
+    ("Black", "A", 400, 800), ("Black", "B", 400, 800), ("White", "A", 150, 250),
+    ("White", "B", 140, 230), ("White", "C", 430, 720), ("White", None, 710, 1200),
+]  # fmt: skip
+"""Half of White people have no branch; 30% are in C, which is 60% of those with one."""
+
+
+def test_shares_in_strata_of_one_side_are_of_all_rows_of_the_side():
+    """ "60.0% of White" were in strata of White alone, beside "among 20.0% of White"."""
+    (warned,) = (
+        each
+        for each in audited(HALF_WITHOUT).diagnostics
+        if each.code is DiagnosticCode.STRATA_OF_ONE_SIDE
+    )
+    assert warned["alone_reference"] == pytest.approx(0.3)
+    assert warned.message.startswith("Black, compared with White: 30.0% of White are in strata")
+    assert "less than half of a side, and nothing is concluded" in warned.message
+
+
 def test_an_adjusted_difference_alone_states_of_whom_it_is():
     audit = audited(MOST_COMMON, rules=["|selection_rate.difference| <= 0.2"])
     among = "branch (among 60.0% of Black and 100.0% of White, in strata that both are in)"
@@ -104,6 +123,17 @@ def test_an_adjusted_difference_alone_states_of_whom_it_is():
     assert f"but adjusted for {among} one is statistically significant (−15.0 pp, " in found
     assert "60.0% vs 75.0%" not in f"{found} {adjusted_of(audit).says}"
     assert "see how the difference divides over branch" in steps
+
+
+def test_of_a_rate_and_its_odds_that_differ_adjusted_the_rate_leads():
+    """ "Selection odds is lower for Black than for White" was the headline of a preset."""
+    metrics = ["selection_odds.ratio", "selection_rate.difference"]
+    audit = audited(MOST_COMMON, metrics=metrics)
+    ((whole, adjusted),) = shown_adjusted_alone(audit.estimates)
+    assert whole.metric == adjusted.metric == "selection_rate.difference"
+    headline, found, _ = brief_of(audit)
+    assert headline.startswith("Black people have decision = approved less often than White")
+    assert "odds" not in f"{headline} {found}"
 
 
 def test_rates_that_are_weighted_by_stratum_are_not_stated_as_those_of_a_group():

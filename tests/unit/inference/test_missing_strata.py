@@ -159,3 +159,60 @@ def test_a_conditional_disparity_that_the_rows_left_out_change_decides_no_rule(l
             assert f"{left:,} of 1,600 rows have no stratum and are excluded" in text
             assert "excluding the rows without a stratum changes the value by itself" in text
             assert "agree with values on both sides" not in text
+
+
+TURNS = {
+    "largest": [
+        ("F", "A", 240, 500), ("F", "B", 250, 490), ("F", None, 6, 13),
+        ("M", "A", 350, 498), ("M", "B", 340, 499), ("M", None, 2, 3),
+    ],
+    "best": [
+        ("F", "A", 250, 500), ("F", "B", 240, 500), ("F", None, 100, 110),
+        ("M", "A", 260, 500), ("M", "B", 240, 500), ("M", None, 2, 20),
+    ],
+}  # fmt: skip
+"""The largest or the best group of all rows is F, of those with a department M."""
+
+
+def of_departments(cells):
+    rows = [(*cell[:2], y, n) for *cell, x, every in cells for y, n in ((1, x), (0, every - x))]
+    return pl.DataFrame(rows, schema=["sex", "dept", "hired", "n"], orient="row")
+
+
+@pytest.mark.parametrize(("rule", "cells"), TURNS.items(), ids=TURNS)
+@pytest.mark.parametrize("crossed", [False, True])
+def test_a_chosen_reference_is_the_one_of_the_rows_with_a_stratum(rule, cells, crossed):
+    """Where the data chose another one of all rows, why and audit ended in a KeyError."""
+    rows = of_departments(cells).with_columns(age=pl.lit("old"))
+    asked = {**ASKED, "strata": "dept", "count": "n"}
+    names, feature = {"F": "F", "M": "M"}, "sex"
+    if crossed:
+        asked |= {"sensitive": ["sex", "age"], "intersections": [["sex", "age"]]}
+        names, feature = {"F": "F & old", "M": "M & old"}, "sex*age"
+    audit = fg.audit(rows, **asked, reference=rule, metrics="base_rate.difference")
+    assert {e.reference.group for e in audit.estimates if e.feature == feature and e.reference} == {
+        names["F"]
+    }
+    (gap,) = (
+        g for g in fg.why(rows, **asked, reference=rule).gaps if g.estimate.feature == feature
+    )
+    named = fg.audit(rows, **asked, reference={feature: names["M"]}, metrics="base_rate.difference")
+    (of_all,) = (
+        e
+        for e in named.estimates
+        if (e.feature, e.scope.kind, e.metric) == (feature, "overall", "base_rate.difference")
+    )
+    for each in (gap.estimate, gap.overall):
+        assert (each.group, each.reference.group) == (names["F"], names["M"])
+    assert gap.overall.value == of_all.value
+    assert gap.overall.interval == of_all.interval
+
+
+def test_rows_without_a_stratum_are_of_the_side_that_is_compared():
+    """Where the largest group of all rows was the group itself, men without one changed nothing."""
+    cells = [("F", "A", 225, 450), ("F", "B", 225, 450), ("F", None, 150, 300),
+             ("M", "A", 290, 545), ("M", "B", 290, 545), ("M", None, 60, 60)]  # fmt: skip
+    for reference in ("largest", {"sex": "M"}):
+        asked = {**ASKED, "strata": "dept", "count": "n", "reference": reference}
+        (gap,) = fg.why(of_departments(cells), **asked).gaps
+        assert (gap.estimate.group, gap.reason) == ("F", WhyInconclusive.MISSING_STRATA)

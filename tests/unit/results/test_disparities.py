@@ -128,3 +128,29 @@ def test_within_strata_that_decide_the_outcome_nothing_is_stated():
     assert report.findings == ()
     assert within_strata(report) == []
     assert "within dept" not in str(report.brief().headline)
+
+
+OFFSET = [
+    ("F", "A", 930, 1000), ("M", "A", 175, 230), ("F", "B", 30, 1000), ("M", "B", 52, 230),
+    ("F", "C", 400, 1000), ("M", "C", 53, 230), ("F", "D", 640, 1000), ("M", "D", 199, 230),
+    *(("M", dept, 200, 260) for dept in "EFG"),
+]  # fmt: skip
+"""Women are hired more often in A and C, less often in B and D; E, F and G have men alone."""
+
+
+@pytest.mark.parametrize("options", [{}, {"reference": {"sex": "M"}}])
+def test_the_variation_of_a_mirrored_group_is_that_of_the_other(options):
+    """Of the finding of F the headline had "no difference is shown", the note was of M."""
+    asked = {**ASKED, "label": None, "prediction": "hired", "metrics": "selection_rate.difference"}
+    headline = str(fg.audit(of_departments(OFFSET), **asked, **options).brief().headline)
+    assert headline.endswith("no difference is shown on average, and it varies over strata")
+
+
+def test_strata_are_counted_and_tested_where_both_sides_are():
+    """ "In 2 of the other 5 … (all 7 tested together)" counted three with men alone."""
+    report = fg.audit(of_departments(OFFSET), **ASKED)
+    assert disparities.tests_within_strata(report.estimates) == 4
+    found = " ".join(map(str, report.brief().found))
+    assert "; in the other 2 the difference is as overall (all 4 tested together)." in found
+    page = render(report, "text", full=True)
+    assert "adjusted for all 4 strata, Bonferroni" in " ".join(page.split())

@@ -27,6 +27,7 @@ from fairgauge.results.disparities import (
     is_ratio,
     significant_strata,
     singled_out,
+    with_both_sides,
 )
 from fairgauge.results.estimates import Estimate
 from fairgauge.results.finding import Finding
@@ -159,14 +160,14 @@ class StatedFinding:
 
     @property
     def strata(self) -> list[Estimate]:
-        """Return the comparison inside every stratum of the column that it is adjusted for."""
+        """Return the comparison inside every stratum with both sides, of those adjusted for."""
         finding = self.finding
-        return [
+        return with_both_sides(
             each
             for each in self._estimates
             if each.scope.kind is ScopeKind.STRATUM
             and each.key == replace(finding.estimate, scope=each.scope).key
-        ]
+        )
 
     def _reversed_in(self) -> str:
         """Return in which strata the reverse of the difference is statistically significant."""
@@ -184,11 +185,12 @@ class StatedFinding:
         more = [f"{left:,} more" if (left := len(reverse) - len(stated)) else ""]
         text = f"In {self.column} {listing([*stated, *filter(None, more)])} the reverse is"
         same, others = len(differ) - len(reverse), len(inside) - len(reverse)
-        beside = ""
+        beside, the_other = "", f"the other {others:,}" if others > 1 else "the other"
         if same:
-            beside = f"; in {same:,} of the other {others:,} the difference is as overall"
-        elif others:
-            beside = f"; in the other {others:,} no difference is shown" if others > 1 else ""
+            of = f"{same:,} of " * (same < others)
+            beside = f"; in {of}{the_other} the difference is as overall"
+        elif others > 1:
+            beside = f"; in {the_other} no difference is shown"
         return f" {text} shown{beside} (all {len(inside):,} tested together)."
 
 

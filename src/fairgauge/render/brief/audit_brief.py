@@ -648,7 +648,13 @@ def _varies(report: Report, finding: Finding) -> bool:
     Of two groups either one's is noted.
     """
     estimate = finding.estimate
-    sides = estimate.group, estimate.reference and estimate.reference.group
+    mirrors = (
+        each.group
+        for each in report.estimates
+        if each.feature == estimate.feature and each.mirror_of == estimate.group
+    )
+    of = estimate.reference and estimate.reference.group
+    sides = {estimate.group, of, estimate.mirror_of, *mirrors}
     return any(
         each.code is DiagnosticCode.COMPOSITION
         and (each.feature, each["metric"]) == (finding.feature, f"{finding.rate}.difference")

@@ -44,6 +44,7 @@ from fairgauge.results.disparities import (
     significant_strata,
     singled_out,
     tests_within_strata,
+    with_both_sides,
 )
 from fairgauge.results.estimates import ByEstimator, Estimate
 from fairgauge.results.report import Report
@@ -278,7 +279,12 @@ def strata_blocks(
 
 
 def _tested_strata(inside: Sequence[Estimate], tests: int) -> str:
-    """Return which strata differ by themselves, by the test of the first page, one of so many."""
+    """Return which strata differ by themselves, by the test of the first page, one of so many.
+
+    ``inside`` is the comparison in each stratum that has both sides.
+    """
+    if not inside:
+        return "No stratum has rows of both sides."
     if are_years(str(each.stratum) for each in inside):
         return "Years are not tested one by one: they have a trend."
     of_all = " of all comparisons" * (tests > len(inside))
@@ -302,7 +308,7 @@ def _in_strata(
     overall, adjusted = pair
     inside = [e for e in section.inside
               if (e.metric, e.group) == (overall.metric, overall.group)]  # fmt: skip
-    names = section.strata
+    both, names = with_both_sides(inside), section.strata
     if not are_years(names):  # which are in the order of time
         ranked = sorted(inside, key=lambda each: each.value if each.value is not None else math.inf)
         lower = (overall.value or 0.0) < overall.definition.neutral
@@ -339,7 +345,7 @@ def _in_strata(
                 if any(map(holds_with_others, map(singled_out, (overall, adjusted))))
                 else []
             ),
-            _tested_strata(inside, len(inside) if is_significant(overall) else tests),
+            _tested_strata(both, len(both) if is_significant(overall) else tests),
         ),
     )
     row = section.rate_row(rate)

@@ -20,7 +20,6 @@ from fairgauge.render.words.metric_words import metric_words, shown_range, unit,
 from fairgauge.render.words.numbers import amount, numbered, percent, plural
 from fairgauge.render.words.question_sentences import COUNTED
 from fairgauge.render.words.verdict_sentences import rounded_up
-from fairgauge.results.disparities import LEAST_COMMON
 from fairgauge.results.scopes import Diagnostic
 
 _TASKS = {
@@ -323,10 +322,10 @@ def _alone(d: Diagnostic) -> str:
 
 
 def _strata_of_one_side(d: Diagnostic) -> str:
-    few = max(d["alone_group"], d["alone_reference"]) > 1 - LEAST_COMMON
-    so = ", less than half of a side, and nothing is concluded from it" * few
+    so = ", less than half of a side, and nothing is concluded from it" * bool(d.get("few"))
+    sides = f"{called(d['group'])}, compared with {called(d['reference'])}"
     return (
-        f"{called(d['group'])}: {_alone(d)} are in strata of {all_called(d['columns'])} that the "
+        f"{sides}: {_alone(d)} are in strata of {all_called(d['columns'])} that the "
         "other side does not have; the adjusted difference is of the rows in strata that both "
         f"have{so}"
     )
