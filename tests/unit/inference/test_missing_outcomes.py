@@ -390,3 +390,82 @@ def test_a_group_that_may_be_the_best_is_not_compared_with_the_best_of_now_alone
                                                       ReasonCode.MISSING_OUTCOMES)  # fmt: skip
     assert fg.audit(data.fillna(1.0), **asked).verdict is Outcome.FAIL
     assert fg.audit(data.fillna(0.0), **asked).verdict is Outcome.PASS
+
+
+def differences(rows, reference, size):
+    """Return the reference, chosen by hand, and the difference of every large group to it."""
+    every = {g: sum(of == g for of, _ in rows) for g in "abc"}
+    decided = [row for row in rows if row[1] is not None]
+    n = {g: sum(of == g for of, _ in decided) for g in "abc"}
+    rate = {g: sum(p for of, p in decided if of == g) / n[g] for g in "abc" if n[g]}
+    fewest = max(size["min_n"], size.get("min_share", 0) * len(decided))
+    large = [g for g in rate if n[g] >= fewest]
+    if not large:
+        return None, {}
+    by = rate if reference == "best" else every
+    chosen = min(large, key=lambda g: (-by[g], -every[g], g))
+    return chosen, {g: rate[g] - rate[chosen] for g in large if g != chosen}
+
+
+@pytest.mark.parametrize(
+    ("reference", "without"),
+    [("best", "decision"), ("best", "group"), ("best", "both"), ("largest", "group"),
+     ("largest", "both")],
+)  # fmt: skip
+def test_worst_cases_are_of_every_group_that_may_become_the_reference(reference, without):
+    """Groups below the minimum size were none, and a rule passed that they overturned."""
+    rng = np.random.default_rng(len(reference + without))
+    asked = {"prediction": "p", "positive": 1, "sensitive": "g", "reference": reference,
+             "metrics": "selection_rate.difference"}  # fmt: skip
+    another = attained = compared = 0
+    for _ in range(40):
+        sizes, shares = rng.integers(1, 12, 3), rng.uniform(0, 1, 3)
+        known = [(g, int(i < share * n)) for g, n, share in zip("abc", sizes, shares, strict=True)
+                 for i in range(n)]  # fmt: skip
+        unknown = [
+            ("abc"[rng.integers(0, 3)] if without == "decision" else None,
+             None if without != "group" else int(rng.integers(0, 2)))
+            for _ in range(int(rng.integers(1, 5)))
+        ]  # fmt: skip
+        size = {"min_n": 8} if rng.integers(0, 2) else {"min_n": 1, "min_share": 0.25}
+        chosen, now = differences(known + unknown, reference, size)
+        if not now:
+            continue
+        spec = make_spec(**asked, **size, rules="selection_rate.difference >= -0.1")
+        data = pd.DataFrame(known + unknown, columns=["g", "p"])
+        cases = measure(fg.count(data, **asked), spec).worst_cases
+        ends = {key[2]: (of[-1].low - 1e-9, of[-1].high + 1e-9) for key, of in cases.items()}
+        # the reference of now, if another group is, has the verdict of one that is compared
+        ends[chosen] = tuple(pick(ends[g][i] for g in now) for i, pick in enumerate((min, max)))
+        options = [list(product("abc" if g is None else [g], [0, 1] if p is None else [p]))
+                   for g, p in unknown]  # fmt: skip
+        found = {g: [0.0] for g in ends}
+        for whole in set(product(*options)):
+            best, values = differences(known + list(whole), reference, size)
+            another += best != chosen
+            for group in values.keys() & {chosen, *now}:
+                low, high = ends[group]
+                assert low <= values[group]
+                assert reference == "best" or values[group] <= high
+                found[group].append(values[group])
+        attained += sum(ends[g][0] > min(found[g]) - 0.1 for g in now)
+        compared += len(now)
+    assert another
+    assert attained > 0.3 * compared
+
+
+@pytest.mark.parametrize(("of", "decision"), [("C", None), (None, "Hired")])
+def test_a_small_category_that_may_become_the_best_lets_no_rule_pass(of, decision):
+    """It was PASS: 19 people are fewer than 2%, and 39 are the best, of whom all are hired."""
+    rows = [(g, "Hired" if i < hired else "No") for g, n, hired in
+            (("A", 800, 240), ("B", 800, 230), ("C", 19, 19)) for i in range(n)]  # fmt: skip
+    asked = {"prediction": "p", "positive": "Hired", "sensitive": "g", "preset": "nyc-ll144"}
+    asked["rules"] = fg.rule("selection_rate.ratio", at_least=0.7, groups=["B"])
+
+    def verdict(g, p, people):
+        data = pd.DataFrame([*rows, *[(g, p)] * people], columns=["g", "p"])
+        return fg.audit(data, **asked).verdict
+
+    assert verdict("C", "Hired", 20) is Outcome.FAIL
+    assert verdict(of, decision, 20) is Outcome.INCONCLUSIVE
+    assert verdict(of, decision, 10) is Outcome.PASS  # they cannot make it large enough
