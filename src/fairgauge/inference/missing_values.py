@@ -611,6 +611,9 @@ def missing_groups(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
         total=total,
         ruled=any(rule.decide is not Decide.POINT for rule in spec.rules),
         **({"by_value": True} if any(r.decide is Decide.POINT for r in spec.rules) else {}),
+        **(
+            {"significant": True} if any(r.decide is Decide.SIGNIFICANT for r in spec.rules) else {}
+        ),
         **({"unit": "people"} if spec.of_people else {}),
         **({"known": known} if known else {}),
         **({"columns": crossed} if len(crossed) > 1 else {}),

@@ -175,6 +175,50 @@ def test_a_fail_that_missing_outcomes_could_change_states_so(share, value, open_
         assert (stated in text) == open_
 
 
+@pytest.mark.parametrize("rule", [
+    fg.rule("selection_rate.ratio", at_least=0.76, decide="significant"),
+    fg.rule("selection_rate.ratio", at_least=0.76, decide="point"),
+    "selection_rate.ratio >= 0.82 or selection_rate.difference >= -0.1",
+])  # fmt: skip
+def test_whatever_decides_a_fail_that_missing_outcomes_could_change_states_so(rule):
+    """Rules by an interval alone did so, and single ones on the first page."""
+    outcomes = [("F", 1, 200), ("F", 0, 200), ("F", None, 20), ("M", 1, 280), ("M", 0, 120),
+                ("M", None, 20)]  # fmt: skip
+    data = pd.DataFrame([(g, p) for g, p, n in outcomes for _ in range(n)], columns=["g", "p"])
+    asked = {"prediction": "p", "positive": 1, "sensitive": "g", "reference": {"g": "M"}}
+    report = fg.audit(data, **asked, rules=rule)
+    assert report.verdict is Outcome.FAIL
+    (verdict,) = report.verdicts
+    assert "with the 40 rows without a prediction it could reach from 0." in verdict.says
+    text = " ".join(render(report, "text", full=True).split())
+    assert "A fail leaves out the 40 rows without a prediction, which could change it" in text
+    assert "missing" not in fg.audit(data.dropna(), **asked, rules=rule).verdicts[0].says
+
+
+def test_a_fail_that_could_lose_its_significance_states_so():
+    """All values that there could be are outside the limit, and 1 may be in the interval."""
+    rows = [("F", 1, 45), ("F", 0, 55), ("F", None, 5), ("M", 1, 61), ("M", 0, 39)]
+    data = pd.DataFrame([(g, p) for g, p, n in rows for _ in range(n)], columns=["g", "p"])
+    rule = fg.rule("selection_rate.ratio", at_least=0.95, decide="significant")
+    asked = {"prediction": "p", "positive": 1, "sensitive": "g", "reference": {"g": "M"}}
+    (verdict,) = fg.audit(data, **asked, rules=rule).verdicts
+    assert verdict.outcome is Outcome.FAIL
+    assert verdict.says.endswith(
+        "significant; the 5 rows without a prediction could change it, but take back no fail"
+    )
+
+
+def test_the_note_on_rows_without_a_group_is_true_of_rules_by_significance():
+    """Such a rule is held against the values, not against the ends of an interval."""
+    data = frame(KNOWN, {None: [(1, 1)]})
+    for decide in ("interval", "significant"):
+        rule = fg.rule("selection_rate.ratio", at_least=0.3, decide=decide)
+        report = fg.audit(data, **ASKED, rules=rule)
+        (note,) = [d for d in report.diagnostics if d.code is DiagnosticCode.MISSING_GROUPS]
+        by_value = 'decide = "significant": with every value' in note.message
+        assert by_value == (decide == "significant")
+
+
 def notes(report):
     return [d for d in report.diagnostics if d.code is DiagnosticCode.MISSING_OUTCOMES]
 
