@@ -36,7 +36,7 @@ from fairgauge.resolve.group_counts import GroupCounts, known_outcome, without_g
 from fairgauge.resolve.name_checks import rows_of_no_group
 from fairgauge.resolve.outcome_checks import unclear_outcomes
 from fairgauge.resolve.outcomes import OutcomeMasks
-from fairgauge.resolve.references import favours_the_least, large_groups
+from fairgauge.resolve.references import Rivals, favours_the_least, large_groups
 from fairgauge.resolve.sides import CountsBySide, Measure
 from fairgauge.results.disparities import LITTLE
 from fairgauge.results.estimates import ComparisonKey, RowsInDoubt, WorstCase
@@ -340,7 +340,7 @@ def metric_cases(
     metric: Metric,
     compared: tuple[Index, Index] | None,
     profile: Profile,
-    rivals: Mask | None = None,
+    rivals: Rivals | None = None,
 ) -> Cases:
     """Return how far a metric could move, whatever rows without a group or an outcome are.
 
@@ -353,8 +353,7 @@ def metric_cases(
     Parameters
     ----------
     compared : the sides of a contrast, numbers as `CountsBySide` has them.
-    rivals : the groups of which the best is the reference, which another one could then be; None
-        where the data do not choose it.
+    rivals : the groups that could be the reference; None where the data do not choose it.
     """
     smd = isinstance(metric, OverallStandardisedDifference)
     contrast = _SELECTION if smd else metric
@@ -384,25 +383,36 @@ def _beside_rivals(
     metric: Contrast,
     cases: _PossibleShares,
     compared: tuple[Index, Index],
-    rivals: Mask,
+    rivals: Rivals,
     ends: Limits,
 ) -> Limits:
-    """Return the ends of a contrast with the best of several groups, whichever that may be.
+    """Return the ends of a contrast with the best or largest group, whichever that may be.
 
-    Who is compared may itself be the best: the reference of now then has the verdict.
+    Who is compared may itself be the reference: that of now then has the verdict. So it has beside
+    a group that is too small for a verdict of its own, and could be large enough.
     """
-    every = np.arange(len(rivals))
-    (low, high), least = cases.of(every), favours_the_least(metric.of)
-    worse, found = int((metric.order == "group - reference") is least), []
-    for end, group, reference in zip(ends[worse], *compared, strict=True):
-        ours, theirs = ((low[[at]], high[[at]]) for at in (group, reference))
-        others = np.flatnonzero(rivals & (every != group))
-        pairs = [(ours, (low[[at]], high[[at]])) for at in others]
-        may_be_best = ours[0] < theirs[1] if least else ours[1] > theirs[0]
-        pairs += [(theirs, ours)] if rivals[group] and may_be_best else []
-        reached = [end, *(contrast_range(metric, *pair)[worse][0] for pair in pairs)]
-        found.append(max(reached) if worse else min(reached))
-    return (ends[0], np.array(found)) if worse else (np.array(found), ends[1])
+    every = np.arange(len(rivals.large))
+    needed = rivals.needed[cases.outcomes]
+    own, possible = (np.array(cases.of(every, more)) for more in (0.0, needed))
+    least = favours_the_least(metric.of)
+    worse = int((metric.order == "group - reference") is least)
+    reached = np.array(ends)
+    for i, (group, reference) in enumerate(zip(*compared, strict=True)):
+        others = np.flatnonzero((needed <= cases.apart) & (every != reference))
+        beside = others[(others == group) | ~rivals.large[others]]
+        if rivals.best:
+            low, high = possible[:, beside]
+            theirs = own[:, reference]
+            beside = beside[low < theirs[1] if least else high > theirs[0]]
+        others = others[others != group]
+        first = np.repeat([group, reference], [len(others), len(beside)])
+        second = np.concatenate([others, beside])
+        low, high = contrast_range(metric, tuple(own[:, first]), tuple(possible[:, second]))
+        if worse or not rivals.best:
+            reached[1, i] = high.max(initial=reached[1, i])
+        if not worse or not rivals.best:
+            reached[0, i] = low.min(initial=reached[0, i])
+    return reached[0], reached[1]
 
 
 def _possible(
@@ -420,7 +430,8 @@ class _PossibleShares:
     """The ends of a share of rows over all that rows of unknown group or outcome may be.
 
     Without ``outcomes``, rows that have what the share needs, and no group, may be of any; with
-    them, missing outcomes may have any value, too. ``rows`` is how many rows lack one.
+    them, missing outcomes may have any value, too. ``rows`` is how many rows lack one, ``apart``
+    how many may be of any group.
     """
 
     def __init__(
@@ -436,6 +447,7 @@ class _PossibleShares:
         measure: Measure = "w" if counted.weighted else "n"
         self._known, self._unknown = sides_and_unknown(counted, outcome, profile, measure)
         self.rows, self._others = round(without_group(counted, "n")), 0
+        self.apart = float(self.rows)
         if outcomes:
             known, apart = sides_and_unknown(counted, outcome, profile, "n")
             each = (
@@ -444,7 +456,9 @@ class _PossibleShares:
             )
             self.rows = int(sum(_incomplete(states, rate) for states in each))
             self._others = int(each[1].sum() - _incomplete(each[1], rate))
+            self.apart = float(each[1].sum())
         self._apart = self._states(self._unknown, _FIRST)
+        self._weighted = counted.weighted
 
     def _states(self, sides: CountsBySide, which: Index) -> Array:
         states = _needed(sides.states(which, open_missing=self.outcomes), self._rate)
@@ -454,10 +468,15 @@ class _PossibleShares:
         ends, rows, others = (float(low), float(high)), self.rows + self._others, self._others > 0
         return WorstCase(*ends, rows, outcomes=self.outcomes, without_group=others)
 
-    def of(self, which: Index) -> Limits:
-        """Return the least and the greatest rate of some sides, with rows of unknown group."""
-        whole = which == self._known.whole
-        return share_limits(self._states(self._known, which), self._apart, self._rate, whole)
+    def of(self, which: Index, needed: Array | float = 0.0) -> Limits:
+        """Return the least and the greatest rate of some sides, with rows of unknown group.
+
+        ``needed`` is how many of these rows they must have. What such rows weigh is not known.
+        """
+        whole, states = which == self._known.whole, self._states(self._known, which)
+        without = self.apart - self._apart.sum()  # they are in no rate
+        must = 0.0 if self._weighted else np.maximum(needed - without, 0.0)
+        return share_limits(states, self._apart, self._rate, whole, must)
 
     def standardised(self, low: Array, high: Array) -> Limits:
         """Return differences in hundredths of the standard deviation of all rows, of any group."""
@@ -495,19 +514,24 @@ _FIRST = np.zeros(1, dtype=np.int64)
 _TWO = 2
 
 
-def share_limits(states: Array, apart: Array, rate: Rate, whole: Mask) -> Limits:
+def share_limits(
+    states: Array, apart: Array, rate: Rate, whole: Mask, needed: Array | float = 0.0
+) -> Limits:
     """Return the least and the greatest share of each of some sides.
 
     Parameters
     ----------
     states : rows by label and prediction, positive, negative or missing: (n, 3, 3).
     apart : those that may be of the side, or not; of a ``whole`` side they are.
+    needed : how many of them are of the side at least, if there are as many.
     """
     ends = []
     for at_least in (True, False):
         x, n = _shares(states, rate, at_least=at_least)
         more = _shares(apart, rate, at_least=at_least)
-        x, n = x + whole * more[0], n + whole * more[1]
+        opposed = more[0] if at_least else more[1] - more[0]
+        forced = np.clip(needed - (apart.sum(axis=(1, 2)) - opposed), 0.0, opposed)
+        x, n = x + whole * more[0] + at_least * forced, n + whole * more[1] + forced
         ends.append(missing_bounds(x, n, ~whole * more[0], ~whole * more[1])[not at_least])
     return ends[0], ends[1]
 
@@ -587,6 +611,9 @@ def missing_groups(counted: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
         total=total,
         ruled=any(rule.decide is not Decide.POINT for rule in spec.rules),
         **({"by_value": True} if any(r.decide is Decide.POINT for r in spec.rules) else {}),
+        **(
+            {"significant": True} if any(r.decide is Decide.SIGNIFICANT for r in spec.rules) else {}
+        ),
         **({"unit": "people"} if spec.of_people else {}),
         **({"known": known} if known else {}),
         **({"columns": crossed} if len(crossed) > 1 else {}),

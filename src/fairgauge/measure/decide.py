@@ -49,6 +49,9 @@ _BEST_FIRST = (
 )  # fmt: skip
 """What the alternatives of a rule come to: a fail only where every limit fails."""
 _BY_INTERVAL = (ReasonCode.INSIDE, ReasonCode.BELOW, ReasonCode.ABOVE)
+_BY_VALUE = (
+    ReasonCode.POINT_INSIDE, ReasonCode.POINT_OUTSIDE, ReasonCode.SIGNIFICANT_OUTSIDE,
+)  # fmt: skip
 _ON_ONE_SIDE = (
     ReasonCode.BELOW, ReasonCode.ABOVE, ReasonCode.POINT_OUTSIDE, ReasonCode.SIGNIFICANT_OUTSIDE,
 )  # fmt: skip
@@ -435,30 +438,30 @@ def _decided_by_counts(each: _Subject, rule: Rule, measured: Measured) -> Decisi
         return Outcome.NONE, reason  # the parts without enough data may be more extreme
     if isinstance(each.extreme, Across) and outcome is Outcome.FAIL:
         reason = Reason.of(reason.code, limit=reason.get("limit"), sufficient=True)
-    by_value = reason.code in (ReasonCode.POINT_INSIDE, ReasonCode.SIGNIFICANT_OUTSIDE)
+    by_value = reason.code in _BY_VALUE
     if outcome not in (Outcome.PASS, Outcome.FAIL) or not (by_value or reason.code in _BY_INTERVAL):
         return outcome, reason
     cases = _worst_cases(each, rule, measured)
     for worst in cases:
-        if by_value and (worst.outcomes if outcome is Outcome.FAIL else _is_noted(worst, rule)):
+        if by_value and _is_noted(worst, rule):
+            continue
+        if worst.outcomes and outcome is Outcome.FAIL:
+            # to blank the predictions of a failing group must not take back the fail
+            reason = _with_missing(reason, each, worst, rule, measured.unit)
             continue
         low, high = (worst.low, worst.high) if by_value else _reached(each, worst, rule)
         if _outcome(low, high, rule) is outcome:
             continue
-        if worst.outcomes and outcome is Outcome.FAIL:
-            # to blank the predictions of a failing group must not take back the fail
-            reason = _with_missing(reason, worst, (low, high), measured.unit)
-        else:
-            code = ReasonCode.MISSING_OUTCOMES if worst.outcomes else ReasonCode.MISSING_GROUPS
-            reached = {
-                "low": low, "high": high, "by_value": by_value or None,
-                "without_group": worst.without_group or None,
-            }  # fmt: skip
-            made = Reason.of(
-                code, rows=worst.rows, at_most=worst.at_most or None, unit=measured.unit,
-                alone=str(outcome), **reached,
-            )  # fmt: skip
-            return Outcome.INCONCLUSIVE, made
+        code = ReasonCode.MISSING_OUTCOMES if worst.outcomes else ReasonCode.MISSING_GROUPS
+        reached = {
+            "low": low, "high": high, "by_value": by_value or None,
+            "without_group": worst.without_group or None,
+        }  # fmt: skip
+        made = Reason.of(
+            code, rows=worst.rows, at_most=worst.at_most or None, unit=measured.unit,
+            alone=str(outcome), **reached,
+        )  # fmt: skip
+        return Outcome.INCONCLUSIVE, made
     if outcome is Outcome.PASS:
         noted = {False} if by_value and rule.decide is Decide.POINT else set()
         bounded = {worst.outcomes for worst in cases} | noted
@@ -498,13 +501,22 @@ def _many_missing(
 
 
 def _with_missing(
-    reason: Reason, worst: WorstCase, reached: tuple[float, float], unit: str | None
+    reason: Reason, each: _Subject, worst: WorstCase, rule: Rule, unit: str | None
 ) -> Reason:
-    """Return why a rule fails, with how far the interval could go without missing outcomes."""
-    low, high = reached
-    given = dict(reason.parameters)
+    """Return why a rule fails, and where missing outcomes could change it, how far it could reach.
+
+    That is the interval, or the value by which it is decided. Where no value could be allowed, but
+    it might not be significant, it is stated without ends.
+    """
+    moved = _reached(each, worst, rule)
+    low, high = (worst.low, worst.high) if reason.code in _BY_VALUE else moved
+    ends: dict[str, float] = {}
+    if _outcome(low, high, rule) is not Outcome.FAIL:
+        ends = {"low": low, "high": high}
+    elif reason.code is not ReasonCode.SIGNIFICANT_OUTSIDE or not _includes_none(moved, rule):
+        return reason
     return Reason.of(
-        reason.code, **given, missing=worst.rows, unit=unit, low=low, high=high,
+        reason.code, **dict(reason.parameters), missing=worst.rows, unit=unit, **ends,
         without_group=worst.without_group or None,
     )  # fmt: skip
 
@@ -599,8 +611,7 @@ def _decide(each: _Subject, rule: Rule) -> Decision:
 def _decide_by_interval(interval: Interval, rule: Rule) -> Decision:
     low, high = interval
     if rule.decide is Decide.SIGNIFICANT:
-        assert rule.definition is not None
-        if low <= rule.definition.neutral <= high:
+        if _includes_none(interval, rule):
             return Outcome.INCONCLUSIVE, Reason.of(ReasonCode.NOT_SIGNIFICANT)
         return Outcome.FAIL, Reason.of(ReasonCode.SIGNIFICANT_OUTSIDE)
     outcome = _outcome(low, high, rule)
@@ -612,6 +623,13 @@ def _decide_by_interval(interval: Interval, rule: Rule) -> Decision:
         return outcome, Reason.of(ReasonCode.ABOVE, limit=rule.high)
     first, *second = [b for b in (rule.low, rule.high) if math.isfinite(b) and low <= b <= high]
     return outcome, Reason.of(ReasonCode.CROSSES, limit=first, second=second[0] if second else None)
+
+
+def _includes_none(interval: Iterable[float], rule: Rule) -> bool:
+    """Return whether an interval includes the value of no difference."""
+    assert rule.definition is not None
+    low, high = interval
+    return low <= rule.definition.neutral <= high
 
 
 def _kept_open(each: _Subject, rule: Rule, measured: Measured) -> _Open:

@@ -56,6 +56,7 @@ from fairgauge.resolve.references import (
     admissible_groups,
     mirrored_group,
     resolve_references,
+    rivals,
 )
 from fairgauge.resolve.sides import CountsBySide
 from fairgauge.results.disparities import LEAST_COMMON
@@ -427,16 +428,15 @@ class Slice:
 
     def worst_cases(self, metric: Metric) -> dict[ComparisonKey, tuple[WorstCase, ...]]:
         """Return how far a metric could move, whatever rows without a group or an outcome are."""
-        sides = rivals = None
+        sides = chosen = None
         if isinstance(metric, (Contrast, OverallStandardisedDifference)):
             compared = self.compared(metric)
             margin = compared.slots == 0
             sides = compared.groups[margin], compared.references[margin]
             if self.ranges is not None:
                 return {k: (case,) for k, case in self._bounded_worst_cases(metric, sides).items()}
-            if self.spec.reference is ReferenceRule.BEST:
-                rivals = admissible_groups(self.counts, self.spec)
-        return metric_cases(self.counts, self.outcome, metric, sides, self.spec.profile, rivals)
+            chosen = rivals(self.counts, self.spec)
+        return metric_cases(self.counts, self.outcome, metric, sides, self.spec.profile, chosen)
 
     def worst_rates(self, rate: Statistic) -> dict[ComparisonKey, tuple[WorstCase, ...]]:
         """Return how far the rates of groups could move, likewise."""

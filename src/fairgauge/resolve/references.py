@@ -290,11 +290,53 @@ def is_unknown_part(part: Part) -> bool:
 
 def large_groups(counts: GroupCounts, spec: Spec) -> Mask:
     """Return which groups have ``min_n`` rows (by default `FEWEST_ROWS`) and ``min_share``."""
+    return np.asarray(counts.cases >= _fewest(counts, spec))
+
+
+def _fewest(counts: GroupCounts, spec: Spec) -> float:
     minimum = FEWEST_ROWS if spec.min_n is None else spec.min_n
-    large = (counts.cases >= minimum) & (
-        counts.cases >= (spec.min_share or 0.0) * counts.every_case
+    return max(minimum, (spec.min_share or 0.0) * counts.every_case)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rivals:
+    """The groups that could be the reference that the data choose, were more known of some rows.
+
+    Attributes
+    ----------
+    best : whether the best is chosen; else the largest.
+    large : which are large enough already.
+    needed : how many rows of no known group each needs to be the reference, and how many where its
+        own rows without an outcome have one; inf of people of unknown category.
+    """
+
+    best: bool
+    large: Mask
+    needed: tuple[Values, Values]
+
+
+def rivals(counts: GroupCounts, spec: Spec) -> Rivals | None:
+    """Return which groups could be the reference; None where the data do not choose it."""
+    if spec.reference not in (ReferenceRule.BEST, ReferenceRule.LARGEST):
+        return None
+    best = spec.reference is ReferenceRule.BEST
+    large, people = large_groups(counts, spec), of_known_people(counts)
+    able = people | ~people.any()
+    ahead = np.zeros(len(able))
+    if not best:
+        sizes = group_sizes(counts)
+        held = large & people if (large & people).any() else able
+        ahead = sizes[held].max(initial=0.0) - sizes
+        if counts.unequally_weighted:  # the weights of the rows that it needs are not known
+            ahead = np.where(ahead <= np.sum(counts.unknown.get("w", 0.0)), 0.0, np.inf)
+    every = counts.counts["n"][:-1, 0].sum(axis=(1, 2))
+    # where no group is large enough, the largest is the reference
+    fewest = min(_fewest(counts, spec), float(counts.cases[able].max(initial=0.0)))
+    alone, decided = (
+        np.where(able, np.maximum(np.maximum(fewest - cases, ahead), 0.0), np.inf)
+        for cases in (counts.cases, every)
     )
-    return np.asarray(large)
+    return Rivals(best, large, (alone, decided))
 
 
 def favours_the_least(rate: Statistic) -> bool:

@@ -176,6 +176,50 @@ def test_a_fail_that_missing_outcomes_could_change_states_so(share, value, open_
         assert (stated in text) == open_
 
 
+@pytest.mark.parametrize("rule", [
+    fg.rule("selection_rate.ratio", at_least=0.76, decide="significant"),
+    fg.rule("selection_rate.ratio", at_least=0.76, decide="point"),
+    "selection_rate.ratio >= 0.82 or selection_rate.difference >= -0.1",
+])  # fmt: skip
+def test_whatever_decides_a_fail_that_missing_outcomes_could_change_states_so(rule):
+    """Rules by an interval alone did so, and single ones on the first page."""
+    outcomes = [("F", 1, 200), ("F", 0, 200), ("F", None, 20), ("M", 1, 280), ("M", 0, 120),
+                ("M", None, 20)]  # fmt: skip
+    data = pd.DataFrame([(g, p) for g, p, n in outcomes for _ in range(n)], columns=["g", "p"])
+    asked = {"prediction": "p", "positive": 1, "sensitive": "g", "reference": {"g": "M"}}
+    report = fg.audit(data, **asked, rules=rule)
+    assert report.verdict is Outcome.FAIL
+    (verdict,) = report.verdicts
+    assert "with the 40 rows without a prediction it could reach from 0." in verdict.says
+    text = " ".join(render(report, "text", full=True).split())
+    assert "A fail leaves out the 40 rows without a prediction, which could change it" in text
+    assert "missing" not in fg.audit(data.dropna(), **asked, rules=rule).verdicts[0].says
+
+
+def test_a_fail_that_could_lose_its_significance_states_so():
+    """All values that there could be are outside the limit, and 1 may be in the interval."""
+    rows = [("F", 1, 45), ("F", 0, 55), ("F", None, 5), ("M", 1, 61), ("M", 0, 39)]
+    data = pd.DataFrame([(g, p) for g, p, n in rows for _ in range(n)], columns=["g", "p"])
+    rule = fg.rule("selection_rate.ratio", at_least=0.95, decide="significant")
+    asked = {"prediction": "p", "positive": 1, "sensitive": "g", "reference": {"g": "M"}}
+    (verdict,) = fg.audit(data, **asked, rules=rule).verdicts
+    assert verdict.outcome is Outcome.FAIL
+    assert verdict.says.endswith(
+        "significant; the 5 rows without a prediction could change it, but take back no fail"
+    )
+
+
+def test_the_note_on_rows_without_a_group_is_true_of_rules_by_significance():
+    """Such a rule is held against the values, not against the ends of an interval."""
+    data = frame(KNOWN, {None: [(1, 1)]})
+    for decide in ("interval", "significant"):
+        rule = fg.rule("selection_rate.ratio", at_least=0.3, decide=decide)
+        report = fg.audit(data, **ASKED, rules=rule)
+        (note,) = [d for d in report.diagnostics if d.code is DiagnosticCode.MISSING_GROUPS]
+        by_value = 'decide = "significant": with every value' in note.message
+        assert by_value == (decide == "significant")
+
+
 def notes(report):
     return [d for d in report.diagnostics if d.code is DiagnosticCode.MISSING_OUTCOMES]
 
@@ -391,3 +435,82 @@ def test_a_group_that_may_be_the_best_is_not_compared_with_the_best_of_now_alone
                                                       ReasonCode.MISSING_OUTCOMES)  # fmt: skip
     assert fg.audit(data.fillna(1.0), **asked).verdict is Outcome.FAIL
     assert fg.audit(data.fillna(0.0), **asked).verdict is Outcome.PASS
+
+
+def differences(rows, reference, size):
+    """Return the reference, chosen by hand, and the difference of every large group to it."""
+    every = {g: sum(of == g for of, _ in rows) for g in "abc"}
+    decided = [row for row in rows if row[1] is not None]
+    n = {g: sum(of == g for of, _ in decided) for g in "abc"}
+    rate = {g: sum(p for of, p in decided if of == g) / n[g] for g in "abc" if n[g]}
+    fewest = max(size["min_n"], size.get("min_share", 0) * len(decided))
+    large = [g for g in rate if n[g] >= fewest]
+    if not large:
+        return None, {}
+    by = rate if reference == "best" else every
+    chosen = min(large, key=lambda g: (-by[g], -every[g], g))
+    return chosen, {g: rate[g] - rate[chosen] for g in large if g != chosen}
+
+
+@pytest.mark.parametrize(
+    ("reference", "without"),
+    [("best", "decision"), ("best", "group"), ("best", "both"), ("largest", "group"),
+     ("largest", "both")],
+)  # fmt: skip
+def test_worst_cases_are_of_every_group_that_may_become_the_reference(reference, without):
+    """Groups below the minimum size were none, and a rule passed that they overturned."""
+    rng = np.random.default_rng(len(reference + without))
+    asked = {"prediction": "p", "positive": 1, "sensitive": "g", "reference": reference,
+             "metrics": "selection_rate.difference"}  # fmt: skip
+    another = attained = compared = 0
+    for _ in range(40):
+        sizes, shares = rng.integers(1, 12, 3), rng.uniform(0, 1, 3)
+        known = [(g, int(i < share * n)) for g, n, share in zip("abc", sizes, shares, strict=True)
+                 for i in range(n)]  # fmt: skip
+        unknown = [
+            ("abc"[rng.integers(0, 3)] if without == "decision" else None,
+             None if without != "group" else int(rng.integers(0, 2)))
+            for _ in range(int(rng.integers(1, 5)))
+        ]  # fmt: skip
+        size = {"min_n": 8} if rng.integers(0, 2) else {"min_n": 1, "min_share": 0.25}
+        chosen, now = differences(known + unknown, reference, size)
+        if not now:
+            continue
+        spec = make_spec(**asked, **size, rules="selection_rate.difference >= -0.1")
+        data = pd.DataFrame(known + unknown, columns=["g", "p"])
+        cases = measure(fg.count(data, **asked), spec).worst_cases
+        ends = {key[2]: (of[-1].low - 1e-9, of[-1].high + 1e-9) for key, of in cases.items()}
+        # the reference of now, if another group is, has the verdict of one that is compared
+        ends[chosen] = tuple(pick(ends[g][i] for g in now) for i, pick in enumerate((min, max)))
+        options = [list(product("abc" if g is None else [g], [0, 1] if p is None else [p]))
+                   for g, p in unknown]  # fmt: skip
+        found = {g: [0.0] for g in ends}
+        for whole in set(product(*options)):
+            best, values = differences(known + list(whole), reference, size)
+            another += best != chosen
+            for group in values.keys() & {chosen, *now}:
+                low, high = ends[group]
+                assert low <= values[group]
+                assert reference == "best" or values[group] <= high
+                found[group].append(values[group])
+        attained += sum(ends[g][0] > min(found[g]) - 0.1 for g in now)
+        compared += len(now)
+    assert another
+    assert attained > 0.3 * compared
+
+
+@pytest.mark.parametrize(("of", "decision"), [("C", None), (None, "Hired")])
+def test_a_small_category_that_may_become_the_best_lets_no_rule_pass(of, decision):
+    """It was PASS: 19 people are fewer than 2%, and 39 are the best, of whom all are hired."""
+    rows = [(g, "Hired" if i < hired else "No") for g, n, hired in
+            (("A", 800, 240), ("B", 800, 230), ("C", 19, 19)) for i in range(n)]  # fmt: skip
+    asked = {"prediction": "p", "positive": "Hired", "sensitive": "g", "preset": "nyc-ll144"}
+    asked["rules"] = fg.rule("selection_rate.ratio", at_least=0.7, groups=["B"])
+
+    def verdict(g, p, people):
+        data = pd.DataFrame([*rows, *[(g, p)] * people], columns=["g", "p"])
+        return fg.audit(data, **asked).verdict
+
+    assert verdict("C", "Hired", 20) is Outcome.FAIL
+    assert verdict(of, decision, 20) is Outcome.INCONCLUSIVE
+    assert verdict(of, decision, 10) is Outcome.PASS  # they cannot make it large enough

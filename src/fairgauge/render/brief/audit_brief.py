@@ -778,7 +778,7 @@ def _certainty(
             ("verdicts",),
         )
     fails = [e for e in report.verdicts if before_counting(e) is Outcome.FAIL]
-    if open_fails := [each for each in fails if each.reason.get("missing") is not None]:
+    if open_fails := [part for each in fails if (part := _open_part(each)) is not None]:
         rows = max(each.reason["missing"] for each in open_fails)
         it = plural(len(open_fails), "it", "them")
         who = plural(len(open_fails), "A fail leaves", f"{len(open_fails):,} fails leave")
@@ -813,6 +813,12 @@ def _certainty(
         return
     if (sparse := _sparse(report, words)) is not None:
         yield Sentence(sparse)
+
+
+def _open_part(verdict: Verdict) -> Verdict | None:
+    """Return a verdict, or the first of its alternatives, that missing outcomes could change."""
+    parts = verdict.alternatives or (verdict,)
+    return next((part for part in parts if part.reason.get("missing") is not None), None)
 
 
 def _sparse(report: Report, words: Vocabulary) -> str | None:

@@ -112,10 +112,12 @@ def _missing_groups(d: Diagnostic) -> str:
         noun += f" with a known {d['known']}"
     rules = " and are in no group of it"
     if d.get("ruled") is not False:  # a report saved before this was stated
+        by_significance = ' (decide = "significant": with every value that they could give it)'
         rules = (
             "; a rule on rates, or on a difference, a ratio or an extreme of them, passes or fails "
-            "only if it does with its interval moved as far as they could move the value, and no "
-            "other rule passes beside a group of which they are 1% or more"
+            "only if it does with its interval moved as far as they could move the value"
+            f"{by_significance * bool(d.get('significant'))}, and no other rule passes beside a "
+            "group of which they are 1% or more"
         )
     if d.get("by_value"):
         rules = rules * bool(d["ruled"]) + '; decide = "point" decides without them'
