@@ -155,8 +155,10 @@ def _decisions(
         found, tied = {}, {}
         for axis in axes:
             code = np.where(last, known[axis], -1)
-            value, several = _only_value(code, of, people)
-            found[axis] = np.where(mixed, -1, value)
+            _, several = _only_value(_outcomes(rows, plan, spec, axis)[code], of, people)
+            value = np.full(people, -1)
+            np.maximum.at(value, of, code)
+            found[axis] = np.where(mixed | several, -1, value)
             tied[axis.column] = int((several & ~undated).sum())
             mixed = mixed | (several & undated)
         later = ~complete & ((order < 0) | (order >= newest[of]))
@@ -172,6 +174,24 @@ def _decisions(
     np.maximum.at(code, of[at_best], known[axis][at_best])
     open_ = np.isin(np.arange(people), of[~complete]) & (best > favour[-1]) & (best < 0)
     return {axis: code}, open_, {}
+
+
+def _outcomes(rows: Cube, plan: Plan, spec: Spec, axis: Axis) -> Index:
+    """Return a number for what each decision comes to, -1 at the end for none.
+
+    Where some values are favourable and all others are not, two that are not are no contradiction.
+    """
+    levels = rows.levels[axis]
+    numbers = np.arange(len(levels))
+    if isinstance(spec.positive, tuple) and spec.positive and spec.task in (None, Task.BINARY):
+        unclear = unclear_names(replace(rows, plan=plan), spec, Task.BINARY).get(axis, set())
+        for of in (
+            [is_one_of(level, spec.positive) for level in levels],
+            [not is_one_of(level, spec.positive) and name_of(level) not in unclear
+             for level in levels],
+        ):  # fmt: skip
+            numbers[of] = numbers[of].max(initial=0)
+    return np.append(numbers, -1)
 
 
 def _favour(rows: Cube, plan: Plan, spec: Spec, axis: Axis) -> Index:

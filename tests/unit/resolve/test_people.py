@@ -144,6 +144,35 @@ def test_decisions_that_differ_on_the_last_day_are_stated_as_such():
     )
 
 
+def tied(first, second):
+    """Return 200 people of one decision each, and 20 women of two on the same day."""
+    rows = [(i, "FM"[i % 2], 1, "Hired" if i < 80 else "Rejected") for i in range(200)]
+    rows += [(200 + i, "F", 2, each) for i in range(20) for each in (first, second)]
+    return pl.DataFrame(rows, schema=["who", "sex", "day", "y"], orient="row")
+
+
+@pytest.mark.parametrize("positive", [["Hired"], ["Hired", "Assunto"]])
+def test_two_refusals_on_the_last_day_are_a_refusal(positive):
+    """Two spellings were a contradiction, and the people of no known decision."""
+    refused = fg.audit(tied("Rejected", "Respinto"), **LAST | {"positive": "Hired"})
+    assert {each.group: each.n for each in refused.groups}["F"] == 120
+    assert refused.data.excluded.get("missing prediction", 0) == 0
+    assert "people_unclear" not in [d.code for d in refused.diagnostics]
+    chosen = fg.count(tied("Hired", "Assunto"), **LAST | {"positive": positive})
+    assert chosen.conflicts == ((("y", 20),) if len(positive) == 1 else ())
+    unstated = {name: value for name, value in LAST.items() if name != "positive"}
+    assert fg.count(tied("Rejected", "Respinto"), **unstated).conflicts == (("y", 20),)
+    waiting = fg.count(tied("Rejected", "Pending"), **LAST | {"positive": "Hired"})
+    assert waiting.conflicts == (("y", 20),)  # which may yet be another outcome
+
+
+def test_who_has_two_decisions_on_the_last_day_has_a_decision():
+    """The report asked to record it where missing, of people of whom two were recorded."""
+    report = fg.audit(tied("Rejected", "Hired"), **LAST | {"positive": "Hired"})
+    text = " ".join(str(report).split())
+    assert "record y where missing, or contradictory: 20 of 220 people have none that is" in text
+
+
 def test_a_person_in_two_strata_is_refused():
     data = pl.DataFrame({**ROWS, "branch": ["x", "y", "x", "x"]})
     with pytest.raises(DataError, match="1 people are in several strata of 'branch'"):

@@ -1261,13 +1261,21 @@ def _recording_steps(report: Report, words: Vocabulary) -> Iterator[Sentence]:
             lack = "lack at least one of them" if each.get("columns") else "have no group"
             yield supplier(f"record {columns} where missing: {each['rows']:,} of {every} {lack}.")
     lacking: dict[str, Diagnostic] = {}
+    unclear = {
+        d["column"] for d in report.diagnostics if d.code is DiagnosticCode.PEOPLE_UNCLEAR
+    } - {None}
     for each in report.diagnostics:
         if each.code is DiagnosticCode.MISSING_OUTCOMES and each["most_share"] > _MANY_MISSING:
             held = lacking.setdefault(each["what"], each)
             lacking[each["what"]] = max(held, each, key=itemgetter("total"))
     for what, each in lacking.items():
-        column, every = called(report.spec.get(what) or what), numbered(each["total"], unit(report))
-        yield supplier(f"record {column} where missing: {each['rows']:,} of {every} have none.")
+        name, every = report.spec.get(what) or what, numbered(each["total"], unit(report))
+        where, none = "missing", "none"
+        if unclear & {name, report.spec.get("order")}:  # of them several decisions are recorded
+            where, none = "missing, or contradictory", "none that is known"
+        yield supplier(
+            f"record {called(name)} where {where}: {each['rows']:,} of {every} have {none}."
+        )
 
 
 def _steps(
