@@ -331,7 +331,7 @@ def test_people_with_one_row_each_are_decided_as_rows():
             reached = [(v.reason.get("low"), v.reason.get("high")) for v in (one, other)]
             assert reached[0] == reached[1]
             if other.reason.code in ("missing_outcomes", "missing_groups"):
-                assert f"the {other.reason['rows']:,} people without" in other.says
+                assert f"the {other.reason['rows']:,} people with" in other.says
                 assert "rows" not in other.says
     assert {v.outcome for v in rows.verdicts} >= {Outcome.INCONCLUSIVE}
 
