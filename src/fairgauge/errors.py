@@ -169,6 +169,12 @@ def listing(values: Iterable[object], limit: int = 8) -> str:
     return f"{text} and {len(every) - limit} more" if len(every) > limit else text
 
 
+def values_held(values: Iterable[object], limit: int = 8) -> str:
+    """Describe the values of a column: ``It has 'a' and 3 more``."""
+    shown = listing(values, limit)
+    return f"It has {shown}" if shown else "It holds no value"
+
+
 def alternatives(texts: Iterable[str]) -> str:
     """Join texts of which one is meant.
 

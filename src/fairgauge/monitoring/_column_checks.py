@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -150,7 +151,9 @@ def check_group_shares(
         ]
         sizes = [sum(each.values()) for each in held]
         found = {
-            group: _shares(periods, [each.get(group, 0) for each in held], sizes, fewer=True)
+            group: _shares(
+                periods, [each.get(group, 0) for each in held], sizes, fewer=True, backward=False
+            )
             for group in dict.fromkeys(name for each in held for name in each)
         }
         for t in range(len(held)):
@@ -176,7 +179,8 @@ def check_crossed(
     name = crossed_name(columns)
     held = [{**each.crossed.get(name, {})} for each in counted]
     crossed = [e._replace(values={name: own}) for e, own in zip(counted, held, strict=True)]
-    vanished = [*_vanished(name, periods, held, [sum(each.values()) for each in held])]
+    of_columns = {t for column, t in unusual if column in columns}
+    vanished = [*_vanished(name, _ColumnRows(periods, held, of_columns))]
     apart = {(name, each.at) for each in vanished}
     for each in (*vanished, *check_group_shares(periods, crossed, [name], apart)):
         if unusual.isdisjoint((column, each.at) for column in columns):
@@ -184,20 +188,25 @@ def check_crossed(
 
 
 def _shares(
-    periods: Sequence[Period], counted: Sequence[int], sizes: Sequence[int], *, fewer: bool = False
+    periods: Sequence[Period],
+    counted: Sequence[int],
+    sizes: Sequence[int],
+    *,
+    fewer: bool = False,
+    backward: bool = True,
 ) -> _SharesByPeriod:
     """Return shares of rows: what is usual, and which are suspect.
 
-    Each period is compared with those of its kind before it that are not suspect; of values that
-    are missing, the first ones, where only more may be, also with those after them. With ``fewer``
-    they may also be fewer from the beginning on. What does not jump may drift.
+    Each period is compared with those of its kind before it that are not suspect, and ``backward``
+    the first ones with those after them, too, where only more may be. With ``fewer`` they may also
+    be fewer from the beginning on. What does not jump may drift.
     """
     rows = np.maximum(sizes, 1).astype(np.float64)
     share, usual = np.array(counted) / rows, np.full(len(rows), np.nan)
     order, counts = [t for t in range(len(sizes)) if sizes[t]], [*zip(counted, sizes, strict=False)]
     at = {ordinal(each): t for t, each in enumerate(periods)}
     known = np.zeros(len(rows), dtype=int)
-    for forward, times in ((True, order), (False, [] if fewer else order[::-1])):
+    for forward, times in ((True, order), (False, order[::-1] if backward else [])):
         alike: dict[int, list[int]] = {}
         for t in times:
             pool = alike.setdefault(kind_of(periods[t]), [])
@@ -303,14 +312,12 @@ def check_values_of_columns(
     """Yield values that are new, vanished or spelt in another way; ``named`` ones are not."""
     for column in dict.fromkeys(name for each in counted for name in each.values):
         held = [each.values.get(column, {}) for each in counted]
-        sizes = [sum(each.values()) for each in held]
         own = {v for of, v in named if of == column}
         spelt = [*_spellings(column, held, features)]
-        vanished = [*_vanished(column, periods, held, sizes)]
         yield from (each for each in spelt if not {each.value, each.other} <= own)
-        yield from vanished
-        unusual = {each.at for each in (*spelt, *vanished)}
-        yield from _new_values(column, periods, held, sizes, column in outcomes, unusual)
+        rows = _ColumnRows(periods, held, {each.at for each in spelt})
+        yield from _vanished(column, rows)
+        yield from _new_values(column, rows, column in outcomes)
     for t, each in enumerate(counted):
         for column, values in each.new_values.items():
             for value in values:
@@ -370,34 +377,83 @@ class _Usual(NamedTuple):
     dispersion: float
 
 
-def _vanished(
-    column: str,
-    periods: Sequence[Period],
-    held: Sequence[Mapping[str, int]],
-    sizes: Sequence[int],
-) -> Iterator[Suspected]:
+class _ColumnRows:
+    """The rows of every value of a column by period, and the periods that are unusual themselves.
+
+    Attributes
+    ----------
+    periods, held, sizes : the periods, and of each the rows by value and of all values.
+    found : the periods in which a value was found to be new, vanished or spelt otherwise.
+    """
+
+    def __init__(
+        self, periods: Sequence[Period], held: Sequence[Mapping[str, int]], found: set[int]
+    ) -> None:
+        self.periods, self.held, self.found = periods, held, found
+        self.sizes = [sum(each.values()) for each in held]
+
+    @cached_property
+    def _of_other_shares(self) -> set[int]:
+        """The periods in which some value has another share than in those of their kind.
+
+        Only a value whose share varies by more than the least that counts can have one.
+        """
+        found = set[int]()
+        for value in dict.fromkeys(value for each in self.held for value in each):
+            rows = [each.get(value, 0) for each in self.held]
+            shares = [of / size for of, size in zip(rows, self.sizes, strict=True) if size]
+            if max(shares) - min(shares) > min(SHARE, _DRIFT):
+                suspect = _shares(self.periods, rows, self.sizes, fewer=True).suspect
+                found.update(np.flatnonzero(suspect).tolist())
+        return found
+
+    def settled(self, some: Sequence[int]) -> Sequence[int]:
+        """Return those of some periods that were not found; all where fewer than two are left."""
+        settled = [t for t in some if t not in self.found]
+        return settled if len(settled) > 1 else some
+
+    def usual(self, some: Sequence[int]) -> Sequence[int]:
+        """Return those that are not unusual at all; the settled where fewer than two are left."""
+        usual = [t for t in self.settled(some) if t not in self._of_other_shares]
+        return usual if len(usual) > 1 else self.settled(some)
+
+    def changed(self, at: int) -> bool:
+        """Return whether shares changed for good: half of the 14 periods before have others."""
+        recent = range(max(at - _RECENT_PERIODS, 0), at)
+        return len(self._of_other_shares.intersection(recent)) >= WEEK
+
+    def dispersion(self, some: Sequence[int]) -> float:
+        """Return by how much the shares of values vary more than by sampling in some periods."""
+        values = dict.fromkeys(value for t in some for value in self.held[t])
+        series = ([(self.held[t].get(value, 0), self.sizes[t]) for t in some] for value in values)
+        return _dispersion(series, _CLUSTER)
+
+
+def _vanished(column: str, counts: _ColumnRows) -> Iterator[Suspected]:
     """Yield values that the rows of successive periods would have, and that none of them has.
 
-    They are compared with the 14 periods of their kind before, or after, where there are fewer than
-    two before; so are those that the first periods lack, three at most. Where the share of a value
-    varies by period more than sampling does, its absence is as much less unlikely.
+    They are compared with the usual ones of the 14 periods of their kind before, or after, where
+    there are fewer than two before; so are those that the first periods lack, three at most. Where
+    the share of a value varies by period more than sampling does, its absence is as much less
+    unlikely.
     """
-    kinds = [kind_of(each) for each in periods]
-    varied: dict[tuple[int, int], float] = {}
+    held, sizes = counts.held, counts.sizes
+    kinds = [kind_of(each) for each in counts.periods]
+    varied: dict[tuple[int, ...], float] = {}
 
     def usually(value: str, begin: int, kind: int) -> _Usual:
         again = next((s for s in range(begin, len(held)) if value in held[s]), len(held))
         sides = (range(begin - 1, -1, -1), range(again, len(held)))
         of_kind = ([s for s in side if kinds[s] == kind] for side in sides)
-        alike = next((e[:_RECENT_PERIODS] for e in of_kind if len(e) > 1), [])
+        alike = next((tuple(e[:_RECENT_PERIODS]) for e in of_kind if len(e) > 1), ())
         if not alike:
             return _Usual(0, 0, 1.0)
-        within = alike[0], alike[-1]
-        if within not in varied:
-            varied[within] = _of_column(held, sizes, alike)
-        counts = [(held[s].get(value, 0), sizes[s]) for s in alike]
-        of, every = (sum(each) for each in zip(*counts, strict=True))
-        return _Usual(of, every, _dispersion([counts], varied[within]))
+        alike = tuple((counts.settled if counts.changed(begin) else counts.usual)(alike))
+        if alike not in varied:
+            varied[alike] = counts.dispersion(alike)
+        rows = [(held[s].get(value, 0), sizes[s]) for s in alike]
+        of, every = (sum(each) for each in zip(*rows, strict=True))
+        return _Usual(of, every, _dispersion([rows], varied[alike]))
 
     late = dict.fromkeys(v for each in held[1 : FIRST + 1] for v in each if v not in held[0])
     absent: dict[str, list[int]] = {value: [] for value in late}
@@ -414,6 +470,7 @@ def _vanished(
             known = _unlikely(share, kinds, sizes, missed)
             missed.append(t)
             if _unlikely(share, kinds, sizes, missed):
+                counts.found.update(missed)
                 for s in missed[-1:] if known else missed:
                     like = share[kinds[s]]
                     yield Suspected(
@@ -437,58 +494,28 @@ def _unlikely(
     return sum(chances) < RARE
 
 
-def _of_column(
-    held: Sequence[Mapping[str, int]], sizes: Sequence[int], periods: Sequence[int]
-) -> float:
-    """Return by how much the shares of the values of a column vary more than by sampling."""
-    values = dict.fromkeys(value for s in periods for value in held[s])
-    series = ([(held[s].get(value, 0), sizes[s]) for s in periods] for value in values)
-    return _dispersion(series, _CLUSTER)
-
-
-def _new_values(
-    column: str,
-    periods: Sequence[Period],
-    held: Sequence[Mapping[str, int]],
-    sizes: Sequence[int],
-    outcome: bool,
-    unusual: Collection[int],
-) -> Iterator[Suspected]:
+def _new_values(column: str, counts: _ColumnRows, outcome: bool) -> Iterator[Suspected]:
     """Yield values that come for the first time, with too many rows for a rare one.
 
     As the shares of the values before vary more than sampling does, so may that of a rare one. How
-    much they vary is seen in periods that are not ``unusual`` themselves.
+    much they vary is seen in periods that are not unusual themselves.
     """
+    held, sizes = counts.held, counts.sizes
     known: set[str] = set(held[0])
     spelt = {_reads(value) for value in known}
-    apart: set[int] | None = None
     for t in range(1, len(held)):
         new = [v for v, rows in held[t].items() if v not in known and rows >= _FEWEST_ROWS]
         new = [v for v in new if t >= FEWEST_PERIODS and _reads(v) not in spelt]
         if new:
-            if apart is None:
-                apart = {*unusual, *_of_other_shares(periods, held, sizes)}
-            usual = [s for s in range(t) if s not in apart][-2 * _RECENT_PERIODS :]
-            varied = _of_column(held, sizes, usual)
+            varied = counts.dispersion(counts.usual(range(t))[-2 * _RECENT_PERIODS :])
             for value in new:
                 chance = all_among(held[t][value], sizes[t], sum(sizes[: t + 1]))
                 if chance / varied < RARE:
                     found = [*_since_new(column, value, t, held, sizes, outcome)]
-                    apart.update(each.at for each in found)
+                    counts.found.update(each.at for each in found)
                     yield from found
         known.update(held[t])
         spelt.update(_reads(value) for value in held[t])
-
-
-def _of_other_shares(
-    periods: Sequence[Period], held: Sequence[Mapping[str, int]], sizes: Sequence[int]
-) -> set[int]:
-    """Return the periods in which some value has another share than in those before."""
-    found = set[int]()
-    for value in dict.fromkeys(value for each in held for value in each):
-        shares = _shares(periods, [each.get(value, 0) for each in held], sizes, fewer=True)
-        found.update(np.flatnonzero(shares.suspect).tolist())
-    return found
 
 
 def came_later(value: str, periods: Sequence[Period], held: Sequence[Mapping[str, int]]) -> bool:
@@ -503,7 +530,7 @@ def came_later(value: str, periods: Sequence[Period], held: Sequence[Mapping[str
     if not lacking or (having[0] < lacking[0] and not len(having) <= FIRST < len(lacking)):
         return False
     rest = [{v: n for v, n in each.items() if v != value} for each in held]
-    varied = _of_column(rest, [sum(each.values()) for each in rest], range(len(rest)))
+    varied = _ColumnRows(periods, rest, set()).dispersion(range(len(rest)))
     chance = 0.0
     for kind in {kind_of(periods[t]) for t in having}:
         some, others = ([t for t in every if kind_of(periods[t]) == kind]

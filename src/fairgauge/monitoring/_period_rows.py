@@ -148,8 +148,10 @@ def _crossed(cube: Cube, columns: Sequence[str], question: Spec) -> dict[str, in
     apart = _apart(question)
     found: dict[str, int] = {}
     for codes, rows in zip(table.codes.tolist(), table.sums["rows"].tolist(), strict=True):
+        if not rows or min(codes) < 0:
+            continue
         category = [each[code] for each, code in zip(names, codes, strict=True)]
-        if rows and min(codes) >= 0 and apart.isdisjoint(category):
+        if apart.isdisjoint(category):
             found[" & ".join(category)] = found.get(" & ".join(category), 0) + int(rows)
     return found
 

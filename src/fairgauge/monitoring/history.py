@@ -53,6 +53,13 @@ class _Known(NamedTuple):
     last: str
 
 
+def _identity(finding: HistoryFinding) -> _Known:
+    # when labels come again, the periods without one are those of missing values
+    same = {HistoryProblem.NO_LABELS: HistoryProblem.MISSING_VALUES}
+    problem = same.get(finding.problem, finding.problem)
+    return _Known(problem, finding.column, finding.value, finding.period, finding.last)
+
+
 def _is_known(each: _Known, known: Iterable[_Known]) -> bool:
     """Return whether a finding of the same is about all periods of one."""
     return any(
@@ -143,6 +150,14 @@ class KeptDecisions:
         """Return whether a run has followed the history, and kept what it found."""
         return self._store.read(_FINDINGS) is not None
 
+    def made(self, finding: HistoryFinding) -> bool:
+        """Return whether the last run made a finding."""
+        try:
+            last = [_Known(*e) for e in json.loads(self._store.read(_FINDINGS) or "")["last"]]
+        except (ValueError, TypeError, KeyError):
+            return False
+        return _is_known(_identity(finding), last)
+
     def mark_new(
         self, newest: str, findings: Sequence[HistoryFinding], *, keep: bool
     ) -> tuple[HistoryFinding, ...]:
@@ -152,14 +167,10 @@ class KeptDecisions:
         found in between is new with both. What was found once is known for ever, also where it is
         not found for a while; of a history that no run has followed, everything is.
         """
-        # when labels come again, the periods without one are those of missing values
-        same = {HistoryProblem.NO_LABELS: HistoryProblem.MISSING_VALUES}
-        now = [
-            _Known(same.get(e.problem, e.problem), e.column, e.value, e.period, e.last)
-            for e in findings
-        ]
+        now = [*map(_identity, findings)]
+        text = self._store.read(_FINDINGS)
         try:
-            held = json.loads(self._store.read(_FINDINGS) or "")
+            held = json.loads(text or "")
             last = str(held["newest"])
             known, first = ([_Known(*each) for each in held[k]] for k in ("known", "first"))
         except (ValueError, TypeError, KeyError):
@@ -168,9 +179,9 @@ class KeptDecisions:
             new = [each for each in first if not _is_known(each, known)]
             known = [*(each for each in known if not _is_known(each, new)), *new]
             first = now
-            if keep:
-                state = {"newest": newest, "known": known, "first": first}
-                self._keep(_FINDINGS, json.dumps(state))
+        state = json.dumps({"newest": newest, "known": known, "first": first, "last": now})
+        if keep and state != text:
+            self._keep(_FINDINGS, state)
         return tuple(
             replace(finding, new=not _is_known(each, known))
             for finding, each in zip(findings, now, strict=True)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import SQUARES, SUM, Axis
 from fairgauge.enums import Role
-from fairgauge.errors import Problem, listing, nearest, quote, refuse
+from fairgauge.errors import Problem, listing, nearest, quote, refuse, values_held
 from fairgauge.identity import GroupId, group_names
 from fairgauge.question.features import Ordered
 from fairgauge.question.swap_question import SwapQuestion, named_reference
@@ -347,8 +347,7 @@ def _unknown_groups(question: SwapQuestion, groups: Sequence[str]) -> Iterator[P
     for option, name in asked:
         if not is_one_of(name, known):
             near = nearest(name, known)
-            has = f"It has {listing(known)}" if known else "It has no values"
-            yield Problem(option, f"no {quote(name)} in {feature}.{near} {has}")
+            yield Problem(option, f"no {quote(name)} in {feature}.{near} {values_held(known)}")
     if reference is not None and reference in question.spec.exclude_groups:
         yield Problem("reference", f"{quote(reference)} is an excluded group; name another")
     if reference is not None and is_one_of(reference, question.placebo):

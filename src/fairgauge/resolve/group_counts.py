@@ -20,10 +20,10 @@ from fairgauge.errors import (
     Problem,
     SpecError,
     alternatives,
-    listing,
     nearest,
     quote,
     refuse,
+    values_held,
 )
 from fairgauge.identity import (
     EVERYONE,
@@ -643,7 +643,7 @@ def _find(
         known = [name_of(level) for level in levels]
         message = str(error) or (
             f"column {quote(column)} has no value {quote(name)}.{nearest(name, known)} "
-            f"It has {listing(known, _MOST_SHOWN)}"
+            f"{values_held(known, _MOST_SHOWN)}"
         )
         if path == "reference" and value in list(ReferenceRule):
             message += f"; as a rule it stands alone (reference={value!r}, --reference {value})"

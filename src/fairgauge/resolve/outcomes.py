@@ -24,6 +24,7 @@ from fairgauge.errors import (
     nearest,
     quote,
     refuse,
+    values_held,
 )
 from fairgauge.question.category_words import is_undecided
 from fairgauge.question.features import Ordered
@@ -323,7 +324,8 @@ def _no_such_value(
     meant = nearest(asked, [name_of(level) for level in levels])
     why = f" in the rows with {stated[0].to_text()} (where)." if stated else f".{meant}"
     leave = if_absent(value, beside, meant)
-    return f"column {quote(column)} has no value {quote(asked)}{why} It has {_some(levels)}{leave}"
+    has = values_held(map(name_of, levels), _MOST_SHOWN)
+    return f"column {quote(column)} has no value {quote(asked)}{why} {has}{leave}"
 
 
 def _mask(wanted: Sequence[Value], levels: Sequence[Value]) -> Mask:
@@ -336,4 +338,4 @@ def _truth(levels: Sequence[Value]) -> Mask:
 
 
 def _some(levels: Sequence[Value]) -> str:
-    return listing([name_of(level) for level in levels], _MOST_SHOWN)
+    return listing(map(name_of, levels), _MOST_SHOWN) or "no value"

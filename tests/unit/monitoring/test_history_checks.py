@@ -1042,6 +1042,18 @@ def test_a_category_of_an_intersection_changes_while_its_columns_do_not(change, 
         assert not [e for e in found if e.column in ("sex", "branch")], found
 
 
+@pytest.mark.parametrize("column", ["sex", "branch"])
+def test_a_column_of_an_intersection_may_be_empty_for_a_period(column: str) -> None:
+    """It has no values, so that rows without one have no category."""
+    rows = (rows_of(0), rows_of(1).assign(**{column: None}))
+    rule = {"metric": "selection_rate.ratio", "at_least": 0.1}
+    for asks in (CROSSED, {**CROSSED, "intersections": []}):
+        counts = {day: fg.count(each, **asks) for day, each in zip(day_names(2), rows, strict=True)}
+        report = fg.monitor(counts, {**asked(rule), **asks})
+        assert report.exit_code == 3
+        assert fg.monitor_doctor(counts, {**asked(rule), **asks}).findings == report.findings
+
+
 def test_what_a_column_explains_is_not_found_again_in_its_categories() -> None:
     rule = {"metric": "selection_rate.ratio", "at_least": 0.1}
     counts = {}

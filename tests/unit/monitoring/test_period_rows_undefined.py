@@ -237,3 +237,25 @@ def point(period: str, rows: int, value: float | None) -> Point:
         period=period, value=value, low=None, high=None, rate_group=None, rate_reference=None,
         n_group=rows, n_reference=100, evidence=None, sparse=False,
     )  # fmt: skip
+
+
+EMPTY = {
+    "reference": (
+        {"sex": None}, {"reference": {"sex": "M"}},
+        "column 'sex' has no value 'M'. It holds no value",
+    ),
+    "label": (
+        {"label": None, "prediction": [1, 0.5] * 20}, {},
+        r"holds '0.5', which the label 'label' does not \(it holds no value\)",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("column", EMPTY)
+def test_a_column_without_values_holds_no_value(column: str) -> None:
+    """The values that it has were an empty list."""
+    change, asks, message = EMPTY[column]
+    rows = pd.DataFrame({"sex": ["F", "M"] * 20, "label": [1, 0] * 20, "prediction": [1, 0] * 20})
+    counts = {"2026-01-01": fg.count(rows.assign(**change), **QUESTION)}
+    with pytest.raises(fg.DataError, match=message):
+        fg.monitor(counts, {**asked(RATIO, labels="later"), **asks})

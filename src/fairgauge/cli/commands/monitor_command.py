@@ -37,13 +37,13 @@ from fairgauge.errors import (
 from fairgauge.object_stores import Object, address
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from fairgauge.cube.cube import Cube
     from fairgauge.monitoring.history import History
     from fairgauge.monitoring.monitor_spec import MonitorSpec
     from fairgauge.object_stores import Place
-    from fairgauge.results.monitor_results import ImportedValue, MonitorReport
+    from fairgauge.results.monitor_results import HistoryFinding, ImportedValue, MonitorReport
 
 _OVERRIDES = ("rules", "min_n", "inconclusive")
 """The options of an audit whose answer may change with every look at a history."""
@@ -150,8 +150,9 @@ def run(
     if asked_anew:
         _keep(held, spec)
     followed = held.kept.followed
+    made = [*filter(held.kept.made, report.findings)]
     draft.store_decided(held)
-    warned = _warn_of_rows(report, str(named), allow_duplicates=allow_duplicates)
+    warned = _warn_of_rows(report, str(named), made, allow_duplicates=allow_duplicates)
     if not followed and (more := len(report.findings) - warned):
         print_message(
             f"{more:,} more {'sign' if more == 1 else 'signs'} that rows of earlier periods may be "
@@ -338,10 +339,17 @@ def _describe_place(report: MonitorReport, period: str) -> str:
     return f"{text}. All later ones are decided anew"
 
 
-def _warn_of_rows(report: MonitorReport, period: str, *, allow_duplicates: bool) -> int:
+def _warn_of_rows(
+    report: MonitorReport,
+    period: str,
+    made: Sequence[HistoryFinding],
+    *,
+    allow_duplicates: bool,
+) -> int:
     """Warn of what may be wrong with the rows of the period, and of what is new of others.
 
-    Returns how many findings that are.
+    Of the newest period that is what the run before had not ``made``, as where the repair of an
+    earlier one brings it to light. Returns how many findings that are.
     """
     from fairgauge.render.words.monitor_sentences import describe_sparse_group
     from fairgauge.results.monitor_results import HistoryProblem
@@ -351,7 +359,11 @@ def _warn_of_rows(report: MonitorReport, period: str, *, allow_duplicates: bool)
             print_message(describe_sparse_group(each), prefix="Warning: ")
     newest = report.periods[-1] if report.periods else period
     of_period = report.concerning(period)
-    late = [each for each in report.findings if each.new and not each.concerns(newest)]
+    late = [
+        each
+        for each in report.findings
+        if each.new and (each not in made or not each.concerns(newest))
+    ]
     found = [each for each in report.findings if each in of_period or each in late]
     for finding in found:
         if not (allow_duplicates and finding.problem is HistoryProblem.SAME_COUNTS):

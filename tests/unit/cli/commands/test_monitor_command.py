@@ -919,6 +919,20 @@ def test_a_run_warns_once_of_what_is_new_about_an_earlier_period(folder):
     assert fairgauge("monitor", "doctor", folder / "history").exit_code == 1
 
 
+def test_a_repair_warns_once_of_what_it_shows_of_the_newest_period(folder):
+    """No run had: one period alone before those without men is too few to compare with."""
+    absent = 'Warning: On 2026-01-07: no row with "M" in sex'
+    shutil.rmtree(folder / "history")
+    (folder / "women.csv").write_text((folder / "1.csv").read_text())
+    for name in ("women.csv", "2.csv"):
+        only("F", folder / name)
+    for day, name in enumerate(("0.csv", "women.csv", "2.csv"), start=5):
+        more = ("-c", folder / "monitor.toml")
+        assert "no row with" not in run(folder, name, f"2026-01-0{day}", *more).stderr
+    assert absent in run(folder, "1.csv", "2026-01-06", "--replace").stderr
+    assert absent not in run(folder, "1.csv", "2026-01-06", "--replace").stderr
+
+
 def test_the_doctor_states_what_may_be_wrong_and_ends_with_a_code(folder):
     healthy = fairgauge("monitor", "doctor", folder / "history", "-q")
     assert (healthy.exit_code, healthy.stdout) == (0, 'NOTHING FOUND  History of loans "2026"\n')
