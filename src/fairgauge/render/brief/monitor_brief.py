@@ -39,6 +39,7 @@ from fairgauge.render.words.monitor_sentences import (
     look_first,
     of_strata,
     tolerated_words,
+    turned_around,
     within_period,
 )
 from fairgauge.render.words.numbers import count, listing, numbered, plural
@@ -234,7 +235,7 @@ class _Alarmed(_Compared):
     def when_words(self) -> str:
         """Return since when, and until when where it has passed."""
         after, now = self.alarm.after, self.alarm.currently
-        passed = now is Currently.TOLERATED
+        passed = now is Currently.TOLERATED or turned_around(self.each, self.alarm)
         if self.each.threshold is None or (passed and after.first == after.last):
             return within_period(self.alarm.since)
         until = f" to {after.last}" if passed else " on" * (now is not Currently.BOTH)
@@ -242,8 +243,11 @@ class _Alarmed(_Compared):
 
     def headline(self) -> str:
         """Return which limit was left since when, in words."""
-        left = self.limit_left(self.alarm.after.value)
-        return f"{capitalised(left)} {self.when_words()}"
+        left, now = self.limit_left(self.alarm.after.value), self.alarm.now
+        text = f"{capitalised(left)} {self.when_words()}"
+        if now is not None and turned_around(self.each, self.alarm):
+            text += f"; over {now.first} to {now.last} {self.limit_left(now.value)}"
+        return text
 
     def now(self) -> str:
         """Return what the last periods after the alarm are, as counts where they have some."""
@@ -516,7 +520,7 @@ def _steps(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Sentence]:
         named = listing(list(report.overdue), most=_MOST_NAMED)
         yield supplier(f"add the labels that are due, of {named}.", ("overdue",))
     for each in alarms[:1]:
-        parts = each.alarm.decomposition
+        parts, turned = each.alarm.decomposition, turned_around(each.each, each.alarm)
         if parts is not None and of_strata(each.each, parts):
             yield analyst(look_first(parts), each.source)
         else:
@@ -524,7 +528,8 @@ def _steps(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Sentence]:
                 "name columns that may explain the change (strata), and count all periods again, "
                 "in a new history."
             )
-        yield reader(f"read cases of {some(each.subject)} decided {each.when_words()}.")
+        then = f" and from {now.first} on" * turned if (now := each.alarm.now) else ""
+        yield reader(f"read cases of {some(each.subject)} decided {each.when_words()}{then}.")
         if each.alarm.currently is not Currently.TOLERATED:
             yield owner("decide what changes; the next periods show whether it is over.")
     if report.undefined and not report.findings:  # which state what is wrong, and of which days

@@ -332,10 +332,20 @@ def sides_of(each: MonitoredComparison) -> str:
     return sides if each.class_ is None else f"{sides} (class {called(each.class_)})"
 
 
+def turned_around(each: MonitoredComparison, alarm: Alarm) -> bool:
+    """Return whether what is now is outside on the other side than it was in the alarm's shift."""
+    now, then = None if alarm.now is None else alarm.now.value, alarm.after.value
+    if alarm.currently is not Currently.OUTSIDE or now is None or then is None:
+        return False
+    return (now < each.low) is not (then < each.low)
+
+
 def _alarm(each: MonitoredComparison, alarm: Alarm) -> list[str]:
     """Return the sentences of an alarm: since when, who, how much, how sure, and why."""
     # alpha spending decides by one period alone; an e-detector by all since the change
     since = within_period(alarm.since) if each.threshold is None else f"from about {alarm.since} on"
+    if each.threshold is not None and turned_around(each, alarm):
+        since = f"from about {alarm.since} to {alarm.after.last}"
     what, parts = f"Alarm of {alarm.period}: {describe_outside(each)} {since}.", alarm.decomposition
     return [
         what,

@@ -321,6 +321,22 @@ def test_the_page_names_the_day_whose_rows_may_be_wrong_and_not_the_newest() -> 
     assert f"The rows may be wrong on {absent}, see below." in map(str, made.brief().verdict)
 
 
+def test_a_shift_that_turned_around_has_ended_and_the_other_side_is_stated() -> None:
+    """The first shift was stated to go on, at 3.6 times as often."""
+    first, then = days(40, 15, 0.1), days(40, 0, 0.9)
+    counts = {name: (then if i >= 24 else first)[name] for i, name in enumerate(day_names(40))}
+    made = monitored(counts, RATIO | {"at_most": 1.25})
+    (alarm,) = (each.alarm for each in made.alarms)
+    headline = str(made.brief().headline)
+    assert (
+        "less than 0.8 times as often as all other applicants from about 2026-01-16 to" in headline
+    )
+    now = f"over {alarm.now.first} to {alarm.now.last} women were approved more than 1.25 times as"
+    assert now in headline
+    steps = " ".join(map(str, made.brief().steps))
+    assert f"to {alarm.after.last} and from {alarm.now.first} on." in steps
+
+
 def test_the_page_names_all_days_whose_rows_may_be_wrong() -> None:
     """It named the first of six days."""
     counts = days(20, 20, 0.4)
