@@ -464,6 +464,8 @@ class DiagnosticCode(StrEnum):
     COMPOSITION = "composition"
     # metric, group, columns, gap and its parts, p, outlying, trend, known: n of a gap of fewer rows
     # where strata have one side alone: reference, alone_group, alone_reference: shares in them
+    STRATA_INSUFFICIENT = "strata_insufficient"
+    # group, reference, columns: of a feature's first finding
     STRATA_OF_ONE_SIDE = "strata_of_one_side"
     # group, reference, columns, alone_group, alone_reference
     USED_AT_LEAST = "used_at_least"  # rows

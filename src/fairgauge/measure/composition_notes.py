@@ -85,6 +85,14 @@ def composition_notes(
             every = decompose_gaps(crossed, asked, {}, regression=False)
             gaps = tuple(gap for gap in every if gap.estimate.feature == feature)
         for gap in gaps[:1]:
+            if gap.reason is WhyInconclusive.TOO_FEW:
+                yield Diagnostic.warning(
+                    DiagnosticCode.STRATA_INSUFFICIENT,
+                    feature,
+                    group=gap.estimate.group,
+                    reference=str(gap.estimate.reference or "others"),
+                    columns=gap.columns,
+                )
             yield from _note(gap)
 
 

@@ -206,3 +206,14 @@ def test_the_step_after_strata_of_one_side_is_about_these():
     steps = " ".join(map(str, found.brief().steps))
     assert "why values of branch have people of one side alone" in steps
     assert "one by one" not in steps
+
+
+@pytest.mark.parametrize("comparators", [1, 3, 60])
+def test_no_headline_clears_a_gap_of_which_strata_have_insufficient_data(comparators):
+    """With one comparator for most of a group it was cleared without a warning."""
+    cells = [("Black", "A", 33, 50), ("White", "A", 190, 300), ("Black", "B", 87, 230)]
+    audit = audited([*cells, ("White", "B", comparators - comparators // 4, comparators)])
+    headline, _, _ = brief_of(audit)
+    warned = [e for e in audit.diagnostics if e.code is DiagnosticCode.STRATA_INSUFFICIENT]
+    assert bool(warned) is (comparators < 60)
+    assert "no difference is shown" not in headline

@@ -160,7 +160,7 @@ def _headline(report: Report, words: Vocabulary, disparities: list[StatedFinding
     column = f"{first.column}{first.among}"
     if change is AfterAdjusting.REVERSES:
         text += f", but the reverse holds after adjusting for {column}"
-    elif change is AfterAdjusting.DISAPPEARS:
+    elif change is AfterAdjusting.DISAPPEARS and not _insufficient(report, first.finding):
         text += f", but after adjusting for {column} no difference is shown"
         if _varies(report, first.finding):
             text += " on average, and it varies over strata"
@@ -640,6 +640,12 @@ def _differing_groups(report: Report) -> list[Diagnostic]:
         for each in report.diagnostics
         if each.code is DiagnosticCode.HOMOGENEITY and each.get("significant")
     ]
+
+
+def _insufficient(report: Report, finding: Finding) -> bool:
+    """Return whether it is not decided what remains of a difference within strata."""
+    codes = {(each.code, each.feature) for each in report.diagnostics}
+    return (DiagnosticCode.STRATA_INSUFFICIENT, finding.feature) in codes
 
 
 def _varies(report: Report, finding: Finding) -> bool:

@@ -333,6 +333,14 @@ def _strata_of_one_side(d: Diagnostic) -> str:
     )
 
 
+def _strata_insufficient(d: Diagnostic) -> str:
+    return (
+        f"{called(d['group'])}, compared with {called(d['reference'])}: strata of "
+        f"{all_called(d['columns'])} have insufficient data of one side, so that it is not decided "
+        "what remains of the difference within them"
+    )
+
+
 def _composition(d: Diagnostic) -> str:
     metric = d.definition
     assert isinstance(metric, Contrast)
@@ -1020,6 +1028,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         f"{_before_and_after(d)}"
     ),
     DiagnosticCode.COMPOSITION: _composition,
+    DiagnosticCode.STRATA_INSUFFICIENT: _strata_insufficient,
     DiagnosticCode.STRATA_OF_ONE_SIDE: _strata_of_one_side,
     DiagnosticCode.WITHIN_STRATA: _within_strata,
     DiagnosticCode.USED_AT_LEAST: lambda d: (
