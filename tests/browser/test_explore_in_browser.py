@@ -646,6 +646,9 @@ def test_a_link_carries_the_number_of_intervals_that_its_page_has_shown(opened):
     settled(page)
     page.locator("#metric").select_option("1")
     settled(page)
+    # a page that was settled before the choice is so at once: its address follows
+    shown = "document.querySelector('#seen').innerText.match(/([\\d,]+) interval/)[1]"
+    page.wait_for_function(f"location.hash.endsWith(`%2C${{{shown}.replace(',', '')}}%5D`)")
     number, address = shown_so_far(page), address_of(page)
     other = opened(exploration, address)
     assert settled(other) == []

@@ -35,6 +35,7 @@ from fairgauge.results.disparities import (
     LEAST_COMMON,
     NOTED_ALONE,
     WithinStrata,
+    is_significant,
     not_shown_over_all,
     shares_compared,
 )
@@ -85,7 +86,8 @@ def composition_notes(
             every = decompose_gaps(crossed, asked, {}, regression=False)
             gaps = tuple(gap for gap in every if gap.estimate.feature == feature)
         for gap in gaps[:1]:
-            if gap.reason is WhyInconclusive.TOO_FEW:
+            shown = finding.adjusted is not None and is_significant(finding.adjusted)
+            if gap.reason is WhyInconclusive.TOO_FEW and not shown:
                 yield Diagnostic.warning(
                     DiagnosticCode.STRATA_INSUFFICIENT,
                     feature,
