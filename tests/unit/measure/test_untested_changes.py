@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,6 +11,7 @@ from click.testing import CliRunner
 
 import fairgauge as fg
 from fairgauge.cli import main
+from fairgauge.cli.commands.compare_command import _what_is_worse
 from fairgauge.enums import Outcome, WhyIncomplete
 from fairgauge.render import render
 
@@ -286,6 +289,12 @@ def test_a_gate_states_in_one_line_what_got_worse(tmp_path):
         run = CliRunner().invoke(main, ["compare", *paths, "--fail-on", "worse", "-q"])
         assert run.exit_code == 1
         assert f"Worse: {what}" in run.stderr
+
+
+def test_what_got_worse_is_named_where_only_the_mirror_is_shown_to():
+    found = fg.compare(of_two(1_200), of_two(1_500, 0.3))
+    mirrored = tuple(replace(each, mirror_of="M") for each in found.changes)
+    assert _what_is_worse(replace(found, changes=mirrored)).startswith("selection_rate.difference")
 
 
 @pytest.mark.parametrize(

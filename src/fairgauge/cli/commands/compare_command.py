@@ -98,11 +98,11 @@ def _what_is_worse(comparison: Comparison) -> str:
         for flip in comparison.flips
         if flip.turn is Turn.WORSE
     ]
+    worse = [change for change in comparison.changes if change.worse]
     found += [
         f"{change.metric} of {_whom(change.new)} "
         + ("changed sides" if change.other_side else "is further from no difference")
-        for change in comparison.changes
-        if change.worse and change.mirror_of is None
+        for change in [each for each in worse if each.mirror_of is None] or worse
     ]
     more = len(found) - 1
     return f"{found[0]}; {more:,} more" if more else found[0]
