@@ -367,17 +367,21 @@ def metric_cases(
     for cases in _possible(counted, outcome, of, profile):
         names: Sequence[str | None] = [None]
         ends: Limits | None = None
+        beside = np.full((2, 1), None)
         if isinstance(contrast, Spread):
             ends = cases.spread(contrast)
         elif compared is not None and not (smd and cases.outcomes):
             names = [counted.groups[at] for at in compared[0].tolist()]
             ends = contrast_range(contrast, *map(cases.of, compared))
+            beside = np.full((2, len(names)), None)
             if rivals is not None and not smd:
-                ends = _beside_rivals(contrast, cases, compared, rivals, ends)
+                ends, at = _beside_rivals(contrast, cases, compared, rivals, ends)
+                beside[at >= 0] = np.asarray(counted.groups)[at[at >= 0]]
             ends = cases.standardised(*ends) if smd else ends
         for i, (low, high) in enumerate(zip(*ends, strict=True) if ends else ()):
             key = (metric.name, counted.feature, names[i], OVERALL, outcome.class_scope, threshold)
-            found[key] = (*found.get(key, ()), cases.case(low, high))
+            case = replace(cases.case(low, high), beside=tuple(beside[:, i]))
+            found[key] = (*found.get(key, ()), case)
     return found
 
 
@@ -387,18 +391,19 @@ def _beside_rivals(
     compared: tuple[Index, Index],
     rivals: Rivals,
     ends: Limits,
-) -> Limits:
+) -> tuple[Limits, Index]:
     """Return the ends of a contrast with the best or largest group, whichever that may be.
 
-    Who is compared may itself be the reference: that of now then has the verdict. So it has beside
-    a group that is too small for a verdict of its own, and could be large enough.
+    And with which group each end is: (2, n), -1 with the reference of now. Who is compared may
+    itself be the reference: that of now then has the verdict. So it has beside a group that is too
+    small for a verdict of its own, and could be large enough.
     """
     every = np.arange(len(rivals.large))
     needed = rivals.needed[cases.outcomes]
     own, possible = (np.array(cases.of(every, more)) for more in (0.0, needed))
     least = favours_the_least(metric.of)
     worse = int((metric.order == "group - reference") is least)
-    reached = np.array(ends)
+    reached, at = np.array(ends), np.full((2, len(compared[0])), -1)
     for i, (group, reference) in enumerate(zip(*compared, strict=True)):
         others = np.flatnonzero((needed <= cases.apart) & (every != reference))
         beside = others[(others == group) | ~rivals.large[others]]
@@ -409,12 +414,12 @@ def _beside_rivals(
         others = others[others != group]
         first = np.repeat([group, reference], [len(others), len(beside)])
         second = np.concatenate([others, beside])
-        low, high = contrast_range(metric, tuple(own[:, first]), tuple(possible[:, second]))
-        if worse or not rivals.best:
-            reached[1, i] = high.max(initial=reached[1, i])
-        if not worse or not rivals.best:
-            reached[0, i] = low.min(initial=reached[0, i])
-    return reached[0], reached[1]
+        extremes = contrast_range(metric, tuple(own[:, first]), tuple(possible[:, second]))
+        for end in (worse,) if rivals.best else (0, 1):
+            values = np.append(extremes[end], reached[end, i])
+            most = int(np.nanargmax(values) if end else np.nanargmin(values))
+            reached[end, i], at[end, i] = values[most], np.append(second, -1)[most]
+    return (reached[0], reached[1]), at
 
 
 def _possible(

@@ -456,6 +456,7 @@ def _decided_by_counts(each: _Subject, rule: Rule, measured: Measured) -> Decisi
         reached = {
             "low": low, "high": high, "by_value": by_value or None,
             "without_group": worst.without_group or None,
+            "low_beside": worst.beside[0], "high_beside": worst.beside[1],
         }  # fmt: skip
         made = Reason.of(
             code, rows=worst.rows, at_most=worst.at_most or None, unit=measured.unit,

@@ -388,6 +388,7 @@ class WorstCase:
     outcomes : whether rows lack an outcome, which takes back a pass alone; else they lack a group.
     without_group : of outcomes, whether rows without a group, which may have one, are placed too.
     at_most : whether there may be fewer such rows, since counts are protected.
+    beside : of each end, the group that would be its reference; None where that is as it is now.
     """
 
     low: float
@@ -396,6 +397,7 @@ class WorstCase:
     outcomes: bool = False
     without_group: bool = False
     at_most: bool = False
+    beside: tuple[str | None, str | None] = (None, None)
 
 
 ShownKey: TypeAlias = tuple[str, str | None, str | None, ClassScope, float | None]

@@ -15,6 +15,7 @@ from fairgauge.measure.measure import measure
 from fairgauge.question.specification import ask as make_spec
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import render
+from fairgauge.render.words.verdict_sentences import describe_verdict
 from fairgauge.results.scopes import OVERALL
 
 KNOWN = {
@@ -509,8 +510,11 @@ def test_a_small_category_that_may_become_the_best_lets_no_rule_pass(of, decisio
 
     def verdict(g, p, people):
         data = pd.DataFrame([*rows, *[(g, p)] * people], columns=["g", "p"])
-        return fg.audit(data, **asked).verdict
+        return fg.audit(data, **asked).verdicts[0]
 
-    assert verdict("C", "Hired", 20) is Outcome.FAIL
-    assert verdict(of, decision, 20) is Outcome.INCONCLUSIVE
-    assert verdict(of, decision, 10) is Outcome.PASS  # they cannot make it large enough
+    assert verdict("C", "Hired", 20).outcome is Outcome.FAIL
+    inconclusive = verdict(of, decision, 20)
+    assert inconclusive.outcome is Outcome.INCONCLUSIVE
+    assert inconclusive.reason["low_beside"] == "C"
+    assert "(with C as the reference)" in describe_verdict(inconclusive)
+    assert verdict(of, decision, 10).outcome is Outcome.PASS  # they cannot make it large enough

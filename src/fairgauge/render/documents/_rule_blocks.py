@@ -160,7 +160,9 @@ def _unknown(verdict: Verdict) -> str:
     else:
         return ""
     rows = numbers.numbered(reason["rows"], reason.get("unit") or "rows")
-    return f"{'up to ' if reason.get('at_most') else ''}{rows} {lacking} could change it"
+    could = f"{'up to ' if reason.get('at_most') else ''}{rows} {lacking} could change it"
+    beside = [at for end in ("low", "high") if (at := reason.get(f"{end}_beside")) is not None]
+    return f"{could}, with {called(beside[0])} as the reference" if beside else could
 
 
 def _compared_groups(verdict: Verdict, report: Report) -> str:

@@ -320,11 +320,17 @@ def _missing_rows(verdict: Verdict) -> str:
     if reason.get("low") is None:
         return f"{start} might change it, which is not computed for this metric"
     number = "value" if reason.get("by_value") else "confidence interval"
-    low, high = (_shown(verdict, reason[end]) for end in ("low", "high"))
+    low, high = (_worst_end(verdict, end) for end in ("low", "high"))
     return (
         f"{start} could change it: depending on {depends}, the {number} could reach from {low} to "
         f"{high}"
     )
+
+
+def _worst_end(verdict: Verdict, end: str) -> str:
+    """Return how far a worst case reaches, and which group would then be the reference."""
+    value, beside = _shown(verdict, verdict.reason[end]), verdict.reason.get(f"{end}_beside")
+    return value if beside is None else f"{value} (with {called(beside)} as the reference)"
 
 
 def _without(verdict: Verdict) -> str:
