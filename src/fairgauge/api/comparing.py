@@ -66,8 +66,9 @@ def compare(
         The two reports, or the JSON files that they were saved to.
     same_rows : bool, optional
         Whether both rest on the same rows (two models on one table). Then the two estimates of a
-        disparity depend on each other in a way that reports do not hold, and no change has an
-        interval. Otherwise the rows are taken to be different, and the estimates independent. The
+        disparity depend on each other in a way that reports do not hold, and a change has an
+        interval only where no dependence would explain it (the widest that any correlation gives).
+        Otherwise the rows are taken to be different, and the estimates independent. The
         default looks: the same counts, or groups of just the same sizes, are the same rows.
     **options
         None: two reports are compared as they are.

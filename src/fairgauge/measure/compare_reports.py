@@ -1,8 +1,9 @@
 """Comparing two reports: a candidate with the model in use, or this month with the last.
 
 A change of a difference is a difference, a change of a ratio is a ratio (a difference of
-logarithms). Its limits are MOVER's of the two intervals, which assumes that the two reports rest
-on different rows: then the two estimates are independent.
+logarithms). Its limits are MOVER's of the two intervals: of different rows, which are independent,
+or of the same rows, with the correlation of the two estimates that makes them widest. Reports do
+not hold that correlation, so that of the same rows only what no correlation explains is tested.
 """
 
 from __future__ import annotations
@@ -455,6 +456,8 @@ def _groups(old: Report, new: Report) -> Iterator[GroupChange]:
 
 
 _ROUNDING = 1e-9
+_WIDEST = -1.0
+"""The correlation of two estimates with which the interval of their difference is widest."""
 
 
 def changes(
@@ -468,7 +471,8 @@ def changes(
     pairs : sequence of (old, new)
         The same disparity of two reports.
     refused : Reason, optional
-        Why no change can have an interval, if none can.
+        Why no change can have an interval, if none can. Of the same rows, a change has one that
+        is shown whatever the correlation of the two estimates.
 
     Returns
     -------
@@ -488,17 +492,26 @@ def changes(
 
     References
     ----------
-    Zou & Donner (2008), Statistics in Medicine 27, 1693-1702.
+    Zou & Donner (2008), Statistics in Medicine 27, 1693-1702; Zou (2007), Psychological Methods 12,
+    399-413 (correlated sides).
     """
     if not pairs:
         return ()
     scales = [_scale(new.definition) for _, new in pairs]
+    same = refused is not None and refused.code is ReasonCode.SAME_ROWS
     reasons = [
-        refused or _why_no_interval(*pair, scale) for pair, scale in zip(pairs, scales, strict=True)
+        (None if same else refused) or _why_no_interval(*pair, scale)
+        for pair, scale in zip(pairs, scales, strict=True)
     ]
     compared = np.array([reason is None for reason in reasons])
     mirrored = _mirrored(pairs)
-    numbers = _measured(pairs, compared, scales, mirrored)
+    numbers = _measured(pairs, compared, scales, mirrored, _WIDEST if same else 0.0)
+    if same:
+        shown = [_is_shown(each, new) for each, (_, new) in zip(numbers, pairs, strict=True)]
+        reasons = [
+            each or (None if ok else refused) for each, ok in zip(reasons, shown, strict=True)
+        ]
+        numbers = [each if ok else each.untested() for each, ok in zip(numbers, shown, strict=True)]
     made = map(_change, pairs, reasons, scales, numbers)
     folded = (
         replace(each, mirror_of=each.new.mirror_of if i in mirrored else None)
@@ -538,6 +551,21 @@ class _Numbers:
     crossed: bool
     bounded: bool
 
+    def untested(self) -> _Numbers:
+        """Return the change without an interval and p-values."""
+        nan = math.nan
+        return replace(
+            self, low=nan, high=nan, p_value=nan, p_adjusted=nan, distance_p_adjusted=nan,
+            crossing_p_adjusted=nan,
+        )  # fmt: skip
+
+
+def _is_shown(numbers: _Numbers, new: Estimate) -> bool:
+    """Return whether some p-value of a change is at most 1 - confidence."""
+    level = 1 - (new.confidence or 1.0)
+    p = numbers.p_adjusted, numbers.distance_p_adjusted, numbers.crossing_p_adjusted
+    return any(each <= level for each in p)
+
 
 def _why_no_interval(old: Estimate, new: Estimate, scale: _Neutral) -> Reason | None:
     """Return why a change has no interval, None where it has one."""
@@ -570,6 +598,7 @@ def _measured(
     compared: Array,
     scales: Sequence[_Neutral],
     mirrored: Mapping[int, int],
+    correlation: float,
 ) -> list[_Numbers]:
     """Compute all changes at once; ``compared`` marks those that have an interval."""
     neutral = np.array([scale.neutral for scale in scales])
@@ -582,10 +611,10 @@ def _measured(
     old, new = (scaled(side, lambda e: e.value) for side in (0, 1))
     limits = [(scaled(side, lambda e: e.low), scaled(side, lambda e: e.high)) for side in (0, 1)]
     gap = np.where(old == new, 0.0, new - old)
-    low, high = mover_difference(new, *limits[1], old, *limits[0])
+    low, high = mover_difference(new, *limits[1], old, *limits[0], correlation)
     away = np.where(np.abs(old) == np.abs(new), 0.0, np.abs(new) - np.abs(old))
     away_low, away_high = mover_difference(
-        np.abs(new), *fold(*limits[1]), np.abs(old), *fold(*limits[0])
+        np.abs(new), *fold(*limits[1]), np.abs(old), *fold(*limits[0]), correlation
     )
     known = compared & ~np.isnan(low) & ~np.isnan(high)
     levels = [new.confidence for _, new in pairs]

@@ -192,7 +192,8 @@ class Comparison(ResultOfMetrics):
     version : of the fairgauge that compared.
     old, new : the two reports.
     same_rows : whether both are taken to rest on the same rows.
-    refused : why no change has an interval; None where changes have one.
+    refused : why no change has an interval; None where changes have one. Of the same rows, the
+        changes have one that are shown whatever the correlation of the two estimates.
     differences : what was asked differently, the grave first.
     turn : what became of the verdict as a whole; None where it stayed, or no rules were set.
     flips : the verdicts that changed, those that got worse first.
@@ -272,6 +273,11 @@ class Comparison(ResultOfMetrics):
         return any(change.change is not None for change in self.changes)
 
     @property
+    def why_untested(self) -> Reason | None:
+        """Return why no change is tested; None where some are."""
+        return None if any(c.p_adjusted is not None for c in self.changes) else self.refused
+
+    @property
     def incomplete(self) -> bool:
         """Return whether something may have got worse that could not be compared."""
         return bool(self.why_incomplete)
@@ -292,16 +298,10 @@ class Comparison(ResultOfMetrics):
         the new report, of all groups or of one, or a group of enough rows that is gone, or has
         fewer than a group needs.
         """
-        lonely = (
-            each.verdict.outcome is Outcome.FAIL
-            if each.report == "new"
-            else each.reason.code is not ReasonCode.IS_REFERENCE
-            for each in self.unmatched
-        )
         rules = (each.what == "rule" and each.report == "old" for each in self.alone)
         reasons = {
             WhyIncomplete.RULE_GONE: any(rules),
-            WhyIncomplete.NO_COUNTERPART: any(lonely),
+            WhyIncomplete.NO_COUNTERPART: bool(self.unaccounted),
             WhyIncomplete.ASKED_OTHERWISE: self._unlike,
             WhyIncomplete.UNTESTED_VERDICT: self._untested_worse,
         }
@@ -309,15 +309,31 @@ class Comparison(ResultOfMetrics):
             reasons |= self._not_judged()
         return tuple(why for why, holds in reasons.items() if holds)
 
+    @property
+    def unaccounted(self) -> tuple[UnmatchedVerdict, ...]:
+        """Return the verdicts of the old report, and fails of the new one, without a counterpart.
+
+        An old verdict on a group that is the reference now is accounted for.
+        """
+        return tuple(
+            each
+            for each in self.unmatched
+            if (
+                each.verdict.outcome is Outcome.FAIL
+                if each.report == "new"
+                else each.reason.code is not ReasonCode.IS_REFERENCE
+            )
+        )
+
     def _not_judged(self) -> dict[WhyIncomplete, bool]:
         """Return what could hide a change where no verdict shows whether it does."""
-        moved = any(change.moved for change in self.changes)
+        untested = any(c.moved and c.p_adjusted is None for c in self.changes)
         lack = self.new.share_lacking - self.old.share_lacking, self.new.uneven - self.old.uneven
         gone = [each.old_n or 0 for each in self.groups if not each.new_n]
         few = [each.old_n or 0 for each in self.groups if (each.new_n or 0) < FEWEST_ROWS]
         return {
             WhyIncomplete.NOTHING_COMPARED: not self.compared,
-            WhyIncomplete.NOTHING_TESTED: self.refused is not None and moved,
+            WhyIncomplete.NOTHING_TESTED: self.refused is not None and untested,
             WhyIncomplete.MORE_LACK: max(lack) >= MANY_MORE,
             WhyIncomplete.GROUP_GONE: max(gone, default=0) >= FEWEST_ROWS
             or max(few, default=0) >= 2 * FEWEST_ROWS,
@@ -500,7 +516,7 @@ def sort_changes(comparison: Comparison) -> SortedChanges:
     """Sort the changes; of two groups that mirror each other, the smaller one stands for both."""
     kept = [each for each in comparison.changes if each.mirror_of is None]
     valued = [each for each in kept if each.change is not None]
-    refused = comparison.refused is not None  # which states for all that nothing was tested
+    refused = comparison.why_untested is not None  # it states for all that nothing was tested
     return SortedChanges(
         further=tuple(e for e in valued if e.significant and e.direction is Direction.FURTHER),
         closer=tuple(e for e in valued if e.significant and e.direction is Direction.CLOSER),

@@ -351,14 +351,14 @@ def test_whichever_of_two_groups_is_gone_is_no_green_light(gone, share):
 
 
 def test_disparities_that_moved_untested_are_no_green_light_without_verdicts():
-    """Groups of equal sizes are taken to be the same rows, of which no change has an interval."""
-    moved = GROUPS | {"B": {"tp": 100, "fn": 900}}
+    """Groups of equal sizes are taken to be the same rows, whose dependence could explain it."""
+    moved = GROUPS | {"B": {"tp": 690, "fn": 310}}
     asked = {"metrics": "selection_rate.ratio", "reference": {"race": "W"}}
     for rules, expected in (([], True), (RATIO, False)):
         old, new = (pairs.report(of, rules=rules, **asked) for of in (GROUPS, moved))
         found = fg.compare(old, new)
         assert found.refused is not None
-        assert found.incomplete == expected
+        assert (found.worse, found.incomplete) == (False, expected)
         assert not fg.compare(old, old).incomplete
 
 
@@ -635,7 +635,7 @@ def test_a_report_against_itself_has_not_changed():
 # --- the same rows -------------------------------------------------------------------------------
 
 
-def test_the_same_rows_give_no_interval():
+def test_the_same_rows_give_no_interval_where_dependence_could_explain_a_change():
     old, new = pairs.models()
     found = fg.compare(old, new)
     assert found.same_rows
@@ -650,7 +650,42 @@ def test_whether_rows_are_the_same_can_be_said():
     assert any(each.interval for each in fg.compare(old, new, same_rows=False).changes)
     found = fg.compare(*pairs.months(), same_rows=True)
     assert found.refused == Reason.of(ReasonCode.SAME_ROWS, evidence="stated")
-    assert not any(each.interval for each in found.changes)
+    ratios = [each for each in found.changes if each.interval]
+    assert ratios
+    assert len(ratios) < len(fg.compare(*pairs.months(), same_rows=False).changes)
+
+
+def of_women(**counts):
+    men = {"tp": 70, "fp": 30, "fn": 30, "tn": 70}
+    return pairs.report({"F": counts, "M": men}, "sex", rules=["selection_rate.ratio >= 0.8"])
+
+
+def test_what_no_dependence_explains_is_worse_on_the_same_rows():
+    """A ratio fell from 0.6 to 0.15 on a fixed test set: FAIL, as before, and exit code 0."""
+    old = of_women(tp=40, fp=20, fn=60, tn=80)
+    found = fg.compare(old, of_women(tp=10, fp=5, fn=90, tn=95))
+    assert found.same_rows
+    assert found.worse
+    (ratio,) = (e for e in found.changes if e.metric == "selection_rate.ratio" and e.group == "F")
+    assert ratio.significant
+    assert not fg.compare(old, of_women(tp=38, fp=19, fn=62, tn=81)).worse
+    text = " ".join(str(found).split())
+    assert "further apart" in text
+    assert "These intervals are the widest possible: all groups have the same numbers" in text
+
+
+def test_intervals_of_the_same_rows_are_the_widest_of_any_correlation():
+    """Both ends move as far as they can at once: the change is that of opposite ends."""
+    old, new = of_women(tp=40, fp=20, fn=60, tn=80), of_women(tp=10, fp=5, fn=90, tn=95)
+    independent = {e.metric: e for e in fg.compare(old, new, same_rows=False).changes}
+    shown = [e for e in fg.compare(old, new).changes if e.interval]
+    assert shown
+    for each in shown:
+        ends = [(side.low, side.high) for side in (each.old, each.new)]
+        by = np.divide if each.by == "ratio" else np.subtract
+        widest = by(ends[1][0], ends[0][1]), by(ends[1][1], ends[0][0])
+        np.testing.assert_allclose((each.interval.low, each.interval.high), widest)
+        assert each.p_value > independent[each.metric].p_value
 
 
 def test_different_rows_give_intervals(months):
@@ -969,7 +1004,10 @@ def test_a_verdict_without_a_counterpart_is_not_fine(files):
     asked = {"rules": RATIO, "reference": {"race": "W"}}
     pairs.report(GROUPS, **asked).save("three.json")
     pairs.report({name: GROUPS[name] for name in "WB"}, **asked).save("two.json")
-    assert run("three.json", "two.json", "--different-rows", "--fail-on", "worse").exit_code == 3
+    found = run("three.json", "two.json", "--different-rows", "--fail-on", "worse")
+    assert found.exit_code == 3
+    assert "has no counterpart in the new report" in found.stderr
+    assert "the verdict on " in found.stderr
     assert run("three.json", "two.json", "--different-rows").exit_code == 0
 
 
@@ -990,18 +1028,20 @@ def test_what_chance_alone_turns_is_not_worse():
 def test_a_verdict_is_worse_where_its_disparity_grew_or_intervals_share_no_value():
     men = {"tp": 6000, "fn": 4000}
     rule = [fg.rule("selection_rate.difference", between=(-0.1, 0.1))]
-    passed, open_, failed = (
+    passed, nearly, open_, failed = (
         pairs.report({"F": {"tp": x, "fn": 10000 - x}, "M": men}, rules=rule, metrics="DPPL")
-        for x in (5800, 5000, 4800)
+        for x in (5800, 5200, 5080, 4800)
     )
     assert open_.verdict is Outcome.INCONCLUSIVE
     for new in (open_, failed):
         found = fg.compare(passed, new, same_rows=False)
         assert (found.turn, found.worse) == (Turn.WORSE, True)
     same = fg.compare(passed, failed, same_rows=True)
-    assert not any(each.significant for each in same.changes)
     assert (same.turn, same.worse) == (Turn.WORSE, True)
-    assert not fg.compare(passed, open_, same_rows=True).worse
+    assert nearly.verdict is Outcome.PASS
+    same = fg.compare(nearly, open_, same_rows=True)
+    assert not any(each.significant for each in same.changes)
+    assert (same.worse, same.incomplete) == (False, True)
 
 
 def test_better_alone_is_not_worse(files):
@@ -1017,7 +1057,7 @@ def test_better_alone_is_not_worse(files):
 
 
 def test_whether_rows_are_the_same_can_be_said_on_the_command_line(files):
-    assert "No change has a confidence interval: both reports are of the same rows" in " ".join(
+    assert "These intervals are the widest possible: both reports are of the same rows" in " ".join(
         run(*files, "--same-rows").stdout.split()
     )
     old, new = pairs.models()

@@ -20,13 +20,12 @@ if TYPE_CHECKING:
 WORSE, INCOMPLETE = 1, 3
 _WHY = {
     WhyIncomplete.RULE_GONE: "the new report lacks a rule of the old one",
-    WhyIncomplete.NO_COUNTERPART: "a verdict has no counterpart in the other report",
     WhyIncomplete.ASKED_OTHERWISE: "differences moved that the two reports measure differently "
     "(another setting or reference)",
     WhyIncomplete.UNTESTED_VERDICT: "a verdict got worse, or is no longer decided, and no test of "
     "its difference shows whether by more than sampling variation",
     WhyIncomplete.NOTHING_COMPARED: "no difference has a value in both reports",
-    WhyIncomplete.NOTHING_TESTED: "differences changed, and no change can be tested",
+    WhyIncomplete.NOTHING_TESTED: "differences changed that cannot be tested",
     WhyIncomplete.MORE_LACK: "many more rows of the new report, or of one of its groups, lack an "
     "outcome, a group or a stratum, or have an unclear one",
     WhyIncomplete.GROUP_GONE: "a group is gone, or has insufficient data now",
@@ -40,8 +39,9 @@ _WHY = {
 @click.option(
     "--same-rows/--different-rows",
     default=None,
-    help="Whether both reports are of the same rows (two models on one table): then no change has "
-    "a confidence interval. The default decides by the numbers of rows.",
+    help="Whether both reports are of the same rows (two models on one table): then a change is "
+    "tested only where no dependence of the two would explain it. The default decides by the "
+    "numbers of rows.",
 )
 @click.option(
     "--fail-on",
@@ -85,9 +85,21 @@ def command(
         print_message(_what_is_worse(comparison), prefix="Worse: ")
         return WORSE
     for why in comparison.why_incomplete[:1]:
-        print_message(_WHY[why], prefix="Not known whether anything got worse: ")
+        message = _WHY.get(why) or _without_counterpart(comparison)
+        print_message(message, prefix="Not known whether anything got worse: ")
         return INCOMPLETE
     return 0
+
+
+def _without_counterpart(comparison: Comparison) -> str:
+    """Return the first verdict that one report has alone, and how many more there are."""
+    first, *more = comparison.unaccounted
+    verdict, lacking = first.verdict, "new" if first.report == "old" else "old"
+    others = f"; {len(more):,} more" if more else ""
+    return (
+        f"the verdict on {_whom(verdict)} ({verdict.metric}: {verdict.outcome}) has no counterpart "
+        f"in the {lacking} report{others}"
+    )
 
 
 def _what_is_worse(comparison: Comparison) -> str:

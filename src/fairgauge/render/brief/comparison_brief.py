@@ -75,7 +75,7 @@ def vocabulary_of(comparison: Comparison) -> Vocabulary:
 
 def _significant(comparison: Comparison, words: Vocabulary) -> list[FoundChange]:
     """Return the changes that are significant; where none can be tested, all that moved."""
-    refused = comparison.refused is not None
+    refused = comparison.why_untested is not None
     return each_once(
         FoundChange(words, each, changed_shares(words, each), f"changes[{i}]")
         for i, each in enumerate(comparison.changes)
@@ -86,7 +86,7 @@ def _significant(comparison: Comparison, words: Vocabulary) -> list[FoundChange]
 
 def _headline(comparison: Comparison, found: list[FoundChange]) -> Sentence:
     moved = any(each.moved for each in comparison.changes)
-    if found and comparison.refused is None:
+    if found and comparison.why_untested is None:
         return Sentence(found[0].headline(_TIMES), found[0].source)
     if not comparison.changes:
         return Sentence("The two reports have no comparison of groups in common", ("changes",))
@@ -98,7 +98,7 @@ def _headline(comparison: Comparison, found: list[FoundChange]) -> Sentence:
         if not alike or comparison.unmatched or comparison.differences:
             text = "No difference between groups that both reports compare has changed"
         return Sentence(text, ("changes",))
-    if comparison.refused is not None:
+    if comparison.why_untested is not None:
         text = "Differences changed; whether by more than sampling variation cannot be tested"
         return Sentence(text, ("refused",))
     untested = len(sort_changes(comparison).untested)
@@ -185,7 +185,7 @@ def _found(comparison: Comparison, found: list[FoundChange]) -> Iterator[Sentenc
 def _numbers(comparison: Comparison) -> str:
     """Return in a sentence how many disparities went where."""
     changes = sort_changes(comparison)
-    if comparison.refused:
+    if comparison.why_untested:
         directions = [each.direction for each in changes.moved]
         counts = [
             (directions.count(Direction.FURTHER), "became larger"),
@@ -214,8 +214,8 @@ def _numbers(comparison: Comparison) -> str:
 
 
 def _certainty(comparison: Comparison, found: list[FoundChange]) -> Iterator[Sentence]:
-    if comparison.refused is not None:
-        reason = describe_reason(comparison.refused)
+    if comparison.why_untested is not None:
+        reason = describe_reason(comparison.why_untested)
         yield Sentence(f"No change has a confidence interval: {reason}.", ("refused",))
         yield from _without_outcome(comparison, many=False)
         return
@@ -223,7 +223,10 @@ def _certainty(comparison: Comparison, found: list[FoundChange]) -> Iterator[Sen
     yield from (Sentence(text, each.source) for each, text in stated)
     levels = {e.change.interval.level for e, _ in stated if e.change.interval is not None}
     yield from (Sentence(f"{interval_in_words(level)}.") for level in sorted(levels))
-    if found:
+    if comparison.refused is not None:
+        reason = describe_reason(comparison.refused)
+        yield Sentence(f"These intervals are the widest possible: {reason}.", ("refused",))
+    if found and comparison.refused is None:
         tested = sum(each.p_adjusted is not None for each in comparison.changes
                      if each.mirror_of is None)  # fmt: skip
         if tested > 1:

@@ -64,21 +64,27 @@ _TONES = {
     None: tree.Tone.PLAIN,
 }
 METHOD = (
-    "The confidence interval of a change is MOVER's of the two intervals (Zou and Donner 2008). It "
-    "assumes that the two reports are of different, independent rows. A ratio changes by a ratio. "
+    "The confidence interval of a change is MOVER's of the two intervals (Zou and Donner 2008). "
+    "{rows} A ratio changes by a ratio. "
     "The p-values invert these intervals. That a disparity changed, that it is further from no "
     "difference or closer to it, and that it changed sides are three questions, each with "
     "p-values of its own that are adjusted for all changes (Holm); two groups that are each "
     "other's reference are one comparison. Each answer takes enough data in both reports."
 )
 """How a change is tested."""
+_INDEPENDENT = "It assumes that the two reports are of different, independent rows."
+_OF_THE_SAME = (
+    "Of the same rows it is the widest that any correlation of the two estimates gives (Zou 2007), "
+    "and stated only where it shows a change."
+)
 
 
 def comparison_document(comparison: Comparison, *, full: bool = True) -> tree.DocumentTree:
     """Build the document of a comparison of two reports."""
     del full  # it has no summary
     old, new = comparison.old, comparison.new
-    method = [] if comparison.refused else [tree.Paragraph(METHOD)]
+    rows = _INDEPENDENT if comparison.refused is None else _OF_THE_SAME
+    method = [] if comparison.why_untested else [tree.Paragraph(METHOD.format(rows=rows))]
     sections = [
         listed("asked", "Asked differently", *_differences(comparison), short="Question"),
         listed("verdicts", "Verdicts", *_verdicts(comparison)),
@@ -193,12 +199,12 @@ def _disparities(comparison: Comparison) -> Iterator[tree.Block]:
             "Changed, statistically significant, but not in distance from no difference",
             changes.changed,
         ),
-        ("Changed" if comparison.refused else "Not statistically significant", changes.moved),
+        ("Changed" if comparison.why_untested else "Not statistically significant", changes.moved),
         ("Not tested", changes.untested),
     )
     for i, (title, found) in enumerate(titles):
         if found:
-            folded = i == 3 and not comparison.refused
+            folded = i == 3 and not comparison.why_untested
             yield tree.Section(f"changes-{i}", title, tuple(_charts(found)), folded=folded)
     if changes.undefined:
         reasons = [f"{_subject(each)}: {_because(each)}." for each in changes.undefined]

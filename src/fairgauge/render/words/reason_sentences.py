@@ -334,7 +334,8 @@ _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
     ),
     ReasonCode.SAME_ROWS: lambda reason: (
         f"{_SAME_ROWS[reason['evidence']]}, and reports do not hold how their estimates depend on "
-        "each other; compare both models on the rows to get confidence intervals of changes "
-        "(fairgauge compare-models DATA --prediction OLD --candidate NEW)"
+        "each other, so that a change is tested only where no dependence would explain it; compare "
+        "both models on the rows to test every change (fairgauge compare-models DATA --prediction "
+        "OLD --candidate NEW)"
     ),
 }

@@ -68,6 +68,8 @@ def test_a_reversal_is_stated_from_the_side_that_is_worse_off_now() -> None:
 def test_what_cannot_be_tested_claims_nothing() -> None:
     old, new = (audited(women, MEN) for women in (BEFORE, AFTER))
     brief = fg.compare(old, new).brief()  # groups of the same sizes: taken to be the same rows
+    assert "further apart" in str(brief.headline)
+    brief = fg.compare(old, audited(cells(390, 210, 80, 320), MEN)).brief()
     assert "cannot be tested" in str(brief.headline)
     assert "compare-models" in str(brief.steps[0])
     same = fg.compare(old, old).brief()
