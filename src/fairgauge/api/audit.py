@@ -10,7 +10,7 @@ from fairgauge.catalogue.facts import described
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.identifiers import cluster_key, with_hidden_clusters
 from fairgauge.cube.plan import Moment, Plan, is_of_answers, plan
-from fairgauge.enums import DiagnosticCode, Outcome, Role, Task, Threshold
+from fairgauge.enums import DiagnosticCode, Outcome, Role, Task, Threshold, Uncounted
 from fairgauge.errors import CubeError, DataError, SpecError, closest, nearest, quote
 from fairgauge.measure.composition_notes import (
     composition_notes,
@@ -159,6 +159,7 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
     measured, verdicts, notes_of_verdicts = judged(cube, source, spec)
     excluded, (used, notes_of_used) = excluded_rows(cube, spec), used_rows(cube, spec)
     undecided = 0 if spec.of_people else sum(cube.without_condition.values())
+    weightless = 0 if spec.of_people else cube.excluded.get(Uncounted.NO_WEIGHT, 0)
     rows = [*(each.definition for each in measured.estimates), *(v.definition for v in verdicts)]
     report = Report(
         **made_now(),
@@ -168,7 +169,7 @@ def audited(data: object, *arrays: Never, later: bool, **options: Unpack[Options
             source.name if source else "counts",
             cube.digest,
             cube.rows + undecided,
-            cube.cases + (0 if spec.count else undecided),
+            cube.cases + (0 if spec.count else undecided + weightless),
             used,
             excluded,
         ),

@@ -215,7 +215,7 @@ class ComparedShares:
         """Return that the class was chosen from all, where it was."""
         if self.contrast.class_scope.kind is not ClassKind.WORST:
             return ""
-        return f" No class differs more than {called(self.contrast.class_)}."
+        return f" No class differs more than class {called(self.contrast.class_)}."
 
     def interval_sentence(self) -> str | None:
         """Return the interval as counts: "between 14 and 20 fewer of 100 were approved"."""

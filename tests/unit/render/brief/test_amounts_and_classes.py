@@ -171,7 +171,7 @@ def test_classes_are_named_and_counted() -> None:
     one, *_ = result("classes without accuracy").brief().found
     assert str(one) == (
         "Of 100 people with accent “other” and asked = billing, 86 had routed = billing; of 100 "
-        "such people with accent local, 93. No class differs more than billing."
+        "such people with accent local, 93. No class differs more than class billing."
     )
     rows = calls().filter(pl.col("asked") == "billing")
     for accent, k in (("other", 86), ("local", 93)):

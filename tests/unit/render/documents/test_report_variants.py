@@ -70,7 +70,7 @@ def test_a_rule_on_classes_names_the_class_that_decides():
     text = markdown(**GRADES, task="multiclass", rules=rules)
     assert "FAIL for F (class high against all others; " in text
     assert "FAIL for F and M (class high against all others; " in text
-    assert "No class differs more than high." in text
+    assert "No class differs more than class high." in text
     assert "Each class in turn is positive." in text
 
 
