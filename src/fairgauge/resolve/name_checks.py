@@ -27,11 +27,17 @@ from fairgauge.values import Value, canonical, is_one_of, matches, name_of, spel
 
 _WORD = re.compile(r"\s*[^\W\d_]{3}")
 _SEPARATORS = re.compile(
-    r"(?<=[^\W\d_])\s*-\s*(?=[^\W\d_])|(?<!\d)[\s_/,.;:&'\"()]+|[\s_/,.;:&'\"()]+(?!\d)"
+    r"(?<=[^\W\d_])\s*[-\u2013\u2014]\s*(?=[^\W\d_])|(?<!\d)[\s_/,.;:&'\"()]+|[\s_/,.;:&'\"()]+(?!\d)"
     r"|\b(?:or|and)\b",
     re.IGNORECASE,
 )
 """What spellings differ in: not signs, or what stands between digits ("<40" and ">40", "A+")."""
+_ETHNICITY = re.compile(
+    r"\b(?P<no>(?:non?|not) ?)?(?:of )?"
+    r"(?:hispan\w+|latin\w{1,2})(?: (?:hispan\w+|latin\w{1,2}|spanish)\b)*(?: origin)?\b"
+)
+"""What names of races state of being Hispanic, in spellings without separators."""
+_HISPANIC, _NOT_HISPANIC = " hispanic", " not hispanic"
 _TIMES_THE_MEAN = 5
 """How far a code of two digits is above the mean of counts or weights, itself included."""
 MOST_SPELLED = 200
@@ -308,7 +314,8 @@ def suggested_names(rows: Mapping[str, int]) -> dict[str, list[str]]:
     The best is the most frequent one in mixed case; single letters come last. Names of one category
     differ in case, blanks, separators, "or" and "and" alone, one is the first letter of the other
     and of no third, or forms use them for one sex, race or ethnicity. A letter that may be of two
-    sexes in the language of the others, as M of "mujer" and "masculino", is put to none.
+    sexes in the language of the others, as M of "mujer" and "masculino", is put to none. A race
+    that is not Hispanic is the race itself, unless people of this race who are Hispanic are apart.
 
     >>> suggested_names({"Male": 9, "M": 3, "male ": 2, "F": 1, "Decline to answer": 4})
     {'Male': ['Male', 'male ', 'M'], 'unknown': ['Decline to answer']}
@@ -318,6 +325,10 @@ def suggested_names(rows: Mapping[str, int]) -> dict[str, list[str]]:
     {'Asian': ['Asian', 'ASIAN ', 'asian']}
     >>> suggested_names({"White": 9, "Caucasian": 2, "Black/African American": 3})
     {'White': ['White', 'Caucasian']}
+    >>> suggested_names({"White": 9, "White (Not Hispanic or Latino)": 2})
+    {'White': ['White', 'White (Not Hispanic or Latino)']}
+    >>> suggested_names({"White": 9, "White (Not Hispanic)": 2, "Hispanic White": 2})
+    {}
     >>> suggested_names({"A & B": 3, "A": 2, "C": 2}) or suggested_names({"A": 3, "AB": 2})
     {}
     >>> suggested_names({"<=50K": 9, ">50K": 3, "A+": 2, "A-": 2, "1.5": 1, "15": 1})
@@ -355,9 +366,29 @@ def unclear_letters(values: Iterable[str]) -> list[str]:
 def _by_category(values: Iterable[str]) -> dict[str, list[str]]:
     alike: dict[str, list[str]] = {}
     for value in values:
-        plain = without_separators(value)
-        alike.setdefault(_CATEGORY_NAMED.get(unaccented(plain), plain), []).append(value)
+        race, ethnicity = _race_and_ethnicity(value)
+        plain = _without_blanks(race)
+        category = _CATEGORY_NAMED.get(unaccented(plain), plain)
+        alike.setdefault(category + ethnicity, []).append(value)
+    for key in [each for each in alike if each.endswith(_NOT_HISPANIC)]:
+        race = key.removesuffix(_NOT_HISPANIC)
+        if race in alike and race + _HISPANIC not in alike:
+            alike[race] += alike.pop(key)
     return alike
+
+
+def _race_and_ethnicity(value: str) -> tuple[str, str]:
+    """Return a name without what it states of being Hispanic, and that; ethnicities are names.
+
+    >>> _race_and_ethnicity("Black - Not Hispanic"), _race_and_ethnicity("Hispanic/Latino")
+    (('black', ' not hispanic'), ('hispanic latino', ''))
+    """
+    name = _with_blanks(value)
+    stated = _ETHNICITY.search(name)
+    race = f"{name[: stated.start()]} {name[stated.end() :]}".strip() if stated else ""
+    if not stated or not race:
+        return name, ""
+    return " ".join(race.split()), _NOT_HISPANIC if stated["no"] else _HISPANIC
 
 
 def _letters(alike: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
@@ -385,9 +416,16 @@ def without_separators(value: str) -> str:
     >>> without_separators("Non-Binary"), without_separators("36 - 43")
     ('nonbinary', '36 - 43')
     """
-    plain = spelling(_SEPARATORS.sub(" ", value))
-    letters = plain.replace(" ", "")
-    return letters if letters.isalpha() else plain
+    return _without_blanks(_with_blanks(value))
+
+
+def _with_blanks(value: str) -> str:
+    return spelling(_SEPARATORS.sub(" ", value))
+
+
+def _without_blanks(name: str) -> str:
+    letters = name.replace(" ", "")
+    return letters if letters.isalpha() else name
 
 
 _SEXES = ("female", "male")
@@ -412,13 +450,25 @@ _CATEGORY_NAMED = {
     for category, names in {
         "white": ["caucasian", "white or caucasian"],
         "black": ["african american", "black or african american"],
+        "asian": ["asian american"],
         "hispanic": ["latino", "latina", "latinx", "hispanic or latino"],
         "pacificislander": [
             "native hawaiian or other pacific islander",
             "native hawaiian or pacific islander",
         ],
-        "nativeamerican": ["american indian", "american indian or alaska native"],
-        "twoormoreraces": ["two or more races", "2 or more races", "multiracial", "mixed race"],
+        "nativeamerican": [
+            "american indian",
+            "american indian or alaska native",
+            "american indian or alaskan native",
+            "ai/an",
+        ],
+        "twoormoreraces": [
+            "two or more races",
+            "2 or more races",
+            "2+ races",
+            "multiracial",
+            "mixed race",
+        ],
     }.items()
     for name in names
 }

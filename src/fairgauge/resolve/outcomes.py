@@ -27,6 +27,7 @@ from fairgauge.errors import (
     values_held,
 )
 from fairgauge.question.category_words import is_undecided
+from fairgauge.question.conditions import RowCondition
 from fairgauge.question.features import Ordered
 from fairgauge.question.specification import Spec
 from fairgauge.results.scopes import NO_CLASS, ClassScope
@@ -233,6 +234,7 @@ def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tu
             raise SpecError(Problem("positive", _which_is_positive(spec, present)))
         _check_predictions(spec, present)
         return (1,)
+    nobody = not any(is_one_of(level, spec.positive) for levels in present for level in levels)
     problems = []
     for value in spec.positive:
         for levels in present:
@@ -241,12 +243,10 @@ def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tu
             except LookupError as error:
                 problems += [Problem("positive", str(error))] if str(error) else []
         if all(not is_one_of(value, levels) for levels in present):
-            problems.append(
-                Problem(
-                    "positive",
-                    _no_such_value(value, present[0], axis.column, spec, beside=spec.positive),
-                )
+            message = _no_such_value(
+                value, present[0], axis.column, spec, beside=spec.positive, nobody=nobody
             )
+            problems.append(Problem("positive", message))
     if not problems and _is_in_other_words(spec.positive, present):
         problems.append(Problem(
             "positive",
@@ -317,15 +317,32 @@ def _which_is_positive(spec: Spec, present: list[Sequence[Value]]) -> str:
 
 
 def _no_such_value(
-    value: Value, levels: Sequence[Value], column: str, spec: Spec, beside: Sequence[Value] = ()
+    value: Value,
+    levels: Sequence[Value],
+    column: str,
+    spec: Spec,
+    beside: Sequence[Value] = (),
+    *,
+    nobody: bool = False,
 ) -> str:
+    """Return that a column lacks a value; ``nobody`` that no outcome is one of those beside it."""
     asked = name_of(value)
     stated = [each for each in spec.where if each.column == column and not each.holds(value)]
     meant = nearest(asked, [name_of(level) for level in levels])
-    why = f" in the rows with {stated[0].to_text()} (where)." if stated else f".{meant}"
-    leave = if_absent(value, beside, meant)
+    why = f" in {_rows_with(stated[:1])}." if stated else f".{meant}"
+    leave = "" if nobody else if_absent(value, beside, meant)
+    if nobody and not (stated or meant):
+        leave = (
+            f"; if nobody has it in {_rows_with(spec.where)}, groups cannot differ: choose rows "
+        )
+        leave += "in which somebody has it"
     has = values_held(map(name_of, levels), _MOST_SHOWN)
     return f"column {quote(column)} has no value {quote(asked)}{why} {has}{leave}"
+
+
+def _rows_with(conditions: Sequence[RowCondition]) -> str:
+    texts = " and ".join(each.to_text() for each in conditions)
+    return f"the rows with {texts} (where)" if conditions else "these rows"
 
 
 def _mask(wanted: Sequence[Value], levels: Sequence[Value]) -> Mask:

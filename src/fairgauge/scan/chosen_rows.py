@@ -7,7 +7,7 @@ other values are omitted, so that a value means the same as it does for groups.
 from __future__ import annotations
 
 import sys
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -27,9 +27,10 @@ from fairgauge.errors import (
     nearest,
     quote,
 )
-from fairgauge.identity import Bin
+from fairgauge.identity import Bin, MissingValue
 from fairgauge.question.category_words import codes_of_missing, missing_words
 from fairgauge.question.conditions import RowCondition
+from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.scan.row_access import read_rows
 from fairgauge.scan.row_codes import Batch, PositionsInLevels, Streamed
@@ -102,11 +103,6 @@ class _ChosenRows:
         return self.source.columns
 
     @property
-    def outcomes(self) -> tuple[str | None, ...]:
-        """Return the columns of outcomes and decisions."""
-        return self.spec.label, self.spec.prediction, self.spec.score, *self.spec.candidate
-
-    @property
     def axes(self) -> tuple[Axis, ...]:
         """Return the axes of the conditions."""
         return tuple(
@@ -129,7 +125,7 @@ class _ChosenRows:
                 "in or remove them first"
             )
         kept = [
-            _kept(axis, each, cube.levels[axis], self.outcomes)
+            _kept(axis, each, cube.levels[axis], self.spec)
             for axis, each in zip(axes, self.spec.where, strict=True)
         ]
         tables = tuple(settled(plan, _chosen(table, kept, len(axes))) for table in cube.tables)
@@ -181,7 +177,7 @@ class _ChosenRows:
             self.known.update(counts.levels)
         found = self.known
         kept = {
-            axis: _kept(axis, each, found[axis], self.outcomes)
+            axis: _kept(axis, each, found[axis], self.spec)
             for axis, each in zip(axes, self.spec.where, strict=True)
         }
         places = {axis: PositionsInLevels(axis, found[axis]) for axis in axes if not axis.bins}
@@ -217,7 +213,7 @@ class _ReadableRows(_ChosenRows):
             [
                 np.array(
                     [
-                        each.keeps_missing(self.outcomes) if v is None else each.holds(v)
+                        each.keeps_missing(_outcomes(self.spec)) if v is None else each.holds(v)
                         for v in values[each.column]
                     ]
                 )
@@ -229,8 +225,13 @@ class _ReadableRows(_ChosenRows):
         return [[column[i] for i in places] for column in found], texts
 
 
+def _outcomes(spec: Spec) -> tuple[str | None, ...]:
+    """Return the columns of outcomes and decisions."""
+    return spec.label, spec.prediction, spec.score, *spec.candidate
+
+
 def _kept(
-    axis: Axis, condition: RowCondition, levels: tuple[Value, ...], outcomes: Container[str | None]
+    axis: Axis, condition: RowCondition, levels: tuple[Value, ...], spec: Spec
 ) -> NDArray[np.bool_]:
     """Return which codes of an axis meet a condition; the last is that of missing values."""
     kept = np.zeros(len(levels) + 1, dtype=bool)
@@ -248,22 +249,34 @@ def _kept(
             continue
         found = [i for i, level in enumerate(levels) if matches(value, level)]
         if not found:
-            known = [name_of(level) for level in levels]
-            meant = nearest(name_of(value), known)
             if condition.negated and _is_harmless(value, condition, levels):
                 continue
-            raise SpecError(
-                Problem(
-                    f"where.{axis.column}",
-                    f"column {quote(axis.column)} has no value {quote(name_of(value))}."
-                    f"{meant} It has {listing(known, _MOST_SHOWN)}"
-                    f"{if_absent(value, condition.values, meant)}",
-                )
-            )
+            message = _no_such_value(value, condition, levels, spec)
+            raise SpecError(Problem(f"where.{axis.column}", message))
         kept[found] = True
     kept = ~kept if condition.negated else kept
-    kept[-1] = condition.keeps_missing(outcomes)
+    kept[-1] = condition.keeps_missing(_outcomes(spec))
     return kept
+
+
+def _no_such_value(
+    value: Value, condition: RowCondition, levels: Sequence[Value], spec: Spec
+) -> str:
+    """Return that no row has a value of a condition, and which one is meant if it is recoded."""
+    name, column = name_of(value), condition.column
+    recoding = spec.recoding(column)
+    category = recoding.category_of.get(name, name) if recoding else name
+    lacks = f"column {quote(column)} has no value {quote(name)}"
+    if category == UNKNOWN:
+        missing = replace(condition, parts=(MissingValue(),)).to_text()
+        keeps = "excludes" if condition.negated else "selects"
+        return f"{lacks}: it is recoded to a missing value (recode), which {quote(missing)} {keeps}"
+    if category != name:
+        return f"{lacks}: it is recoded to {quote(category)} (recode); name that in its place"
+    known = [name_of(level) for level in levels]
+    meant = nearest(name, known)
+    leave = if_absent(value, condition.values, meant)
+    return f"{lacks}.{meant} It has {listing(known, _MOST_SHOWN)}{leave}"
 
 
 def _doubtful(

@@ -68,6 +68,8 @@ def test_every_subgroup_is_counted_as_by_hand(depth):
     found = fg.find(PLANTED, features=CUT, depth=depth, min_rows=25, **ASKED)
     expected = by_hand(PLANTED, depth, 25)
     assert found.examined + found.too_few == len(expected)
+    stated = f"{found.too_few} subgroups of at least 25 rows were not tested: fewer than 20 rows"
+    assert (stated in " ".join(str(found).split())) is (found.too_few > 0)
     n, x = found.overall.n, found.overall.events
     tested = {k: c for k, c in expected.items() if c[1] >= 20 and n - c[1] >= 20}
     assert found.examined == len(tested)

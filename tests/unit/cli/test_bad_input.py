@@ -184,7 +184,8 @@ def test_one_of_several_values_that_the_data_do_not_have_names_the_remedy():
 
 def test_values_that_the_data_do_not_have():
     assert said("t.csv", *FLAGS, "--positive", "2") == (
-        "positive: column 'y' has no value '2'. It has '0', '1'"
+        "positive: column 'y' has no value '2'. It has '0', '1'; if nobody has it in these rows, "
+        "groups cannot differ: choose rows in which somebody has it"
     )
     assert said("t.csv", *FLAGS, "--positive", "").startswith(
         "positive: column 'y' has no value ''"

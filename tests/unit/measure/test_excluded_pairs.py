@@ -54,6 +54,18 @@ def test_a_candidate_does_not_dominate_by_rows_that_are_excluded(column):
     assert "no number of rows would" not in text
 
 
+def test_more_rows_decide_a_margin_that_the_excluded_ones_leave_open():
+    """The step was to complete the rows without a sex, which say nothing more of accuracy."""
+    few = without(PEOPLE, "sex", REFUSED).head(600)
+    found = compared(few, margins={"accuracy": 0.005, "disparity": 0.08})
+    (accuracy,) = found["fairer"].margins
+    assert (accuracy.outcome, accuracy.overturned) == (Performance.CANNOT_TELL, False)
+    complete, collect = map(str, found.brief().steps)
+    assert "complete the rows that are excluded or unclear, and compare again" in complete
+    rows_needed = f"About {float(f'{accuracy.needed:.2g}'):,.0f} rows"
+    assert f"{rows_needed} of this composition would decide accuracy with 80% power" in collect
+
+
 def test_a_claim_that_no_excluded_row_could_overturn_is_made():
     few = pl.Series(np.arange(PEOPLE.height) % 1_500 == 0)
     for column in ("sex", "fairer", "repaid"):

@@ -26,6 +26,7 @@ from fairgauge.enums import DiagnosticCode, Level, Task
 from fairgauge.errors import DataError, quote
 from fairgauge.question.specification import ask
 from fairgauge.render import render
+from fairgauge.resolve.name_checks import suggested_names
 from fairgauge.scan import open_source
 
 ROWS = 40
@@ -471,8 +472,19 @@ def test_labels_and_predictions_that_differ_in_case_or_blanks_alone():
         ("Woman|F|Female|Man", ["F|Female|Woman"]),
         ("Woman|W|Man|M", ["Man|M", "Woman|W"]),
         ("Native American|American Indian", ["American Indian|Native American"]),
-        ("White|White, not Hispanic", []),
         ("Asian|Native Hawaiian or Other Pacific Islander", []),
+        ("2+ races|Two or More Races", ["2+ races|Two or More Races"]),
+        ("AI/AN|American Indian or Alaskan Native", ["AI/AN|American Indian or Alaskan Native"]),
+        ("Asian American|Asian", ["Asian|Asian American"]),
+        ("White|White, not Hispanic", ["White|White, not Hispanic"]),
+        ("Non-Hispanic White|White (non-Hispanic)", ["Non-Hispanic White|White (non-Hispanic)"]),
+        ("White (Not Hispanic)|Black (Not Hispanic)", []),
+        ("Hispanic or Latino|Not Hispanic or Latino", []),
+        ("Hispanic White|White (Not Hispanic)", []),
+        (
+            "White|White (Hispanic)|White (Not Hispanic)|White, not Hispanic",
+            ["White (Not Hispanic)|White, not Hispanic"],
+        ),
     ],
 )
 def test_other_names_of_a_sex_race_or_ethnicity_have_a_ready_recoding(values, names):
@@ -483,6 +495,46 @@ def test_other_names_of_a_sex_race_or_ethnicity_have_a_ready_recoding(values, na
     assert sorted(map(sorted, suggested)) == sorted(sorted(each.split("|")) for each in names)
     for line in lines:
         assert not found(data, DiagnosticCode.RECODING, recode=line)
+
+
+_NOT_HISPANIC = [
+    "{} (Not Hispanic or Latino)", "{}, non-Hispanic", "{} - Not Hispanic",
+    "{} \u2013 not of Hispanic origin", "Non-Hispanic {}", "{} (nonhispanic)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("qualified", _NOT_HISPANIC)
+def test_a_race_with_and_without_not_hispanic_is_pooled_by_the_ready_recoding(qualified):
+    """The spelling of the form EEO-1 beside a plain one split a race, and nothing warned."""
+    races = {"White": 30, "Black or African American": 20, "Asian": 24, "Two or More Races": 22}
+    clean = pl.DataFrame([
+        {"race": race, "p": int(i % 40 < rate)} for race, rate in races.items() for i in range(120)
+    ])  # fmt: skip
+    renamed = pl.format(qualified, "race")
+    export = clean.with_columns(
+        pl.when(pl.int_range(pl.len()) % 3 == 0).then(renamed).otherwise("race").alias("race")
+    )
+    asked = {"prediction": "p", "positive": 1, "sensitive": "race", "preset": "nyc-ll144"}
+    (warned,) = (d for d in fg.audit(export, **asked).diagnostics if d.code == "recoding")
+    assert (warned.level, warned["rows"]) == (Level.WARNING, 160)
+    followed = fg.audit(export, **asked, recode=warned["line"])
+    expected = fg.audit(clean, **asked)
+    assert [d.code for d in followed.diagnostics] == [d.code for d in expected.diagnostics]
+    assert followed.groups == expected.groups
+    assert followed.estimates == expected.estimates
+
+
+@given(
+    st.lists(st.sampled_from(["{}", "Hispanic {}", "{} (Hispanic)", *_NOT_HISPANIC]), unique=True),
+    st.lists(st.sampled_from(["White", "Black", "Asian", "Other"]), unique=True),
+)
+def test_no_recoding_joins_races_nor_hispanic_people_and_others(forms, races):
+    meant = {form.format(race): (race, form) for form in forms for race in races}
+    for joined in suggested_names(dict.fromkeys(meant, 1)).values():
+        assert len({meant[value][0] for value in joined}) == 1
+        every, hispanic = {meant[value][1] for value in joined}, {"Hispanic {}", "{} (Hispanic)"}
+        plain = set() if hispanic & set(forms) else {"{}"}
+        assert every <= {*_NOT_HISPANIC, *plain} or every <= hispanic
 
 
 def test_a_recoding_to_paste_is_one_word_of_the_shell():

@@ -299,6 +299,46 @@ def test_a_value_that_no_row_has_may_be_excluded_beside_one_that_some_rows_have(
         fg.audit(FRAME, **BASIC, where="age = 31 or 9000001")
 
 
+@pytest.mark.parametrize(
+    ("where", "end"),
+    [
+        ("code != NA", "recoded to a missing value (recode), which 'code != (missing)' excludes"),
+        ("code = NA", "recoded to a missing value (recode), which 'code = (missing)' selects"),
+        ("code = a", "recoded to 'A' (recode); name that in its place"),
+    ],
+)
+def test_a_condition_on_a_value_that_is_recoded_names_what_it_is_recoded_to(where, end):
+    rows = pl.DataFrame(
+        {"code": ["NA", "a", "A", "B"] * 20, "p": [0, 0, 0, 0, 1, 1, 1, 1] * 10, "g": ["x"] * 80}
+    )
+    recode = {"code": {"A": ["a"], "unknown": ["NA"]}}
+    asked = {"prediction": "p", "positive": 1, "sensitive": "g", "recode": recode}
+    with pytest.raises(SpecError) as refused:
+        fg.audit(rows, **asked, where=where)
+    value = where.split()[-1]
+    assert str(refused.value) == f"where.code: column 'code' has no value '{value}': it is {end}"
+    named = end.split("'")[1] if "missing" in end else "code = A"
+    kept = 60 if "!=" in where else 20 if "NA" in where else 40
+    assert fg.audit(rows, **asked, where=named).data.used == kept
+
+
+def test_a_favourable_value_that_nobody_has_in_the_rows_of_a_condition():
+    """A requisition in which nobody was hired: only another spelling seemed possible."""
+    decision = ["Hired", "Rejected"] * 40
+    rows = pl.DataFrame({"decision": decision, "job": ["a", "b"] * 40, "sex": [*"FFMM"] * 20})
+    asked = {"prediction": "decision", "positive": "Hired", "sensitive": "sex"}
+    end = "; if nobody has it in {}, groups cannot differ: choose rows in which somebody has it"
+    said = "positive: column 'decision' has no value 'Hired'. It has 'Rejected'"
+    with pytest.raises(SpecError) as refused:
+        fg.audit(rows, **asked, where=["job = b", "sex = F or M"])
+    assert str(refused.value) == said + end.format("the rows with job = b and sex = F or M (where)")
+    for positive in ("Hired", ["Hired", "Offered"]):
+        with pytest.raises(SpecError) as refused:
+            fg.audit(rows.filter(pl.col("job") == "b"), **asked | {"positive": positive})
+        assert str(refused.value).startswith(said + end.format("these rows"))
+        assert "leave" not in str(refused.value)
+
+
 def test_a_favourable_value_that_a_condition_excludes_names_the_condition():
     asked = {"prediction": "region", "positive": [1, 2], "sensitive": "sex"}
     with pytest.raises(SpecError, match=r"no value '2' in the rows with region = 1 \(where\)\. It"):

@@ -504,5 +504,16 @@ class _ThresholdsBrief:
             yield analyst("then follow it over time (fairgauge monitor).")
         elif effect.outcome is Outcome.PASS:
             yield analyst("follow the same rule over time (fairgauge monitor).")
+        elif Outcome.INCONCLUSIVE is effect.outcome is effect.kept_outcome:
+            if effect.goal_outcome is not Outcome.PASS:
+                yield analyst(
+                    f"decide whether the goal is met with new rows (fairgauge audit {at})."
+                )
+            # which an audit at one threshold does not look at
+            yield analyst(
+                f"decide whether {choice.kept_rate.title} is kept with new rows: compare the "
+                f"decisions at {choice.today:g} and at {cut_of(effect):g} (fairgauge "
+                f"compare-models --margin {choice.kept}={choice.margin:g})."
+            )
         else:
             yield analyst(f"decide what is inconclusive with new rows (fairgauge audit {at}).")

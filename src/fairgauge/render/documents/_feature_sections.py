@@ -315,10 +315,10 @@ def _in_strata(
         names = [str(each.stratum) for each in (ranked if lower else reversed(ranked))]
         names += [name for name in section.strata if name not in names]
     names = names[:_MOST_STRATA]
-    by_name = {str(each.stratum): replace(each, p_value=None) for each in inside}
+    by_name = {str(each.stratum): each for each in inside}
     concluded = adjusted
     if is_of_other_rows(adjusted):  # from which nothing is concluded, its p-value included
-        concluded = replace(adjusted, p_value=None, p_adjusted=None)
+        concluded = replace(adjusted, p_adjusted=None)
     shown_inside = [by_name[name] for name in names if name in by_name]
     rows = [
         metric_blocks.chart_row(singled_out(overall), "all rows", emphasis=True),

@@ -187,8 +187,8 @@ def metric_chart(section: FeatureResults, metric: str) -> tree.Chart:
 
 
 def chart_row(each: Estimate, label: str, *, emphasis: bool = False) -> tree.ChartRow:
-    """Return an estimate as a row of a chart."""
-    below = [_probability(each)]
+    """Return an estimate as a row of a chart; where nothing is tested, without a p-value."""
+    below = [numbers.probability(each.p_adjusted, "adjusted p")]
     if each.status is Status.TOO_FEW:
         below.append(why_insufficient(each.reason))
     ends = metric_range(each.definition, each.low, each.high)
@@ -235,13 +235,6 @@ def adjusted_table(
         if (among := whom_compared(*pair))
     ]
     return replace(table, notes=("   ".join(marks), *of_whom))
-
-
-def _probability(each: Estimate) -> str:
-    """Return the p-value of an estimate, called adjusted where it is."""
-    if each.p_adjusted is not None:
-        return numbers.probability(each.p_adjusted, "adjusted p")
-    return numbers.probability(each.p_value)
 
 
 def _range_of(each: Estimate) -> str:
@@ -595,7 +588,6 @@ def _pair_row(pair: GroupPair) -> tree.ChartRow:
 
 def listed_row(each: Estimate, *, strata: bool) -> tuple[tree.Cell, ...]:
     """Return an estimate as a row of the table of all numbers."""
-    p_value = each.p_adjusted if each.p_adjusted is not None else each.p_value
     sizes = [numbers.count(n) for n in (each.n_group, each.n_reference) if n is not None]
     at = f", threshold {each.threshold:g}" if each.threshold is not None else ""
     prefix = "" if each.class_scope.kind is ClassKind.SELECTION else "class "
@@ -618,7 +610,7 @@ def listed_row(each: Estimate, *, strata: bool) -> tuple[tree.Cell, ...]:
         tree.Cell("-" if each.value is None else estimate_value(each) + unit_name(kind)),
         tree.Cell(low),
         tree.Cell(high),
-        tree.Cell(numbers.probability(p_value, "")),
+        tree.Cell(numbers.probability(each.p_adjusted, "")),
         tree.Cell(" / ".join(sizes)),
         tree.Cell(insufficiency([each.reason]) if few else status_words(each.status)),
     ]

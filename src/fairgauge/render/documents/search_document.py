@@ -258,10 +258,13 @@ def _needed(each: Subgroup) -> str:
 def _notes(found: SubgroupSearch, *, full: bool) -> Iterator[tree.Block]:
     notes = [*_values_made(found.question)]
     if found.too_few:
-        are = numbers.plural(found.too_few, "subgroup was", "subgroups were")
+        are = numbers.plural(found.too_few, "was", "were")
+        # smaller ones are not counted; those that other rows chose may be smaller in these
+        size = f" of at least {numbers.numbered(found.question.min_rows)}"
+        size *= found.chosen_from is None
         notes.append(
-            f"{found.too_few:,} {are} not tested: fewer than 20 rows that the rate is a share of, "
-            "in it or outside it."
+            f"{numbers.numbered(found.too_few, 'subgroups')}{size} {are} not tested: fewer than 20 "
+            "rows that the rate is a share of, in it or outside it."
         )
     if found.duplicates:
         hold = numbers.plural(found.duplicates, "conjunction holds", "conjunctions hold")

@@ -316,17 +316,33 @@ def excluded_rows(excluded: Mapping[str, int]) -> Iterator[str]:
 
 
 def needed_sentences(each: Candidate) -> Iterator[str]:
-    """Yield how many rows would decide a verdict that is open, unless those that it has could."""
-    if each.verdict is not CandidateVerdict.CANNOT_TELL or each.overturned:
+    """Yield how many rows would decide a verdict that is open, or what excluded rows leave of it.
+
+    Where these keep something from being claimed, more rows are needed for the margins alone that
+    are open whatever they hold.
+    """
+    if each.verdict is not CandidateVerdict.CANNOT_TELL:
         return
-    if each.needed is None:
+    needed, shown = each.needed, "the rates with a margin and show a disparity that is closer"
+    if each.overturned:
+        tests = [
+            test
+            for test in each.margins
+            if test.outcome is Performance.CANNOT_TELL and not test.overturned
+        ]
+        if not tests:
+            return
+        shown = numbers.listing(list(dict.fromkeys(t.change.definition.title for t in tests)))
+        rows_of_tests = [test.needed for test in tests if test.needed is not None]
+        needed = max(rows_of_tests) if len(rows_of_tests) == len(tests) else None
+    if needed is None:
         yield "If the changes are as estimated, no number of rows would show that it is better."
-    elif each.needed > _MOST_NEEDED:
+    elif needed > _MOST_NEEDED:
         yield "To determine it would take more rows than is practical at the estimated changes."
     else:
-        rows = numbers.count(float(f"{each.needed:.2g}"))
+        rows = numbers.count(float(f"{needed:.2g}"))
         yield (
-            f"About {rows} rows of this composition would decide the rates with a margin and show "
-            "a disparity that is closer with 80% power, if the changes are as estimated; these "
-            f"data have {numbers.count(each.rows)}. Margins of disparities may take more."
+            f"About {rows} rows of this composition would decide {shown} with 80% power, if the "
+            f"changes are as estimated; these data have {numbers.count(each.rows)}. Margins of "
+            "disparities may take more."
         )

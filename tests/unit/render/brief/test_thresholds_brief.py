@@ -332,3 +332,20 @@ def test_a_group_with_a_name_keeps_its_capital() -> None:
     data = rows(size=8_000).with_columns(race=pl.col("sex").replace({"F": "Black", "M": "White"}))
     text = str(chosen(data, sensitive="race", words=None).brief().found[0])
     assert text.startswith("At today's threshold, 0.5, Black people ")
+
+
+@pytest.mark.parametrize(("goal", "open_goal"), [("0.8", False), ("0.7", True)])
+def test_each_step_decides_what_is_inconclusive(goal: str, open_goal: bool) -> None:
+    """An audit at the new threshold was named, which never looks at the change of accuracy."""
+    made = chosen(rows(size=1_000), f"selection_rate.ratio >= {goal}")
+    effect = made["sex"].common
+    assert effect is not None
+    assert effect.kept_outcome == "inconclusive"
+    assert effect.goal_outcome == ("inconclusive" if open_goal else "pass")
+    steps = " ".join(map(str, made.brief().steps))
+    cut = f"{effect.thresholds['F']:g}"
+    assert (f"fairgauge audit --threshold {cut} --rule" in steps) is open_goal
+    assert (
+        f"decide whether accuracy is kept with new rows: compare the decisions at 0.5 and at {cut} "
+        "(fairgauge compare-models --margin accuracy=0.02)"
+    ) in steps

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import numpy as np
 import polars as pl
@@ -80,6 +81,23 @@ def test_sparse_groups_are_no_finding_and_are_named_apart():
     report = audit({"a": (50, 100), "b": (500, 900), "tiny": (0, 6)})
     assert "tiny" not in {each.group for each in report.findings}
     assert "(fewer than 20 rows): tiny (g), n = 6." in " ".join(render(report, "text").split())
+
+
+def test_a_p_value_that_is_not_adjusted_is_not_listed_under_adjusted_ones(tmp_path):
+    """Of a group below ``min_share`` the p-value of its comparison alone was."""
+    groups = {"a": (400, 2000), "b": (500, 1500), "c": (20, 40)}
+    report = audit(groups, metrics=["selection_rate.difference"], min_share=0.02)
+    assert {e.group: (e.p_value is None, e.p_adjusted is None) for e in report.estimates} == {
+        "a": (False, False), "b": (False, False), "c": (False, True),
+    }  # fmt: skip
+    report.save(tmp_path / "report.txt")
+    lines = (tmp_path / "report.txt").read_text().replace("\u00a0", " ").splitlines()
+    (small,) = (line for line in lines if line.startswith("  c  "))
+    assert re.search(r"\)  n = 40 in the group", small)
+    assert any(line.startswith("  b  ") and "adjusted p < 0.001" in line for line in lines)
+    html = render(report, "html").replace("\u00a0", " ")
+    assert "<td>&lt; 0.001<td>1,500 / 2,040<td>ok" in html
+    assert "<td><td>40 / 3,500<td>below the minimum" in html
 
 
 def test_at_most_five_findings_and_one_of_each_feature_and_rate():
