@@ -260,8 +260,8 @@ def _notes(found: SubgroupSearch, *, full: bool) -> Iterator[tree.Block]:
     if found.too_few:
         are = numbers.plural(found.too_few, "was", "were")
         # smaller ones are not counted; those that other rows chose may be smaller in these
-        size = f" of at least {numbers.numbered(found.question.min_rows)}"
-        size *= found.chosen_from is None
+        least = f" of at least {numbers.numbered(found.question.min_rows)}"
+        size = least if found.chosen_from is None else ""
         notes.append(
             f"{numbers.numbered(found.too_few, 'subgroups')}{size} {are} not tested: fewer than 20 "
             "rows that the rate is a share of, in it or outside it."
