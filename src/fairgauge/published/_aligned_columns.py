@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from fairgauge.published.printed_numbers import read_number
+from fairgauge.published._header_words import role_of
+from fairgauge.published.printed_numbers import is_empty, read_number
 
 _WIDE_SPACE = re.compile(r"\s{2,}")
 _CONTINUED = re.compile(r" \S")
@@ -15,8 +16,9 @@ _CONTINUED = re.compile(r" \S")
 def aligned(lines: Sequence[str]) -> list[list[str]]:
     r"""Return the cells of lines by their place, the header of several lines as one row.
 
-    Nothing where spaces do not separate the same columns in all lines. A title above the table, and
-    a heading or a note below its header, stays one cell.
+    Nothing where spaces do not separate the same columns in all lines: where a column has cells of
+    two, or numbers but no header. A title above the table, and a heading or a note below its
+    header, stays one cell.
 
     Examples
     --------
@@ -33,15 +35,15 @@ def aligned(lines: Sequence[str]) -> list[list[str]]:
     body = [at for at, n in enumerate(cells) if n > 1 or (at < first and not whole[at])]
     spans = _columns([lines[at] for at in body])
     found = {at: [lines[at][start:end].strip() for start, end in spans] for at in body}
-    if any(_WIDE_SPACE.search(cell) for row in found.values() for cell in row):
+    if _has_joined_cells(found.values()):
         begin = min(numbers, default=len(lines))
         head, below = ([at for at in body if (at < begin) is above] for above in (True, False))
         found = _apart_from_names(lines, head, below, max(cells))
-    if any("\t" in line for line in lines) or not found:
+    if any("\t" in line for line in lines) or not found or _has_joined_cells(found.values()):
         return []
     above: list[list[str]] | None = []
     place = 0
-    rows: list[list[str]] = []
+    rows, header = list[list[str]](), list[str]()
     for at, line in enumerate(lines):
         if at not in body:
             begun = bool(rows) and len(rows[-1]) > 1 and whole[max(i for i in body if i < at)]
@@ -60,7 +62,7 @@ def aligned(lines: Sequence[str]) -> list[list[str]]:
             rows.insert(place, header)
         above = None
         rows.append(row)
-    return rows
+    return rows if header and not _lacks_header(header, found.values()) else []
 
 
 def _apart_from_names(
@@ -104,8 +106,23 @@ def stacked(lines: Sequence[str]) -> list[list[str]]:
     return [list(lines[a:b]) for a, b in zip(starts, [*starts[1:], None], strict=True)]
 
 
+def _has_joined_cells(rows: Iterable[Sequence[str]]) -> bool:
+    return any(_WIDE_SPACE.search(cell) for row in rows for cell in row)
+
+
+def _lacks_header(header: Sequence[str], rows: Iterable[Sequence[str]]) -> bool:
+    """Return whether a column of numbers has none: it is right or left of where that stands."""
+    return any(
+        not name and read_number(cell) is not None
+        for row in rows
+        for name, cell in zip(header[1:], row[1:], strict=True)
+    )
+
+
 def _has_number(row: Sequence[str]) -> bool:
-    return any(read_number(cell) is not None for cell in row[1:])
+    """Return whether a line has numbers, or marks in their place that are no headers, as "#" is."""
+    marks = [cell for cell in row[1:] if cell and is_empty(cell) and role_of(cell) is None]
+    return bool(marks) or any(read_number(cell) is not None for cell in row[1:])
 
 
 def _columns(lines: Sequence[str]) -> list[tuple[int, int]]:

@@ -81,6 +81,7 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
     if not rows:
         raise DataError(f"{_called(grid)} has no row with a number")
     _check_possible(grid, found, rows)
+    _check_headers_above(grid)
     dimensions = tuple(grid.header[i] or "category" for i in category)
     unread = (i for i in range(len(grid.header)) if i not in found and is_numeric(grid, i))
     rows = (*rows, *_noted_row(grid, rows, len(dimensions)))
@@ -450,6 +451,17 @@ def _check_possible(
             f"read with {', '.join(read)}; write a header above every column, that of the "
             "categories too, with tabs between the cells of a text, or name the column: "
             f"--column {role}=NAME"
+        )
+
+
+def _check_headers_above(grid: Grid) -> None:
+    """Refuse a header that lacks its first cell: the others are then one column too far left."""
+    first, last = grid.header[0], grid.header[-1]
+    if not last and is_numeric(grid, len(grid.header) - 1) and role_of(first) is not None:
+        raise DataError(
+            f"{_called(grid)} is not understood: its first header is {quote(first)}, and its last "
+            "column has numbers and no header; write a header above every column, that of the "
+            "categories too, with tabs between the cells of a text"
         )
 
 

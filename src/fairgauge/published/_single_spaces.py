@@ -73,7 +73,7 @@ def single_spaced(lines: Sequence[str]) -> list[list[str]]:
             begun = cells[0]
         elif _is_total_without_last(cells, numbers) and roles[-1] is ColumnRole.RATIO:
             found.append([*cells, ""])
-        elif _counts_unknown(cells) and ColumnRole.N in map(role_of, header):
+        elif counts_unknown(cells) and ColumnRole.N in map(role_of, header):
             place = unknown(ColumnRole.N)
             found.append([cells[0], *[""] * (place - 1), cells[1], *[""] * (numbers - place)])
         else:
@@ -131,17 +131,12 @@ def _uneven(body: Sequence[Sequence[str]], numbers: int, rows: Sequence[int]) ->
     sizes = {1, numbers + 1}
     for i, cells in enumerate(body):
         note = i > rows[-1] and _NOTE.search(cells[0])
-        odd = i > rows[0] and len(cells) not in sizes and not _counts_unknown(cells)
+        odd = i > rows[0] and len(cells) not in sizes and not counts_unknown(cells)
         odd &= not _is_total_without_last(cells, numbers)
         unread = len(cells) > 1 and not (_is_number(cells[-1]) and not adjacent_numbers(cells[0]))
         if (odd or unread) and not note:
             return i
     return None
-
-
-def _counts_unknown(cells: Sequence[str]) -> bool:
-    """Return whether a line counts people of unknown category, and states nothing else of them."""
-    return len(cells) == 2 and is_unknown(cells[0]) and len(cells[0].split()) <= _LONGEST_NAME
 
 
 def _is_total_without_last(cells: Sequence[str], numbers: int) -> bool:
@@ -236,6 +231,12 @@ def _repeated(header: Sequence[str], line: str) -> list[str] | None:
     at = len(words) - len(columns.split())
     same = at > 0 and " ".join(words[at:]).casefold() == columns.casefold()
     return [" ".join(words[:at]), *header[1:]] if same else None
+
+
+def counts_unknown(cells: Sequence[str]) -> bool:
+    """Return whether a line counts people of unknown category, and states nothing else of them."""
+    named = len(cells) == 2 and is_unknown(cells[0]) and len(cells[0].split()) <= _LONGEST_NAME
+    return named and not cells[1].endswith("%")
 
 
 def line_cells(line: str, numbers: int = 0) -> list[str]:

@@ -16,6 +16,7 @@ from typing import Any
 
 from fairgauge.errors import NOT_UTF_8, DataError, MissingExtra, cause, quote
 from fairgauge.published._aligned_columns import aligned, stacked
+from fairgauge.published._cells_in_order import has_joined_headings, in_order, with_unknown_placed
 from fairgauge.published._header_words import role_of
 from fairgauge.published._own_reports import (
     OwnStatements,
@@ -63,6 +64,8 @@ _ORDINALS = ("st", "nd", "rd", "th")
 _TAG = re.compile(r"</?[a-z!][^>]*>", re.IGNORECASE)
 _TITLE_MARKS = re.compile(r"^[#*_: ]+|(?<!\\)[#*_: ]+$")
 """Emphasis around a title of Markdown, and no escaped mark at its end."""
+_NUMBERED = re.compile(r"\s*(table|figure|exhibit)\s+\w+[.:]?\s", re.IGNORECASE)
+"""The beginning of a title, in which wide spaces separate no columns."""
 _TITLES = ("caption", "h1", "h2", "h3", "h4", "h5", "h6")
 
 
@@ -350,8 +353,10 @@ def _cells_of_line(line: str) -> list[str]:
 def _of_block(lines: Sequence[str]) -> list[Grid]:
     """Return the tables of lines without an empty one between them.
 
-    A header alone may have wide spaces, above rows with one space between their columns.
+    A header alone may have wide spaces, above rows with one space between their columns, or single
+    spaces above wider ones; then its words show the columns, or the table is not read.
     """
+    lines = [" ".join(line.split()) if _NUMBERED.match(line) else line for line in lines]
     placed, whole = aligned(lines), lines
     lines = [line.strip(" ") for line in lines]  # a tab in front is a cell
     rows = _with_numbers_apart([_WIDE_SPACE.split(line) for line in lines], whole)
@@ -361,7 +366,10 @@ def _of_block(lines: Sequence[str]) -> list[Grid]:
     spread = _spread(rows, placed=bool(placed))
     even = len({*map(len, rows)}) == 1 and not whole[0].startswith(" ")  # no cell is empty
     by_place = _with_empty_cells_filled(placed) if spread is rows and not even else []
-    return _grid("", by_place or spread) or _grid("", single_spaced(lines))
+    if spread is rows and not by_place and has_joined_headings(rows):
+        return _grid("", single_spaced(lines))
+    found = with_unknown_placed(by_place or in_order(spread))
+    return _grid("", found) or _grid("", single_spaced(lines))
 
 
 def _with_numbers_apart(rows: Sequence[list[str]], lines: Sequence[str]) -> list[list[str]]:

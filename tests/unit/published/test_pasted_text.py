@@ -341,3 +341,92 @@ def test_a_header_of_two_unclear_lines_is_read_where_it_is_written_as_the_error_
     )
     (table,) = fg.check(f"{header}\n{TWO_ROWS}").tables
     assert {(g.name,): (g.n, g.selected) for g in table.groups} == TWO_GROUPS
+
+
+WIDE_HEADER = "Race  Applicants  Selected  Selection rate  Impact ratio"
+WIDE_ROWS = [
+    "Black or African American  779  280  36%  0.81",
+    "Hispanic or Latino  1,359  601  44%  1.00",
+]
+IN_WIDE_ROWS = [("Black or African American", 779, 280), ("Hispanic or Latino", 1359, 601)]
+
+
+def counts(found):
+    """Return the categories, and their people, of the only table of a check without an error."""
+    (table,) = found.tables
+    assert (found.errors, found.unread) == (0, ())
+    return [(group.name, group.n, group.selected) for group in table.groups]
+
+
+@pytest.mark.parametrize("above", [["Race"], ["Table 2.  Impact ratios"], ["Acme Inc.", "By race"]])
+@pytest.mark.parametrize("below", [[], ["All applicants"]])
+def test_a_title_directly_above_wide_spaces_shifts_no_column(above, below):
+    """A number that stands below the header of another column was read as one of that."""
+    text = "\n".join([*above, WIDE_HEADER, *below, *WIDE_ROWS])
+    assert counts(fg.check(text)) == IN_WIDE_ROWS
+
+
+def test_a_row_of_numbers_is_no_part_of_the_header_above_it():
+    """The first row was joined to the header, the last was a heading, and no error was found."""
+    text = """Race/Ethnicity
+Race   # of Applicants   # Selected   Selection Rate   Impact Ratio
+Asian   1,307   543   42%   0.70
+Black or African American   945   418   44%   1.00
+White   658   237   36%   0.99
+"""
+    (table,) = fg.check(text).tables
+    assert [group.n for group in table.groups] == [1307, 945, 658]
+    assert [fault.row for fault in table.errors] == [(1, "Asian"), (3, "White")]
+
+
+def test_a_first_row_of_marks_is_no_part_of_the_header():
+    text = "\n".join(["Race", WIDE_HEADER, "Native American  <10  *  *  *", *WIDE_ROWS])
+    assert counts(fg.check(text)) == [("Native American", None, None), *IN_WIDE_ROWS]
+
+
+def test_a_name_with_wide_spaces_is_one():
+    rows = [row.replace("or African", "or  African") for row in WIDE_ROWS]
+    assert counts(fg.check("\n".join([WIDE_HEADER, *rows]))) == IN_WIDE_ROWS
+
+
+def test_a_row_that_lacks_a_cell_in_text_without_places_is_named():
+    """Which cell it is, is not known: 39% was read as the number selected."""
+    found = fg.check("\n".join([WIDE_HEADER, *WIDE_ROWS, "White  1,420  39%  0.89"]))
+    assert (found.errors, found.exit_code) == (0, 3)
+    assert "White 1,420 39% 0.89" in found.unread[0].reason
+
+
+@pytest.mark.parametrize("order", [("Applicants", "Selected"), ("Selected", "Applicants")])
+@pytest.mark.parametrize("between", [" ", "  "])
+def test_unknown_people_behind_any_space_are_read_in_any_table(order, between):
+    """One space stands behind "Unknown" where the others are shorter, or no columns are aligned."""
+    numbers = {"Applicants": ["90", "80"], "Selected": ["45", "36"]}
+    header = f"Sex      {order[0]:12}{order[1]:12}Impact ratio"
+    rows = [
+        f"{name:9}{numbers[order[0]][i]:12}{numbers[order[1]][i]:12}{ratio}"
+        for i, (name, ratio) in enumerate([("Male", "1.00"), ("Female", "0.90")])
+    ]
+    for lines in ([header, *rows], [re.sub(r"\s{2,}", "  ", line) for line in (header, *rows)]):
+        if between == " " or lines[0] != header:
+            found = fg.check("\n".join([*lines, f"Unknown{between}12"]))
+            assert counts(found) == [("Male", 90, 45), ("Female", 80, 36)]
+            assert found.tables[0].unknown == 12
+
+
+def test_columns_below_each_other_may_have_one_space_between_their_headers():
+    text = """Race                      Applicants Selected Rate Ratio
+Black or African American        779      280  36%  0.81
+Hispanic or Latino             1,359      601  44%  1.00
+"""
+    assert counts(fg.check(text)) == IN_WIDE_ROWS
+    assert counts(fg.check(f"Table 2. Race\n{text}")) == IN_WIDE_ROWS
+
+
+@pytest.mark.parametrize("between", [",", "\t", "  "])
+@pytest.mark.parametrize("first", ["Applicants", "Race Applicants"])
+def test_a_header_that_lacks_a_cell_is_not_understood(first, between):
+    """The numbers were possible as they were read, and a ratio of 56% was an error."""
+    rows = [("White", "80", "45", "56%", "0.97"), ("Black", "90", "52", "58%", "1.00")]
+    text = "\n".join(map(between.join, [(first, "Selected", "Rate", "Ratio"), *rows]))
+    with pytest.raises(DataError, match=f"its first header is '{first}', and its last column has"):
+        fg.check(text)
