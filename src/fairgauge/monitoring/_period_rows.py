@@ -34,7 +34,8 @@ from fairgauge.values import (
     spelt_nearly,
 )
 
-_CHECKED = (Role.FEATURE, Role.STRATUM, Role.LABEL, Role.PREDICTION, Role.SCORE)
+_CHECKED = (Role.FEATURE, Role.LABEL, Role.PREDICTION, Role.SCORE, Role.STRATUM)
+"""The columns that are checked; one of two roles is counted in the first of them."""
 PARTS = 100
 """The parts of the range of scores in which their rows are counted."""
 _ROUNDING = 1e-11
@@ -177,8 +178,9 @@ def _rows_of_values(cube: Cube, question: Spec) -> tuple[dict[str, dict[str, int
     missing: dict[str, int] = {}
     apart, rows = _apart(question), cube.rows_by_level
     binary = decide_task(cube, question) is Task.BINARY
-    for axis in cube.plan.axes:
-        if axis.role not in _CHECKED:
+    checked = (axis for role in _CHECKED for axis in cube.plan.axes if axis.role is role)
+    for axis in checked:
+        if axis.column in missing:
             continue
         missing[axis.column] = int(rows[axis][-1])
         if axis.role is Role.SCORE:

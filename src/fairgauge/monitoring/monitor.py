@@ -125,6 +125,9 @@ def monitor(
     horizon, where all of them keep within it, is at most ``alpha``, whatever the sizes of the
     batches and however the rates drift inside the range.
 
+    What it saw of all periods is kept in the history for the next time, as `fairgauge monitor run`
+    does; ``history.draft()`` in its place keeps nothing, as for another specification to look at.
+
     Parameters
     ----------
     history : History, str, Path or mapping
@@ -513,7 +516,8 @@ def monitor_doctor(
 
     Looks for absent periods, labels that stopped coming, rows that were added twice, jumps of the
     number of rows, values that are new, vanished or spelt in another way, and missing values that
-    become more or fewer, and groups with insufficient data. `monitor` checks the same.
+    become more or fewer, and groups with insufficient data. `monitor` checks the same. The history
+    is not changed.
 
     Parameters
     ----------
@@ -540,6 +544,9 @@ def monitor_doctor(
     >>> [(each.problem.value, each.period) for each in health.findings]
     [('gap', '2026-11-03')]
     """
+    if not isinstance(history, Mapping):
+        held = history if isinstance(history, History) else History(history)
+        history = held.draft()  # nothing is kept of a look
     report = monitor(history, config, at=at)
     return HistoryHealth(
         version=report.version,
