@@ -366,7 +366,7 @@ def _value(each: MonitoredComparison, held: PooledPeriods) -> str:
     return f"{metric_number(each.definition, held.value)}{unit_name(unit(each.definition))}"
 
 
-def _over(held: PooledPeriods) -> str:
+def over_periods(held: PooledPeriods) -> str:
     """Return several periods, or one, as the time of something."""
     if held.last is not None and held.first == held.last:
         return within_period(held.last)
@@ -378,7 +378,7 @@ def _how_much(each: MonitoredComparison, alarm: Alarm) -> str:
     value = _value(each, alarm.after)
     if each.threshold is None:
         return f"It was {value} in that period alone."
-    text = f"{capitalised(_over(alarm.after))}, where the evidence is strongest, it was {value}"
+    text = f"{capitalised(over_periods(alarm.after))}, where the evidence is strongest, it was {value}"
     if alarm.before is None:
         return f"{text}; there are no periods before to compare with."
     when = "in the baseline" if alarm.before.first is None else "before"
@@ -400,13 +400,13 @@ def describe_now(
             "their values and overstate it, so that they have no confidence interval."
         )
     what = f"the {metric_words(each.definition)} of {sides_of(each)}" if named else "it"
-    when = f"{capitalised(_over(now))}, after the alarm, {what} is"
+    when = f"{capitalised(over_periods(now))}, after the alarm, {what} is"
     if now.low is None or now.high is None:
         return f"{when} {'undefined' if now.value is None else _value(each, now)}."
     ends = f"95% CI {metric_range(each.definition, now.low, now.high)}"
     text, outside = f"{when} {_value(each, now)} ({ends})", _outside(each)
     if stated is not None:
-        text = f"{capitalised(_over(now))}, after the alarm, {stated} (95% CI)"
+        text = f"{capitalised(over_periods(now))}, after the alarm, {stated} (95% CI)"
         outside = "beyond the limit"
     if alarm.currently is Currently.OUTSIDE:
         return f"{text}: the whole CI is {outside}."
