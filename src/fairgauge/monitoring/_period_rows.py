@@ -113,6 +113,14 @@ def rows_of_group(counted: Sequence[CountedRows], feature: str, group: str) -> l
     return [rows.get(feature, {}).get(group, 0) for rows in every]
 
 
+def only_waits(
+    counted: Sequence[CountedRows], entered: int, feature: str, group: str, min_n: int
+) -> bool:
+    """Return whether only periods that wait for labels have rows of a group, enough of them."""
+    rows = rows_of_group(counted, feature, group)
+    return not any(rows[:entered]) and sum(rows[entered:]) >= min_n
+
+
 def passing(
     names: Sequence[str], counted: Sequence[CountedRows], feature: str, group: str
 ) -> tuple[str, ...]:

@@ -61,6 +61,7 @@ from fairgauge.monitoring._period_rows import (
     counted_rows,
     fingerprint,
     lacks_values,
+    only_waits,
     passing,
     rows_of_group,
     rows_of_periods,
@@ -854,6 +855,7 @@ def _counted(
                     asked,
                     passing=bool(was_in),
                     overdue=overdue and _needs_label(rate),
+                    only_waits=only_waits(rows, entered, each.feature, each.group, asked.min_n),
                 ),
                 alarm=alarm,
                 was_in=was_in,
@@ -985,6 +987,7 @@ def _state(
     *,
     passing: bool,
     overdue: bool,
+    only_waits: bool,
 ) -> MonitorState:
     if alarm is not None:
         return MonitorState.ALARM
@@ -994,6 +997,8 @@ def _state(
         return MonitorState.NO_ALARM
     if rule.baseline is not None and baseline is None:  # a group that the baseline does not have
         return MonitorState.INSUFFICIENT
+    if only_waits:
+        return MonitorState.WAITING
     sizes = [int(each) for each in sizes_of(counts.sum(axis=0), rate)]
     if baseline is not None:
         sizes += [baseline.n_group, baseline.n_reference]

@@ -48,6 +48,7 @@ from fairgauge.render.words.rule_words import monitored_rules
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.monitor_results import (
     Currently,
+    HistoryFinding,
     MonitoredComparison,
     MonitorReport,
     MonitorState,
@@ -335,12 +336,7 @@ def _verdict(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
         yield Sentence(none, ("comparisons",))
         yield from _outside_lately(report, words)
     if report.periods and (found := report.concerning(report.periods[-1])):
-        last = report.periods[-1]
-        begin, end = max((each.period, each.last) for each in found)
-        when = within_period(begin) if begin == end else f"from {begin} to {end}"
-        if any(each.period <= last <= each.last for each in found):
-            when = within_period(last)
-        yield Sentence(f"The rows may be wrong {when}, see below.", ("findings",))
+        yield Sentence(f"The rows may be wrong {_spans(found)}, see below.", ("findings",))
     if report.waiting and report.state is not MonitorState.WAITING:
         of = numbered(len(report.periods), f"{report.length}s")
         wait = len(report.waiting)
@@ -354,6 +350,17 @@ def _verdict(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
         yield Sentence(f"{capitalised(describe_waiting(report))}.", ("comparisons",))
     if report.undefined:
         yield Sentence(f"{describe_lacking(report)}.", ("comparisons",))
+
+
+def _spans(findings: Sequence[HistoryFinding]) -> str:
+    """Return the periods of findings, those that overlap as one span."""
+    spans: list[tuple[str, str]] = []
+    for begin, end in sorted((each.period, each.last) for each in findings):
+        if spans and begin <= spans[-1][1]:
+            first, last = spans.pop()
+            begin, end = first, max(last, end)
+        spans.append((begin, end))
+    return listing([within_period(b) if b == e else f"from {b} to {e}" for b, e in spans])
 
 
 def _outside_lately(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:

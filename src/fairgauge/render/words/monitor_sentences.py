@@ -58,6 +58,8 @@ def describe_comparison(each: MonitoredComparison) -> str:
     if each.state is MonitorState.WAITING:
         if all(point.waits for point in each.points):
             return f"{subject}: waiting for labels; no period has entered yet."
+        if all(point.waits or point.value is None for point in each.points):
+            return f"{subject}: waiting for labels; no period that has entered has a value."
         return f"{subject}: waiting for labels that are due.{_evidence_sentence(each)}"
     if each.state is MonitorState.NO_ALARM and each.was_in:
         alone, last = numbers.numbered(len(each.was_in), "periods"), each.was_in[-1]
@@ -152,12 +154,19 @@ def describe_lacking(report: MonitorReport) -> str:
 
 
 def in_last_period(report: MonitorReport) -> str:
-    """Return the period of which comparisons have no value: the last one that does not wait."""
+    """Return the period of which comparisons have no value: the last one that does not wait.
+
+    Only rules that need labels wait: of them it may be an earlier period than of the others.
+    """
     lacking = {each.undefined[-1].period for each in report.undefined}
     if lacking == {report.periods[-1]}:
         return "in the last period"
-    name = f" ({min(lacking)})" if len(lacking) == 1 else ""
-    return f"in the last period that does not wait for labels{name}"
+    labelled = f"in the last period that does not wait for labels ({min(lacking)})"
+    return (
+        f"in the last period or, where labels are needed, {labelled}"
+        if len(lacking) > 1
+        else labelled
+    )
 
 
 def _share_of(count: int, every: Sequence[MonitoredComparison]) -> str:
@@ -378,7 +387,9 @@ def _how_much(each: MonitoredComparison, alarm: Alarm) -> str:
     value = _value(each, alarm.after)
     if each.threshold is None:
         return f"It was {value} in that period alone."
-    text = f"{capitalised(over_periods(alarm.after))}, where the evidence is strongest, it was {value}"
+    text = (
+        f"{capitalised(over_periods(alarm.after))}, where the evidence is strongest, it was {value}"
+    )
     if alarm.before is None:
         return f"{text}; there are no periods before to compare with."
     when = "in the baseline" if alarm.before.first is None else "before"

@@ -77,7 +77,9 @@ def test_counts_and_the_parts_of_a_change_each_state_their_periods() -> None:
     draw = np.random.default_rng(1)
     counts = {}
     for i, name in enumerate(day_names(20)):
-        rows = pl.DataFrame({"sex": draw.choice(["F", "M"], 400), "branch": draw.choice([*"ab"], 400)})
+        rows = pl.DataFrame(
+            {"sex": draw.choice(["F", "M"], 400), "branch": draw.choice([*"ab"], 400)}
+        )
         chance = np.where((rows["sex"] == "F").to_numpy() & (i >= 12), 0.2 if i < 16 else 0.1, 0.5)
         rows = rows.with_columns(prediction=draw.random(400) < chance, label=draw.random(400) < 0.5)
         counts[name] = fg.count(rows, **QUESTION, strata="branch")
@@ -333,6 +335,18 @@ def test_a_page_whose_last_rows_may_be_wrong_is_not_green() -> None:
     assert "The rows may be wrong on 2026-01-21, see below." in map(str, made.brief().verdict)
     # the step of what has no value led to good days: the group of the slip has none on these
     assert not any("look at the rows from" in str(step) for step in made.brief().steps)
+
+
+def test_the_page_names_all_days_of_what_may_be_wrong() -> None:
+    """The last of three days with a misspelt group was named alone."""
+    counts = days(20, 20, 0.4)
+    spelt = {"F": {"tp": 20, "fn": 30}, "f": {"tp": 20, "fn": 30}, "M": {"tp": 80, "fn": 120}}
+    doubled = fg.confusion("sex", {"F": {"tp": 40, "fn": 60}, "M": {"tp": 160, "fn": 240}})
+    counts |= dict.fromkeys(day_names(23)[20:], fg.confusion("sex", spelt))
+    counts[day_names(8)[7]] = doubled  # which concerns no later day
+    made = monitored(counts, RATIO)
+    stated = [text for text in map(str, made.brief().verdict) if "may be wrong" in text]
+    assert stated == ["The rows may be wrong from 2026-01-21 to 2026-01-23, see below."]
 
 
 def test_the_page_names_the_day_whose_rows_may_be_wrong_and_not_the_newest() -> None:
