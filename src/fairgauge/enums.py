@@ -432,7 +432,7 @@ class DiagnosticCode(StrEnum):
     TASK = "task"  # task; roles, unless label and prediction
     EXCLUDED = "excluded"  # rows, reason
     PROTECTED = "protected"  # min_cell
-    REPEATED_ID = "repeated_id"  # column, distinct, rows, verb
+    REPEATED_ID = "repeated_id"  # column, distinct, rows, verb, alike
     STRATUM_IS_OUTCOME = "stratum_is_outcome"  # column, outcome, share; control
     STRATUM_IS_GROUP = "stratum_is_group"  # column of a control
     ALIKE_STRATA = "alike_strata"  # column, values, example: two of them

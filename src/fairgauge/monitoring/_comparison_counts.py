@@ -43,6 +43,7 @@ from fairgauge.resolve.references import resolve_references
 from fairgauge.resolve.sides import CountsBySide
 from fairgauge.results.monitor_results import LargestGroup
 from fairgauge.stats.arrays import Array
+from fairgauge.values import meaning
 
 PERIODS = Axis(Role.STRATUM, "period")
 _MOST_CELLS = 500_000
@@ -427,8 +428,25 @@ def sum_cubes(cubes: Sequence[Cube]) -> Cube:
     alike: dict[str, list[Cube]] = {}
     for cube in cubes:
         alike.setdefault(levels_of(cube, cube.plan.axes), []).append(cube)
-    sums = map(_sum_alike, alike.values())  # at once: one after the other takes far longer
+    sums = [*map(_sum_alike, alike.values())]  # at once: one after the other takes far longer
+    if len(sums) > 1:
+        sums = [*map(_by_meaning, sums)]
     return reduce(lambda one, other: one.add(other, allow_duplicates=True), sums)
+
+
+def _by_meaning(cube: Cube) -> Cube:
+    """Return counts with outcomes by what their values mean: one period may write 1, one True.
+
+    Counts of rows that write one outcome in two ways stay as they are, so that they are refused.
+    """
+    if decide_task(cube, cube.asked) is not Task.BINARY:
+        return cube
+    levels = {**cube.levels}
+    for axis in cube.plan.outcomes:
+        meant = tuple(map(meaning, cube.levels[axis]))
+        if not axis.bins and (len({*meant}) == len(meant) or not cube.rows):
+            levels[axis] = meant
+    return replace(cube, levels=levels)
 
 
 def _sum_alike(cubes: Sequence[Cube]) -> Cube:

@@ -34,7 +34,8 @@ from fairgauge.values import (
     spelt_nearly,
 )
 
-_CHECKED = (Role.FEATURE, Role.STRATUM, Role.LABEL, Role.PREDICTION, Role.SCORE)
+_CHECKED = (Role.FEATURE, Role.LABEL, Role.PREDICTION, Role.SCORE, Role.STRATUM)
+"""The columns that are checked; one of two roles is counted in the first of them."""
 PARTS = 100
 """The parts of the range of scores in which their rows are counted."""
 _ROUNDING = 1e-11
@@ -112,6 +113,14 @@ def rows_of_group(counted: Sequence[CountedRows], feature: str, group: str) -> l
     return [rows.get(feature, {}).get(group, 0) for rows in every]
 
 
+def only_waits(
+    counted: Sequence[CountedRows], entered: int, feature: str, group: str, min_n: int
+) -> bool:
+    """Return whether only periods that wait for labels have rows of a group, enough of them."""
+    rows = rows_of_group(counted, feature, group)
+    return not any(rows[:entered]) and sum(rows[entered:]) >= min_n
+
+
 def passing(
     names: Sequence[str], counted: Sequence[CountedRows], feature: str, group: str
 ) -> tuple[str, ...]:
@@ -177,8 +186,9 @@ def _rows_of_values(cube: Cube, question: Spec) -> tuple[dict[str, dict[str, int
     missing: dict[str, int] = {}
     apart, rows = _apart(question), cube.rows_by_level
     binary = decide_task(cube, question) is Task.BINARY
-    for axis in cube.plan.axes:
-        if axis.role not in _CHECKED:
+    checked = (axis for role in _CHECKED for axis in cube.plan.axes if axis.role is role)
+    for axis in checked:
+        if axis.column in missing:
             continue
         missing[axis.column] = int(rows[axis][-1])
         if axis.role is Role.SCORE:

@@ -19,7 +19,7 @@ from fairgauge.measure.measure import measure
 from fairgauge.monitoring._attribution import LEVEL, first_now
 from fairgauge.monitoring._comparison_counts import ComparisonId
 from fairgauge.monitoring._mirrors import Mirror, shares_by_period, tolerated
-from fairgauge.monitoring._period_rows import CountedRows, lacks_values, passing
+from fairgauge.monitoring._period_rows import CountedRows, lacks_values, only_waits, passing
 from fairgauge.monitoring.history import PeriodCubes
 from fairgauge.monitoring.monitor_spec import MonitorSpec
 from fairgauge.reasons import Reason, ReasonCode
@@ -194,7 +194,8 @@ def _of_estimates(
     alone = each.group == ALL_GROUPS or held_against is None
     was_in = () if rule.groups else passing(names[:entered], rows, each.feature, each.group)
     state = _state(points[:entered], asked, two_sided=not alone, passing=bool(was_in))
-    if overdue and labelled:
+    waits = only_waits(rows, entered, each.feature, each.group, asked.min_n)
+    if waits or (overdue and labelled):
         state = MonitorState.WAITING
     state = MonitorState.ALARM if alarm else state
     return MonitoredComparison(

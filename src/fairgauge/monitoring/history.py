@@ -103,7 +103,8 @@ class KeptDecisions:
         """Return the most later periods with which a run saw recent periods without their labels.
 
         Those are the last periods that have their labels by now, and the ones that have not; one
-        that no run saw without is not among them. A file that was changed is begun anew.
+        that no run saw without is not among them. What is known of periods before the first of
+        these stays as it is. A file that was changed is begun anew.
         """
         text = self._store.read(_LABELS)
         try:
@@ -114,7 +115,8 @@ class KeptDecisions:
         waits |= {name: len(names) - 1 - place[name] for name in without_label}
         labelled = [name for name in names if name not in set(without_label)][-KEPT:]
         kept = {name: waits[name] for name in (*labelled, *without_label) if name in waits}
-        new = json.dumps(kept)
+        earlier = {name: wait for name, wait in waits.items() if name < names[0]}
+        new = json.dumps(earlier | kept)
         if keep and new != (text or "{}"):
             self._keep(_LABELS, new)
         return kept

@@ -61,6 +61,7 @@ from fairgauge.monitoring._period_rows import (
     counted_rows,
     fingerprint,
     lacks_values,
+    only_waits,
     passing,
     rows_of_group,
     rows_of_periods,
@@ -124,6 +125,9 @@ def monitor(
     tolerated range. The probability that any rule for any group raises an alarm within the
     horizon, where all of them keep within it, is at most ``alpha``, whatever the sizes of the
     batches and however the rates drift inside the range.
+
+    What it saw of all periods is kept in the history for the next time, as `fairgauge monitor run`
+    does; ``history.draft()`` in its place keeps nothing, as for another specification to look at.
 
     Parameters
     ----------
@@ -513,7 +517,8 @@ def monitor_doctor(
 
     Looks for absent periods, labels that stopped coming, rows that were added twice, jumps of the
     number of rows, values that are new, vanished or spelt in another way, and missing values that
-    become more or fewer, and groups with insufficient data. `monitor` checks the same.
+    become more or fewer, and groups with insufficient data. `monitor` checks the same. The history
+    is not changed.
 
     Parameters
     ----------
@@ -540,6 +545,9 @@ def monitor_doctor(
     >>> [(each.problem.value, each.period) for each in health.findings]
     [('gap', '2026-11-03')]
     """
+    if not isinstance(history, Mapping):
+        held = history if isinstance(history, History) else History(history)
+        history = held.draft()  # nothing is kept of a look
     report = monitor(history, config, at=at)
     return HistoryHealth(
         version=report.version,
@@ -847,6 +855,7 @@ def _counted(
                     asked,
                     passing=bool(was_in),
                     overdue=overdue and _needs_label(rate),
+                    only_waits=only_waits(rows, entered, each.feature, each.group, asked.min_n),
                 ),
                 alarm=alarm,
                 was_in=was_in,
@@ -978,6 +987,7 @@ def _state(
     *,
     passing: bool,
     overdue: bool,
+    only_waits: bool,
 ) -> MonitorState:
     if alarm is not None:
         return MonitorState.ALARM
@@ -987,6 +997,8 @@ def _state(
         return MonitorState.NO_ALARM
     if rule.baseline is not None and baseline is None:  # a group that the baseline does not have
         return MonitorState.INSUFFICIENT
+    if only_waits:
+        return MonitorState.WAITING
     sizes = [int(each) for each in sizes_of(counts.sum(axis=0), rate)]
     if baseline is not None:
         sizes += [baseline.n_group, baseline.n_reference]

@@ -79,7 +79,8 @@ def repeated_ids(source: Source, spec: Spec, verb: str | None = None) -> Iterato
     """Warn where a column that names people or sessions repeats and no cluster is declared.
 
     Columns are recognised by their names (``user_id``, ``patient``). Only the first rows are read,
-    so that rows of one person that are far apart are missed. What is advised depends on the verb.
+    so that rows of one person that are far apart are missed. What is advised depends on the verb,
+    and on whether all that is counted is alike in them, as where a part of a file stands twice.
     """
     if spec.cluster or spec.person or spec.count or not at_hand(source):
         return
@@ -91,7 +92,10 @@ def repeated_ids(source: Source, spec: Spec, verb: str | None = None) -> Iterato
         different = len(set(known))
         if _FEWEST_DIFFERENT * len(known) < different < len(known):
             asked = verb or ("score" if spec.score else None)  # people have no single score
-            found = {"verb": asked} if asked else {}
+            found: dict[str, str | bool] = {"verb": asked} if asked else {}
+            counted = read_rows(source, [c for c in source.columns if c in used], _FIRST_ROWS)
+            rows = {r for r in zip(values, *counted.values(), strict=True) if r[0] is not None}
+            found |= {"alike": True} if len(rows) == different else {}
             yield Diagnostic.warning(
                 DiagnosticCode.REPEATED_ID, column, distinct=different, rows=len(known), **found
             )

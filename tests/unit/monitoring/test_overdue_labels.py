@@ -290,3 +290,39 @@ def test_the_nearest_to_an_alarm_is_that_of_the_comparisons_with_a_value_now():
     rule = {"metric": "selection_rate.ratio", "at_least": 0.5}
     found = " ".join(map(str, fg.monitor(held, asked(rule)).brief().found))
     assert "Of the comparisons with a value now (2 of 3) this is the one nearest" in found
+
+
+@pytest.mark.parametrize("metric", ["true_positive_rate", "balanced_accuracy", "auc"])
+@pytest.mark.parametrize(("rows", "state"), [(191, "waiting for labels"), (9, "insufficient data")])
+def test_a_new_group_without_a_label_yet_waits_and_is_not_small(
+    metric: str, rows: int, state: str
+) -> None:
+    """It had "fewer rows than min_n (20)" where 191 had no label yet."""
+    question = {k: v for k, v in QUESTION.items() if k != "prediction"} | {"score": "score"}
+    question |= {"threshold": 0.5, "reference": {"sex": "M"}}
+    draw = np.random.default_rng(1)
+
+    def counted(group: str, *, labelled: bool) -> fg.Cube:
+        table = pd.DataFrame(
+            {"sex": [group] * rows + ["M"] * 400, "score": draw.random(rows + 400)}
+        )
+        return fg.count(table.assign(label=(draw.random(rows + 400) < 0.5) if labelled else None),
+                        **question)  # fmt: skip
+
+    counts = {name: counted("M", labelled=True) for name in day_names(8)}
+    counts["2026-01-09"] = counted("f", labelled=False)
+    rule = {"metric": f"{metric}.difference", "between": [-0.5, 0.5], "groups": "f"}
+    settings = {"rules": [rule], "labels": "later", "labels_within": 3}
+    report = fg.monitor(counts, question | {"monitor": settings})
+    assert [(str(each.state), each.group) for each in report.comparisons] == [(state, "f")]
+    assert report.exit_code == 3
+    line = render(report, "text", quiet=True)
+    if rows < 20:
+        assert "1 of 1 comparison has fewer rows than min_n (20)" in line
+        return
+    assert line.startswith(
+        "WAITING FOR LABELS: 1 of 1 comparison has no period with all labels; 1 period waits"
+    )
+    assert report.comparisons[0].says.endswith(
+        "waiting for labels; no period that has entered has a value."
+    )

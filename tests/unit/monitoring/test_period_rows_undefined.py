@@ -64,6 +64,12 @@ def test_a_period_without_a_value_before_those_that_wait_is_named():
     text = shown_as(fg.monitor(dict(zip(day_names(5), counts, strict=True)), spec), "text")
     named = f"no value in the last period that does not wait for labels ({day_names(4)[-1]})"
     assert f"UNDEFINED: 1 comparison has {named}" in text
+    selected = {"metric": "selection_rate.ratio", "at_least": 0.8, "groups": "F"}
+    counts[4] = day(None, [0])
+    spec["monitor"]["rules"].append(selected)
+    text = shown_as(fg.monitor(dict(zip(day_names(5), counts, strict=True)), spec), "text")
+    named = named.replace("in the", "in the last period or, where labels are needed, in the", 1)
+    assert f"UNDEFINED: 2 comparisons have {named}" in text  # a selection rate needs no label
 
 
 F, M, MISSPELT = {"tp": 40, "fn": 60}, {"tp": 80, "fn": 120}, {"tp": 20, "fn": 27}

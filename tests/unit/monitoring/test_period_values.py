@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 from tests.monitored_days import QUESTION, RATIO, asked, day_names
@@ -245,3 +246,51 @@ def test_counted_and_imported_periods_are_suspected_by_their_values():
     found = suspect_periods(cubes, [day_names(3)[1]])
     assert any('"approve" in prediction' in text for text in found)
     assert not any("approve" in text for text in suspect_periods(cubes, [day_names(3)[2]]))
+
+
+def shifted_days(kinds: list[str]) -> dict[str, fg.Cube]:
+    """Return days on which few women are selected later; decisions are of each type in turn."""
+    draw, question = np.random.default_rng(0), QUESTION | {"strata": "branch"}
+    days = {}
+    for i, name in enumerate(day_names(14)):
+        rows = pd.DataFrame(
+            {"sex": draw.choice(["F", "M"], 300), "branch": draw.choice([*"ab"], 300)}
+        )
+        chance = np.where((rows.sex == "F") & (i > 5), 0.1, 0.5)
+        decided = pd.Series((draw.random(300) < chance).astype(int)).astype(kinds[i % len(kinds)])
+        label = pd.Series(draw.integers(0, 2, 300)).astype(kinds[(i + 1) % len(kinds)])
+        days[name] = fg.count(rows.assign(prediction=decided, label=label), **question)
+    return days
+
+
+@pytest.mark.parametrize(
+    "kinds", [["int", "bool"], ["str", "bool"], ["float", "str", "bool", "int"]], ids="-".join
+)
+def test_an_outcome_is_the_same_however_each_period_writes_it(kinds):
+    """Beside periods of 1, those of True made an alarm the error that "1" is ambiguous."""
+    spec = asked({"metric": "selection_rate.difference", "between": [-0.05, 0.05]})
+    spec |= {"strata": "branch"}
+    expected, found = (fg.monitor(shifted_days(each), spec) for each in (["int"], kinds))
+    assert expected.alarms
+    assert expected.alarms[0].alarm.decomposition is not None
+    assert found.comparisons == expected.comparisons
+
+
+@pytest.mark.parametrize("written", [[False, True], ["0", "1"], ["False", "True"], [0.0, 1.0]])
+def test_a_day_with_a_third_decision_has_no_text_of_another_day(written):
+    """It is resolved beside the values of all days: there "1" was ambiguous beside True."""
+    unlabelled = day([None], [0, 1, -1])
+    days = dict(zip(day_names(4), [GOOD, day([0, 1], written), GOOD, unlabelled], strict=True))
+    rule = {"metric": "selection_rate.difference", "between": [-0.3, 0.3]}
+    report = fg.monitor(days, asked(rule, labels="later"))
+    assert [point.rate_group for point in report.comparisons[0].points][-1] == pytest.approx(1 / 3)
+    found = {each.value for each in report.findings if each.problem is HistoryProblem.NO_OUTCOME}
+    assert found == {"-1"}
+
+
+def test_a_day_that_writes_one_outcome_in_two_ways_is_the_one_that_is_named():
+    third, both = day([None], [0, 1, -1]), day([0, 1], ["0", "1", "FALSE", "TRUE"])
+    days = dict(zip(day_names(3), [GOOD, third, both], strict=True))
+    rule = {"metric": "selection_rate.difference", "between": [-0.3, 0.3]}
+    with pytest.raises(DataError, match="the period 2026-01-03: positive: '1' is ambiguous"):
+        fg.monitor(days, asked(rule, labels="later"))

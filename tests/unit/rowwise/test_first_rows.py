@@ -38,6 +38,21 @@ def test_an_id_that_repeats_is_told(column):
     assert f"set cluster='{column}' (--cluster)" in warning.message
 
 
+def test_identical_rows_of_an_id_may_stand_twice_by_mistake():
+    """A file to which most of its rows were appended again has no clustered persons."""
+    once = table(user_id=range(ROWS), note=range(ROWS))
+    (warning,) = warned(pd.concat([once, once.head(25)]))
+    assert (
+        "in the first 65 rows, and rows with the same value are alike in all columns that are "
+        "counted: remove those that stand twice by mistake; otherwise rows of one person or session"
+    ) in warning.message
+    other = pd.concat([once, once.head(25).assign(p=1 - once.p.head(25))])
+    (warning,) = warned(other)
+    assert "mistake" not in warning.message
+    (warning,) = warned(pd.concat([once, once.head(25).assign(note=0)]))  # which is not counted
+    assert warning.get("alike")
+
+
 def test_what_is_no_repeated_id():
     assert not warned(table(user_id=range(ROWS)))  # every row its own
     assert not warned(table(client=["yes", "no"] * (ROWS // 2)))  # a category

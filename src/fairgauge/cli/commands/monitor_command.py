@@ -190,9 +190,10 @@ def status(
         raise DataError(f"the table {quote(table)} is neither .parquet nor .csv")
     out.check([config], explore, table)
 
+    from fairgauge.monitoring.history import History
     from fairgauge.monitoring.monitor import monitor
 
-    report = monitor(history, config, at=at, **given_options(flags))
+    report = monitor(History(history).draft(), config, at=at, **given_options(flags))
     return _show(report, out, table=table, explore=explore, exact=exact, mlflow=mlflow)
 
 

@@ -38,6 +38,7 @@ from fairgauge.render.words.monitor_sentences import (
     explain_evidence,
     look_first,
     of_strata,
+    over_periods,
     tolerated_words,
     turned_around,
     within_period,
@@ -47,6 +48,7 @@ from fairgauge.render.words.rule_words import monitored_rules
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.monitor_results import (
     Currently,
+    HistoryFinding,
     MonitoredComparison,
     MonitorReport,
     MonitorState,
@@ -226,11 +228,11 @@ class _Alarmed(_Compared):
         lasts = self.alarm.currently in (Currently.OUTSIDE, Currently.BOTH)
         return now if now is not None and now.rate_group is not None and lasts else self.alarm.after
 
-    @property
-    def chosen_how(self) -> str:
-        """Return what the periods are whose rates are stated."""
-        chosen = self.since is self.alarm.after
-        return "when the change was clearest" if chosen else "after the alarm"
+    def over(self, periods: PooledPeriods) -> str:
+        """Return which periods numbers are of, and what these are."""
+        chosen = periods is self.alarm.after
+        how = "when the change was clearest" if chosen else "after the alarm"
+        return f"{over_periods(periods)}, {how}"
 
     def when_words(self) -> str:
         """Return since when, and until when where it has passed."""
@@ -271,12 +273,7 @@ class _Alarmed(_Compared):
             return None
         (of, old, new), *others = found[1]
         when = "in the baseline" if before.first is None else "before the change"
-        then = within_period(after.last or "")
-        if after.first != after.last:
-            then = f"over {after.first} to {after.last}"
-        text = f"{rate.counted(of, self.subject, old, when)} and {new} "
-        # the interval of what is after the alarm has its days
-        text += f"{then}, {self.chosen_how}" if after is self.alarm.after else self.chosen_how
+        text = f"{rate.counted(of, self.subject, old, when)} and {new} {self.over(after)}"
         for people, before_there, then_there in others:
             counts = f"{before_there} and {then_there}"
             text += f"; {rate.counted_beside(people, self.other, counts)}"
@@ -288,6 +285,13 @@ class _Alarmed(_Compared):
             last = "then" if passed and after is self.alarm.after else "after"
             text += ": {} before, {} {}".format(*map(_fewer, gaps), last)
         return f"{text}."
+
+    def parts(self) -> str:
+        """Return the parts of the change; its periods may be others than those of the counts."""
+        text, after = describe_parts(self.each, self.alarm), self.alarm.after
+        if after is self.since:
+            return text
+        return f"{capitalised(self.over(after))}, {text[:1].lower()}{text[1:]}"
 
 
 def _fewer(difference: int) -> str:
@@ -332,12 +336,7 @@ def _verdict(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
         yield Sentence(none, ("comparisons",))
         yield from _outside_lately(report, words)
     if report.periods and (found := report.concerning(report.periods[-1])):
-        last = report.periods[-1]
-        begin, end = max((each.period, each.last) for each in found)
-        when = within_period(begin) if begin == end else f"from {begin} to {end}"
-        if any(each.period <= last <= each.last for each in found):
-            when = within_period(last)
-        yield Sentence(f"The rows may be wrong {when}, see below.", ("findings",))
+        yield Sentence(f"The rows may be wrong {_spans(found)}, see below.", ("findings",))
     if report.waiting and report.state is not MonitorState.WAITING:
         of = numbered(len(report.periods), f"{report.length}s")
         wait = len(report.waiting)
@@ -351,6 +350,17 @@ def _verdict(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
         yield Sentence(f"{capitalised(describe_waiting(report))}.", ("comparisons",))
     if report.undefined:
         yield Sentence(f"{describe_lacking(report)}.", ("comparisons",))
+
+
+def _spans(findings: Sequence[HistoryFinding]) -> str:
+    """Return the periods of findings, those that overlap as one span."""
+    spans: list[tuple[str, str]] = []
+    for begin, end in sorted((each.period, each.last) for each in findings):
+        if spans and begin <= spans[-1][1]:
+            first, last = spans.pop()
+            begin, end = first, max(last, end)
+        spans.append((begin, end))
+    return listing([within_period(b) if b == e else f"from {b} to {e}" for b, e in spans])
 
 
 def _outside_lately(report: MonitorReport, words: Vocabulary) -> Iterator[Sentence]:
@@ -418,7 +428,7 @@ def _found(alarms: list[_Alarmed]) -> Iterator[Sentence]:
     for each in alarms[:_MOST_ALARMS]:
         yield Sentence(each.counts() or each.each.says, each.source)
         if (parts := each.alarm.decomposition) is not None and parts.by:
-            yield Sentence(describe_parts(each.each, each.alarm), each.source)
+            yield Sentence(each.parts(), each.source)
     if (more := len(alarms) - _MOST_ALARMS) > 0:
         yield Sentence(f"{more:,} more {plural(more, 'alarm', 'alarms')} below.", ("comparisons",))
 

@@ -92,10 +92,16 @@ def _repeated_id(d: Diagnostic) -> str:
         "explore": people,
         "score": f"set {cluster}",
     }.get(d.get("verb") or "", f"set {cluster}, or {people}")
+    repeated = ": "
+    if d.get("alike"):
+        repeated = (
+            ", and rows with the same value are alike in all columns that are counted: remove "
+            "those that stand twice by mistake; otherwise "
+        )
     return (
         f"column {column} has {d['distinct']:,} distinct values in the first "
-        f"{d['rows']:,} rows: rows of one person or session are clustered observations, and "
-        f"confidence intervals that ignore it are too narrow; {instead}"
+        f"{d['rows']:,} rows{repeated}rows of one person or session are clustered observations, "
+        f"and confidence intervals that ignore it are too narrow; {instead}"
     )
 
 

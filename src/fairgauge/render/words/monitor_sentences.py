@@ -58,6 +58,8 @@ def describe_comparison(each: MonitoredComparison) -> str:
     if each.state is MonitorState.WAITING:
         if all(point.waits for point in each.points):
             return f"{subject}: waiting for labels; no period has entered yet."
+        if all(point.waits or point.value is None for point in each.points):
+            return f"{subject}: waiting for labels; no period that has entered has a value."
         return f"{subject}: waiting for labels that are due.{_evidence_sentence(each)}"
     if each.state is MonitorState.NO_ALARM and each.was_in:
         alone, last = numbers.numbered(len(each.was_in), "periods"), each.was_in[-1]
@@ -152,12 +154,19 @@ def describe_lacking(report: MonitorReport) -> str:
 
 
 def in_last_period(report: MonitorReport) -> str:
-    """Return the period of which comparisons have no value: the last one that does not wait."""
+    """Return the period of which comparisons have no value: the last one that does not wait.
+
+    Only rules that need labels wait: of them it may be an earlier period than of the others.
+    """
     lacking = {each.undefined[-1].period for each in report.undefined}
     if lacking == {report.periods[-1]}:
         return "in the last period"
-    name = f" ({min(lacking)})" if len(lacking) == 1 else ""
-    return f"in the last period that does not wait for labels{name}"
+    labelled = f"in the last period that does not wait for labels ({min(lacking)})"
+    return (
+        f"in the last period or, where labels are needed, {labelled}"
+        if len(lacking) > 1
+        else labelled
+    )
 
 
 def _share_of(count: int, every: Sequence[MonitoredComparison]) -> str:
@@ -366,7 +375,7 @@ def _value(each: MonitoredComparison, held: PooledPeriods) -> str:
     return f"{metric_number(each.definition, held.value)}{unit_name(unit(each.definition))}"
 
 
-def _over(held: PooledPeriods) -> str:
+def over_periods(held: PooledPeriods) -> str:
     """Return several periods, or one, as the time of something."""
     if held.last is not None and held.first == held.last:
         return within_period(held.last)
@@ -378,7 +387,9 @@ def _how_much(each: MonitoredComparison, alarm: Alarm) -> str:
     value = _value(each, alarm.after)
     if each.threshold is None:
         return f"It was {value} in that period alone."
-    text = f"{capitalised(_over(alarm.after))}, where the evidence is strongest, it was {value}"
+    text = (
+        f"{capitalised(over_periods(alarm.after))}, where the evidence is strongest, it was {value}"
+    )
     if alarm.before is None:
         return f"{text}; there are no periods before to compare with."
     when = "in the baseline" if alarm.before.first is None else "before"
@@ -400,13 +411,13 @@ def describe_now(
             "their values and overstate it, so that they have no confidence interval."
         )
     what = f"the {metric_words(each.definition)} of {sides_of(each)}" if named else "it"
-    when = f"{capitalised(_over(now))}, after the alarm, {what} is"
+    when = f"{capitalised(over_periods(now))}, after the alarm, {what} is"
     if now.low is None or now.high is None:
         return f"{when} {'undefined' if now.value is None else _value(each, now)}."
     ends = f"95% CI {metric_range(each.definition, now.low, now.high)}"
     text, outside = f"{when} {_value(each, now)} ({ends})", _outside(each)
     if stated is not None:
-        text = f"{capitalised(_over(now))}, after the alarm, {stated} (95% CI)"
+        text = f"{capitalised(over_periods(now))}, after the alarm, {stated} (95% CI)"
         outside = "beyond the limit"
     if alarm.currently is Currently.OUTSIDE:
         return f"{text}: the whole CI is {outside}."

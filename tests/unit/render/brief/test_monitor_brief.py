@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tests.monitored_days import RATIO, asked, cube, day_names, days
+from tests.monitored_days import QUESTION, RATIO, asked, cube, day_names, days
 
 import fairgauge as fg
 from fairgauge.render import render
@@ -55,7 +55,8 @@ def test_an_alarm_is_stated_with_its_limit_and_its_beginning(
     # of the other side, too, a change of 5 of 1,000 is stated
     counts = ("1,000 women, 385", "176") if "other applicants" in found else ("100 women, 38", "18")
     before, after = counts
-    assert f"Of {before} were approved before the change and {after} after the alarm" in found
+    then = f"{after} over 2026-02-03 to 2026-02-09, after the alarm"
+    assert f"Of {before} were approved before the change and {then}" in found
     gaps = re.search(
         r"applicants, (\d+) and (\d+): (\d+) fewer before, (\d+) fewer after\.$", found
     )
@@ -69,6 +70,30 @@ def test_an_alarm_is_stated_with_its_limit_and_its_beginning(
     assert "overstate it" not in str(brief)  # these periods the alarm did not choose
     assert "Over 2026-02-03 to 2026-02-09, after the alarm" in str(brief.certainty[1])
     assert "(strata)" in str(brief.steps[0])
+
+
+def test_counts_and_the_parts_of_a_change_each_state_their_periods() -> None:
+    """26 of 100 on the last day stood beside the change since the first day, without a date."""
+    draw = np.random.default_rng(1)
+    counts = {}
+    for i, name in enumerate(day_names(20)):
+        rows = pl.DataFrame(
+            {"sex": draw.choice(["F", "M"], 400), "branch": draw.choice([*"ab"], 400)}
+        )
+        chance = np.where((rows["sex"] == "F").to_numpy() & (i >= 12), 0.2 if i < 16 else 0.1, 0.5)
+        rows = rows.with_columns(prediction=draw.random(400) < chance, label=draw.random(400) < 0.5)
+        counts[name] = fg.count(rows, **QUESTION, strata="branch")
+    made = fg.monitor(counts, asked(RATIO) | {"words": WORDS, "strata": "branch"})
+    (alarm,) = (each.alarm for each in made.alarms)
+    assert alarm is not None
+    assert alarm.now is not None
+    of_people, parts = map(str, made.brief().found)
+    assert f"over {alarm.now.first} to {alarm.now.last}, after the alarm" in of_people
+    assert alarm.now.first != alarm.after.first
+    assert parts.startswith(
+        f"Over {alarm.after.first} to {alarm.after.last}, when the change was clearest, the "
+        "difference of the rates changed by "
+    )
 
 
 @pytest.mark.parametrize("selected", [2, 75])
@@ -310,6 +335,18 @@ def test_a_page_whose_last_rows_may_be_wrong_is_not_green() -> None:
     assert "The rows may be wrong on 2026-01-21, see below." in map(str, made.brief().verdict)
     # the step of what has no value led to good days: the group of the slip has none on these
     assert not any("look at the rows from" in str(step) for step in made.brief().steps)
+
+
+def test_the_page_names_all_days_of_what_may_be_wrong() -> None:
+    """The last of three days with a misspelt group was named alone."""
+    counts = days(20, 20, 0.4)
+    spelt = {"F": {"tp": 20, "fn": 30}, "f": {"tp": 20, "fn": 30}, "M": {"tp": 80, "fn": 120}}
+    doubled = fg.confusion("sex", {"F": {"tp": 40, "fn": 60}, "M": {"tp": 160, "fn": 240}})
+    counts |= dict.fromkeys(day_names(23)[20:], fg.confusion("sex", spelt))
+    counts[day_names(8)[7]] = doubled  # which concerns no later day
+    made = monitored(counts, RATIO)
+    stated = [text for text in map(str, made.brief().verdict) if "may be wrong" in text]
+    assert stated == ["The rows may be wrong from 2026-01-21 to 2026-01-23, see below."]
 
 
 def test_the_page_names_the_day_whose_rows_may_be_wrong_and_not_the_newest() -> None:

@@ -1,0 +1,74 @@
+"""A column of groups that is also a stratum is counted once: every finding is as without strata."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.monitored_days import QUESTION, day_names
+
+import fairgauge as fg
+from fairgauge.results.monitor_results import HistoryFinding, HistoryProblem
+
+DAYS = 10
+SELECTED = {"metric": "selection_rate.difference", "between": [-0.5, 0.5]}
+RECALL = {"metric": "true_positive_rate.difference", "between": [-0.5, 0.5]}
+Spoil = Callable[[pd.DataFrame], pd.DataFrame]
+
+
+def spoilt(column: str, value: object, rows: int, region: str) -> Spoil:
+    """Return what gives the first rows of a region another value in a column."""
+
+    def spoil(table: pd.DataFrame) -> pd.DataFrame:
+        table.loc[table.index[table.region == region][:rows], column] = value
+        return table
+
+    return spoil
+
+
+SPOILT: dict[str, tuple[HistoryProblem, Spoil]] = {
+    "a new group": (HistoryProblem.NEW_VALUE, spoilt("region", "Centre", 40, "North")),
+    "a spelling": (HistoryProblem.SPELLING, spoilt("region", "south ", 15, "South")),
+    "an unknown group": (HistoryProblem.UNKNOWN_GROUP, spoilt("region", "n/a", 15, "South")),
+    "no group": (HistoryProblem.MISSING_VALUES, spoilt("region", None, 150, "South")),
+    "no prediction": (HistoryProblem.MISSING_VALUES, spoilt("prediction", None, 120, "South")),
+    "no label": (HistoryProblem.MISSING_LABELS, spoilt("label", None, 120, "South")),
+    "a vanished group": (HistoryProblem.VANISHED_VALUE, lambda rows: rows[rows.region == "North"]),
+    "a fallen share": (
+        HistoryProblem.GROUP_SHARE,
+        lambda rows: rows[(rows.region == "North") | (rows.index % 8 == 0)],
+    ),
+    "doubled rows": (HistoryProblem.DOUBLED_ROWS, lambda rows: pd.concat([rows, rows])),
+}
+
+
+def findings(spoil: Spoil, strata: str | None) -> tuple[HistoryFinding, ...]:
+    question = QUESTION | {"sensitive": ["sex", "region"], "strata": strata}
+    draw = np.random.default_rng(1)
+    days = {}
+    for i, name in enumerate(day_names(DAYS)):
+        groups = {
+            "sex": draw.choice(["F", "M"], 400),
+            "region": draw.choice(["North", "South"], 400),
+        }
+        numbers = {
+            each: draw.integers(0, 2, 400).astype(object) for each in ("label", "prediction")
+        }
+        rows = pd.DataFrame(groups | numbers)
+        days[name] = fg.count(spoil(rows) if i == DAYS - 1 else rows, **question)
+    monitor: dict[str, Any] = {"rules": [SELECTED, RECALL], "labels": "later", "labels_within": 1}
+    later = fg.count(rows, **question)
+    days["2026-01-11"] = later  # so that the labels of the last day are due
+    return fg.monitor_doctor(days, question | {"monitor": monitor}).findings
+
+
+@pytest.mark.parametrize("case", SPOILT)
+def test_findings_with_a_feature_as_stratum_are_those_without_strata(case: str) -> None:
+    """Each row of it counted twice: "80 rows with Centre" where there were 40."""
+    problem, spoil = SPOILT[case]
+    expected = findings(spoil, None)
+    assert problem in {each.problem for each in expected}
+    assert findings(spoil, "region") == expected
