@@ -520,49 +520,47 @@ def _tests(sides: GapSides, crossed: CrossedStrata, confidence: float, gaps: int
     """Return the tests, which are two families: of variation, and of single strata and levels.
 
     Of the second, strata and levels have half of the level each, since there may be many strata;
-    they are named of any of so many ``gaps``, and are tested for all of these together.
+    they are named of any of so many ``gaps``, and are tested for all of these together
+    (Bonferroni).
     """
     alpha, common = 1 - confidence, sides.common
     years = _years(crossed, common)
     test, arrays = test_of_variation(sides)
-    found: list[tuple[HeterogeneityTest, Outlying | None]] = [test(*arrays)]
-    found += [
-        test(*(each[common] for each in arrays), levels) for levels in _levels(crossed, common)
+    strata_and_levels: list[tuple[Any, ...]] = [(*arrays, None)]
+    strata_and_levels += [
+        (*(each[common] for each in arrays), levels) for levels in _levels(crossed, common)
     ]
-    changes = None
+    alone = [test(*each) for each in strata_and_levels]
+    changes, untested = None, list[int]()
     if years is not None:
         k, times = years
-        without = (0, k + 1)  # years are not tested one by one, nor are the strata of single years
-        found = [(whole, None if i in without else each) for i, (whole, each) in enumerate(found)]
+        untested = [0, k + 1]  # years are not tested one by one, nor are the strata of single years
         changes = _trend(sides, crossed, k, times, confidence)
-    families = min(sum(each is not None for _, each in found), 2) or 1
+    counts = [0 if i in untested else _tested(each) for i, (_, each) in enumerate(alone)]
+    together = gaps * (min(len(alone) - len(untested), 2) or 1)
     of_variation = holm(
-        [*(float(whole.p) for whole, _ in found), *([changes.p_value] if changes else [])]
+        [*(float(whole.p) for whole, _ in alone), *([changes.p_value] if changes else [])]
     )
-    singles = [each for _, each in found if each is not None]
-    strata = 1 if found[0][1] is not None else 0
-    together = families * gaps
-    p_adjusted = [np.minimum(together * holm(each.p), 1) for each in singles[:strata]]
-    if singles[strata:]:
-        of_levels = holm(np.concatenate([each.p for each in singles[strata:]]))
-        ends = np.cumsum([len(each.p) for each in singles[strata:]])[:-1]
-        p_adjusted += np.split(np.minimum(together * of_levels, 1), ends)
-    adjusted = iter(p_adjusted)
-    tests = tuple(
-        _StrataTests(
-            _heterogeneity(whole, of_variation[i]),
-            each,
-            next(adjusted) if each is not None else np.array([]),
-            smallest_outlying(each, alpha / together, 1.0 if sides.squares is None else np.inf)
-            if each is not None
-            else np.array([]),
-        )
-        for i, (whole, each) in enumerate(found)
-    )
+    tests = []
+    for i, (each, (whole, _)) in enumerate(zip(strata_and_levels, alone, strict=True)):
+        variation, nothing = _heterogeneity(whole, of_variation[i]), np.array([])
+        if i in untested:
+            tests.append(_StrataTests(variation, None, nothing, nothing))
+            continue
+        family = together * max(sum(counts[1:]) if i else counts[0], 1)
+        _, against = test(*each, alpha / family)
+        most = 1.0 if sides.squares is None else np.inf
+        smallest = smallest_outlying(against, alpha / together, most)
+        adjusted = np.minimum(family * against.p, 1)
+        tests.append(_StrataTests(variation, against, adjusted, smallest))
     if changes is not None:
         changes = replace(changes, p_adjusted=min(float(of_variation[-1]), 1.0))
     varies = any((p < alpha).any() for p in (of_variation, *(each.p_adjusted for each in tests)))
-    return _TestsOfGap(tests[0], tests[1:], changes, bool(varies))
+    return _TestsOfGap(tests[0], tuple(tests[1:]), changes, bool(varies))
+
+
+def _tested(found: Outlying) -> int:
+    return int(np.isfinite(found.p).sum())
 
 
 def _levels(crossed: CrossedStrata, common: Array) -> Iterator[NDArray[np.int64]]:

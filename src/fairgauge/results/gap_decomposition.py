@@ -75,10 +75,10 @@ class StratumGap:
         sides have and for all gaps (Bonferroni); None where it does not have both sides.
     simultaneous_low, simultaneous_high : the interval of the difference that agrees with it: all of
         them together hold at the confidence level.
-    others : the mean difference of all other strata, weighted by their precision and spread
-        (DerSimonian and Laird), None of means and without others.
+    others : the mean difference of all other strata that are not outlying, weighted by their
+        precision and spread (DerSimonian and Laird), None of means and without others.
     p_value, p_adjusted : of the same difference as in the others, alone and adjusted for all
-        strata (Holm; of several columns for their levels, too); None where the data are
+        strata (Bonferroni; of several columns for their levels, too); None where the data are
         insufficient.
     outlying : whether it differs statistically significantly from the others.
     detectable : the distance from the others that would be outlying with 80% power; None where

@@ -67,7 +67,7 @@ _CONTRIBUTIONS = (
     "the mean of all strata."
 )
 _WITH_DIFFERENCE = "Strata, their tests and the regression are those of the difference of the rate."
-_OUTLYING = "* unlike all others together, statistically significantly (adjusted, Holm)."
+_OUTLYING = "* unlike all without * together, statistically significantly (adjusted, Bonferroni)."
 _CUT_POINTS = (
     "Numbers were cut at quantiles of these rows: the command states the cut points, and compares "
     "no other numbers of intervals."

@@ -582,12 +582,7 @@ def stratum_name(stratum: StratumGap) -> str:
 
 def outlying_places(gap: Gap) -> list[Place]:
     """Return what is unlike all others: levels of a column, and strata of no such level."""
-    levels = {
-        (column.column, level.level): level
-        for column in gap.by_column
-        for level in column.levels
-        if level.outlying
-    }
+    levels = _outlying_levels(gap)
     strata = [
         (place_name(each), each)
         for each in gap.strata
@@ -595,6 +590,15 @@ def outlying_places(gap: Gap) -> list[Place]:
     ]
     named = [(f"{called(by)} {called(value)}", level) for (by, value), level in levels.items()]
     return [*named, *strata]
+
+
+def _outlying_levels(gap: Gap) -> dict[tuple[str, str], LevelGap]:
+    return {
+        (column.column, level.level): level
+        for column in gap.by_column
+        for level in column.levels
+        if level.outlying
+    }
 
 
 def differing_strata(gap: Gap) -> list[StratumGap]:
@@ -608,6 +612,16 @@ def differing_strata(gap: Gap) -> list[StratumGap]:
         ),
         key=lambda each: -abs(each.difference or 0.0),
     )
+
+
+def differing_elsewhere(gap: Gap) -> list[StratumGap]:
+    """Return the strata in which a difference is shown, beside what is unlike all others."""
+    levels = _outlying_levels(gap)
+    return [
+        each
+        for each in differing_strata(gap)
+        if not each.outlying and not levels.keys() & each.stratum.items()
+    ]
 
 
 def differs_in(gap: Gap) -> str:
