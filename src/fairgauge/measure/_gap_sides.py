@@ -72,6 +72,22 @@ class GapSides:
         return np.asarray((self.n_d > 0) & (self.n_a > 0))
 
     @cached_property
+    def tested(self) -> Array:
+        """Return which strata have both sides, of clustered rows two or more clusters of each.
+
+        Of one cluster nothing shows how alike its rows are, and hence how precise its rate is.
+        """
+        found = self.sampling.clusters if self.sampling is not None else None
+        if found is None:
+            return self.common
+        entries = np.unique([found.side, found.stratum, found.cluster], axis=1)
+        enough = [
+            np.bincount(entries[1, entries[0] == side], minlength=len(self.n_d)) > 1
+            for side in (0, 1)
+        ]
+        return np.asarray(self.common & enough[0] & enough[1])
+
+    @cached_property
     def weights(self) -> Array:
         """Return the weights of Mantel and Haenszel in strata that both sides have, 0 in others."""
         held, total = self.common, self.n_d + self.n_a

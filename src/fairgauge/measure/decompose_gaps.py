@@ -450,6 +450,8 @@ def _gap(
     )  # fmt: skip
     tests = _tests(sides, crossed, spec.confidence, gaps)
     verdict, reason = _verdict(estimate, parts, metric.neutral, margin, varies=tests.varies)
+    if verdict in _PASSES and _varies_untested(sides):
+        verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.NOT_TESTED
     held = verdict in (GapVerdict.NO_GAP, GapVerdict.REMAINS) or reason in _UNSEEN
     if not held and _decided_by_strata(sides, crossed):
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.STRATA_DECIDE
@@ -468,6 +470,7 @@ def _gap(
             share_reference=float(parts.support_reference),
             strata_used=int(sides.common.sum()),
             strata=int((sides.rows_d + sides.rows_a > 0).sum()),
+            strata_untested=int((sides.common & ~sides.tested).sum()),
         ),
         heterogeneity=tests.of_strata.heterogeneity,
         trend=tests.trend,
@@ -623,9 +626,6 @@ def _by_column(
             _level(sides, codes == code, names[code], own, confidence)
             for code, own in zip(levels, against, strict=False)
         ]
-        made = [each for each in made if not any(map(math.isnan, each.interval or ()))]
-        if not made:  # means of single rows, whose variance nothing shows
-            continue
         if found.each is None:  # years, in the order of time
             made.sort(key=lambda each: each.level)
         else:
@@ -656,7 +656,8 @@ def _level(
         _, low, high, _ = pooled.part(z)
         method = IntervalMethod.DELTA
     sizes = float(sides.rows_d[at].sum()), float(sides.rows_a[at].sum())
-    few = min(sizes) < FEWEST_ROWS  # of which the variance is too small by coincidence
+    # of few rows the variance is too small by coincidence, and of single ones nothing shows it
+    few = min(sizes) < FEWEST_ROWS or math.isnan(low) or math.isnan(high)
     return LevelGap(
         level=name,
         n_group=sizes[0],
@@ -730,6 +731,15 @@ def _verdict(
     if varies:
         return inconclusive, WhyInconclusive.VARIES
     return GapVerdict.ACCOUNTED_FOR, None
+
+
+def _varies_untested(sides: GapSides) -> bool:
+    """Return whether strata that cannot be tested for variation hold more than half of a side."""
+    of_both, tested = int(sides.common.sum()), sides.tested
+    if of_both < 2 or tested.sum() == of_both:
+        return False
+    shares = [n[tested].sum() / n[sides.common].sum() for n in (sides.n_d, sides.n_a)]
+    return bool(tested.sum() < 2 or min(shares) < LEAST_COMMON)
 
 
 def _is_one_sided(parts: GapParts, neutral: float) -> bool:

@@ -161,7 +161,7 @@ class LevelGap:
     level : the name of the value.
     n_group, n_reference : the rows of both sides, in the cells of the other columns that both have.
     difference, interval : of the rates within these cells, with the weights of Mantel and Haenszel;
-        no interval where a side has fewer than ten rows.
+        no interval where a side has fewer than ten rows, or nothing shows their variance.
     others, p_value, p_adjusted, outlying, detectable : against all other levels of the column, as
         of a stratum; years are not tested one by one.
     """
@@ -301,12 +301,15 @@ class Support:
     ----------
     share_group, share_reference : the shares of the rows of both sides that are in them.
     strata_used, strata : how many there are, and how many that either side has.
+    strata_untested : how many of those used have one cluster alone on a side, so that nothing shows
+        how precise their differences are; none where rows are not clustered.
     """
 
     share_group: Share
     share_reference: Share
     strata_used: int
     strata: int
+    strata_untested: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -278,6 +278,11 @@ def _steps(found: Decomposition, words: Vocabulary) -> Iterator[Sentence]:
                 f"find out why values of {strata_words(gaps[0])} have people of one side alone, or "
                 "compare within coarser strata that both sides are in."
             )
+        elif {gap.reason for gap in undecided} == {WhyInconclusive.NOT_TESTED}:
+            yield analyst(
+                f"state --cluster by units of which each {each_of(gaps[0])} has two or more on "
+                "either side, or compare within coarser strata."
+            )
         elif not (places or (worse and _varies(of))):
             yield analyst(
                 "look at the strata one by one: an average may hide what remains in some."

@@ -553,6 +553,7 @@ def _strata(
     more = screen * (len(gap.strata) - len(strata))
     notes = [_CONTRIBUTIONS] if of_difference and gap.support.strata_used and not screen else []
     notes += [_OUTLYING] if any(each.outlying for each in strata) else []
+    notes += _untested(gap)
     notes += [f"{more:,} more strata in the .html or .json."] if more else []
     return table_of_rows("Strata", strata, *fields, notes=notes, titled=True)
 
@@ -565,6 +566,7 @@ def _levels(
     more = screen * (len(column.levels) - len(levels))
     notes = [f"Differences within {within}, averaged with the weights of Mantel and Haenszel."]
     notes += [_OUTLYING] if any(each.outlying for each in levels) else []
+    notes += _untested(gap)
     notes += [f"{more:,} more in the .html or .json."] if more else []
     return table_of_rows(
         _adjusted_title(gap, column),
@@ -579,6 +581,13 @@ def _levels(
         notes=notes,
         titled=True,
     )
+
+
+def _untested(gap: Gap) -> list[str]:
+    """Return a note on strata without sufficient clusters, if there are any."""
+    untested, used = gap.support.strata_untested, gap.support.strata_used
+    few = "fewer than two clusters on a side"
+    return [f"Not tested ({few}): {untested:,} of {used:,} strata."] if untested else []
 
 
 def _sizes(gap: Gap) -> list[Field[StratumGap | LevelGap]]:

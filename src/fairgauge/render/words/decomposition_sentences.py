@@ -87,6 +87,7 @@ MISSING_ROWS = (
 
 _REASONS = {
     WhyInconclusive.VARIES: "the difference varies over {strata}",
+    WhyInconclusive.NOT_TESTED: "whether the difference varies over {strata} cannot be tested",
     WhyInconclusive.OFFSET: "no gap over all {strata}, but a difference within",
     WhyInconclusive.MISSING_STRATA: (
         "rows without {columns} are excluded, which changes the gap by itself"
@@ -203,7 +204,8 @@ def describe_gap_verdict(gap: Gap, *, brief: bool = False) -> str:
 
     ``brief`` is without the differences within strata by which it is decided.
     """
-    return f"{_what_becomes(gap, '' if brief else f': {_within(gap)}')}{_outside(gap)}"
+    ends = "" if brief else f": {_within(gap)}"
+    return f"{_what_becomes(gap, ends)}{_outside(gap)}{_untested(gap)}"
 
 
 def _outside(gap: Gap) -> str:
@@ -214,6 +216,18 @@ def _outside(gap: Gap) -> str:
     return (
         f" Both sides are in {support.strata_used:,} of {support.strata:,} strata; {outside} in "
         "strata of one side alone, and not compared."
+    )
+
+
+def _untested(gap: Gap) -> str:
+    """Return how many strata have too few clusters for a test; nothing where none has."""
+    untested, used = gap.support.strata_untested, gap.support.strata_used
+    if not untested:
+        return ""
+    return (
+        f" {untested:,} of the {used:,} strata with both sides {plural(untested, 'has', 'have')} "
+        "fewer than two clusters on a side, so that the difference in "
+        f"{plural(untested, 'it', 'them')} cannot be tested."
     )
 
 
@@ -715,6 +729,11 @@ def _why_inconclusive(gap: Gap, ends: str) -> str:
         )
     if gap.reason is WhyInconclusive.TOO_FEW:
         return "the data are insufficient."
+    if gap.reason is WhyInconclusive.NOT_TESTED:
+        return (
+            f"whether the difference varies over {strata_words(gap)} cannot be tested, so that "
+            f"averages may hide what remains in some{ends}."
+        )
     if gap.reason is WhyInconclusive.MISSING_STRATA:
         return _confounding(gap.columns)
     if gap.reason in MISSING_ROWS:
