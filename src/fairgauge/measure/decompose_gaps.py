@@ -178,7 +178,7 @@ _FAILS = (GapVerdict.REMAINS, GapVerdict.REVERSES)
 
 
 def _without_incomplete(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec) -> tuple[Gap, ...]:
-    """Return gaps, of which none is decided that rows without a stratum change by themselves.
+    """Return gaps, of which none is decided where rows without a stratum have other rates.
 
     The gap over all rows is beside those of the rows with a stratum.
     """
@@ -234,7 +234,7 @@ def _key(estimate: Estimate) -> tuple[object, ...]:
 def _without_confounded(
     gaps: tuple[Gap, ...], fitted: CrossedStrata, spec: Spec
 ) -> tuple[Gap, ...]:
-    """Return gaps, without regressions that rows without a stratum or control change."""
+    """Return gaps, without regression where rows without a stratum or control have other rates."""
     if not fitted.rows_without:
         return gaps
     found = []
@@ -251,7 +251,7 @@ def _without_confounded(
 def _left_out(
     gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec
 ) -> Iterator[tuple[int, bool]]:
-    """Yield how many rows have no stratum, and whether excluding them changes a gap by itself."""
+    """Yield how many rows have no stratum, and whether excluding them moves a side of a gap."""
     slices = _slices(resolve(every.cube, spec))
     for gap in gaps:
         part, metric = slices[gap.estimate.feature], _contrast(gap.estimate)

@@ -361,12 +361,12 @@ class Gap:
         interval.
     other_intervals : where numbers are cut at quantiles, the same with other numbers of intervals.
     left_out : the rows without a value of a stratum or control, which the regression excludes.
-    confounded : whether excluding them changes the gap by itself, so that there is no regression.
+    confounded : whether they have other rates than the others, so that there is no regression.
     adjusted : the difference adjusted for the columns by regression, first with the same effects on
         both sides, then with effects by side, then with numbers as they are; none of a ratio beside
         the difference of its rate, where there is no fit, where more than half of a side is in
         strata that the other does not have, where a column is the outcome by another name, and
-        where rows without a stratum change the gap by themselves.
+        where rows without a stratum have other rates than the others.
     no_regression : why there is no such difference; None where there is one, and of a ratio
         beside the difference of its rate.
     trend : of a column of years.

@@ -90,7 +90,7 @@ _REASONS = {
     WhyInconclusive.NOT_TESTED: "whether the difference varies over {strata} cannot be tested",
     WhyInconclusive.OFFSET: "no gap over all {strata}, but a difference within",
     WhyInconclusive.MISSING_STRATA: (
-        "rows without {columns} are excluded, which changes the gap by itself"
+        "rows without {columns} are excluded, and have other rates than the others"
     ),
     WhyInconclusive.MISSING_OUTCOMES: "outcomes are missing more often on one side",
     WhyInconclusive.MISSING_GROUPS: "rows without a group have other rates than the others",
@@ -466,7 +466,7 @@ def describe_adjusted(gap: Gap, *, brief: bool = False) -> str:
         none = f"No regression is adjusted for {adjusted_for(gap)}: {why}"
         return none if gap.scale == "difference" or gap.controls else ""
     if gap.confounded:
-        why = _confounding(missing_columns(gap), f"{numbered(gap.left_out, 'rows')} ")
+        why = _confounding(gap, missing_columns(gap), f"{numbered(gap.left_out, 'rows')} ")
         return f"No regression is adjusted for {adjusted_for(gap)}: {why}"
     adjusted = {each.effects: each for each in gap.adjusted}
     main = adjusted.get(ColumnEffects.MAIN)
@@ -735,7 +735,7 @@ def _why_inconclusive(gap: Gap, ends: str) -> str:
             f"averages may hide what remains in some{ends}."
         )
     if gap.reason is WhyInconclusive.MISSING_STRATA:
-        return _confounding(gap.columns)
+        return _confounding(gap, gap.columns)
     if gap.reason in MISSING_ROWS:
         turned = ", and could change what the other rows show"
         turned *= gap.reason is not WhyInconclusive.UNCLEAR_VALUES
@@ -759,11 +759,20 @@ def _why_inconclusive(gap: Gap, ends: str) -> str:
     return f"a confidence interval includes both no difference and the whole gap{ends}."
 
 
-def _confounding(columns: Sequence[str], rows: str = "rows ") -> str:
-    return (
+def _confounding(gap: Gap, columns: Sequence[str], rows: str = "rows ") -> str:
+    """Return that rows are unlike those with a value, and how the gap changes if it does."""
+    unlike = (
         f"{rows}without a value of {all_called(columns, 'or')} are excluded, and have other rates "
-        "than the rows with one, so that excluding them changes the gap by itself."
+        "than the rows with one: what holds of the others need not hold of all"
     )
+    if gap.overall is None:
+        return f"{unlike}."
+    metric = gap.estimate.definition
+    of_all, of_known = (metric_value(metric, each.value) for each in (gap.overall, gap.estimate))
+    gap_is = f"the same without them ({of_known})"
+    if of_all != of_known:
+        gap_is = f"{of_known} without them, and {of_all} over all rows"
+    return f"{unlike}. The gap is {gap_is}."
 
 
 def _none_remains(gap: Gap, ends: str) -> str:
