@@ -470,7 +470,7 @@ def _gap(
             share_reference=float(parts.support_reference),
             strata_used=int(sides.common.sum()),
             strata=int((sides.rows_d + sides.rows_a > 0).sum()),
-            strata_untested=int((sides.common & ~sides.tested).sum()),
+            strata_untested=int(sides.common.sum() - sides.tested.sum()),
         ),
         heterogeneity=tests.of_strata.heterogeneity,
         trend=tests.trend,

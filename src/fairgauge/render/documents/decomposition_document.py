@@ -102,7 +102,8 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> tree.D
             "whether a difference varies, are of each gap by itself."
         )
     if found.excluded:
-        excluded = (f"{numbers.numbered(n)} ({reason})" for reason, n in _excluded(found))
+        unit_of = words.unit_words(found)
+        excluded = (f"{numbers.numbered(n, unit_of)} ({reason})" for reason, n in _excluded(found))
         lead += f" Excluded: {'; '.join(excluded)}."
     return document_of(
         found,
@@ -173,7 +174,8 @@ def _notes(found: Decomposition) -> Iterator[tree.Block]:
     several = len(found.gaps[0].columns) > 1
     yield tree.Paragraph(f"{METHOD}{_SEVERAL_COLUMNS * several}", tree.Tone.SOFT)
     if found.excluded:
-        pairs = ((reason, numbers.numbered(rows)) for reason, rows in _excluded(found))
+        unit_of = words.unit_words(found)
+        pairs = ((reason, numbers.numbered(rows, unit_of)) for reason, rows in _excluded(found))
         yield tree.Facts(tuple(pairs))
 
 

@@ -170,11 +170,16 @@ def rows_words(found: Decomposition) -> str:
 
     Where the user names the people or the unit, cases are called so.
     """
-    words, every = found.spec.get("words") or {}, found.data.rows
+    every = found.data.rows
+    return f"{numbered(every, unit_words(found))}, {how_many_used(found, every)}"
+
+
+def unit_words(found: Decomposition) -> str:
+    """Return what rows are called: of a count column cases, or as the user names them."""
+    words = found.spec.get("words") or {}
     counted = found.spec.get("count") and (words.get("noun") or "cases")
     counted = "people" if counts_people(found.spec) else counted
-    used = how_many_used(found, every)
-    return f"{numbered(every, called(words.get('unit') or counted or 'rows'))}, {used}"
+    return called(words.get("unit") or counted or "rows")
 
 
 def describe_gap(gap: Gap) -> str:
