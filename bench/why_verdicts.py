@@ -49,7 +49,7 @@ class Law:
         strata of high rates.
     within : the differences within strata, repeated over them.
     range : the lowest and the highest rate of the reference in a stratum.
-    outlying : the difference in the first stratum, where it is another.
+    outlying : the differences in the first strata, where they are others.
     spread : the standard deviation of the differences, drawn anew for each table.
     """
 
@@ -61,7 +61,7 @@ class Law:
     strata: int = 6
     margin: float | None = None
     range: tuple[float, float] = (0.2, 0.8)
-    outlying: float | None = None
+    outlying: tuple[float, ...] = ()
     spread: float = 0.0
 
     @property
@@ -76,9 +76,9 @@ class Law:
         """Return the rates of both sides."""
         theirs = np.linspace(*self.range, self.strata)
         within = np.resize(self.within, self.strata)
-        if self.outlying is not None:
+        if self.outlying:
             theirs = np.random.default_rng(1).permutation(theirs)
-            within = np.append(self.outlying, within[1:])
+            within = np.append(self.outlying, within[len(self.outlying) :])
         return np.clip(theirs + within, 0.0, 1.0), theirs
 
 
@@ -161,9 +161,11 @@ def named(law: Law, rng: np.random.Generator) -> Occurrences:
     gap = gap_of(law, rng)
     names = {s.stratum["stratum"] for s in gap.strata if s.outlying}
     varies = gap.heterogeneity is not None and gap.heterogeneity.p_value < 0.05
-    if law.outlying is None:
+    if not law.outlying:
         return {"a stratum is named": bool(names), "one difference is rejected": varies}
-    return {"it is named": "s000" in names, "another is named": bool(names - {"s000"})}
+    outlying = {f"s{i:03}" for i in range(len(law.outlying))}
+    all_named = "it is named" if len(outlying) == 1 else "all are named"
+    return {all_named: outlying <= names, "another is named": bool(names - outlying)}
 
 
 _FEW, _MANY = (500, 1_000), (3_000, 6_000)
@@ -205,6 +207,12 @@ COVERED = (
     Law("3 strata; 150 and 300; rates 85 to 97%", "95 or more", (150, 300), 0.6, strata=3,
         range=(0.85, 0.97)),
 )  # fmt: skip
+
+
+def _points(differences: tuple[float, ...]) -> str:
+    return ", ".join(f"{100 * each:.0f}" for each in differences)
+
+
 _ALIKE, _NAMED = "at most 5", "another at most 5"
 NAMED = (
     *(Law(f"{k} strata of one difference, {n} and {m} rows each", _ALIKE, (k * n, k * m), 0.6,
@@ -216,8 +224,19 @@ NAMED = (
           "a stratum at most 5", (2_400, 7_200), 0.0, _OTHERS, 40, range=(0.3, 0.8), spread=spread)
       for spread in (0.04, 0.08)),
     *(Law(f"40 strata, one at -21.9 points, the others at -8; {n} and {m} rows each", _NAMED,
-          (40 * n, 40 * m), 0.0, _OTHERS, 40, range=(0.25, 0.8), outlying=-0.219)
+          (40 * n, 40 * m), 0.0, _OTHERS, 40, range=(0.25, 0.8), outlying=(-0.219,))
       for n, m in ((120, 360), (200, 600), (300, 900), (500, 1_500))),
+    *(Law(f"{k} strata that differ by {100 * spread:.0f} points themselves, {n} and {m} rows each",
+          f"a stratum at most {most}", (k * n, k * m), 0.0, _OTHERS, k, range=(0.3, 0.8),
+          spread=spread)
+      for k, n, m, most in ((6, 100, 300, 12), (6, 1_000, 1_000, 12), (10, 100, 300, 8),
+                            (10, 1_000, 3_000, 8))
+      for spread in (0.04, 0.08)),
+    *(Law(f"{k} strata, {len(outlying)} at {_points(outlying)}, the others at 0; {n} and {m} rows "
+          "each", _NAMED, (k * n, k * m), 0.0, (0.0,), k, range=(0.7, 0.8), outlying=outlying)
+      for k, n, m, outlying in ((12, 100, 100, (-0.4, -0.4)), (12, 200, 200, (-0.6, -0.35)),
+                                (12, 200, 200, (-0.4, -0.3, -0.3)),
+                                (40, 200, 600, (-0.25, -0.25, -0.25)))),
 )  # fmt: skip
 
 

@@ -735,7 +735,9 @@ class RowsWithoutStratum:
         """Return for which comparisons leaving them out changes a side by itself.
 
         It does where their rates differ statistically significantly from those of the other rows,
-        and the rate of a side moves by more than a tenth of the difference between both sides.
+        and the rate of a side moves by more than a tenth of the difference between both sides. That
+        both sides may move alike, so that their difference stays, shows nothing of what it is
+        within strata that nobody knows.
         """
         changed = np.zeros(len(groups), dtype=np.bool_)
         if not self.rows:

@@ -28,7 +28,7 @@ from fairgauge.inference.missing_values import (
 from fairgauge.measure.slices import Slice
 from fairgauge.resolve.sides import Measure, side_of_others
 from fairgauge.results.estimates import Estimate
-from fairgauge.stats.arrays import Index
+from fairgauge.stats.arrays import Index, Mask
 from fairgauge.stats.decomposition import mean_differences, mean_variances
 from fairgauge.stats.outlying_strata import (
     HeterogeneityTest,
@@ -70,6 +70,23 @@ class GapSides:
     def common(self) -> Array:
         """Return which strata have both sides."""
         return np.asarray((self.n_d > 0) & (self.n_a > 0))
+
+    @cached_property
+    def tested(self) -> Mask:
+        """Return which strata have both sides, of clustered rows two or more clusters of each.
+
+        Of one cluster nothing shows how alike its rows are, and hence how precise its rate is.
+        """
+        common = np.asarray(self.common, dtype=np.bool_)
+        found = self.sampling.clusters if self.sampling is not None else None
+        if found is None:
+            return common
+        entries = np.unique([found.side, found.stratum, found.cluster], axis=1)
+        enough = [
+            np.bincount(entries[1, entries[0] == side], minlength=len(self.n_d)) > 1
+            for side in (0, 1)
+        ]
+        return np.asarray(common & enough[0] & enough[1])
 
     @cached_property
     def weights(self) -> Array:

@@ -178,7 +178,7 @@ _FAILS = (GapVerdict.REMAINS, GapVerdict.REVERSES)
 
 
 def _without_incomplete(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec) -> tuple[Gap, ...]:
-    """Return gaps, of which none is decided that rows without a stratum change by themselves.
+    """Return gaps, of which none is decided where rows without a stratum have other rates.
 
     The gap over all rows is beside those of the rows with a stratum.
     """
@@ -234,7 +234,7 @@ def _key(estimate: Estimate) -> tuple[object, ...]:
 def _without_confounded(
     gaps: tuple[Gap, ...], fitted: CrossedStrata, spec: Spec
 ) -> tuple[Gap, ...]:
-    """Return gaps, without regressions that rows without a stratum or control change."""
+    """Return gaps, without regression where rows without a stratum or control have other rates."""
     if not fitted.rows_without:
         return gaps
     found = []
@@ -251,7 +251,7 @@ def _without_confounded(
 def _left_out(
     gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec
 ) -> Iterator[tuple[int, bool]]:
-    """Yield how many rows have no stratum, and whether excluding them changes a gap by itself."""
+    """Yield how many rows have no stratum, and whether excluding them moves a side of a gap."""
     slices = _slices(resolve(every.cube, spec))
     for gap in gaps:
         part, metric = slices[gap.estimate.feature], _contrast(gap.estimate)
@@ -450,6 +450,8 @@ def _gap(
     )  # fmt: skip
     tests = _tests(sides, crossed, spec.confidence, gaps)
     verdict, reason = _verdict(estimate, parts, metric.neutral, margin, varies=tests.varies)
+    if verdict in _PASSES and _varies_untested(sides):
+        verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.NOT_TESTED
     held = verdict in (GapVerdict.NO_GAP, GapVerdict.REMAINS) or reason in _UNSEEN
     if not held and _decided_by_strata(sides, crossed):
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.STRATA_DECIDE
@@ -468,6 +470,7 @@ def _gap(
             share_reference=float(parts.support_reference),
             strata_used=int(sides.common.sum()),
             strata=int((sides.rows_d + sides.rows_a > 0).sum()),
+            strata_untested=int(sides.common.sum() - sides.tested.sum()),
         ),
         heterogeneity=tests.of_strata.heterogeneity,
         trend=tests.trend,
@@ -520,49 +523,47 @@ def _tests(sides: GapSides, crossed: CrossedStrata, confidence: float, gaps: int
     """Return the tests, which are two families: of variation, and of single strata and levels.
 
     Of the second, strata and levels have half of the level each, since there may be many strata;
-    they are named of any of so many ``gaps``, and are tested for all of these together.
+    they are named of any of so many ``gaps``, and are tested for all of these together
+    (Bonferroni).
     """
     alpha, common = 1 - confidence, sides.common
     years = _years(crossed, common)
     test, arrays = test_of_variation(sides)
-    found: list[tuple[HeterogeneityTest, Outlying | None]] = [test(*arrays)]
-    found += [
-        test(*(each[common] for each in arrays), levels) for levels in _levels(crossed, common)
+    strata_and_levels: list[tuple[Any, ...]] = [(*arrays, None)]
+    strata_and_levels += [
+        (*(each[common] for each in arrays), levels) for levels in _levels(crossed, common)
     ]
-    changes = None
+    alone = [test(*each) for each in strata_and_levels]
+    changes, untested = None, list[int]()
     if years is not None:
         k, times = years
-        without = (0, k + 1)  # years are not tested one by one, nor are the strata of single years
-        found = [(whole, None if i in without else each) for i, (whole, each) in enumerate(found)]
+        untested = [0, k + 1]  # years are not tested one by one, nor are the strata of single years
         changes = _trend(sides, crossed, k, times, confidence)
-    families = min(sum(each is not None for _, each in found), 2) or 1
+    counts = [0 if i in untested else _tested(each) for i, (_, each) in enumerate(alone)]
+    together = gaps * (min(len(alone) - len(untested), 2) or 1)
     of_variation = holm(
-        [*(float(whole.p) for whole, _ in found), *([changes.p_value] if changes else [])]
+        [*(float(whole.p) for whole, _ in alone), *([changes.p_value] if changes else [])]
     )
-    singles = [each for _, each in found if each is not None]
-    strata = 1 if found[0][1] is not None else 0
-    together = families * gaps
-    p_adjusted = [np.minimum(together * holm(each.p), 1) for each in singles[:strata]]
-    if singles[strata:]:
-        of_levels = holm(np.concatenate([each.p for each in singles[strata:]]))
-        ends = np.cumsum([len(each.p) for each in singles[strata:]])[:-1]
-        p_adjusted += np.split(np.minimum(together * of_levels, 1), ends)
-    adjusted = iter(p_adjusted)
-    tests = tuple(
-        _StrataTests(
-            _heterogeneity(whole, of_variation[i]),
-            each,
-            next(adjusted) if each is not None else np.array([]),
-            smallest_outlying(each, alpha / together, 1.0 if sides.squares is None else np.inf)
-            if each is not None
-            else np.array([]),
-        )
-        for i, (whole, each) in enumerate(found)
-    )
+    tests = []
+    for i, (each, (whole, _)) in enumerate(zip(strata_and_levels, alone, strict=True)):
+        variation, nothing = _heterogeneity(whole, of_variation[i]), np.array([])
+        if i in untested:
+            tests.append(_StrataTests(variation, None, nothing, nothing))
+            continue
+        family = together * max(sum(counts[1:]) if i else counts[0], 1)
+        _, against = test(*each, alpha / family)
+        most = 1.0 if sides.squares is None else np.inf
+        smallest = smallest_outlying(against, alpha / together, most)
+        adjusted = np.minimum(family * against.p, 1)
+        tests.append(_StrataTests(variation, against, adjusted, smallest))
     if changes is not None:
         changes = replace(changes, p_adjusted=min(float(of_variation[-1]), 1.0))
     varies = any((p < alpha).any() for p in (of_variation, *(each.p_adjusted for each in tests)))
-    return _TestsOfGap(tests[0], tests[1:], changes, bool(varies))
+    return _TestsOfGap(tests[0], tuple(tests[1:]), changes, bool(varies))
+
+
+def _tested(found: Outlying) -> int:
+    return int(np.isfinite(found.p).sum())
 
 
 def _levels(crossed: CrossedStrata, common: Array) -> Iterator[NDArray[np.int64]]:
@@ -625,9 +626,6 @@ def _by_column(
             _level(sides, codes == code, names[code], own, confidence)
             for code, own in zip(levels, against, strict=False)
         ]
-        made = [each for each in made if not any(map(math.isnan, each.interval or ()))]
-        if not made:  # means of single rows, whose variance nothing shows
-            continue
         if found.each is None:  # years, in the order of time
             made.sort(key=lambda each: each.level)
         else:
@@ -658,7 +656,8 @@ def _level(
         _, low, high, _ = pooled.part(z)
         method = IntervalMethod.DELTA
     sizes = float(sides.rows_d[at].sum()), float(sides.rows_a[at].sum())
-    few = min(sizes) < FEWEST_ROWS  # of which the variance is too small by coincidence
+    # of few rows the variance is too small by coincidence, and of single ones nothing shows it
+    few = min(sizes) < FEWEST_ROWS or math.isnan(low) or math.isnan(high)
     return LevelGap(
         level=name,
         n_group=sizes[0],
@@ -732,6 +731,15 @@ def _verdict(
     if varies:
         return inconclusive, WhyInconclusive.VARIES
     return GapVerdict.ACCOUNTED_FOR, None
+
+
+def _varies_untested(sides: GapSides) -> bool:
+    """Return whether strata that cannot be tested for variation hold more than half of a side."""
+    of_both, tested = int(sides.common.sum()), sides.tested
+    if of_both < 2 or tested.sum() == of_both:
+        return False
+    shares = [n[tested].sum() / n[sides.common].sum() for n in (sides.n_d, sides.n_a)]
+    return bool(tested.sum() < 2 or min(shares) < LEAST_COMMON)
 
 
 def _is_one_sided(parts: GapParts, neutral: float) -> bool:

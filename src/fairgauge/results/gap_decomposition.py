@@ -75,10 +75,10 @@ class StratumGap:
         sides have and for all gaps (Bonferroni); None where it does not have both sides.
     simultaneous_low, simultaneous_high : the interval of the difference that agrees with it: all of
         them together hold at the confidence level.
-    others : the mean difference of all other strata, weighted by their precision and spread
-        (DerSimonian and Laird), None of means and without others.
+    others : the mean difference of all other strata that are not outlying, weighted by their
+        precision and spread (DerSimonian and Laird), None of means and without others.
     p_value, p_adjusted : of the same difference as in the others, alone and adjusted for all
-        strata (Holm; of several columns for their levels, too); None where the data are
+        strata (Bonferroni; of several columns for their levels, too); None where the data are
         insufficient.
     outlying : whether it differs statistically significantly from the others.
     detectable : the distance from the others that would be outlying with 80% power; None where
@@ -161,7 +161,7 @@ class LevelGap:
     level : the name of the value.
     n_group, n_reference : the rows of both sides, in the cells of the other columns that both have.
     difference, interval : of the rates within these cells, with the weights of Mantel and Haenszel;
-        no interval where a side has fewer than ten rows.
+        no interval where a side has fewer than ten rows, or nothing shows their variance.
     others, p_value, p_adjusted, outlying, detectable : against all other levels of the column, as
         of a stratum; years are not tested one by one.
     """
@@ -301,12 +301,15 @@ class Support:
     ----------
     share_group, share_reference : the shares of the rows of both sides that are in them.
     strata_used, strata : how many there are, and how many that either side has.
+    strata_untested : how many of those used have one cluster alone on a side, so that nothing shows
+        how precise their differences are; none where rows are not clustered.
     """
 
     share_group: Share
     share_reference: Share
     strata_used: int
     strata: int
+    strata_untested: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -358,12 +361,12 @@ class Gap:
         interval.
     other_intervals : where numbers are cut at quantiles, the same with other numbers of intervals.
     left_out : the rows without a value of a stratum or control, which the regression excludes.
-    confounded : whether excluding them changes the gap by itself, so that there is no regression.
+    confounded : whether they have other rates than the others, so that there is no regression.
     adjusted : the difference adjusted for the columns by regression, first with the same effects on
         both sides, then with effects by side, then with numbers as they are; none of a ratio beside
         the difference of its rate, where there is no fit, where more than half of a side is in
         strata that the other does not have, where a column is the outcome by another name, and
-        where rows without a stratum change the gap by themselves.
+        where rows without a stratum have other rates than the others.
     no_regression : why there is no such difference; None where there is one, and of a ratio
         beside the difference of its rate.
     trend : of a column of years.

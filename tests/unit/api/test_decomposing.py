@@ -1572,3 +1572,54 @@ def test_levels_that_are_named_by_nobody_are_of_a_column():
     text = flat(render(decomposed(rows, strata=["a", "b"]), "text", full=True))
     assert "No level of a is statistically significantly unlike the others; " in text
     assert "No level of b is statistically significantly unlike the others; " in text
+
+
+def of_clusters(clusters, low=("B01", "B02"), branches=12, n=60, **options):
+    """Return the decomposition of branches with so many clusters each, two of another rate."""
+    rows = [
+        {"branch": f"B{b:02}", "race": race, "cluster": f"{b} {i % clusters}",
+         "y": int(i % 10 < (4 if race == "b" and f"B{b:02}" in low else 8))}
+        for b in range(1, 1 + branches) for race in "bw" for i in range(n)
+    ]  # fmt: skip
+    return fg.why(
+        pl.DataFrame(rows), prediction="y", positive=1, sensitive="race",
+        reference={"race": "w"}, cluster="cluster", **{"strata": "branch", **options},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("options", [{}, {"margins": {"selection_rate": 0.5}}])
+def test_nothing_passes_where_no_stratum_has_clusters_to_test_whether_the_difference_varies(
+    options,
+):
+    """Each branch was one cluster: "no gap is shown", with two of twelve at -40 points."""
+    found = of_clusters(1, **options)
+    (gap,) = found.gaps
+    assert gap.heterogeneity is None
+    assert (gap.verdict, gap.reason) == ("inconclusive", WhyInconclusive.NOT_TESTED)
+    assert (gap.support.strata_untested, gap.support.strata_used) == (12, 12)
+    text = " ".join(render(found, "text").split())
+    assert "WHETHER THE DIFFERENCE VARIES OVER STRATA CANNOT BE TESTED" in text
+    assert "12 of the 12 strata with both sides have fewer than two clusters on a side" in text
+    assert "Not tested (fewer than two clusters on a side): 12 of 12 strata." in text
+
+
+def test_strata_of_several_clusters_are_tested():
+    (gap,) = of_clusters(20, low=()).gaps
+    assert gap.heterogeneity is not None
+    assert (gap.verdict, gap.support.strata_untested) == ("no gap shown", 0)
+
+
+def test_levels_without_clusters_to_test_them_stay_in_the_table():
+    """Levels of one cluster each disappeared, and no sentence stated that they were not tested."""
+    rows = [
+        {"branch": f"B{b}", "dti": dti, "race": race, "y": int((i + b) % 10 < 7)}
+        for b in range(7) for dti in ("low", "high") for race in "bw" for i in range(20)
+    ]  # fmt: skip
+    (gap,) = fg.why(
+        pl.DataFrame(rows), prediction="y", positive=1, sensitive="race", reference={"race": "w"},
+        cluster="branch", strata=["branch", "dti"],
+    ).gaps  # fmt: skip
+    branches = next(each for each in gap.by_column if each.column == "branch")
+    assert len(branches.levels) == 7
+    assert all(each.interval is None for each in branches.levels)
+    assert (gap.verdict, gap.reason) == ("inconclusive", WhyInconclusive.NOT_TESTED)

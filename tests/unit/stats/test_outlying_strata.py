@@ -55,6 +55,55 @@ def test_of_few_strata_none_is_named(strata):
     assert np.isnan(each.p).all()
 
 
+def of_branches(*low, branches=12, n=100, usual=0.8):
+    """Return counts of branches of as many rows of either side, the first of other rates."""
+    x_d = np.round(n * np.array([*low, *[usual] * (branches - len(low))]))
+    return x_d, np.full(branches, n), np.full(branches, n * 0.8), np.full(branches, n)
+
+
+@pytest.mark.parametrize(
+    "low", [(0.45,), (0.2, 0.45), (0.4, 0.4), (0.4, 0.5, 0.5), (0.4, 0.4, 0.95)]
+)
+def test_outlying_strata_do_not_hide_one_another(low):
+    """Two branches at -40 points made ten equal ones seem to vary, and neither was named."""
+    _, each = heterogeneity(*of_branches(*low), alpha=0.05 / 12)
+    named = each.p < 0.05 / 12
+    # 15 points in the other direction are not unlike the others by themselves either
+    assert named.tolist() == [rate < 0.8 for rate in low] + [False] * (12 - len(low))
+    assert each.others[named] == pytest.approx(each.others[0])
+    assert abs(each.others[0]) < 0.02
+    _, reverse = heterogeneity(*(side[::-1] for side in of_branches(*low)), alpha=0.05 / 12)
+    assert reverse.p == pytest.approx(each.p[::-1])
+
+
+def test_means_that_are_outlying_do_not_hide_one_another():
+    d, v, n = np.array([-4.0, -4.0, *[0.0] * 10]), np.full(12, 0.25), np.full(12, 100)
+    alone, together = (heterogeneity_of_means(d, v, v, n, n, None, a)[1] for a in (0, 0.05 / 12))
+    assert not (alone.p < 0.05 / 12).any()
+    assert (together.p < 0.05 / 12).tolist() == [True] * 2 + [False] * 10
+
+
+def test_levels_that_are_outlying_do_not_hide_one_another():
+    counts = [np.repeat(side, 2) for side in of_branches(0.4, 0.4)]
+    _, each = heterogeneity(*counts, np.repeat(np.arange(12), 2), 0.05 / 12)
+    assert (each.p < 0.05 / 12).tolist() == [True] * 2 + [False] * 10
+
+
+@pytest.mark.parametrize("low", [(0.4,) * 4, (0.4,) * 6])
+def test_more_than_a_quarter_of_the_strata_are_not_outlying(low):
+    assert not (heterogeneity(*of_branches(*low), alpha=0.05 / 12)[1].p < 0.05 / 12).any()
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.04, 0.08])
+def test_strata_removed_one_after_another_name_few_where_nothing_stands_out(spread):
+    """2,000 tables of 12 strata: 2.2, 5.9 and 4.8; without strata removed 2.2, 5.1 and 4.3."""
+    counts = drawn(600, 12, 300, 900, spread)
+    before = (heterogeneity(*counts)[1].p < 0.05 / 12).any(axis=-1)
+    named = (heterogeneity(*counts, alpha=0.05 / 12)[1].p < 0.05 / 12).any(axis=-1)
+    assert named.mean() <= before.mean() + 0.02
+    assert (named | ~before).all()
+
+
 def drawn(tables, strata, group, reference, spread, *, outlying=None, seed=5):
     rng = np.random.default_rng(seed)
     rates = np.broadcast_to(np.linspace(0.35, 0.65, strata), (tables, strata))

@@ -27,7 +27,8 @@ WHY_ON_ONE_SIDE = {
     ReasonCode.ANSWERS_CONTRADICT: "people's own answers contradict what is assumed",
     ReasonCode.UNSHOWN_PROBABILITIES: "a pass also needs people of known group who show that the "
     "probabilities distinguish the groups",
-    ReasonCode.STRATA_MISSING: "excluding the rows without a stratum changes the value by itself",
+    ReasonCode.STRATA_MISSING: "rows without a stratum are excluded, and have other rates than "
+    "the others",
     ReasonCode.NOT_COUNTED: "rows that are not counted could change it",
     ReasonCode.UNCLEAR_VALUES: "it is unclear what many values mean",
 }

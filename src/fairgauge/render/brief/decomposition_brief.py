@@ -25,7 +25,7 @@ from fairgauge.render.words.decomposition_sentences import (
     describe_outlying,
     describe_overall,
     describe_trend,
-    differing_strata,
+    differing_elsewhere,
     differs_in,
     each_of,
     is_of_one_outcome,
@@ -38,6 +38,7 @@ from fairgauge.render.words.decomposition_sentences import (
     verdict_words,
     with_controls,
     within_words,
+    years_of,
 )
 from fairgauge.render.words.display_names import all_called, called, capitalised, group_called
 from fairgauge.render.words.estimate_sentences import reference_name
@@ -242,28 +243,29 @@ def _steps(found: Decomposition, words: Vocabulary) -> Iterator[Sentence]:
         for name in _outlying_worse(gap, words)
     )
     remaining = [
-        (gap, _worse_strata(gap, words)) for gap in gaps if _remains(gap) or differs_in(gap)
+        (gap, _worse_elsewhere(gap, words)) for gap in gaps if _remains(gap) or _varies(gap)
     ]
     of, worse = next(filter(lambda each: each[1], remaining), (gaps[0], []))
     sides = called(of.estimate.group), called(reference_name(of.estimate.reference))
     difference = f"the difference of {sides[0]} from {sides[1]}" if several else "the difference"
+    alone = f" by {strata_words(of)} alone" * bool(within)
+    together = f", {_together(of)}" * (len(of.strata) > 1)
+    shown = (
+        f"of {listing(worse, most=_MOST_PLACES)}: {difference}{alone} there is statistically "
+        f"significant{together}."
+    )
     if places:
         named = listing(list(places), most=_MOST_PLACES)
         yield reader(
             f"read cases of {named} first{within and f',{within}'}: the difference there is unlike "
-            "all others."
+            f"all others.{f' Then {shown}' if worse else ''}"
         )
     elif within and any(map(_remains, gaps)):
-        alone = f"{difference} by {strata_words(of)} alone is statistically significant"
-        first = f": {worse[0]} first, where {alone}" if worse else ""
+        where = f"{difference}{alone} is statistically significant"
+        first = f": {worse[0]} first, where {where}" if worse else ""
         yield reader(f"read cases of both sides{within}{first}.")
     elif worse:
-        alone = f" by {strata_words(of)} alone" * bool(within)
-        together = f", {_together(of)}" * (len(of.strata) > 1)
-        yield reader(
-            f"read cases of {listing(worse, most=_MOST_PLACES)}: {difference}{alone} there is "
-            f"statistically significant{together}."
-        )
+        yield reader(f"read cases {shown}")
     if any(map(_remains, gaps)):
         yield owner(f"decide whether what remains within {strata} is tolerable.")
     yield from _to_complete(found.gaps, gaps)
@@ -276,7 +278,12 @@ def _steps(found: Decomposition, words: Vocabulary) -> Iterator[Sentence]:
                 f"find out why values of {strata_words(gaps[0])} have people of one side alone, or "
                 "compare within coarser strata that both sides are in."
             )
-        elif not (places or (worse and differs_in(of))):
+        elif {gap.reason for gap in undecided} == {WhyInconclusive.NOT_TESTED}:
+            yield analyst(
+                f"state --cluster by units of which each {each_of(gaps[0])} has two or more on "
+                "either side, or compare within coarser strata."
+            )
+        elif not (places or (worse and _varies(of))):
             yield analyst(
                 "look at the strata one by one: an average may hide what remains in some."
             )
@@ -324,12 +331,17 @@ def _is_accounted_for(gap: Gap) -> bool:
     return gap.verdict is GapVerdict.ACCOUNTED_FOR
 
 
-def _worse_strata(gap: Gap, words: Vocabulary) -> list[str]:
+def _varies(gap: Gap) -> bool:
+    """Return whether strata may be named because differences vary; of years none is."""
+    return gap.reason is WhyInconclusive.VARIES and not years_of(gap)
+
+
+def _worse_elsewhere(gap: Gap, words: Vocabulary) -> list[str]:
     """Return the strata in which those who are worse off are shown to be, largest first.
 
-    They are shown by the tests of all strata together.
+    They are shown by the tests of all strata together, and are not unlike all others.
     """
-    return [place_name(each) for each in differing_strata(gap) if _is_worse(gap, each, words)]
+    return [place_name(each) for each in differing_elsewhere(gap) if _is_worse(gap, each, words)]
 
 
 def _outlying_worse(gap: Gap, words: Vocabulary) -> list[str]:

@@ -67,7 +67,7 @@ _CONTRIBUTIONS = (
     "the mean of all strata."
 )
 _WITH_DIFFERENCE = "Strata, their tests and the regression are those of the difference of the rate."
-_OUTLYING = "* unlike all others together, statistically significantly (adjusted, Holm)."
+_OUTLYING = "* unlike all without * together, statistically significantly (adjusted, Bonferroni)."
 _CUT_POINTS = (
     "Numbers were cut at quantiles of these rows: the command states the cut points, and compares "
     "no other numbers of intervals."
@@ -102,7 +102,8 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> tree.D
             "whether a difference varies, are of each gap by itself."
         )
     if found.excluded:
-        excluded = (f"{numbers.numbered(n)} ({reason})" for reason, n in _excluded(found))
+        unit_of = words.unit_words(found)
+        excluded = (f"{numbers.numbered(n, unit_of)} ({reason})" for reason, n in _excluded(found))
         lead += f" Excluded: {'; '.join(excluded)}."
     return document_of(
         found,
@@ -173,7 +174,8 @@ def _notes(found: Decomposition) -> Iterator[tree.Block]:
     several = len(found.gaps[0].columns) > 1
     yield tree.Paragraph(f"{METHOD}{_SEVERAL_COLUMNS * several}", tree.Tone.SOFT)
     if found.excluded:
-        pairs = ((reason, numbers.numbered(rows)) for reason, rows in _excluded(found))
+        unit_of = words.unit_words(found)
+        pairs = ((reason, numbers.numbered(rows, unit_of)) for reason, rows in _excluded(found))
         yield tree.Facts(tuple(pairs))
 
 
@@ -553,6 +555,7 @@ def _strata(
     more = screen * (len(gap.strata) - len(strata))
     notes = [_CONTRIBUTIONS] if of_difference and gap.support.strata_used and not screen else []
     notes += [_OUTLYING] if any(each.outlying for each in strata) else []
+    notes += _untested(gap)
     notes += [f"{more:,} more strata in the .html or .json."] if more else []
     return table_of_rows("Strata", strata, *fields, notes=notes, titled=True)
 
@@ -565,6 +568,7 @@ def _levels(
     more = screen * (len(column.levels) - len(levels))
     notes = [f"Differences within {within}, averaged with the weights of Mantel and Haenszel."]
     notes += [_OUTLYING] if any(each.outlying for each in levels) else []
+    notes += _untested(gap)
     notes += [f"{more:,} more in the .html or .json."] if more else []
     return table_of_rows(
         _adjusted_title(gap, column),
@@ -579,6 +583,13 @@ def _levels(
         notes=notes,
         titled=True,
     )
+
+
+def _untested(gap: Gap) -> list[str]:
+    """Return a note on strata without sufficient clusters, if there are any."""
+    untested, used = gap.support.strata_untested, gap.support.strata_used
+    few = "fewer than two clusters on a side"
+    return [f"Not tested ({few}): {untested:,} of {used:,} strata."] if untested else []
 
 
 def _sizes(gap: Gap) -> list[Field[StratumGap | LevelGap]]:

@@ -87,9 +87,10 @@ MISSING_ROWS = (
 
 _REASONS = {
     WhyInconclusive.VARIES: "the difference varies over {strata}",
+    WhyInconclusive.NOT_TESTED: "whether the difference varies over {strata} cannot be tested",
     WhyInconclusive.OFFSET: "no gap over all {strata}, but a difference within",
     WhyInconclusive.MISSING_STRATA: (
-        "rows without {columns} are excluded, which changes the gap by itself"
+        "rows without {columns} are excluded, and have other rates than the others"
     ),
     WhyInconclusive.MISSING_OUTCOMES: "outcomes are missing more often on one side",
     WhyInconclusive.MISSING_GROUPS: "rows without a group have other rates than the others",
@@ -169,11 +170,16 @@ def rows_words(found: Decomposition) -> str:
 
     Where the user names the people or the unit, cases are called so.
     """
-    words, every = found.spec.get("words") or {}, found.data.rows
+    every = found.data.rows
+    return f"{numbered(every, unit_words(found))}, {how_many_used(found, every)}"
+
+
+def unit_words(found: Decomposition) -> str:
+    """Return what rows are called: of a count column cases, or as the user names them."""
+    words = found.spec.get("words") or {}
     counted = found.spec.get("count") and (words.get("noun") or "cases")
     counted = "people" if counts_people(found.spec) else counted
-    used = how_many_used(found, every)
-    return f"{numbered(every, called(words.get('unit') or counted or 'rows'))}, {used}"
+    return called(words.get("unit") or counted or "rows")
 
 
 def describe_gap(gap: Gap) -> str:
@@ -203,7 +209,8 @@ def describe_gap_verdict(gap: Gap, *, brief: bool = False) -> str:
 
     ``brief`` is without the differences within strata by which it is decided.
     """
-    return f"{_what_becomes(gap, '' if brief else f': {_within(gap)}')}{_outside(gap)}"
+    ends = "" if brief else f": {_within(gap)}"
+    return f"{_what_becomes(gap, ends)}{_outside(gap)}{_untested(gap)}"
 
 
 def _outside(gap: Gap) -> str:
@@ -214,6 +221,18 @@ def _outside(gap: Gap) -> str:
     return (
         f" Both sides are in {support.strata_used:,} of {support.strata:,} strata; {outside} in "
         "strata of one side alone, and not compared."
+    )
+
+
+def _untested(gap: Gap) -> str:
+    """Return how many strata have too few clusters for a test; nothing where none has."""
+    untested, used = gap.support.strata_untested, gap.support.strata_used
+    if not untested:
+        return ""
+    return (
+        f" {untested:,} of the {used:,} strata with both sides {plural(untested, 'has', 'have')} "
+        "fewer than two clusters on a side, so that the difference in "
+        f"{plural(untested, 'it', 'them')} cannot be tested."
     )
 
 
@@ -452,7 +471,7 @@ def describe_adjusted(gap: Gap, *, brief: bool = False) -> str:
         none = f"No regression is adjusted for {adjusted_for(gap)}: {why}"
         return none if gap.scale == "difference" or gap.controls else ""
     if gap.confounded:
-        why = _confounding(missing_columns(gap), f"{numbered(gap.left_out, 'rows')} ")
+        why = _confounding(gap, missing_columns(gap), f"{numbered(gap.left_out, 'rows')} ")
         return f"No regression is adjusted for {adjusted_for(gap)}: {why}"
     adjusted = {each.effects: each for each in gap.adjusted}
     main = adjusted.get(ColumnEffects.MAIN)
@@ -582,12 +601,7 @@ def stratum_name(stratum: StratumGap) -> str:
 
 def outlying_places(gap: Gap) -> list[Place]:
     """Return what is unlike all others: levels of a column, and strata of no such level."""
-    levels = {
-        (column.column, level.level): level
-        for column in gap.by_column
-        for level in column.levels
-        if level.outlying
-    }
+    levels = _outlying_levels(gap)
     strata = [
         (place_name(each), each)
         for each in gap.strata
@@ -595,6 +609,15 @@ def outlying_places(gap: Gap) -> list[Place]:
     ]
     named = [(f"{called(by)} {called(value)}", level) for (by, value), level in levels.items()]
     return [*named, *strata]
+
+
+def _outlying_levels(gap: Gap) -> dict[tuple[str, str], LevelGap]:
+    return {
+        (column.column, level.level): level
+        for column in gap.by_column
+        for level in column.levels
+        if level.outlying
+    }
 
 
 def differing_strata(gap: Gap) -> list[StratumGap]:
@@ -608,6 +631,16 @@ def differing_strata(gap: Gap) -> list[StratumGap]:
         ),
         key=lambda each: -abs(each.difference or 0.0),
     )
+
+
+def differing_elsewhere(gap: Gap) -> list[StratumGap]:
+    """Return the strata in which a difference is shown, beside what is unlike all others."""
+    levels = _outlying_levels(gap)
+    return [
+        each
+        for each in differing_strata(gap)
+        if not each.outlying and not levels.keys() & each.stratum.items()
+    ]
 
 
 def differs_in(gap: Gap) -> str:
@@ -701,8 +734,13 @@ def _why_inconclusive(gap: Gap, ends: str) -> str:
         )
     if gap.reason is WhyInconclusive.TOO_FEW:
         return "the data are insufficient."
+    if gap.reason is WhyInconclusive.NOT_TESTED:
+        return (
+            f"whether the difference varies over {strata_words(gap)} cannot be tested, so that "
+            f"averages may hide what remains in some{ends}."
+        )
     if gap.reason is WhyInconclusive.MISSING_STRATA:
-        return _confounding(gap.columns)
+        return _confounding(gap, gap.columns)
     if gap.reason in MISSING_ROWS:
         turned = ", and could change what the other rows show"
         turned *= gap.reason is not WhyInconclusive.UNCLEAR_VALUES
@@ -726,11 +764,20 @@ def _why_inconclusive(gap: Gap, ends: str) -> str:
     return f"a confidence interval includes both no difference and the whole gap{ends}."
 
 
-def _confounding(columns: Sequence[str], rows: str = "rows ") -> str:
-    return (
+def _confounding(gap: Gap, columns: Sequence[str], rows: str = "rows ") -> str:
+    """Return that rows are unlike those with a value, and how the gap changes if it does."""
+    unlike = (
         f"{rows}without a value of {all_called(columns, 'or')} are excluded, and have other rates "
-        "than the rows with one, so that excluding them changes the gap by itself."
+        "than the rows with one: what holds of the others need not hold of all"
     )
+    if gap.overall is None:
+        return f"{unlike}."
+    metric = gap.estimate.definition
+    of_all, of_known = (metric_value(metric, each.value) for each in (gap.overall, gap.estimate))
+    gap_is = f"the same without them ({of_known})"
+    if of_all != of_known:
+        gap_is = f"{of_known} without them, and {of_all} over all rows"
+    return f"{unlike}. The gap is {gap_is}."
 
 
 def _none_remains(gap: Gap, ends: str) -> str:

@@ -242,8 +242,8 @@ def adjusted_sentence(overall: Estimate, adjusted: Estimate, column: str = "the 
         unit = left.get("unit") or "rows"
         return (
             f"Adjusting for {column} excludes the {left['rows']:,} of {left['total']:,} {unit} "
-            f"without it, whose rates differ from those of the others. That by itself changes the "
-            f"difference ({result}), so that nothing is concluded from the adjusted one."
+            f"without it, whose rates differ from those of the others: what holds of the others "
+            f"({result}) need not hold of all, so that nothing is concluded from it."
         )
     if change is AfterAdjusting.REMAINS:
         return f"After adjusting for {column} the difference remains: {result}."

@@ -27,7 +27,7 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.NO_GROUPS: "there are no groups",
     ReasonCode.NO_COMMON_STRATUM: "no stratum contains both sides",
     ReasonCode.STRATA_MISSING: "{rows:,} of {total:,} {unit} have no stratum and are excluded, "
-    "which changes the difference by itself",
+    "and have other rates than the others",
     ReasonCode.FEW_COMPARED: "more than half of one side is in no stratum that both sides have",
     ReasonCode.STRATA_DECIDE: "the strata determine the {of} almost wholly, so that little is "
     "left to compare within them",

@@ -528,19 +528,36 @@ def in_branches(branches):
 
 
 def test_strata_that_differ_are_named_where_the_difference_varies_and_none_is_unlike_the_others():
-    """Three of forty branches were 20 points below, and no sentence had their names."""
-    branches = {f"B{i:02}": ((63 + i * 7 % 17, 87), (312, 390)) for i in range(40)}
-    branches |= {f"B{i:02}": ((ones, 87), (312, 390)) for i, ones in ((5, 47), (18, 50), (33, 51))}
+    """Three of eight branches, which no test could tell from the others, had no names."""
+    branches = {f"B{i:02}": ((295 + i % 2, 348), (1248, 1560)) for i in range(8)}
+    branches |= {f"B{i:02}": ((108 + i // 3, 174), (624, 780)) for i in (1, 4, 6)}
     found = in_branches(branches)
     [gap] = found.gaps
     assert gap.reason is WhyInconclusive.VARIES
     assert not any(each.outlying for each in gap.strata)
-    named, brief = "branch B05, branch B18 and branch B33", found.brief()
+    named, brief = "branch B01, branch B04 and branch B06", found.brief()
     assert f"varies, and is statistically significant in {named}" in brief.headline.text
     assert f"statistically significant in {named}, all values" in brief.verdict[1].text
     assert f"read cases of {named}: the difference there" in brief.steps[0].text
     assert "one by one" not in " ".join(each.text for each in brief.steps)
     assert f"STATISTICALLY SIGNIFICANT IN: {named}" in " ".join(render(found, "text").split())
+
+
+@pytest.mark.parametrize("unlike", [(), (0.2,), (0.2, 0.25)])
+def test_next_names_outlying_strata_first_and_then_others_whose_difference_is_shown(unlike):
+    """Beside an outlying branch those with a difference of their own were not named."""
+    branches = {f"B{i:02}": ((480 + 25 * (i % 3 - 1), 600), (480, 600)) for i in range(12)}
+    branches |= {"B03": ((420, 600), (480, 600))}
+    branches |= {f"C{i}": ((round(600 * rate), 600), (480, 600)) for i, rate in enumerate(unlike)}
+    found = in_branches(branches)
+    [gap] = found.gaps
+    outlying = sorted(each.stratum["branch"] for each in gap.strata if each.outlying)
+    assert outlying == [f"C{i}" for i in range(len(unlike))]
+    step = found.brief().steps[0].text
+    named = re.findall(r"\b[BC]\d+", step)
+    assert named == [*outlying, "B03"]
+    assert step.count("unlike all others") == bool(unlike)
+    assert step.count("there is statistically significant, all values") == 1
 
 
 def test_strata_that_a_step_names_are_in_the_table_on_the_screen():
