@@ -43,7 +43,8 @@ from fairgauge.monitoring.periods import (
     slot_of,
 )
 from fairgauge.question.category_words import means_missing, no_outcomes
-from fairgauge.resolve.outcome_checks import hmda_undecided, unlike_refusals
+from fairgauge.question.hmda_actions import no_decisions
+from fairgauge.resolve.outcome_checks import unlike_refusals
 from fairgauge.results.monitor_results import FEWEST_PERIODS, HistoryFinding, HistoryProblem
 from fairgauge.stats.arrays import Array
 from fairgauge.values import Value, is_one_of
@@ -383,7 +384,7 @@ def _no_outcomes(
         every = {value for each in held for value in each}
         values = {value for value in every if not is_one_of(value, positive)}
         none = values.intersection(no_outcomes([*values, *positive]))
-        none |= values.intersection(hmda_undecided(column, every, positive))
+        none |= values.intersection(no_decisions(column, every, positive))
         came = {v for v in sorted(values - none) if came_later(v, periods, held)}
         if every - none - came in _TWO_CODES:
             none |= came

@@ -235,15 +235,17 @@ def resembles(value: Value, stated: Value) -> bool:
     (True, False)
     >>> resembles("approved_not_accepted", "originated"), resembles("Offer extended", "Hired")
     (True, False)
+    >>> resembles("Preapproval denied", "approved but not accepted")
+    False
     """
     if not (isinstance(value, str) and isinstance(stated, str) and re.search(r"[^\W\d_]", stated)):
         return False
     text, asked = (re.sub(r"[\s_-]+", " ", each).strip().casefold() for each in (value, stated))
-    text = _NEGATED.sub(" ", text)
-    if _REVOKED.search(text) or (is_adverse(text) and not is_adverse(asked)):
+    text, meant = _NEGATED.sub(" ", text), _NEGATED.sub(" ", asked)
+    if _REVOKED.search(text) or (is_adverse(text) and not is_adverse(meant)):
         return False
     longer = text != asked and re.search(rf"(?<!\w){re.escape(asked)}(?!\w)", text)
-    return bool(longer or (_GRANTED.search(text) and _GRANTED.search(_NEGATED.sub(" ", asked))))
+    return bool(longer or (_GRANTED.search(text) and _GRANTED.search(meant)))
 
 
 CODE_OF_FACTORS = 99

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,15 @@ from fairgauge.question.category_words import (
 )
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.features import Ordered
+from fairgauge.question.hmda_actions import (
+    APPROVED,
+    CODES,
+    PREAPPROVALS,
+    UNDECIDED,
+    action_code,
+    are_actions,
+    no_decisions,
+)
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
@@ -38,15 +46,6 @@ _FEWEST_OF_ONE_GROUP = 10
 """Rows of an outcome of one group, of fewer than which the test does not hold."""
 _TIMES_AS_OFTEN = 20
 """How much oftener than any other a group has an outcome that counts as one that it alone has."""
-_HMDA_COLUMN = re.compile(r"action[ _-]?(taken|type)", re.IGNORECASE)
-_HMDA_CODES = [str(code) for code in range(1, 9)]
-HMDA_APPROVED = ("1", "2", "8")
-"""Made, approved but not accepted by the applicant, and a preapproval that was not accepted."""
-_HMDA_UNDECIDED = ("4", "5", "6")
-"""Withdrawn, closed for incompleteness, and purchased: nobody was approved or denied."""
-_HMDA_PREAPPROVALS = {"7": ("3",), "8": ("1", "2")}
-"""A request for a preapproval that was denied, or approved and not accepted: no application. Each
-with what it is of applications."""
 
 
 def mistaken_outcomes(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
@@ -154,14 +153,14 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             continue
         levels = levels_with_rows(cube, axis)
         values = [level for level, _ in levels]
-        codes = are_codes_of_hmda(axis.column, values)
-        no_decisions = hmda_undecided(axis.column, values, asked)
+        codes = are_actions(axis.column, values)
+        none_of_codes = no_decisions(axis.column, values, asked)
         counted = [(level, rows) for level, rows in levels if rows or spec.of_people]
         refused = [each for each in counted if not is_one_of(each[0], asked)]
         undecided = [
             each
             for each in (counted if codes else refused)
-            if (name_of(each[0]) in no_decisions if codes else is_undecided(each[0]))
+            if (name_of(each[0]) in none_of_codes if codes else is_undecided(each[0]))
             and not (len(refused) == 1 and name_of(each[0]).strip().lower() in MAY_BE_VALUES)
         ]
         none = [] if codes else [*no_outcomes(values), *_beside_yes_and_no(values, asked)]
@@ -179,15 +178,13 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             else:
                 more["line"] = spec.recoding_line(axis.column, {UNKNOWN: held["values"]})
             yield Diagnostic.warning(DiagnosticCode.UNDECIDED_OUTCOMES, **held, codes=codes, **more)
-        approved = [
-            each for each in refused if name_of(each[0]) in HMDA_APPROVED and each not in undecided
-        ]
-        if codes and approved and all(name_of(value) in HMDA_APPROVED for value in asked):
+        approved = [each for each in refused if _is_approved(each[0]) and each not in undecided]
+        if codes and approved and all(map(_is_approved, asked)):
             both = {*map(name_of, asked), *(name_of(level) for level, _ in approved)}
             yield Diagnostic.warning(
                 DiagnosticCode.APPROVED_AS_REFUSED,
                 **_held(axis, approved, spec, sum),
-                positive=tuple(sorted(both.difference(_HMDA_PREAPPROVALS))),
+                positive=tuple(sorted(e for e in both if action_code(e) not in PREAPPROVALS)),
             )
         # of two outcomes, one is meant; predictions that no label has are warned of apart
         if i == 0 and len(refused) > 1:
@@ -198,25 +195,8 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             yield Diagnostic.note(DiagnosticCode.NOT_FAVOURABLE, **_held(axis, refused, spec))
 
 
-def are_codes_of_hmda(column: str, values: Iterable[Value]) -> bool:
-    """Return whether a column has the codes of HMDA for what became of an application."""
-    named = bool(_HMDA_COLUMN.search(column))
-    return named and all(name_of(value) in _HMDA_CODES for value in values)
-
-
-def hmda_undecided(
-    column: str, values: Collection[Value], asked: Iterable[Value]
-) -> tuple[str, ...]:
-    """Return the codes of a column of HMDA that are no decisions as those asked for are.
-
-    Requests for a preapproval are none beside applications. Where they alone are asked for,
-    applications are none.
-    """
-    if not are_codes_of_hmda(column, values):
-        return ()
-    if _HMDA_PREAPPROVALS.keys() >= set(map(name_of, asked)):
-        return tuple(code for code in _HMDA_CODES if code not in _HMDA_PREAPPROVALS)
-    return (*_HMDA_UNDECIDED, *_HMDA_PREAPPROVALS)
+def _is_approved(value: Value) -> bool:
+    return action_code(name_of(value)) in APPROVED
 
 
 def _decided_alone(
@@ -227,21 +207,21 @@ def _decided_alone(
     Where preapprovals are asked for, that is one of applications and one of requests, each with its
     positive codes.
     """
-    names = set(map(name_of, asked))
-    requested = names.intersection(_HMDA_PREAPPROVALS)
+    codes = {action_code(name_of(each)) for each in asked}
+    requested = codes.intersection(PREAPPROVALS)
     if not requested:
         excluded = (v for e in spec.where if e.column == column and e.negated for v in e.values)
         others = ValueSet((*excluded, *undecided))
         return {"condition": RowCondition(column, (others,), negated=True).to_text()}
-    of_applications = names.union(*(_HMDA_PREAPPROVALS[each] for each in requested))
+    of_applications = codes.union(*(PREAPPROVALS[each] for each in requested))
     found = {}
-    for what, codes, positive in (
-        ("requests", {*_HMDA_PREAPPROVALS}, requested),
-        ("applications", {*_HMDA_CODES}.difference(_HMDA_UNDECIDED, _HMDA_PREAPPROVALS),
-         of_applications),
-    ):  # fmt: skip
-        alone = tuple(value for value in values if name_of(value) in codes)
-        if favourable := [name for name in map(name_of, alone) if name in positive]:
+    for what, kept, positive in (
+        ("requests", {*PREAPPROVALS}, requested),
+        ("applications", {*CODES}.difference(UNDECIDED, PREAPPROVALS), of_applications),
+    ):
+        alone = tuple(value for value in values if action_code(name_of(value)) in kept)
+        names = map(name_of, alone)
+        if favourable := [name for name in names if action_code(name) in positive]:
             found[what] = RowCondition(column, (ValueSet(alone),)).to_text(), *favourable
     return found
 

@@ -16,9 +16,9 @@ from fairgauge.cube.cube import Cube
 from fairgauge.enums import DiagnosticCode, Favourable, Profile, Role, Task
 from fairgauge.errors import Problem, SpecError, alternatives, quote
 from fairgauge.question.category_words import is_adverse, is_no
+from fairgauge.question.hmda_actions import APPROVED, action_code, are_actions
 from fairgauge.question.presets import preset
 from fairgauge.question.specification import Spec
-from fairgauge.resolve.outcome_checks import HMDA_APPROVED, are_codes_of_hmda
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import Value, is_one_of, matches, name_of
 
@@ -72,12 +72,12 @@ def unfavourable_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagno
     if not stated or task is not Task.BINARY or axis is None or axis.bins:
         return
     of_hiring = bool(_FAVOURABLE.search(axis.column)) and not is_adverse(axis.column)
-    codes = are_codes_of_hmda(axis.column, cube.levels[axis])
+    codes = are_actions(axis.column, cube.levels[axis])
 
     def is_denied(value: Value) -> bool:
         text = name_of(value).strip()
         if codes:
-            return text not in HMDA_APPROVED
+            return action_code(text) not in APPROVED
         return is_adverse(text) or bool(of_hiring and is_no(text))
 
     others = [v for v in cube.levels[axis] if not is_one_of(v, stated)]

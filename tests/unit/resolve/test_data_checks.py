@@ -970,6 +970,51 @@ def test_a_group_to_state_as_unknown_is_whole_however_long_it_is():
     assert text.count(f"--unknown {name!r}") > 1
 
 
+NAMES_OF_ACTIONS = {
+    1: "Loan originated", 2: "Application approved but not accepted",
+    3: "Application denied by financial institution", 4: "Application withdrawn by applicant",
+    5: "File closed for incompleteness", 6: "Loan purchased by the institution",
+    7: "Preapproval request denied by financial institution",
+    8: "Preapproval request approved but not accepted",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("positive", [(1,), (1, 2), (2,), (1, 8), (7,), (1, 2, 8)])
+def test_names_of_hmda_actions_are_their_codes(positive):
+    """It was advised to count a preapproval that was denied as favourable: FAIL became PASS."""
+    codes = pl.Series([1 + i % 8 for i in range(240)])
+    names = codes.replace_strict(NAMES_OF_ACTIONS)
+    coded, named = (ACTIONS.with_columns(action_taken=each) for each in (codes, names))
+
+    def warned(rows, values):
+        report = fg.audit(rows, **HMDA | {"positive": values})
+        return [
+            (each.code, each["rows"], {*each["values"]})
+            for each in report.diagnostics
+            if each.code in (UNDECIDED, DiagnosticCode.APPROVED_AS_REFUSED,
+                             DiagnosticCode.UNLISTED_OUTCOMES, DiagnosticCode.UNFAVOURABLE_POSITIVE)
+            and each.get("rows") is not None
+        ]  # fmt: skip
+
+    of_codes = warned(coded, [*positive])
+    assert of_codes
+    assert warned(named, [NAMES_OF_ACTIONS[code] for code in positive]) == [
+        (code, rows, {NAMES_OF_ACTIONS[int(value)] for value in values})
+        for code, rows, values in of_codes
+    ]
+
+
+def test_the_flags_for_names_of_hmda_actions_can_be_pasted():
+    names = pl.Series([NAMES_OF_ACTIONS[1 + i % 8] for i in range(240)])
+    rows, asked = ACTIONS.with_columns(action_taken=names), HMDA | {"positive": NAMES_OF_ACTIONS[1]}
+    (each,) = found(rows, UNDECIDED, **asked)
+    flags = shlex.split(each.message.partition("alone: ")[2])
+    assert flags[0] == "--where"
+    assert not found(rows, UNDECIDED, **asked, where=flags[1])
+    (each,) = found(rows, DiagnosticCode.APPROVED_AS_REFUSED, **asked, where=flags[1])
+    assert f"--positive '{NAMES_OF_ACTIONS[2]},{NAMES_OF_ACTIONS[1]}'" in each.message
+
+
 def test_codes_of_hmda_that_are_approvals_and_count_as_denials_are_reported():
     approved = DiagnosticCode.APPROVED_AS_REFUSED
     assert not found(ACTIONS, approved, **HMDA)
@@ -978,7 +1023,7 @@ def test_codes_of_hmda_that_are_approvals_and_count_as_denials_are_reported():
     assert each.message == (
         "30 rows have 'action_taken' = 2, which in HMDA data is an approval that the applicant "
         "did not accept; they count as not favourable. To count them as approved: --positive 1,2 "
-        "(positive=[1, 2])"
+        "(positive=['1', '2'])"
     )
     (each,) = found(ACTIONS, approved, **HMDA | {"positive": 2})
     assert (

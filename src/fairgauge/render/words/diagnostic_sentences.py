@@ -12,6 +12,7 @@ from fairgauge.catalogue.statistics import Statistic
 from fairgauge.cube.levels import cut_options
 from fairgauge.enums import Better, DiagnosticCode, Person
 from fairgauge.errors import alternatives, listing, quote
+from fairgauge.question.hmda_actions import action_code
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.recoding import recoding_flag
 from fairgauge.render.words import numbers
@@ -468,7 +469,8 @@ def _undecided_outcomes(d: Diagnostic) -> str:
 
 
 def _codes_of_hmda(d: Diagnostic) -> str:
-    return numbers.listing(list(dict.fromkeys(_HMDA_CODES[code] for code in d["values"])), "or")
+    meant = dict.fromkeys(_HMDA_CODES[action_code(value)] for value in d["values"])
+    return numbers.listing(list(meant), "or")
 
 
 def _either_alone(d: Diagnostic) -> str:
@@ -476,7 +478,7 @@ def _either_alone(d: Diagnostic) -> str:
     for what, key in (("requests for preapproval", "requests"), ("applications", "applications")):
         if alone := d.get(key):
             condition, *positive = alone
-            flags = f"--where {shlex.quote(condition)} --positive {','.join(positive)}"
+            flags = f"--where {shlex.quote(condition)} {_positive_flag(positive)}"
             found.append(f"{what} alone: {flags} (where, positive)")
     return "; ".join(found)
 
@@ -515,11 +517,15 @@ def _unlisted_outcomes(d: Diagnostic) -> str:
     if (group := d.get("group")) is not None:
         whose = f"{called(d['group_column'])} = {called(group)}"
         why = f"hardly any {noun} but those of {whose} have {it}"
-    flag = shlex.join(["--positive", *BY_NAME["positive"].type.write(positive)])
+    flag = _positive_flag(positive)
     text += f", though {why}. To count {it} as favourable: {flag} (positive={[*positive]})"
     if line := d.get("line"):  # of answers under swapped names
         text += f"; if no decision: {recoding_flag(line)}"
     return text
+
+
+def _positive_flag(values: tuple[str, ...]) -> str:
+    return shlex.join(["--positive", *BY_NAME["positive"].type.write(values)])
 
 
 def _one_decision(d: Diagnostic) -> str:
@@ -1099,8 +1105,8 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     ),
     DiagnosticCode.APPROVED_AS_REFUSED: lambda d: (
         f"{_have_outcome(d)}, which in HMDA data is {_codes_of_hmda(d)}; "
-        "they count as not favourable. To count them as approved: --positive "
-        f"{','.join(d['positive'])} (positive=[{', '.join(d['positive'])}])"
+        "they count as not favourable. To count them as approved: "
+        f"{_positive_flag(d['positive'])} (positive={[*d['positive']]})"
     ),
     DiagnosticCode.PREDICTION_IS_LABEL: _prediction_is_label,
     DiagnosticCode.SENSITIVE_IS_OUTCOME: _sensitive_is_outcome,

@@ -1,0 +1,66 @@
+"""What became of applications in HMDA data: the codes of ``action_taken``, or their names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+
+from fairgauge.values import Value, name_of
+
+_COLUMN = re.compile(r"action[ _-]?(taken|type)", re.IGNORECASE)
+APPROVED = ("1", "2", "8")
+"""Made, approved but not accepted by the applicant, and a preapproval that was not accepted."""
+UNDECIDED = ("4", "5", "6")
+"""Withdrawn, closed for incompleteness, and purchased: nobody was approved or denied."""
+PREAPPROVALS = {"7": ("3",), "8": ("1", "2")}
+"""A request for a preapproval that was denied, or approved and not accepted: no application. Each
+with what it is of applications."""
+CODES = {
+    "1": r"loan originated",
+    "2": r"application approved but not accepted",
+    "3": r"application denied( by financial institution)?",
+    "4": r"application withdrawn( by applicant)?",
+    "5": r"file closed for incompleteness",
+    "6": r"loan purchased( by (the|financial) institution)?|purchased loan",
+    "7": r"preapproval request denied( by financial institution)?",
+    "8": r"preapproval request approved but not accepted",
+}
+"""The codes, and the names that public files have in their place."""
+_NAMES = {code: re.compile(name, re.IGNORECASE) for code, name in CODES.items()}
+
+
+def action_code(name: str) -> str:
+    """Return the code of a name of an action, and any other text as it is.
+
+    >>> action_code("Loan originated"), action_code("3"), action_code("yes")
+    ('1', '3', 'yes')
+    """
+    found = (code for code, each in _NAMES.items() if each.fullmatch(name.strip()))
+    return next(found, name)
+
+
+def are_actions(column: str, values: Iterable[Value]) -> bool:
+    """Return whether a column has what became of applications in HMDA data.
+
+    >>> are_actions("action_taken", [1, 3]), are_actions("x", [1, 3])
+    (True, False)
+    >>> are_actions("x", ["Loan originated", "Application denied"])
+    True
+    """
+    names = [name_of(value) for value in values]
+    codes = [*map(action_code, names)]
+    known = bool(_COLUMN.search(column)) or codes != names
+    return known and all(code in CODES for code in codes)
+
+
+def no_decisions(column: str, values: Collection[Value], asked: Iterable[Value]) -> tuple[str, ...]:
+    """Return the names of actions that are no decisions as those asked for are.
+
+    Requests for a preapproval are none beside applications. Where they alone are asked for,
+    applications are none.
+    """
+    if not are_actions(column, values):
+        return ()
+    of_requests = PREAPPROVALS.keys() >= {action_code(name_of(each)) for each in asked}
+    none = CODES.keys() - PREAPPROVALS.keys() if of_requests else {*UNDECIDED, *PREAPPROVALS}
+    return tuple(name for name in map(name_of, values) if action_code(name) in none)
