@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from typing import Never, Unpack, cast
@@ -257,13 +258,23 @@ def count(
     >>> rows = pl.DataFrame({"y": [1, 0, 1], "sex": ["F", "M", "M"]})
     >>> fg.count(rows, label="y", sensitive="sex")
     <Cube of 3 rows in 3 cells: feature sex, label y>
+
+    Warns
+    -----
+    UserWarning
+        Rows are probably those of fewer people, or of copies of a file: an audit of the counts
+        cannot see it.
     """
     asked = cast("Options", controls_as_strata(with_config(config, options)))
     if "item" in asked or "variant" in asked:
         from fairgauge.api.pairing import counted_answers
 
         return counted_answers(data, asked)[0]
-    return counted(data, arrays, asked)[0]
+    cube, source, spec = counted(data, arrays, asked)
+    for each in repeated_rows(data, source, spec, cube):
+        if each.code in (DiagnosticCode.REPEATED_ID, DiagnosticCode.COPIED_FILES):
+            warnings.warn(each.message, UserWarning, stacklevel=2)
+    return cube
 
 
 def counted_with_warnings(
@@ -275,14 +286,14 @@ def counted_with_warnings(
     better known before the counts of many days are added up.
     """
     cube, source, spec = counted(data, (), options)
-    warnings = (*never_repeats(cube, spec), *repeated_rows(data, source, spec, cube))
+    found = (*never_repeats(cube, spec), *repeated_rows(data, source, spec, cube))
     if spec.score is None or spec.label is None:
-        return cube, warnings
+        return cube, found
     try:
         resolution = resolve(cube, spec)
     except SpecError:  # which the audit raises: other counts to be added may hold what is missing
-        return cube, warnings
-    return cube, (*warnings, *reversed_outcomes_of(resolution))
+        return cube, found
+    return cube, (*found, *reversed_outcomes_of(resolution))
 
 
 def counting_query(

@@ -252,7 +252,7 @@ def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tu
             "positive",
             f"{_no_such_value(spec.positive[0], present[0], axis.column, spec)}: none of its "
             "outcomes would be favourable, and each favourable prediction wrong; use the same "
-            "values in both columns, or name the favourable ones of both",
+            "values in both columns (recode, --recode)",
         ))  # fmt: skip
     every = list(dict.fromkeys(level for levels in present for level in levels))
     if message := _all_favourable(spec.positive, every, axis.column):
@@ -331,6 +331,11 @@ def _no_such_value(
     meant = nearest(asked, [name_of(level) for level in levels])
     why = f" in {_rows_with(stated[:1])}." if stated else f".{meant}"
     leave = "" if nobody else if_absent(value, beside, meant)
+    if not levels and len(beside) > 1:
+        leave = (
+            "; if labels have other words for the outcomes than predictions, give both the same "
+            "(recode, --recode), and name the favourable one"
+        )
     if nobody and not (stated or meant):
         leave = (
             f"; if nobody has it in {_rows_with(spec.where)}, groups cannot differ: choose rows "

@@ -53,6 +53,14 @@ def test_identical_rows_of_an_id_may_stand_twice_by_mistake():
     assert warning.get("alike")
 
 
+def test_who_counts_is_told_as_no_audit_of_the_counts_can_be():
+    rows, asked = table(user_id=[i // 2 for i in range(ROWS)]), {"label": "y", "sensitive": "g"}
+    with pytest.warns(UserWarning, match="column 'user_id' has 20 distinct values in the first 40"):
+        cube = fg.count(rows, **asked)
+    assert not [d for d in fg.audit(cube).diagnostics if d.code is DiagnosticCode.REPEATED_ID]
+    assert fg.count(rows, **asked, cluster="user_id").rows == ROWS  # without a warning
+
+
 def test_what_is_no_repeated_id():
     assert not warned(table(user_id=range(ROWS)))  # every row its own
     assert not warned(table(client=["yes", "no"] * (ROWS // 2)))  # a category
