@@ -1196,7 +1196,8 @@ def test_an_outcome_that_one_group_alone_has_is_reported():
         )
         assert other.message == (
             "'decision' is deferred in 150 rows, which count as not favourable; list what is "
-            "favourable (--positive), if any of it is"
+            "favourable (--positive), if any of it is, and recode what is no decision as unknown "
+            "(--recode)"
         )
     people = rows.with_row_index("id")
     warned, _ = found(people, UNLISTED, **asked, person="id")
@@ -1224,7 +1225,10 @@ def test_ordinary_outcomes_are_warned_of_beside_plain_refusals_alone(positive, o
     of_data = found(rows, UNLISTED, **asked)
     assert [each.level for each in of_data] == [level] * (level is not None)
     if level == "warning":
-        assert "list what is favourable (--positive), if any of it is" in of_data[0].message
+        assert (
+            "list what is favourable (--positive), if any of it is, and recode"
+            in of_data[0].message
+        )
         assert not {"Rejected", "denied"} & {*of_data[0]["values"]}
     report = fg.audit(rows, **asked, rules="selection_rate.ratio >= 0.1")
     assert report.verdict == "pass"

@@ -511,7 +511,10 @@ def _unlisted_outcomes(d: Diagnostic) -> str:
     noun, held = _unit(d), _values_with_rows(d)
     text = _not_favourable(d)
     if not (positive := d.get("positive")):
-        return f"{text}; list what is favourable (--positive), if any of it is"
+        return (
+            f"{text}; list what is favourable (--positive), if any of it is, and recode what is no "
+            "decision as unknown (--recode)"
+        )
     one, it = plural(len(held), "", "s"), plural(len(held), "it", "them")
     why = f"the value{one} resemble{plural(len(held), 's', '')} the favourable outcome"
     if (group := d.get("group")) is not None:
