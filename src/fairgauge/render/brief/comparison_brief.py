@@ -25,7 +25,8 @@ from fairgauge.render.words.verdict_sentences import outcome_word
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.comparison import Comparison, Origin, sort_changes
 
-_NEEDED = ("label", "prediction", "score", "weight", "count")
+_OUTCOMES = ("label", "prediction", "score")
+_NEEDED = (*_OUTCOMES, "weight", "count")
 _MANY = 0.01
 """The share of rows that lack one of these from which it is stated beside the verdict."""
 _MOST_FINDINGS, _MOST_STEPS, _MOST_NAMED = 2, 3, 4
@@ -87,7 +88,8 @@ def _significant(comparison: Comparison, words: Vocabulary) -> list[FoundChange]
 def _headline(comparison: Comparison, found: list[FoundChange]) -> Sentence:
     moved = any(each.moved for each in comparison.changes)
     if found and comparison.why_untested is None:
-        return Sentence(found[0].headline(_TIMES), found[0].source)
+        among = _of_known(comparison)
+        return Sentence(f"{found[0].headline(_TIMES)}{among}", found[0].source)
     if not comparison.changes:
         return Sentence("The two reports have no comparison of groups in common", ("changes",))
     if not comparison.compared:
@@ -237,16 +239,28 @@ def _certainty(comparison: Comparison, found: list[FoundChange]) -> Iterator[Sen
         yield Sentence(NO_CHANGE_SHOWN)
 
 
+def _of_known(comparison: Comparison) -> str:
+    """Return of which rows a change is, where many rows of a report lack an outcome."""
+    known = [each for each in _lacking(comparison) if each in _OUTCOMES]
+    unit = "people" if {*units(comparison)} == {"people"} else "rows"
+    return f", among the {unit} with a known {listing(known)}" if known else ""
+
+
+def _lacking(comparison: Comparison) -> list[str]:
+    """Return what many rows of a report lack."""
+    origins = comparison.old, comparison.new
+    return [
+        each
+        for each in _NEEDED
+        if any(o.excluded.get(f"missing {each}", 0) >= _MANY * max(o.rows, 1) for o in origins)
+    ]
+
+
 def _without_outcome(comparison: Comparison, *, many: bool) -> Iterator[Sentence]:
     """Yield which rows are in no change, whether these are ``many`` in some report, or few."""
     origins = {"old": comparison.old, "new": comparison.new}
     found = {f" in the {name} report": origin.excluded for name, origin in origins.items()}
-    most = max(
-        origin.excluded.get(f"missing {each}", 0) / max(origin.rows, 1)
-        for origin in origins.values()
-        for each in _NEEDED
-    )
-    if (most >= _MANY) is not many:
+    if bool(_lacking(comparison)) is not many:
         return
     people = [where for where, unit in zip(found, units(comparison), strict=True)
               if unit == "people"]  # fmt: skip

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import fairgauge as fg
@@ -63,6 +64,18 @@ def test_a_reversal_is_stated_from_the_side_that_is_worse_off_now() -> None:
     assert str(brief.headline) == (
         "Men are approved less often than women in the new report, the reverse of the old one"
     )
+
+
+def test_a_headline_is_of_the_rows_with_an_outcome_where_many_lack_one() -> None:
+    """400 of 1,000 became 400 of 700: the 300 without an outcome may explain it all."""
+    rows = pl.DataFrame(
+        {"g": ["A"] * 1000 + ["B"] * 1000, "ok": [1, 0] * 500 + [1, 1, 0, 0, 0] * 200}
+    )
+    blank = pl.when((pl.col("g") == "B") & (pl.col("ok") == 0) & (pl.int_range(pl.len()) % 2 == 0))
+    new = rows.with_columns(ok=blank.then(None).otherwise(pl.col("ok")))
+    reports = [fg.audit(each, prediction="ok", sensitive="g") for each in (rows, new)]
+    headline = str(fg.compare(*reports, same_rows=False).brief().headline)
+    assert headline.endswith(", among the rows with a known prediction")
 
 
 def test_what_cannot_be_tested_claims_nothing() -> None:
