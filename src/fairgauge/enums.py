@@ -497,7 +497,7 @@ class DiagnosticCode(StrEnum):
     SINGLE_ROW_GROUPS = "single_row_groups"  # groups, single
     NUMERIC_GROUPS = "numeric_groups"  # groups, small, minimum, cuts
     MANY_STRATA = "many_strata"
-    # strata, share, minimum, controls; columns, cuts: of each that can be cut
+    # strata, share, minimum, controls; columns, cuts: of each that can be cut; coarser: cut columns
     MISSING_MARKER = "missing_marker"  # value, rows, excluded
     CODED_NUMBERS = "coded_numbers"
     # column, value, line: the recoding that makes it missing; of a count or weight, which is its

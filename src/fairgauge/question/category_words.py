@@ -351,12 +351,3 @@ def classes_of_missing(values: Iterable[Value]) -> list[Value]:
     scale = {f"-{name}" for name in others}
     codes = [name for name in map(name_of, codes_of_missing(others)) if name not in scale]
     return [by_name[name] for name in (*texts, *codes)]
-
-
-def may_be_codes(values: Collection[Value]) -> bool:
-    """Return whether numbers may name categories, as codes do: they are whole, and few.
-
-    >>> may_be_codes([1, 2, 31]), may_be_codes([1.5, 2]), may_be_codes(range(80))
-    (True, False, False)
-    """
-    return len(values) <= _MOST_CODES and all(isinstance(each, int) for each in values)

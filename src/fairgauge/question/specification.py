@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
@@ -12,7 +13,7 @@ from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Better, Method, Missing, Person, Profile, ReferenceRule, Task, Threshold
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote, refuse
-from fairgauge.question._argument_syntax import parse_sensitive
+from fairgauge.question._argument_syntax import parse_sensitive, write_reference
 from fairgauge.question.features import Above, Ordered
 from fairgauge.question.option_types import NamedReferences
 from fairgauge.question.options import BY_NAME, Spec
@@ -398,12 +399,29 @@ def _wrong_references(
         if name in columns and name in crossed:
             yield Problem(path, "is a column and an intersection; rename the column")
         elif name not in columns and name not in crossed:
-            yield Problem(path, _not_audited(name, crossed if "*" in name else columns))
+            features = crossed if "*" in name else columns
+            yield Problem(path, _reference_of_none(name, features, references))
             continue
         of = len(crossed[name].columns) if name in crossed else 1
         if isinstance(group, tuple) and len(group) != of:
             message = f"has {len(group)} values; name one of each of its columns, of which it has"
             yield Problem(path, f"{message} {of}")
+
+
+def _reference_of_none(name: str, features: Collection[str], references: NamedReferences) -> str:
+    """Return that a reference is of no audited feature, and how to state those that are of one.
+
+    A feature that has a reference of its own is not the one that a wrong name means.
+    """
+    stated = {each: group for each, group in references if each in features}
+    others = set(features) - set(stated)
+    if not stated or nearest(name, others):
+        return _not_audited(name, others)
+    flags = " ".join(f"--reference {shlex.quote(text)}" for text in write_reference(stated))
+    return (
+        f"{_not_audited(name, ())} Audited: {listing(sorted(features))}; state references of "
+        f"audited features alone: {flags} replaces those of a file"
+    )
 
 
 def _not_audited(name: str, features: Collection[str]) -> str:

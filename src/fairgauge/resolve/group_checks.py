@@ -34,7 +34,7 @@ def single_row_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     for name, feature in spec.recorded.items():
         crossed = [axes[column] for column in feature.columns]
         if len(crossed) == 1:
-            if quartiles(cube.levels[crossed[0]]):
+            if quartiles(cube.levels[crossed[0]]) and not spec.has_categories(crossed[0].column):
                 continue
             of_levels = cube.rows_by_level[crossed[0]][:-1]
             rows = of_levels[of_levels > 0]
@@ -53,7 +53,7 @@ def numeric_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     for feature in spec.sensitive:
         axis = cube.plan.axis(Role.FEATURE, feature.column)
         assert axis is not None
-        if axis.bins or feature.values:
+        if axis.bins or feature.values or spec.has_categories(feature.column):
             continue
         levels = [each for each in levels_with_rows(cube, axis) if each[1]]
         small = sum(rows < FEWEST_ROWS for _, rows in levels)

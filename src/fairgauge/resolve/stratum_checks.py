@@ -12,14 +12,14 @@ from fairgauge.cube.cube import Cube
 from fairgauge.cube.levels import MANY_LEVELS, MOST_READABLE, quartiles
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Role
-from fairgauge.question.category_words import codes_of_missing, may_be_codes, missing_words
+from fairgauge.question.category_words import codes_of_missing, missing_words
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.excluded_rows import in_a_group
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.stats.arrays import Array
-from fairgauge.values import name_of, spelled_alike, spelling
+from fairgauge.values import Value, name_of, spelled_alike, spelling
 
 
 def axes_of(cube: Cube, columns: Collection[str]) -> list[Axis]:
@@ -69,13 +69,15 @@ def many_strata(cube: Cube, spec: Spec, crossed: Cube | None = None) -> Iterator
             levels, sizes = cube.levels[each], cube.rows_by_level[each].tolist()
             cuts = quartiles(levels, sizes[: len(levels)])
             # else as many strata as before, or codes, which have no order
-            if cuts and len(levels) > len(cuts) + 1 and not may_be_codes(levels):
+            if cuts and len(levels) > len(cuts) + 1 and not _may_be_codes(each, levels, spec):
                 listed[each.column] = ",".join(map(name_of, cuts))
     sparse = len(rows) >= MANY_LEVELS and rows[few].sum() > rows.sum() / 2
     if not sparse and not (listed and len(rows) > MOST_READABLE):
         return
     # those asked for without strata are the strata
-    controls: dict[str, Any] = {"controls": True} if any(each.control for each in asked) else {}
+    more: dict[str, Any] = {"controls": True} if any(each.control for each in asked) else {}
+    if coarser := tuple(each.column for each in asked if len(each.cuts) > 1):
+        more["coarser"] = coarser
     yield Diagnostic.warning(
         DiagnosticCode.MANY_STRATA,
         strata=len(rows),
@@ -83,8 +85,14 @@ def many_strata(cube: Cube, spec: Spec, crossed: Cube | None = None) -> Iterator
         minimum=FEWEST_ROWS,
         columns=tuple(listed),
         cuts=tuple(listed.values()),
-        **controls,
+        **more,
     )
+
+
+def _may_be_codes(axis: Axis, levels: Collection[Value], spec: Spec) -> bool:
+    """Return whether numbers may name categories, such as branches: recoded, or whole and few."""
+    whole = all(isinstance(each, int) for each in levels)
+    return spec.has_categories(axis.column) or (whole and len(levels) <= MOST_READABLE)
 
 
 def _compared_rows(cube: Cube, stratum: Axis, spec: Spec) -> Array:

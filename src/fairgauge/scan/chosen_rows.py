@@ -6,8 +6,9 @@ other values are omitted, so that a value means the same as it does for groups.
 
 from __future__ import annotations
 
+import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -27,7 +28,7 @@ from fairgauge.errors import (
     nearest,
     quote,
 )
-from fairgauge.identity import Bin, MissingValue
+from fairgauge.identity import Bin, MissingValue, ValueSet
 from fairgauge.question.category_words import codes_of_missing, missing_words
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.recoding import UNKNOWN
@@ -274,9 +275,19 @@ def _no_such_value(
     if category != name:
         return f"{lacks}: it is recoded to {quote(category)} (recode); name that in its place"
     known = [name_of(level) for level in levels]
+    if whole := _read_as_several(name, condition, known):
+        quoted = replace(condition, parts=(ValueSet((whole,)),)).to_text()
+        return f'{lacks}. Write a value that contains "or" in double quotes: {shlex.quote(quoted)}'
     meant = nearest(name, known)
     leave = if_absent(value, condition.values, meant)
     return f"{lacks}.{meant} It has {listing(known, _MOST_SHOWN)}{leave}"
+
+
+def _read_as_several(name: str, condition: RowCondition, known: Iterable[str]) -> str | None:
+    """Return the value that contains "or" and was read as several, of which this name is one."""
+    asked = f" or {' or '.join(map(name_of, condition.values))} or "
+    whole = (each for each in known if name in each.split(" or ") and f" or {each} or " in asked)
+    return next(whole, None)
 
 
 def _doubtful(

@@ -1554,11 +1554,52 @@ def test_rows_without_a_stratum_are_counted_before_those_without_a_group():
         schema=rows.schema,
     )
     text = flat(render(decomposed(pl.concat([rows, lacking])), "text"))
-    assert "Excluded: 13 rows (missing stratum); 5 rows (missing sex, of those with a stratum)" in (
-        text
-    )
+    of_each = "13 cases (missing stratum); 5 cases (missing sex, of those with a stratum)"
+    assert f"Excluded: {of_each}." in text
     text = flat(render(decomposed(pl.concat([rows, lacking[:1]])), "text"))
-    assert "Excluded: 5 rows (missing sex)." in text
+    assert "Excluded: 5 cases (missing sex)." in text
+
+
+def test_excluded_rows_that_no_count_is_of_are_called_rows():
+    """2 rows that stand for 15 cases were 2 cases, and a row without a count was a case."""
+    rows = of_strata([(sex, dept, 50, 100) for sex in "FM" for dept in "AB"])
+    rows = rows.with_columns(job=pl.lit("x"))
+    lacking = pl.DataFrame(
+        {"sex": ["F"] * 3, "dept": ["A", "B", None], "admitted": [1] * 3, "n": [7, 8, 9]}
+    ).with_columns(job=pl.when(pl.col("n") > 8).then(pl.lit("x")))
+    text = flat(render(decomposed(pl.concat([rows, lacking]), where="job = x"), "text"))
+    assert "Excluded: 2 rows (missing job (where)); 9 cases (missing stratum)." in text
+    lacking = lacking.with_columns(n=pl.lit(None, dtype=pl.Int64), job=pl.lit("x"))
+    text = flat(render(decomposed(pl.concat([rows, lacking])), "text"))
+    assert "Excluded: 3 rows (missing count)." in text
+
+
+@pytest.mark.parametrize("where", ["job = x", "sex = F or M", None])
+def test_each_number_of_excluded_rows_is_of_the_rows_that_are_left_by_those_before(where):
+    """Rows of unknown race, 50 of them without a branch, were 200 "of those with a stratum"."""
+    rng = np.random.default_rng(0)
+    values = {"sex": ["F", "M", None], "dept": ["A", "B", None], "job": ["x", "y", None]}
+    drawn = {name: [of[i] for i in rng.integers(0, 3, 600)] for name, of in values.items()}
+    rows = pl.DataFrame(drawn).with_columns(
+        admitted=pl.Series(rng.integers(0, 2, 600)),
+        w=pl.when(pl.int_range(600) % 50 > 0).then(1.5),
+    )
+    lacks = {name: pl.col(name).is_null() for name in rows.columns}
+    first, reason, others = {
+        "job = x": (lacks["job"], "missing job (where)", pl.col("job") != "x"),
+        "sex = F or M": (lacks["sex"], "missing sex (where)", pl.lit(False)),
+        None: (lacks["w"], "missing weight", pl.lit(False)),
+    }[where]
+    asked = {"label": "admitted", "positive": 1, "sensitive": "sex", "strata": "dept"}
+    found = fg.why(rows, **asked, where=where, weight=None if where else "w")
+    left = rows.filter(~first & ~others)
+    numbered = [
+        (reason, rows.filter(first).height),
+        ("missing stratum", left.filter(lacks["dept"]).height),
+        ("missing sex, of those with a stratum", left.filter(lacks["sex"] & ~lacks["dept"]).height),
+    ]
+    listed = "; ".join(f"{n} rows ({reason})" for reason, n in numbered if n)
+    assert f"Excluded: {listed}." in flat(render(found, "text"))
 
 
 def test_levels_that_are_named_by_nobody_are_of_a_column():

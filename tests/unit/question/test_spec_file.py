@@ -178,6 +178,8 @@ MISTAKES = [
     ({"missing": 0}, ["missing: 0 is not allowed. Use exclude, group or error"]),
     ({"reference": "lagest"}, ["reference: 'lagest' is not allowed. Did you mean 'largest'? Use others, overall, largest, best or a group with its column: COLUMN=VALUE, in Python {'column': value} or of an intersection {'a*b': [value of a, value of b]}"]),
     ({"reference": {"rce": "White"}}, ["reference.rce: 'rce' is not an audited feature. Did you mean 'race'?"]),
+    ({"sensitive": ["race"], "reference": {"race": "A or B", "rice": "F"}}, ["reference.rice: 'rice' is not an audited feature. Audited: 'race'; state references of audited features alone: --reference 'race=A or B' replaces those of a file"]),
+    ({"sensitive": ["race", "sex"], "reference": {"race": "A", "sx": "F"}}, ["reference.sx: 'sx' is not an audited feature. Did you mean 'sex'?"]),
     ({"reference": {"race": [1]}}, ["reference.race: must be one value, not [1]"]),
     ({"positive": []}, ["positive: must hold at least one value"]),
     ({"positive": [None]}, ["positive[0]: must not be missing"]),

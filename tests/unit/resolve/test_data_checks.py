@@ -285,17 +285,20 @@ def test_whole_numbers_of_many_digits_are_codes_which_are_not_cut():
 
 
 def test_many_thin_strata_are_to_be_cut_or_merged():
-    rows = frame(dti=[i % 31 for i in range(ROWS)], branch=[f"b{i % 25}" for i in range(ROWS)])
+    rows = frame(
+        dti=[i % 31 + 0.5 for i in range(ROWS)], branch=[f"b{i % 25}" for i in range(ROWS)]
+    )
     (each,) = found(rows, DiagnosticCode.MANY_STRATA, strata="dti")
     assert each.message == (
         "100% of the rows compared are in strata of fewer than 20 rows; there are 31 strata, and "
         "one that lacks a side of a comparison counts for nothing in what is adjusted for them; "
-        "put codes together (recode, --recode), or cut numbers into intervals, such as "
-        "--strata 'dti:4,10,20' (fairgauge.cut('dti', [4, 10, 20]))"
+        "put codes together (recode, --recode), or cut numbers that are no codes into intervals, "
+        "such as --strata 'dti:4.5,10.5,20.5' (fairgauge.cut('dti', [4.5, 10.5, 20.5]))"
     )
     gaps = fg.why(rows, label="y", sensitive="g", controls="dti")
     (each,) = (d for d in gaps.diagnostics if d.code is DiagnosticCode.MANY_STRATA)
-    assert each.message.endswith("--control 'dti:4,10,20' (fairgauge.cut('dti', [4, 10, 20]))")
+    cut = "--control 'dti:4.5,10.5,20.5' (fairgauge.cut('dti', [4.5, 10.5, 20.5]))"
+    assert each.message.endswith(cut)
     (each,) = found(rows, DiagnosticCode.MANY_STRATA, strata="branch")
     merged = "adjusted for them; put values together (recode, --recode), or name fewer columns"
     assert each.message.endswith(merged)
@@ -316,6 +319,32 @@ def test_many_thin_strata_are_to_be_cut_or_merged():
     assert each.message.startswith("100% of the rows compared are in strata of fewer than 20 rows;")
     (each,) = found(pl.concat([numbers] * 2), DiagnosticCode.MANY_STRATA, strata="dti")
     assert each.message.startswith("there are 62 strata, and one that lacks a side")
+
+
+def test_numbers_of_branches_are_not_to_be_cut():
+    """Intervals of the numbers of branches were advised, which hide the one that differs."""
+    rows = pl.concat([frame(branch=range(101, 101 + ROWS))] * 2)
+    rows = rows.with_columns(ltv=pl.int_range(2 * ROWS) % 7 + 0.5)
+    (each,) = found(rows, DiagnosticCode.MANY_STRATA, strata="branch")
+    assert each.message.endswith("; put values together (recode, --recode), or name fewer columns")
+    ltv = {"column": "ltv", "cuts": [2, 3, 5]}
+    (each,) = found(rows, DiagnosticCode.MANY_STRATA, strata=["branch", ltv])
+    assert each.message.endswith(
+        "; put values together (recode, --recode), or cut 'ltv' into fewer intervals, "
+        "or name fewer columns"
+    )
+
+
+@pytest.mark.parametrize("role", ["sensitive", "strata"])
+def test_a_recoded_column_is_not_to_be_cut(role):
+    """The advised command was refused: a column that is cut has no categories."""
+    rows = pl.concat([frame(branch=[i + 0.5 for i in range(ROWS)])] * 2)
+    code = DiagnosticCode[{"sensitive": "NUMERIC_GROUPS", "strata": "MANY_STRATA"}[role]]
+    asked = {role: "branch"}
+    (each,) = found(rows, code, **asked)
+    assert "'branch:" in each.message
+    recoded = found(rows, code, **asked, recode={"branch": {"0.5": [0.5, 1.5]}})
+    assert not any("'branch:" in each.message for each in recoded)
 
 
 @pytest.mark.parametrize("verb", ["audit", "why", "counts"])

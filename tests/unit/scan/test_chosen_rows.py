@@ -233,6 +233,24 @@ def test_conditions_that_mean_nothing_are_refused(where, error, message):
         fg.audit(FRAME, **BASIC, where=where)
 
 
+@pytest.mark.parametrize(
+    ("where", "quoted"),
+    [
+        ("race = B or C", "race = "),
+        ("race = A or B or C", "race = "),
+        ("race != B or C", "race != "),
+        ("race = B", ""),
+        ("race = X or B or C", ""),
+    ],
+)
+def test_a_value_that_contains_or_is_to_be_quoted(where, quoted):
+    """What was typed was asked back: did you mean 'B or C'?"""
+    with pytest.raises(SpecError) as refused:
+        fg.audit(FRAME, **BASIC, where=where)
+    text, remedy = str(refused.value), f"in double quotes: '{quoted}\"B or C\"'"
+    assert text.endswith(remedy) if quoted else "quotes" not in text
+
+
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("text", CONDITIONS)
 def test_a_condition_is_written_as_it_is_read(text):

@@ -34,6 +34,7 @@ from fairgauge.render.words.decomposition_sentences import (
     OTHER_DIRECTION,
     adjusted_for,
     describe_adjusted,
+    describe_overall,
     direction,
     each_of,
     excluded_words,
@@ -166,6 +167,15 @@ class GapInWords:
             return self.rate.less_often(self.subject, self.other, lower=lower)
         pair = self.rate.pair(self.subject, self.other)
         return f"No difference between {pair} in {self.rate.how_often} is shown{together}"
+
+    def overall(self) -> str:
+        """Return the gap over all rows, a mean by its column; nothing where all have a stratum."""
+        whole = self.gap.overall
+        if whole is None or self.means is None:
+            return describe_overall(self.gap)
+        means = ComparedMeans(self._words, whole, self.means.row, alone=True)
+        stated = filter(None, (means.sentence(), means.interval_sentence()))
+        return describe_overall(self.gap, " ".join(stated))
 
     def sentences(self) -> Iterator[str]:
         """Yield both shares as counts, the parts of their difference, and strata that stand out."""

@@ -23,7 +23,6 @@ from fairgauge.render.words.decomposition_sentences import (
     describe_heterogeneity,
     describe_not_compared,
     describe_outlying,
-    describe_overall,
     describe_trend,
     differing_elsewhere,
     differs_in,
@@ -179,9 +178,9 @@ def _found(
     gaps: Sequence[tuple[int, Gap]], more: Sequence[tuple[int, Gap]], words: Vocabulary
 ) -> Iterator[Sentence]:
     for i, gap in gaps:
-        if overall := describe_overall(gap):
-            yield Sentence(overall, (f"gaps[{i}].overall",))
         in_words = GapInWords(words, gap)
+        if overall := in_words.overall():
+            yield Sentence(overall, (f"gaps[{i}].overall",))
         stated = in_words.sentences() if in_words.known else [f"{gap.estimate.says}."]
         for text in stated:
             yield Sentence(text, (f"gaps[{i}].estimate", f"gaps[{i}].parts", f"gaps[{i}].strata"))

@@ -7,7 +7,14 @@ from functools import partial
 from typing import Any, TypeVar
 
 from fairgauge.catalogue.moments import Mean, RegressionTerm
-from fairgauge.enums import ColumnEffects, GapPartKind, GapVerdict, StratumWeights, WhyInconclusive
+from fairgauge.enums import (
+    ColumnEffects,
+    GapPartKind,
+    GapVerdict,
+    StratumWeights,
+    Uncounted,
+    WhyInconclusive,
+)
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.render import _document_tree as tree
 from fairgauge.render.brief.decomposition_brief import below_neutral
@@ -39,6 +46,7 @@ from fairgauge.render.words.metric_words import (
 from fairgauge.render.words.numbers import count
 from fairgauge.render.words.reason_sentences import INSUFFICIENT
 from fairgauge.render.writers.flat_rows import FlatTable
+from fairgauge.resolve.excluded_rows import missing_in_condition
 from fairgauge.results.definitions import saved_fields
 from fairgauge.results.gap_decomposition import (
     UNADJUSTED,
@@ -102,9 +110,8 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> tree.D
             "whether a difference varies, are of each gap by itself."
         )
     if found.excluded:
-        unit_of = words.unit_words(found)
-        excluded = (f"{numbers.numbered(n, unit_of)} ({reason})" for reason, n in _excluded(found))
-        lead += f" Excluded: {'; '.join(excluded)}."
+        excluded = "; ".join(f"{rows} ({reason})" for reason, rows in _excluded(found))
+        lead += f" Excluded: {excluded}."
     return document_of(
         found,
         title=f"Decomposition of the {'gaps' if several else 'gap'} by {columns}",
@@ -174,19 +181,28 @@ def _notes(found: Decomposition) -> Iterator[tree.Block]:
     several = len(found.gaps[0].columns) > 1
     yield tree.Paragraph(f"{METHOD}{_SEVERAL_COLUMNS * several}", tree.Tone.SOFT)
     if found.excluded:
-        unit_of = words.unit_words(found)
-        pairs = ((reason, numbers.numbered(rows, unit_of)) for reason, rows in _excluded(found))
-        yield tree.Facts(tuple(pairs))
+        yield tree.Facts(tuple(_excluded(found)))
 
 
-def _excluded(found: Decomposition) -> Iterator[tuple[str, int]]:
-    """Yield why rows are excluded, and how many; the other reasons are of rows with a stratum."""
+def _excluded(found: Decomposition) -> Iterator[tuple[str, str]]:
+    """Yield why rows are excluded, and how many, in the order in which they are.
+
+    First are those that are counted nowhere, with and without a stratum: rows, whatever number of
+    cases they stand for. The reasons after a missing stratum are of rows that have one.
+    """
+    unit = words.unit_words(found)
+    of_rows = "rows" if found.spec.get("count") or found.spec.get("person") else unit
+    conditions = map(missing_in_condition, found.spec.get("where") or {})
+    uncounted = {*map(str, Uncounted), *conditions}
     reasons = dict(found.excluded)
+    for reason in [each for each in reasons if each in uncounted]:
+        yield reason, numbers.numbered(reasons.pop(reason), of_rows)
     without = reasons.pop(_WITHOUT_STRATUM, 0)
     if without:
-        yield _WITHOUT_STRATUM, without
+        yield _WITHOUT_STRATUM, numbers.numbered(without, unit)
     for reason, rows in reasons.items():
-        yield f"{reason}, of those with a stratum" if without else reason, rows
+        of = ", of those with a stratum" if without else ""
+        yield f"{reason}{of}", numbers.numbered(rows, unit)
 
 
 def _repeat(found: Decomposition) -> Iterator[tree.Block]:

@@ -197,11 +197,12 @@ def describe_gap(gap: Gap) -> str:
     return " ".join(filter(None, sentences))
 
 
-def describe_overall(gap: Gap) -> str:
-    """Return the gap over all rows; nothing where all of them have a stratum."""
+def describe_overall(gap: Gap, stated: str = "") -> str:
+    """Return the gap over all rows, as stated; nothing where all of them have a stratum."""
     if gap.overall is None:
         return ""
-    return f"Over all rows: {gap.overall.says}. What follows is of the rows with {_columns(gap)}."
+    stated = stated or f"{gap.overall.says}."
+    return f"Over all rows: {stated} What follows is of the rows with {_columns(gap)}."
 
 
 def describe_gap_verdict(gap: Gap, *, brief: bool = False) -> str:

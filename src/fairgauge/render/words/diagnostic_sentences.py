@@ -612,17 +612,20 @@ def _many_strata(d: Diagnostic) -> str:
         cut_options(str(column), str(cuts).split(","), flag)
         for column, cuts in zip(d["columns"], d["cuts"], strict=True)
     ]
-    what = (
-        "put codes together (recode, --recode), or cut numbers into intervals, such as "
-        f"{' and '.join(cut)}"
+    remedies = [f"put {'codes' if cut else 'values'} together (recode, --recode)"]
+    if columns := d.get("coarser"):
+        remedies.append(f"cut {listing(columns)} into fewer intervals")
+    remedies.append(
+        f"cut numbers that are no codes into intervals, such as {' and '.join(cut)}"
         if cut
-        else ("put values together (recode, --recode), or name fewer columns")
+        else "name fewer columns"
     )
     share = f"{d['share']:.0%}"
     few = f"{share} of the rows compared are in strata of fewer than {d['minimum']} rows; "
     return (
         f"{few if share != '0%' else ''}there are {d['strata']:,} strata, and one that lacks a "
-        f"side of a comparison counts for nothing in what is adjusted for them; {what}"
+        "side of a comparison counts for nothing in what is adjusted for them; "
+        f"{', or '.join(remedies)}"
     )
 
 

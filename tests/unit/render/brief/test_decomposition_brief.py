@@ -108,6 +108,15 @@ def test_a_gap_in_pay_is_stated_as_averages():
         "difference (within). That they are spread differently over unit (composition) accounts "
         "for 5 lower (95% CI between 4.0 and 6.0 lower); the two add up to the gap."
     )
+    rows += [{"sex": s, "unit": None, "pay": 40 + d} for s in "FM" for d in (-1, 1)]
+    found = fg.why(pl.DataFrame(rows), label="pay", task="regression", sensitive="sex",
+                   reference={"sex": "M"}, strata="unit")  # fmt: skip
+    overall = str(found.brief().found[0])
+    assert overall == (
+        "Over all rows: Average pay: 7.9 lower for people with sex F (32.6) than for people with "
+        "sex M (40.5), 0.80 times as high. Average pay for people with sex F: between 6.9 and 8.9 "
+        "lower (95% CI). What follows is of the rows with unit."
+    )
 
 
 def test_what_is_certain_is_of_the_group_that_is_named(found):
