@@ -11,9 +11,12 @@ from fairgauge.errors import DataError
 
 _MARKDOWN = re.compile(r"^\*\*Tables to publish\*\*\s*$(.*?)(?=^#|\Z)", re.DOTALL | re.MULTILINE)
 _HTML = re.compile(r"<h\d[^>]*>\s*Tables to publish\s*</h\d>(.*?)(?=<h[123]\b|\Z)", re.DOTALL)
+_SUMMARY = re.compile(r"^(\*\*(?:Groups|Gap) of .*)", re.DOTALL | re.MULTILINE)
+"""The tables to publish on the first page, which a summary in Markdown has nowhere else."""
+_NOT_ALL = re.compile(r"\b[Tt]ables to publish are in the whole report: ")
 _TEXT = re.compile(
     r"^Tables to publish\s*$.*^In parentheses: |"
-    r"Not\s+shown\s+\(--full\):[^.]*\btables?\s+to\s+publish",
+    r"Not\s+shown(\s+\(--full\))?:[^.]*\btables?\s+to\s+publish",
     re.DOTALL | re.MULTILINE,
 )
 """A report as text, whole or without what is in the whole one alone."""
@@ -39,6 +42,10 @@ _NO_TABLES = (
     "this is a report of fairgauge without tables to publish, and a check reads published tables; "
     "audit with a preset (--preset nyc-ll144), save the report as .md, .html or .xlsx and check "
     "that; a report is held against its counts by fairgauge seal and fairgauge verify"
+)
+_IN_WHOLE_REPORT = (
+    "this is the summary of a report of fairgauge, and tables to publish are in the whole report "
+    "alone; save that as .md, .html or .xlsx, and check it"
 )
 _AS_TEXT = (
     "this is a report of fairgauge as text, which lacks its tables to publish or may break their "
@@ -81,7 +88,9 @@ def tables_to_publish(text: str) -> str:
     """
     found = _MARKDOWN.search(text) or _HTML.search(text)
     if found is None and (_TEXT.search(text) or _OWN.search(text)):
-        raise DataError(_why_no_tables(text))
+        found = _SUMMARY.search(copied_pages(text))
+        if found is None or _NOT_ALL.search(text):
+            raise DataError(_why_no_tables(text))
     if found is not None and _GAP in found[1]:
         raise DataError(_ONLY_GAPS)
     return text if found is None else found[1]
@@ -91,6 +100,8 @@ def _why_no_tables(text: str) -> str:
     """Return why a report has no tables to check; no preset gives them to protected counts."""
     if _PROTECTED.search(text):
         return _ROUNDED
+    if _NOT_ALL.search(text):
+        return _IN_WHOLE_REPORT
     return _AS_TEXT if _TEXT.search(text) else _NO_TABLES
 
 

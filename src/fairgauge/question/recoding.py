@@ -113,15 +113,18 @@ def plain_recodings(recodings: Recodings) -> Json:
 
 
 def read_recodings(value: object, path: str, problems: Problems) -> Recodings:
-    """Read tables of categories, the paths of files of them, and texts of TOML."""
-    found: dict[str, Recoding] = {}
+    """Read tables of categories, the paths of files of them, and texts of TOML.
+
+    What several of them state of one column is joined.
+    """
+    given: dict[str, list[object]] = {}
     for item in items(value):
         for column, categories in _tables(item, path, problems).items():
-            at = f"{path}.{column}"
-            if column in found:
-                problems.append(Problem(at, "is given twice; give it once"))
-            found[column] = Recoding(column, _categories(column, categories, at, problems))
-    return tuple(found.values())
+            given.setdefault(column, []).append(categories)
+    return tuple(
+        Recoding(column, _categories(column, each, f"{path}.{column}", problems))
+        for column, each in given.items()
+    )
 
 
 def _tables(item: object, path: str, problems: Problems) -> Mapping[str, object]:
@@ -160,29 +163,14 @@ def _read_line(text: str) -> object:
 
 
 def _categories(
-    column: str, categories: object, path: str, problems: Problems
+    column: str, given: Iterable[object], path: str, problems: Problems
 ) -> tuple[tuple[str, tuple[Value, ...]], ...]:
     """Read the categories of one column, each value in one of them."""
-    if isinstance(categories, (str, Path)):
-        try:
-            _, categories = _mapping_file(Path(categories))
-        except SpecError as error:
-            problems += error.problems
-            return ()
-    if not isinstance(categories, Mapping) or not categories:
-        problems.append(
-            Problem(
-                path,
-                'must map categories to their values, such as {"Male": ["M", "male"]}, or name a '
-                f"file of two columns (.csv, .tsv), not {shown(categories)}",
-            )
-        )
-        return ()
     category_of: dict[str, str] = {}
-    found = []
-    for key, values in categories.items():
+    found: dict[str, list[Value]] = {}
+    for key, values in (pair for each in given for pair in _listed(each, path, problems).items()):
         name = str(key)
-        kept: list[Value] = []
+        kept = found.setdefault(name, [])
         for i, each in enumerate(items(values)):
             value = read_value(each, f"{path}.{name}[{i}]", problems)
             before = category_of.setdefault(name_of(value), name)
@@ -191,8 +179,27 @@ def _categories(
                 problems.append(Problem(f"{path}.{name}", f"{message}; list it once"))
             elif name_of(value) not in map(name_of, kept):
                 kept.append(value)
-        found.append((name, tuple(kept)))
-    return tuple(found)
+    return tuple((name, tuple(values)) for name, values in found.items())
+
+
+def _listed(categories: object, path: str, problems: Problems) -> Mapping[object, object]:
+    """Return the values that are listed for every category; nothing where that is a problem."""
+    if isinstance(categories, (str, Path)):
+        try:
+            _, categories = _mapping_file(Path(categories))
+        except SpecError as error:
+            problems += error.problems
+            return {}
+    if not isinstance(categories, Mapping) or not categories:
+        problems.append(
+            Problem(
+                path,
+                'must map categories to their values, such as {"Male": ["M", "male"]}, or name a '
+                f"file of two columns (.csv, .tsv), not {shown(categories)}",
+            )
+        )
+        return {}
+    return categories
 
 
 def _mapping_file(path: Path) -> tuple[str, dict[str, list[Value]]]:

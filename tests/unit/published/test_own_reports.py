@@ -43,6 +43,39 @@ def test_a_report_is_read_again(tmp_path, suffix):
     assert found.numbers_checked == 13 + 8 + 3 * 2  # ratios and rates, margins, sums
 
 
+def test_the_summary_in_markdown_is_read_again(tmp_path):
+    """Its tables to publish are on its first page alone, which was no report with any."""
+    polars = pytest.importorskip("polars")
+    asked = {"preset": "nyc-ll144", "prediction": "hired", "positive": 1}
+    text = render(fg.audit(polars.DataFrame(FRAME), **asked, sensitive=["sex", "race"]), "markdown")
+    path = tmp_path / "summary.md"
+    path.write_text(text, encoding="utf-8")
+    found = fg.check(path)
+    assert [table.name for table in found.tables] == [
+        "Groups of sex",
+        "Groups of race",
+        "Groups of sex*race",
+    ]
+    assert (found.errors, found.numbers_checked) == (0, 13 + 8 + 3 * 2)
+    path.write_text(text.replace("| F | 180 |", "| F | 190 |"), encoding="utf-8")
+    assert fg.check(path).errors
+
+
+@pytest.mark.parametrize("races", [12, 30])
+def test_a_summary_without_all_tables_asks_for_the_whole_report(races):
+    polars = pytest.importorskip("polars")
+    rows = {
+        "sex": ["F", "M"] * 30 * races,
+        "race": [f"race {i}" for i in range(races) for _ in range(60)],
+        "hired": [1, 0, 0, 1, 1] * 12 * races,
+    }
+    asked = {"preset": "nyc-ll144", "prediction": "hired", "positive": 1}
+    report = fg.audit(polars.DataFrame(rows), **asked, sensitive=["race", "sex"])
+    with pytest.raises(fg.DataError, match="tables to publish are in the whole report"):
+        fg.check(render(report, "markdown"))
+    assert fg.check(render(report, "markdown", full=True)).errors == 0
+
+
 @pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
 @pytest.mark.parametrize("sex", ["sex", "sex ", " of  the sex, or * "])
 def test_people_of_unknown_category_are_read_again(tmp_path, suffix, sex):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.cli import main
@@ -66,12 +70,63 @@ def test_what_is_written_is_read_as_it_was(name):
         (5, "must map columns to categories"),
         ("sex = [", "is not valid TOML"),
         ("none.csv", "cannot be read"),
-        ([SEX, SEX], "is given twice"),
+        ([SEX, {"sex": {"M": ["male "]}}], "'male ' of 'sex' is in 'Male', too; list it once"),
+        ([SEX, {"sex": {}}], "must map categories to their values"),
         ({"sex": "sexes.xlsx"}, "is no file of values and categories"),
     ],
 )
 def test_what_is_wrong_is_stated(value, stated):
     assert any(stated in each for each in problems_of(value)), problems_of(value)
+
+
+def test_recodings_of_one_column_are_joined(tmp_path):
+    (tmp_path / "sexes.csv").write_text("sex,category\nMÄNNLICH,Male\n?,\n")
+    given = [SEX, 'sex = {Female = ["F"], Male = ["M", 1]}', str(tmp_path / "sexes.csv")]
+    problems = []
+    assert plain_recodings(read_recodings(given, "recode", problems)) == {
+        "sex": {
+            "Male": ["M", "male ", 1, "MÄNNLICH"],
+            "unknown": ["Decline to answer", "", "?"],
+            "Female": ["F"],
+        }
+    }
+    assert problems == []
+
+
+@given(st.data())
+@settings(max_examples=50)
+def test_a_recoding_in_parts_is_the_whole_one(data):
+    """However its values are distributed over lines, each is in the category that it was in."""
+    category_of = data.draw(st.dictionaries(st.text(max_size=2), st.sampled_from("abc")))
+    lines = [
+        data.draw(st.permutations([{"x": {name: [value]}} for value, name in category_of.items()]))
+        for _ in range(2)
+    ]
+    problems = []
+    found = read_recodings(write_each(*lines), "recode", problems)
+    assert problems == []
+    assert {**found[0].category_of} == category_of if category_of else not found
+
+
+def write_each(*lines):
+    return [text for line in lines for each in line for text in write_recodings(each)]
+
+
+def test_all_recodings_that_an_audit_offers_can_be_pasted(tmp_path):
+    """One line is of outcomes that are no decision, another of spellings of the same column."""
+    rows = {
+        "sex": ["F", "M"] * 60,
+        "status": ["Hired"] * 30 + ["Hired "] * 10 + ["Rejected"] * 60 + ["Withdrawn"] * 20,
+    }
+    pl.DataFrame(rows).write_csv(tmp_path / "rows.csv")
+    command = ["audit", str(tmp_path / "rows.csv"), "--preset", "nyc-ll144", "--prediction"]
+    command += ["status", "--positive", "Hired", "--sensitive", "sex", "--full"]
+    shown = " ".join(CliRunner().invoke(main, command).output.split())
+    offered = dict.fromkeys(re.findall(r"--recode '(status = [^']*)'", shown))
+    assert len(offered) == 2
+    pasted = CliRunner().invoke(main, [*command, *(f"--recode={each}" for each in offered)])
+    assert pasted.exit_code == 0, pasted.output
+    assert "(recode)" not in pasted.output
 
 
 def test_a_file_needs_two_columns_and_a_header(tmp_path):

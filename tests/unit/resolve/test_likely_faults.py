@@ -309,3 +309,13 @@ def test_no_reference_is_called_large_where_no_group_is_large_enough():
     assert "No group of sex*race is large enough to be a reference: there the largest" in words
     alone = render(fg.audit(rows, **asked, sensitive="sex"), "text", full=True)
     assert "is large enough to be a reference" not in " ".join(alone.split())
+
+
+def test_what_may_be_published_is_warned_of_before_what_is_missing_alike_in_all_groups():
+    rows = _rows(
+        hired=[None if i % 7 == 0 else "yes" if i % 3 else "no" for i in range(240)],
+        sex=["X" if i % 60 == 1 else "FM"[i % 2] for i in range(240)],
+    )
+    report = fg.audit(rows, **ASKED, preset="nyc-ll144")
+    codes = [each.code for each in report_warnings(report.diagnostics)]
+    assert codes.index(Code.FEW_PUBLISHED) < codes.index(Code.MISSING_OUTCOMES)

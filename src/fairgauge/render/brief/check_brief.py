@@ -90,9 +90,10 @@ def _looked_at(check: Check) -> Iterator[Sentence]:
 
 def _found(check: Check, lowest: _Lowest | None) -> Iterator[Sentence]:
     errors = [(i, table, fault) for i, table in enumerate(check.tables) for fault in table.errors]
-    for i, table, fault in errors[:_MOST_ERRORS]:
+    for number, (i, table, fault) in enumerate(errors[:_MOST_ERRORS], 1):
+        which = f"Error {number} of {len(errors):,}: " if len(errors) > 1 else ""
         where = f"{table_title(table, check)}. " if len(check.tables) > 1 else ""
-        yield Sentence(f"{where}{describe_fault_in_place(fault)}", (f"tables[{i}].faults",))
+        yield Sentence(f"{which}{where}{describe_fault_in_place(fault)}", (f"tables[{i}].faults",))
     if (more := len(errors) - _MOST_ERRORS) > 0:
         yield Sentence(f"{more:,} more {plural(more, 'error', 'errors')} below.", ("errors",))
     if lowest is None:
@@ -100,7 +101,6 @@ def _found(check: Check, lowest: _Lowest | None) -> Iterator[Sentence]:
     table, group, source = _at(check, lowest)
     if table.reference is not None and group.ratio is not None:
         per_hundred = _of_hundred(check, group.ratio)
-        where = f" ({table_title(table, check)})" if len(check.tables) > 1 else ""
         lower = any(
             other.ratio is not None and other.ratio < group.ratio
             for each in check.tables
@@ -111,11 +111,16 @@ def _found(check: Check, lowest: _Lowest | None) -> Iterator[Sentence]:
             f" of categories of {100 * check.smallest_reference.share:.4g}% of the people or more"
         )
         yield Sentence(
-            f"The lowest impact ratio{large if lower else ''}{where}: of equally many people, "
-            f"{per_hundred} of {called(group.name)} {counted_as(table)} for every 100 of "
-            f"{called(table.reference)}.",
+            f"The lowest impact ratio{large if lower else ''}{_in_table(table, check)}: of equally "
+            f"many people, {per_hundred} of {called(group.name)} {counted_as(table)} for every 100 "
+            f"of {called(table.reference)}.",
             source,
         )
+
+
+def _in_table(table: CheckedTable, check: Check) -> str:
+    """Return the name of a table in parentheses, where there are several."""
+    return f" ({table_title(table, check)})" if len(check.tables) > 1 else ""
 
 
 def _of_hundred(check: Check, ratio: float) -> str:
@@ -127,20 +132,22 @@ def _of_hundred(check: Check, ratio: float) -> str:
 
 def _certainty(check: Check, lowest: _Lowest | None) -> Iterator[Sentence]:
     if lowest is not None:
-        _, group, source = _at(check, lowest)
+        table, group, source = _at(check, lowest)
         interval = shown_interval(group)
         assert interval is not None
+        assert table.reference is not None  # which a ratio with an interval is to
         low, high = (_of_hundred(check, end) for end in (interval.low, interval.high))
         yield Sentence(
-            f"{called(group.name)}: between {low} and {high} for every 100 "
+            f"Impact ratio, {called(group.name)} to {called(table.reference)}"
+            f"{_in_table(table, check)}: between {low} and {high} for every 100 "
             f"({100 * interval.level:.4g}% CI, {what_holds_together(interval)}).",
             source,
         )
         if group.possible is not None:
             least, most = (_of_hundred(check, end) for end in group.possible)
             yield Sentence(
-                f"Whatever is not printed: between {least} and {most} for every 100, wherever "
-                "people of unknown category belong and rates were rounded.",
+                "Whatever is not printed (unknown categories, rounded rates): between "
+                f"{least} and {most} for every 100.",
                 source,
             )
     for text in limit_sentences(check):

@@ -319,19 +319,21 @@ class _Summary:
         yield from repeat_blocks(self.report, self.report.data.fingerprint, "audit")
 
     def not_shown(self) -> Iterator[str]:
-        """Yield what the whole record has besides, in few words."""
+        """Yield what the whole record has besides, in few words.
+
+        Tables to publish are on the first page, or named there as in the whole report.
+        """
         having = sum(1 for each in self.results if each.groups)
         listed = on_one_screen(self.results)[:_MOST_SECTIONS]
         shown = sum(2 if each.averaged else 1 for each in listed)
         warnings = _warnings(self.report)
-        for count, noun, what in (
-            (self.more_findings, "finding", ""),
-            (having - shown, "table", ""),
-            (notes_besides(self.report, warnings), "note", ""),
-            (len(self.tables_to_publish), "table", " to publish"),
+        for count, nouns in (
+            (self.more_findings, "findings"),
+            (having - shown, "tables"),
+            (notes_besides(self.report, warnings), "notes"),
         ):
             if count > 0:
-                yield f"{numbers.numbered(count, f'{noun}s')}{what}"
+                yield numbers.numbered(count, nouns)
 
     def _rule_lines(
         self,

@@ -54,12 +54,14 @@ _GRAVEST_FIRST = (
     DiagnosticCode.LIMITS_OUTSIDE_RANGE,
     DiagnosticCode.UNMATCHED,
     DiagnosticCode.PROTECTED,
+    DiagnosticCode.FEW_PUBLISHED,
+    DiagnosticCode.OPEN_DECISIONS,
     DiagnosticCode.MISSING_COUNTED,
     DiagnosticCode.MISSING_OUTCOMES,
     DiagnosticCode.UNEQUALLY_MISSING,
 )
-"""Warnings about the whole audit, of outcomes before those of groups, then about its rules, then
-of what is missing unevenly; the others are about details."""
+"""Warnings about the whole audit, of outcomes before those of groups, then about its rules and what
+it publishes, then of what is missing unevenly; the others are about details."""
 _ADJUSTED = {
     DiagnosticCode.DISAPPEARS: "is not shown when",
     DiagnosticCode.NOT_SIGNIFICANT_ADJUSTED: "is no longer statistically significant when",

@@ -151,6 +151,8 @@ def _one_screen(document: tree.DocumentTree, writer: _Text, *, python: bool) -> 
     spares.add(_ASKED)
     tables = sum(isinstance(b, tree.Table) for s in document.sections for b in s.blocks)
     levels = sorted(spares | {0}, reverse=True)
+    published = len(document.to_publish)  # on the first page, of which text has the sentences alone
+    to_publish = [f"{numbers.numbered(published, 'tables')} to publish"] if published else []
     lines: list[str] = []
     for most in levels if tables <= _MOST_TABLES else levels[:1]:
         writer.most_spare, writer.omitted = most, {}
@@ -162,6 +164,7 @@ def _one_screen(document: tree.DocumentTree, writer: _Text, *, python: bool) -> 
             *(["cover"] if document.cover else []),
             *writer.hidden,
             *document.not_shown,
+            *to_publish,
             *writer.omitted,
         ]
         lines += writer.wrapped(_more(document, parts, python=python), 2, Tone.SOFT)

@@ -35,10 +35,30 @@ def test_an_error_heads_the_page_and_is_named() -> None:
         "100 of White."
     )
     assert re.fullmatch(
-        r"Hispanic: between \d+ and \d+ for every 100 \(95% CI, for this ratio alone\)\.",
+        r"Impact ratio, Hispanic to White: between \d+ and \d+ for every 100 "
+        r"\(95% CI, for this ratio alone\)\.",
         str(brief.certainty[0]),
     )
     assert str(brief.steps[0]) == "Analyst: send the errors to the publisher of the tables."
+
+
+def test_errors_are_numbered_where_there_are_several() -> None:
+    """The first lines have room for some of them: that more follow is seen from the numbers."""
+    lines = WRONG.replace("0.800", "0.700").replace("1000,300,30.0%", "1000,310,30.0%")
+    found = fg.check(lines)
+    assert found.errors == 3
+    for i, sentence in enumerate(found.brief().found[:3], 1):
+        assert str(sentence).startswith(f"Error {i} of 3: Row ")
+    assert "Error" not in str(fg.check(WRONG).brief().found[0])
+
+
+def test_the_interval_is_complete_where_the_lowest_ratio_has_no_room_above_it() -> None:
+    lines = WRONG.replace("0.800", "0.700").replace("1000,300,30.0%", "1000,310,30.0%")
+    first = str(fg.check(lines)).partition("  Errors")[0]
+    assert "The lowest impact ratio" not in first
+    assert "Impact ratio, Hispanic to White: between " in first
+    both = fg.check(f"{WRONG}\n\n{WRONG}")
+    assert re.search(r"Impact ratio, Hispanic to White \(.+\): ", str(both.brief().certainty[0]))
 
 
 def test_people_of_a_scoring_rate_are_not_called_selected() -> None:

@@ -47,6 +47,15 @@ def test_the_first_page_has_or_names_every_table(report, full):
     )
 
 
+def test_what_is_on_a_page_is_not_listed_as_not_shown(report):
+    """Text has no exhibits, so that it alone lists the tables as not shown."""
+    assert "3 tables to publish" in render(report, "text")
+    for written in ("markdown", "notebook"):
+        listed = render(report, written).partition("Not shown: ")[2].partition(".")[0]
+        assert listed
+        assert "to publish" not in listed
+
+
 @pytest.mark.parametrize("written", ["markdown", "html"])
 def test_pages_state_what_follows_and_hold_it(report, written):
     more = {} if written == "html" else {"full": True}
