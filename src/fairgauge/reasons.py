@@ -109,6 +109,9 @@ class ReasonCode(StrEnum):
     NOT_OF_DECISIONS = "not_of_decisions"  # of
     NO_PAIRED_METHOD = "no_paired_method"  # of
 
+    # groups cannot differ
+    ONE_DECISION = "one_decision"  # positive, or value: what all are; threshold, or cut: where
+
     # it is of other rows than the one that it adjusts
     STRATA_MISSING = "strata_missing"  # rows, total, unit
     FEW_COMPARED = "few_compared"

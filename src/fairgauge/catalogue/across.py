@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Spreads = Literal["largest_gap", "smallest_ratio", "minimum", "maximum", "variance", "gini"]
 _LEAST = ("smallest_ratio", "minimum")
+_OF_ONE = ("minimum", "maximum")
 _EXTREMES = (*_LEAST, "largest_gap", "maximum")
 _CONCENTRATION = 1.0
 ROUNDING, SMALLEST_GAP = 1e-12, 1e-15
@@ -166,7 +167,7 @@ class Spread(Across):
 
     @property
     def neutral(self) -> float:
-        if self.by in ("minimum", "maximum"):
+        if self.by in _OF_ONE:
             return math.nan
         return 1.0 if self.by == "smallest_ratio" else 0.0
 
@@ -178,7 +179,7 @@ class Spread(Across):
         """
         values = self.of.value(groups, profile).reshape(slots, -1)
         known = ~np.isnan(values)
-        of_one = self.by in ("minimum", "maximum")
+        of_one = self.by in _OF_ONE
         enough = known.sum(axis=1) >= (1 if of_one else 2)
         rows = self.of.size(groups).reshape(slots, -1)
         found = extremes(values, rows, groups.every_cell().reshape(*rows.shape, -1))
@@ -280,6 +281,11 @@ def is_extreme(metric: Metric) -> bool:
         return metric.how == "worst"
     spread = isinstance(metric, Spread) and metric.by in _EXTREMES
     return spread or isinstance(metric, DifferentialFairness)
+
+
+def is_of_one_group(metric: Metric | Statistic) -> bool:
+    """Return whether a metric of all groups is the rate of one of them: the lowest or highest."""
+    return isinstance(metric, Spread) and metric.by in _OF_ONE
 
 
 def is_smallest(metric: Metric) -> bool:

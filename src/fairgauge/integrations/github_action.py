@@ -112,7 +112,7 @@ def workflow_commands(report: Report) -> Iterator[str]:
     unmet.sort(key=lambda verdict: verdict.outcome is not Outcome.FAIL)
     for verdict in unmet[:_MOST_ANNOTATIONS]:
         level = _LEVELS[verdict.outcome]
-        yield f"::{level} title=fairgauge::{_escaped(describe_outcome(verdict))}"
+        yield f"::{level} title=fairgauge::{_escaped(describe_outcome(report, verdict))}"
 
 
 def _escaped(text: str) -> str:

@@ -13,6 +13,9 @@ of candidates. That a group is harmed is stated at the level of all such tests o
 Beside each adjusted p-value stands the interval at the level at which Holm's procedure tests it, so
 that interval and verdict cannot disagree.
 
+Of a candidate that decides all rows alike no difference is judged, as no audit of it would: it is
+worse, where a rate of all rows is by more than its margin, or cannot be told.
+
 A margin is asked for by name, or once for all disparities; else it follows from a rule. Margins of
 ratios are shares of them: with 0.05, a ratio of 0.8 may become 0.76.
 """
@@ -357,7 +360,7 @@ def _judged(candidate: Candidate) -> Candidate:
     """Return a candidate with its verdict."""
     fairness, performance = _fairness(candidate), _performance(candidate)
     verdict = _verdict(candidate, fairness, performance)
-    undecided = verdict is CandidateVerdict.CANNOT_TELL
+    undecided = verdict is CandidateVerdict.CANNOT_TELL and candidate.reason is None
     needed = _needed(candidate, fairness, performance) if undecided else None
     return replace(
         candidate, verdict=verdict, fairness=fairness, performance=performance, needed=needed
@@ -370,7 +373,10 @@ def _fairness(candidate: Candidate) -> Fairness:
     One that is further by less than its margin allows is not, nor is one closer that the rows that
     are excluded could overturn; a group that is harmed by more than the margin is. One that is
     further, but within its margin unless they overturn that, makes nothing less fair by itself.
+    Between groups that are all decided alike nothing can differ, so that nothing is told.
     """
+    if candidate.reason is not None:
+        return Fairness.CANNOT_TELL
     moved = [
         each
         for each in candidate.disparities

@@ -83,6 +83,7 @@ from fairgauge.question.specification import Spec
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.asked_metrics import asked_metrics
 from fairgauge.resolve.group_counts import GroupCounts, JointCells, count_jointly, count_missing
+from fairgauge.resolve.outcome_checks import one_decision
 from fairgauge.resolve.outcomes import OutcomeMasks, decide_task
 from fairgauge.resolve.references import large_groups
 from fairgauge.resolve.resolution import Resolution, resolve
@@ -397,6 +398,7 @@ def _candidate(models: _Models) -> MeasuredCandidate:
             name=models.name,
             rows=models.cubes.rows,
             undecided=models.cubes.undecided,
+            reason=_one_decision(models),
             disparities=(),
             rates=tuple(_rates(models)),
             margins=(),
@@ -406,6 +408,17 @@ def _candidate(models: _Models) -> MeasuredCandidate:
         tuple(_with_reach_of_rates(models, batch) for batch in _margin_tests(models)),
         tuple(_with_reach_of_rates(models, batch) for batch in _group_tests(models, disparities)),
     )
+
+
+def _one_decision(models: _Models) -> Reason | None:
+    """Return that the candidate decides all rows alike, at a threshold or a cut of several.
+
+    None where it does not, or no disparity is of decisions.
+    """
+    disparities = (metric for metric, _ in (*models.contrasts, *models.others))
+    if not any("prediction" in metric.needs for metric in disparities):
+        return None
+    return one_decision(models.cubes.candidate, models.other.outcomes, models.resolution.task)
 
 
 def _with_reach(models: _Models, batch: MeasuredDisparities) -> MeasuredDisparities:

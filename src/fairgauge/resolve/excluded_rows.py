@@ -16,6 +16,9 @@ from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.stats.arrays import Mask
 
+OF_NO_WEIGHT = "weight of 0"
+"""Why rows that weigh nothing are excluded."""
+
 _NAMES_OF_OTHERS = {*map(str, Role), "count", "weight"}
 _OF_GROUPS = {Role.FEATURE, Role.PROXY, Role.KNOWN, Role.CANDIDATE}
 """The roles of axes that tables of the same outcomes do not share."""
@@ -123,7 +126,7 @@ def _not_counted(cube: Cube, spec: Spec) -> dict[str, int]:
     """Return the rows that are in no cell, by reason."""
     reasons = {str(reason): rows for reason, rows in cube.excluded.items()}
     if weightless := rows_of_no_weight(cube):
-        reasons["weight of 0"] = weightless
+        reasons[OF_NO_WEIGHT] = weightless
     if spec.of_people:  # who are counted, and not rows
         return reasons
     without = cube.without_condition.items()

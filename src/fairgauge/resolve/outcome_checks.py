@@ -33,12 +33,12 @@ from fairgauge.question.hmda_actions import (
 )
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
-from fairgauge.reasons import FEWEST_ROWS
+from fairgauge.reasons import FEWEST_ROWS, Reason, ReasonCode
 from fairgauge.resolve.copy_checks import copied_outcomes, prediction_is_label
 from fairgauge.resolve.group_checks import OTHER_UNIT
 from fairgauge.resolve.missingness_checks import HARDLY_CHANCE, MARGIN, shares_by
 from fairgauge.resolve.name_checks import MOST_SPELLED, without_separators
-from fairgauge.resolve.outcomes import outcome_masks
+from fairgauge.resolve.outcomes import OutcomeMasks, outcome_masks
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.values import Value, is_one_of, matches, name_of, spelt_nearly
 
@@ -92,6 +92,28 @@ def one_outcome(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
             yield Diagnostic.warning(
                 code, column=axis.column, positive=positive != {0}, threshold=threshold
             )
+
+
+def one_decision(cube: Cube, outcomes: Sequence[OutcomeMasks], task: Task) -> Reason | None:
+    """Return that all rows are decided alike, at one of several thresholds or cuts at least."""
+    decision = cube.plan.axis(Role.PREDICTION)
+    assert decision is not None
+    rows = cube.rows_by_level[decision][:-1]
+    if task is Task.MULTICLASS:
+        if np.count_nonzero(rows) != 1:
+            return None
+        value = name_of(cube.levels[decision][int(rows.argmax())])
+        return Reason.of(ReasonCode.ONE_DECISION, value=value)
+    for each in outcomes:
+        positive = rows[each.predictions].sum()
+        if rows.any() and positive in (0, rows.sum()):
+            return Reason.of(
+                ReasonCode.ONE_DECISION,
+                positive=bool(positive),
+                threshold=each.threshold,
+                cut=each.class_scope.name,
+            )
+    return None
 
 
 def predictions_in_another_unit(cube: Cube) -> Iterator[Diagnostic]:

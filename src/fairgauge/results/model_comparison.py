@@ -216,6 +216,8 @@ class Candidate:
         column the cases that they stand for.
     verdict : what it is against the model in use.
     fairness, performance : what the verdict is made of.
+    reason : why no difference between groups counts as fairer or less fair: the candidate decides
+        all rows alike; None where it does not.
     needed : rows of this composition that would probably decide the verdict, None where it is
         decided or no number would.
     disparities, rates, margins, groups, reclassified : the numbers; ``groups`` are the tests of
@@ -228,6 +230,7 @@ class Candidate:
     verdict: CandidateVerdict = CandidateVerdict.NONE
     fairness: Fairness = Fairness.CANNOT_TELL
     performance: Performance = Performance.NO_MARGIN
+    reason: Reason | None = None
     needed: Finite | None = None
     disparities: tuple[DisparityChange, ...]
     rates: tuple[RateChange, ...]

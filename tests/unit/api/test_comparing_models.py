@@ -6,7 +6,8 @@ import pytest
 from tests.model_rows import QUESTION, rows
 
 import fairgauge as fg
-from fairgauge.enums import DiagnosticCode, Level
+from fairgauge.enums import CandidateVerdict, DiagnosticCode, Level
+from fairgauge.render import render
 
 PEOPLE = rows()
 UNDECIDED = DiagnosticCode.UNDECIDED_OUTCOMES
@@ -21,6 +22,58 @@ def compared(candidate, **options):
     data = IN_WORDS.with_columns(candidate=candidate)
     asked = {**QUESTION, "positive": "granted", "margins": MARGINS, **options}
     return fg.compare_models(data, candidate="candidate", **asked)
+
+
+@pytest.mark.parametrize("word", ["granted", "denied"])
+def test_a_candidate_that_decides_all_rows_alike_gets_no_favourable_verdict(word):
+    """Accepting everybody closed every gap: "better, within all margins", and exit code 0."""
+    few = pl.when(pl.int_range(pl.len()) % 20 == 0).then(pl.lit("denied"))
+    data = IN_WORDS.with_columns(repaid=few.otherwise(pl.lit("granted")), candidate=pl.lit(word))
+    asked = {**QUESTION, "positive": "granted", "margins": MARGINS}
+    found = fg.compare_models(data, candidate="candidate", **asked)
+    (one,) = found.candidates
+    assert any(each.significant for each in one.disparities)
+    accepts = word == "granted"
+    verdict = CandidateVerdict.CANNOT_TELL if accepts else CandidateVerdict.WORSE
+    assert (one.verdict, found.exit_code) == (verdict, 3 if accepts else 1)
+    assert one.needed is None
+    sign = "positive" if accepts else "negative"
+    why = f"every decision is {sign}, so that groups cannot differ in it"
+    line = f"candidate: {str(verdict).upper()} ({why})"
+    assert render(found, "text", quiet=True).startswith(line)
+    assert line in render(found, "markdown")
+    assert "check the decisions of candidate" in str(found)
+    assert fg.ModelComparison.from_json(found.to_json()) == found
+
+
+@pytest.mark.parametrize("threshold", [0.5, [0.2, 0.5]])
+def test_a_threshold_that_accepts_all_or_none_decides_all_rows_alike(threshold):
+    rng = np.random.default_rng(0)
+    data = PEOPLE.with_columns(
+        now=0.4 * pl.col("current") + 0.3, then=pl.Series(rng.uniform(0.1, 0.4, PEOPLE.height))
+    )
+    asked = {"label": "repaid", "score": "now", "candidate": "then", "sensitive": "sex"}
+    found = fg.compare_models(data, **asked, threshold=threshold, margins={"accuracy": 0.9})
+    (one,) = found.candidates
+    assert one.verdict is CandidateVerdict.CANNOT_TELL
+    assert (one.reason["positive"], one.reason["threshold"]) == (False, 0.5)
+    assert "negative at threshold 0.5" in render(found, "text", quiet=True)
+    of_scores = fg.compare_models(
+        data, **asked, threshold=0.5, metrics="roc_auc.difference", margins={"accuracy": 0.9}
+    )
+    assert of_scores["then"].reason is None  # which compares no decisions
+
+
+def test_one_class_in_all_rows_is_one_decision():
+    data = IN_WORDS.with_columns(
+        pl.col("repaid", "current").replace({"denied": "part"}),
+        candidate=pl.lit("part"),
+    ).with_columns(repaid=pl.when(pl.col("sex") == "F").then(pl.lit("none")).otherwise("repaid"))
+    found = fg.compare_models(
+        data, **QUESTION, candidate="candidate", task="multiclass", margins={"accuracy": 0.9}
+    )
+    assert found["candidate"].verdict is CandidateVerdict.CANNOT_TELL
+    assert "every decision is part" in render(found, "text", quiet=True)
 
 
 def noted(found, code):

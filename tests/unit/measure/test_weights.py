@@ -301,6 +301,7 @@ def test_single_rows_of_weight_0_are_not_counted_and_the_report_states_so(preset
     assert "A row of weight 0 is not counted." in text
     assert "all used" not in text
     assert "of weight 0" not in render(fg.audit(rows, **asked), full=True)
+    assert "of weight 0" not in render(of_others, full=True)  # where every row weighs something
 
 
 def uneven(weighing: int) -> pl.DataFrame:

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import fairgauge as fg
+from fairgauge.integrations.github_action import workflow_commands
 from fairgauge.render.formats import render
 
 
@@ -132,6 +133,47 @@ def test_a_largest_gap_names_both_groups(loans):
     """The verdict is of two groups, not of one."""
     text = _text(_audit(loans, rules="selection_rate.largest_gap <= 0.01"))
     assert "FAIL for M and F (" in text
+
+
+RATES = {"A": 60, "B": 59, "C": 30}
+
+
+def _of_three_groups(rule):
+    table = {g: {"tp": 10 * rate, "fn": 1_000 - 10 * rate} for g, rate in RATES.items()}
+    return fg.audit(fg.confusion("grp", table), rules=rule)
+
+
+@pytest.mark.parametrize(
+    ("rule", "groups"),
+    [
+        ("true_positive_rate.largest_gap <= 0.1", ["A", "C"]),
+        ("true_positive_rate.largest_gap <= 0.3", ["A", "C"]),
+        ("true_positive_rate.smallest_ratio >= 0.8", ["C", "A"]),
+        ("true_positive_rate.minimum >= 0.5", ["C"]),
+        ("true_positive_rate.maximum <= 0.5", ["A"]),
+    ],
+)
+def test_every_place_names_the_same_groups_of_a_rule(rule, groups):
+    """A failed largest gap named the best-off group alone, as if the rule failed for it."""
+    report = _of_three_groups(rule)
+    named = " and ".join(groups)
+    between = " and ".join(f"people with grp {each}" for each in groups)
+    of = f"{'between' if len(groups) == 2 else 'for'} {between}"
+    (verdict,) = report.verdicts
+    does = "fails" if verdict.outcome == "fail" else "is inconclusive"
+    assert f"” {does} {of}." in str(report.brief())
+    assert f"{verdict.outcome.upper()} ({named} (grp)):" in render(report, "text", quiet=True)
+    assert f': {named}" time=' in render(report, "junit")
+    assert f"{str(verdict.outcome).upper()} for {named} (" in _text(report)
+    with pytest.raises(fg.RulesNotMet, match=f"grp: {named}: "):
+        report.check()
+    assert all(f"grp: {named}: " in each for each in workflow_commands(report))
+    markdown = render(report, "markdown")
+    assert f"| {named} | {verdict.outcome}, " in markdown  # the grid of the first page
+    assert "()" not in markdown
+    html = render(report, "html")
+    assert "each group and" not in html
+    assert f">{named}</th>" in html
 
 
 def test_rules_that_are_not_evaluated_are_counted(loans):

@@ -14,8 +14,6 @@ from fairgauge.errors import DataError
 
 if TYPE_CHECKING:
     from fairgauge.results.comparison import Comparison
-    from fairgauge.results.estimates import Estimate
-    from fairgauge.results.verdicts import Verdict
 
 WORSE, INCOMPLETE = 1, 3
 _WHY = {
@@ -93,34 +91,32 @@ def command(
 
 def _without_counterpart(comparison: Comparison) -> str:
     """Return the first verdict that one report has alone, and how many more there are."""
+    from fairgauge.render.words.verdict_sentences import subject_called
+
     first, *more = comparison.unaccounted
     verdict, lacking = first.verdict, "new" if first.report == "old" else "old"
     others = f"; {len(more):,} more" if more else ""
     return (
-        f"the verdict on {_whom(verdict)} ({verdict.metric}: {verdict.outcome}) has no counterpart "
-        f"in the {lacking} report{others}"
+        f"the verdict on {subject_called(verdict)} ({verdict.metric}: {verdict.outcome}) has no "
+        f"counterpart in the {lacking} report{others}"
     )
 
 
 def _what_is_worse(comparison: Comparison) -> str:
     """Return the first verdict or difference that got worse, and how many others did."""
+    from fairgauge.render.words.verdict_sentences import subject_called
+
     found = [
-        f"the verdict on {_whom(flip.new)} ({flip.new.metric}) went from {flip.old.outcome} to "
-        f"{flip.new.outcome}"
+        f"the verdict on {subject_called(flip.new)} ({flip.new.metric}) went from "
+        f"{flip.old.outcome} to {flip.new.outcome}"
         for flip in comparison.flips
         if flip.turn is Turn.WORSE
     ]
     worse = [change for change in comparison.changes if change.worse]
     found += [
-        f"{change.metric} of {_whom(change.new)} "
+        f"{change.metric} of {subject_called(change.new)} "
         + ("changed sides" if change.other_side else "is further from no difference")
         for change in [each for each in worse if each.mirror_of is None] or worse
     ]
     more = len(found) - 1
     return f"{found[0]}; {more:,} more" if more else found[0]
-
-
-def _whom(each: Estimate | Verdict) -> str:
-    from fairgauge.render.words.display_names import called
-
-    return called(each.group or each.feature or "all rows")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from fairgauge.catalogue.comparisons import Metric
 from fairgauge.catalogue.moments import Mean
 from fairgauge.catalogue.statistics import Rate, Statistic
-from fairgauge.enums import ClassKind, Outcome, ReferenceKind, ScopeKind
+from fairgauge.enums import ClassKind, Outcome, ReferenceKind
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import ReasonCode
 from fairgauge.render.brief._compared_means import ComparedMeans, quantity
@@ -18,8 +18,8 @@ from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.words.numbers import listing, minus, numbered, plural
 from fairgauge.render.words.rule_words import rule_words, rules_of
+from fairgauge.render.words.verdict_sentences import compares_groups, estimate_of, judged_groups
 from fairgauge.results.disparities import is_ratio
-from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report
 from fairgauge.results.verdicts import RuleResult, Verdict, before_counting
 
@@ -40,21 +40,6 @@ _WORSE, _BETTER = "worse off", "better off"
 _BETTER_THAN_ALL = f"{_BETTER} than all others together"
 """Of a group beside several others: one of these may be better off still."""
 _BETTER_SIDES = (_BETTER, _BETTER_THAN_ALL)
-
-
-def estimate_of(report: Report, verdict: Verdict) -> Estimate | None:
-    """Return the comparison that a verdict judges; it names a threshold where there are several."""
-    judged = (verdict.metric, verdict.feature, verdict.group, verdict.class_scope)
-    return next(
-        (
-            each
-            for each in report.estimates
-            if (each.metric, each.feature, each.group, each.class_scope) == judged
-            and verdict.threshold in (None, each.threshold)
-            and each.scope.kind is ScopeKind.OVERALL
-        ),
-        None,
-    )
 
 
 def shares_of(
@@ -117,10 +102,10 @@ def rule_sentence(report: Report, words: Vocabulary, rule: RuleResult, outcome: 
         return f"{name.rstrip(',')}: {counting if counted else 'every comparison passes'}."
     if outcome is not Outcome.FAIL:
         are = "inconclusive" if outcome is Outcome.INCONCLUSIVE else "not evaluated"
-        text = f"{name} is {are} for {_together(words, verdicts)}"
+        text = f"{name} is {are} {_together(report, words, verdicts)}"
         for code, why in WHY_ON_ONE_SIDE.items():
             whom = [each for each in verdicts if each.reason.code is code]
-            of = "," if len(whom) == len(verdicts) else f"; for {_together(words, whom)}"
+            of = "," if len(whom) == len(verdicts) else f"; {_together(report, words, whom)}"
             text += f"{of} because {why}" if whom else ""
         return f"{text}."
     by_side: dict[str, tuple[list[str], list[str]]] = {}
@@ -130,36 +115,48 @@ def rule_sentence(report: Report, words: Vocabulary, rule: RuleResult, outcome: 
         people += [] if subject in people else [subject]
     clauses = []
     for side in sorted(by_side, key=lambda side: (side != _WORSE, side in _BETTER_SIDES)):
-        sure, alone = (_listed(words, verdicts[0].feature, people) for people in by_side[side])
+        sure, alone = (_listed(words, verdicts[0], people) for people in by_side[side])
         who = f"{alone}, judged alone" if alone else sure
         if sure and alone:
             who = f"{sure} and, judged alone, {alone}"
-        clauses.append(f"for {who} ({side})" if side else f"for {who}")
+        clauses.append(f"{_preposition(verdicts[0])} {who}" + f" ({side})" * bool(side))
     return f"{name} fails {'; '.join([*clauses, *[counting] * bool(counted)])}."
 
 
-def group_of(words: Vocabulary, verdict: Verdict) -> str:
-    """Return the group that a verdict is of, with the class of several that decides."""
-    if verdict.group is None:
+def _preposition(verdict: Verdict) -> str:
+    """Return what stands before whom a verdict is of: it may be of several groups."""
+    between = verdict.feature is not None and compares_groups(verdict.definition)
+    return "between" if between else "for"
+
+
+def _group_of(report: Report, words: Vocabulary, verdict: Verdict) -> str:
+    """Return the groups that a verdict is of, with the class of several that decides."""
+    groups = judged_groups(report, verdict)
+    if not groups:
         return f"the groups of {words.feature(verdict.feature)}" if verdict.feature else "all"
     if verdict.feature is None:  # a rule names a group that no feature has
-        return f"the group {called(verdict.group)}"
-    group, scope = words.group(verdict.feature, verdict.group), verdict.class_scope
+        return f"the group {listing([*map(called, groups)])}"
+    group = listing([words.group(verdict.feature, each) for each in groups])
+    scope = verdict.class_scope
     if scope.name is None:
         return group
     kind = "class " if scope.kind is ClassKind.CLASS else ""
     return f"{group} ({kind}{called(scope.name)})"
 
 
-def _together(words: Vocabulary, verdicts: Sequence[Verdict]) -> str:
-    """Return the groups that verdicts are of."""
-    named = dict.fromkeys(group_of(words, each) for each in verdicts)
-    return _listed(words, verdicts[0].feature if verdicts else None, list(named))
+def _together(report: Report, words: Vocabulary, verdicts: Sequence[Verdict]) -> str:
+    """Return the groups that verdicts are of, with the preposition; nothing without verdicts."""
+    if not verdicts:
+        return ""
+    named = dict.fromkeys(_group_of(report, words, each) for each in verdicts)
+    return f"{_preposition(verdicts[0])} {_listed(words, verdicts[0], list(named))}"
 
 
-def _listed(words: Vocabulary, feature: str | None, people: list[str]) -> str:
+def _listed(words: Vocabulary, verdict: Verdict, people: list[str]) -> str:
     """Return people in a list; of one column it is named once: "people with sex F or M"."""
-    lead = f"{words.noun} with {called(feature or '')} "
+    if compares_groups(verdict.definition):
+        return listing(people, "and between", _MOST_NAMED)
+    lead = f"{words.noun} with {called(verdict.feature or '')} "
     if len(people) > 1 and all(each.startswith(lead) for each in people):
         rest = [each.removeprefix(lead) for each in people]
         return lead + listing(rest, "or", _MOST_NAMED)
@@ -169,7 +166,7 @@ def _listed(words: Vocabulary, feature: str | None, people: list[str]) -> str:
 def _whom(report: Report, words: Vocabulary, verdict: Verdict) -> tuple[str, str]:
     """Return whom a verdict is of, read from the side that is worse off, and how they fare."""
     if verdict.group is None or verdict.feature is None:
-        return group_of(words, verdict), ""
+        return _group_of(report, words, verdict), ""
     contrast = estimate_of(report, verdict)
     shares = shares_of(report, words, verdict, turn=True)
     if shares is not None:
@@ -189,7 +186,7 @@ def _whom(report: Report, words: Vocabulary, verdict: Verdict) -> tuple[str, str
         if means.has_direction:
             return means.subject, _WORSE if means.is_worse else _BETTER
         return means.subject, f"theirs is {'higher' if means.is_higher else 'lower'}"
-    group = group_of(words, verdict)
+    group = _group_of(report, words, verdict)
     if not isinstance(row, Rate) or verdict.value is None:
         return group, ""
     beyond = verdict.value - getattr(verdict.definition, "neutral", verdict.value)

@@ -37,7 +37,6 @@ from fairgauge.render.brief._compared_shares import ComparedShares, RateWords, m
 from fairgauge.render.brief._next_steps import analyst, owner, reader, supplier
 from fairgauge.render.brief._rules_in_words import (
     WHY_ON_ONE_SIDE,
-    estimate_of,
     rule_sentence,
     shares_of,
 )
@@ -78,7 +77,12 @@ from fairgauge.render.words.question_sentences import (
     unstated,
 )
 from fairgauge.render.words.reason_sentences import describe_reason
-from fairgauge.render.words.verdict_sentences import missing_outcome, rounded_up, rows_of_group
+from fairgauge.render.words.verdict_sentences import (
+    estimate_of,
+    missing_outcome,
+    rounded_up,
+    rows_of_group,
+)
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.disadvantage import AMOUNTS
 from fairgauge.results.disparities import (

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from fairgauge.catalogue.cells import TN, TP
+from fairgauge.catalogue.comparisons import is_of_all_groups
 from fairgauge.enums import AfterAdjusting, ClassKind, IntervalMethod, Outcome, ReferenceKind
 from fairgauge.question.rules import limits_of
 from fairgauge.reasons import ReasonCode
@@ -25,7 +26,6 @@ from fairgauge.render._document_tree import (
 from fairgauge.render.brief._compared_shares import ComparedShares
 from fairgauge.render.brief._rules_in_words import (
     WHY_ON_ONE_SIDE,
-    estimate_of,
     rule_in_words,
     rule_text,
     shares_of,
@@ -35,7 +35,7 @@ from fairgauge.render.brief._vocabulary import Vocabulary, group_value, some
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import drawn_value, metric_number, neutral, unit
 from fairgauge.render.words.numbers import listing
-from fairgauge.render.words.verdict_sentences import describe_place
+from fairgauge.render.words.verdict_sentences import describe_place, estimate_of, judged_groups
 from fairgauge.results.disadvantage import adverse_sign
 from fairgauge.results.disparities import gap
 from fairgauge.results.report import Report
@@ -57,12 +57,13 @@ def rule_grid(report: Report, words: Vocabulary) -> RuleGrid | None:
         return None
     if len(by_rule) <= _MOST_RULES:
         rules = by_rule
-    rows: dict[tuple[str | None, str | None], list[Verdict | None]] = {}
+    rows: dict[tuple[str | None, tuple[str, ...]], list[Verdict | None]] = {}
     for i, each in enumerate(rules):
         for verdict in each.verdicts:
-            if (verdict.feature, verdict.mirror) in rows:
+            if verdict.mirror is not None and (verdict.feature, (verdict.mirror,)) in rows:
                 verdict = _from_the_other_side(verdict)
-            row = rows.setdefault((verdict.feature, verdict.group), [None] * len(rules))
+            groups = judged_groups(report, verdict)
+            row = rows.setdefault((verdict.feature, groups), [None] * len(rules))
             row[i] = row[i] or verdict
     better = {key: _advantage(report, words, row) for key, row in rows.items()}
     kept = sorted(rows, key=lambda key: (_gravity(rows[key]), better[key]))[:_MOST_ROWS]
@@ -126,13 +127,22 @@ def _advantage(report: Report, words: Vocabulary, verdicts: Sequence[Verdict | N
     return 0.0
 
 
-def _row_head(words: Vocabulary, feature: str | None, group: str | None) -> Cell:
-    """Return a group below the name of its feature: by its value where it has no name.
+def _row_head(words: Vocabulary, feature: str | None, groups: Sequence[str]) -> Cell:
+    """Return the groups of a row below the name of their feature."""
+    if feature is None or not groups:
+        return Cell(f"all {words.unit}" if feature is None else called(feature))
+    named = [_group_head(words, feature, each) for each in groups]
+    return Cell(
+        listing([each.text for each in named]),
+        below=listing([each.below for each in named if each.below]),
+    )
+
+
+def _group_head(words: Vocabulary, feature: str, group: str) -> Cell:
+    """Return a group by its value where it has no name.
 
     A name that does not hold the value has it below, as tables call the group.
     """
-    if feature is None or group is None:
-        return Cell(f"all {words.unit}" if feature is None else called(feature))
     if feature not in words.words.groups:
         return Cell(group_value(group))
     value = called(group) if words.word_of(feature, group) else ""
@@ -146,9 +156,9 @@ def _part_title(report: Report, words: Vocabulary, verdicts: Sequence[Verdict]) 
         return "The whole table"
     title = capitalised(words.feature(first.feature))
     if first.mirror is not None:
-        sides = (_row_head(words, first.feature, each).text for each in (first.group, first.mirror))
-        return f"{title}: {listing(list(sides))}"
-    found = [estimate_of(report, each) for each in verdicts]
+        sides = [each for each in (first.group, first.mirror) if each is not None]
+        return f"{title}: {_row_head(words, first.feature, sides).text}"
+    found = [estimate_of(report, v) for v in verdicts if not is_of_all_groups(v.definition)]
     others = {words.reference(each) for each in found if each is not None and each.reference}
     of_others = any(
         each is not None and each.reference and each.reference.kind is ReferenceKind.OTHERS
@@ -219,7 +229,7 @@ def _notes(
     cells: Sequence[GridCell],
     rules: Sequence[RuleResult],
     kept: Sequence[object],
-    rows: Mapping[tuple[str | None, str | None], Sequence[Verdict | None]],
+    rows: Mapping[tuple[str | None, tuple[str, ...]], Sequence[Verdict | None]],
 ) -> Iterator[str]:
     shown_verdicts = [each for rule in rules for each in rule.verdicts]
     levels = {each.interval.level for each in shown_verdicts if each.interval is not None}

@@ -21,7 +21,7 @@ from fairgauge.render.words.display_names import called, file_of, printable
 from fairgauge.render.words.numbers import count, listing, numbered, plural
 from fairgauge.render.words.question_sentences import counts_people
 from fairgauge.render.words.reason_sentences import describe_reason
-from fairgauge.render.words.verdict_sentences import outcome_word
+from fairgauge.render.words.verdict_sentences import outcome_word, subject_called
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.comparison import Comparison, Origin, sort_changes
 
@@ -308,7 +308,7 @@ def _steps(comparison: Comparison) -> Iterator[Sentence]:
         )
     for report, other in (("new", "old"), ("old", "new")):
         names = [
-            called(each.verdict.group or each.verdict.feature or "all rows")
+            subject_called(each.verdict)
             for each in comparison.unmatched
             if each.report == other and each.reason.code is not ReasonCode.IS_REFERENCE
             if other == "old" or each.verdict.outcome is Outcome.FAIL

@@ -57,6 +57,7 @@ from fairgauge.render.words.model_sentences import (
     without_margin,
 )
 from fairgauge.render.words.numbers import count, listing, plural
+from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.model_comparison import (
     Candidate,
@@ -177,6 +178,9 @@ class _ModelsBrief:
             return Sentence(better_words(better, self.current) if better else text, source)
         if self.best.decides_alike:
             return Sentence(self._alike(self.best), (f"{self.place}.reclassified",))
+        if self.best.reason is not None:
+            why = describe_reason(self.best.reason)
+            return Sentence(f"Under {self.name} {why}", (f"{self.place}.reason",))
         if self.best.performance is Performance.INFERIOR and not self.changes:
             return Sentence(f"{self.name} is worse than {self.current} beyond the margin", source)
         if self.changes:
@@ -479,6 +483,9 @@ class _ModelsBrief:
         if best.decides_alike:
             yield analyst(f"check whether {self.name} holds the decisions of another model.")
             return
+        if best.reason is not None:
+            what = "decisions" if best.reason.get("threshold") is None else "scores and threshold"
+            yield analyst(f"check the {what} of {self.name}.")
         if best.performance is Performance.NO_MARGIN:
             yield owner(
                 "state by how much accuracy and differences between groups may be worse, such as 1 "

@@ -17,7 +17,6 @@ from fairgauge.render.words.display_names import (
     group_called,
     printable,
 )
-from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.glossary import metric_link
 from fairgauge.render.words.metric_words import (
     drawn_value,
@@ -32,6 +31,7 @@ from fairgauge.render.words.reason_sentences import describe_reason, insufficien
 from fairgauge.render.words.rule_words import limit_words, rule_words
 from fairgauge.render.words.verdict_sentences import (
     describe_evidence,
+    judged_groups,
     limits_of,
     missing_outcome,
     outcome_word,
@@ -166,20 +166,11 @@ def _unknown(verdict: Verdict) -> str:
 
 
 def _compared_groups(verdict: Verdict, report: Report) -> str:
-    """Return the group of a verdict; of a metric of all groups, both that are furthest apart."""
-    if verdict.group is None:
-        return called(verdict.feature or "no group")
-    if not is_of_all_groups(verdict.definition):
-        return group_called(verdict.group, verdict.feature, apart=False)
-    for each in report.estimates:
-        if (
-            (each.metric, each.feature, each.group, each.threshold, each.class_scope)
-            == (verdict.metric, verdict.feature, verdict.group, verdict.threshold,
-                verdict.class_scope)
-            and each.reference is not None
-        ):  # fmt: skip
-            return f"{called(each.group)} and {called(reference_name(each.reference))}"
-    return called(verdict.feature)
+    """Return the group of a verdict, or the two that it is of; the feature where it has none."""
+    groups = judged_groups(report, verdict)
+    if len(groups) == 1:
+        return group_called(*groups, verdict.feature, apart=False)
+    return numbers.listing([*map(called, groups)]) or called(verdict.feature or "no group")
 
 
 def _which(verdict: Verdict, report: Report) -> str:

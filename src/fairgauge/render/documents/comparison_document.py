@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from fairgauge.catalogue.across import Spread
+from fairgauge.catalogue.across import is_of_one_group
 from fairgauge.catalogue.comparisons import Metric, is_of_all_groups
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import ClassKind, Outcome, Status, Turn, Uncounted
@@ -293,8 +293,7 @@ def _rates(each: Change) -> str:
 
 def _furthest(each: Change) -> str:
     """Return the groups that a metric of all groups comes from, before and after."""
-    row = each.definition
-    single = isinstance(row, Spread) and row.by in ("minimum", "maximum")
+    single = is_of_one_group(each.definition)
     old, new = (_apart(side, single=single) for side in (each.old, each.new))
     words = "group" if single else "groups furthest apart:"
     return f"{words} {new}, as before" if old == new else f"{words} {old} {ARROW} {new}"

@@ -120,7 +120,7 @@ def models_document(comparison: ModelComparison, *, full: bool = True) -> tree.D
         lead=caveat(comparison.spec),
         warnings=warnings,
         verdict=", ".join(
-            f"{called(each.name)}: {words.VERDICTS.get(each.verdict, str(each.verdict)).upper()}"
+            words.verdict_words(each)
             for each in comparison.candidates
             if each.verdict is not CandidateVerdict.NONE
         ),

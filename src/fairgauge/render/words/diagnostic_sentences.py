@@ -20,6 +20,7 @@ from fairgauge.render.words.display_names import all_called, called, shares_of
 from fairgauge.render.words.metric_words import metric_words, shown_range, unit, with_unit
 from fairgauge.render.words.numbers import amount, numbered, percent, plural
 from fairgauge.render.words.question_sentences import COUNTED
+from fairgauge.render.words.reason_sentences import only_value
 from fairgauge.render.words.verdict_sentences import rounded_up
 from fairgauge.results.scopes import Diagnostic
 
@@ -542,22 +543,15 @@ def _one_decision(d: Diagnostic) -> str:
     at, check = "", "the column"
     if d.get("threshold") is not None:
         at, check = f" at {d['threshold']:g}", "the threshold and the scale of the score"
-    every = _one_value(d)
+    every = only_value(d)
     return (
         f"every prediction by {quote(d['column'])} is {every}{at}: groups cannot differ in it; "
         f"check {check}"
     )
 
 
-def _one_value(d: Diagnostic) -> str:
-    """Return what all labels or predictions are: "positive", or the name of a class."""
-    if (value := d.get("value")) is not None:
-        return called(value)
-    return "positive" if d["positive"] else "negative"
-
-
 def _one_label(d: Diagnostic) -> str:
-    every = _one_value(d)
+    every = only_value(d)
     return (
         f"every label of {quote(d['column'])} is {every}: groups cannot differ in it, no rate "
         "among rows with another label has a value, and accuracy is only the share of predictions "

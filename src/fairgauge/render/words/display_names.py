@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from fairgauge.render.words.numbers import listing, percent
 
@@ -111,6 +111,17 @@ def group_called(group: object, feature: object, *, apart: bool = True) -> str:
     if _RANGE.fullmatch(str(group)):
         return f"{called(feature)} {called(group)}"
     return f"{called(group)} ({called(feature)})" if apart else called(group)
+
+
+def groups_called(groups: Sequence[object], feature: object) -> str:
+    """Return groups with their feature, which several have in brackets once.
+
+    >>> groups_called(["Female"], "sex"), groups_called(["A", "C"], "region")
+    ('Female (sex)', 'A and C (region)')
+    """
+    if len(groups) == 1:
+        return group_called(groups[0], feature)
+    return f"{listing([called(each) for each in groups])} ({called(feature)})"
 
 
 def capitalised(text: str) -> str:

@@ -290,10 +290,12 @@ def shown_range(
 ) -> str:
     """Write a confidence interval in the unit of its value; nothing where there is none.
 
-    One that excludes "no difference" is written so that it does.
+    One that excludes "no difference" is written so that it does, and no end as the other one.
 
     >>> shown_range(0.8, 0.9987, Unit.RATIO), shown_range(0.8, 1.0013, Unit.RATIO)
     ('0.80 to 0.999', '0.80 to 1.00')
+    >>> shown_range(-0.0003, 0.0003, Unit.POINTS, sign=True)
+    '−0.03 to +0.03'
     """
     return " to ".join(shown_ends(low, high, kind, sign=sign, limits=limits))
 
@@ -310,7 +312,11 @@ def shown_ends(
     if low is None or high is None:
         return ()
     beside = (*limits, *excluded(low, high, kind))
-    return tuple(shown(end, kind, sign=sign, limits=beside) for end in (low, high))
+    ends = tuple(shown(end, kind, sign=sign, limits=beside) for end in (low, high))
+    if low < high and ends[0] == ends[1]:
+        beside = (*beside, (low + high) / 2)
+        ends = tuple(shown(end, kind, sign=sign, limits=beside) for end in (low, high))
+    return ends
 
 
 def estimate_value(each: Estimate) -> str:

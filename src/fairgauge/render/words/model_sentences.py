@@ -32,7 +32,7 @@ _MARGINS = {
     Performance.CANNOT_TELL: "Possibly worse by more than the margin",
     Performance.NO_MARGIN: "Possibly worse, without a margin",
 }
-VERDICTS = {CandidateVerdict.DOMINATES: "better, within all margins"}
+_VERDICTS = {CandidateVerdict.DOMINATES: "better, within all margins"}
 """Verdicts in other words than those of programs."""
 _NOT_TESTED = "no margin is stated for its accuracy"
 
@@ -109,7 +109,8 @@ def describe_candidate(each: Candidate, current: str, terms: Terms = TERMS) -> s
         "inconclusive",
         CandidateVerdict.NONE: f"{called(each.name)} against {current}",
     }[each.verdict]
-    fairness, performance = _fairness(each), _performance(each, terms)
+    fairness = _fairness(each) if each.reason is None else describe_reason(each.reason)
+    performance = _performance(each, terms)
     bad = (each.fairness in (Fairness.FAIRER, Fairness.MIXED)) != (
         each.performance in (Performance.NON_INFERIOR, Performance.NO_MARGIN)
     )
@@ -117,6 +118,13 @@ def describe_candidate(each: Candidate, current: str, terms: Terms = TERMS) -> s
     if each.performance is Performance.NO_MARGIN:
         joined = f"{fairness}; {performance}"
     return f"{subject}: {joined}."
+
+
+def verdict_words(each: Candidate) -> str:
+    """Return a candidate with its verdict in few words, and what keeps groups from differing."""
+    verdict = _VERDICTS.get(each.verdict, str(each.verdict)).upper()
+    why = "" if each.reason is None else f" ({describe_reason(each.reason)})"
+    return f"{called(each.name)}: {verdict}{why}"
 
 
 def better_words(names: list[str], current: str) -> str:
@@ -321,7 +329,7 @@ def needed_sentences(each: Candidate) -> Iterator[str]:
     Where these keep something from being claimed, more rows are needed for the margins alone that
     are open whatever they hold.
     """
-    if each.verdict is not CandidateVerdict.CANNOT_TELL:
+    if each.verdict is not CandidateVerdict.CANNOT_TELL or each.reason is not None:
         return
     needed, shown = each.needed, "the rates with a margin and show a disparity that is closer"
     if each.overturned:

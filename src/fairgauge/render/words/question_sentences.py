@@ -26,7 +26,12 @@ from fairgauge.question.presets import preset, preset_names
 from fairgauge.render.words.display_names import all_called, called, printable
 from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.words.numbers import count, listing, numbered, plural
-from fairgauge.resolve.excluded_rows import contradictory_group, excluded_group, missing_group
+from fairgauge.resolve.excluded_rows import (
+    OF_NO_WEIGHT,
+    contradictory_group,
+    excluded_group,
+    missing_group,
+)
 from fairgauge.results.report import Report
 from fairgauge.values import Json
 
@@ -158,7 +163,7 @@ def _small_references(report: Report) -> str:
 
 def weightless_rows(report: Report) -> str:
     """Return that sizes, which are without weights, do not count rows that carry nothing."""
-    if not report.spec.get("weight"):
+    if not report.data.excluded.get(OF_NO_WEIGHT):
         return ""
     one = "person" if counts_people(report.spec) else "row"
     return f"A {one} of weight 0 is not counted."

@@ -9,6 +9,7 @@ from fairgauge.errors import listing
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.numbers import amount, numbered
+from fairgauge.results.scopes import Diagnostic
 
 _ASKED = frozenset({ReasonCode.SMALL_GROUP})
 """Minimums that a specification sets, beside those that the methods need."""
@@ -272,7 +273,22 @@ def _below_minimum(reason: Reason) -> str:
     return f"{where}, below {reason['minimum']:g}"
 
 
+def _one_decision(reason: Reason) -> str:
+    at = "" if reason.get("threshold") is None else f" at threshold {reason['threshold']:g}"
+    if reason.get("cut") is not None:
+        at = f" where {called(reason['cut'])} counts as positive"
+    return f"every decision is {only_value(reason)}{at}, so that groups cannot differ in it"
+
+
+def only_value(found: Reason | Diagnostic) -> str:
+    """Return what all labels or decisions are: "positive", or the name of a class."""
+    if (value := found.get("value")) is not None:
+        return called(value)
+    return "positive" if found["positive"] else "negative"
+
+
 _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
+    ReasonCode.ONE_DECISION: _one_decision,
     ReasonCode.ALL_OF: lambda reason: f"{_of_side(reason)}{_every(reason)}",
     ReasonCode.NO_ROWS: _no_rows,
     ReasonCode.NO_POSITIVES: lambda reason: f"there are no rows with a positive {reason['of']}",

@@ -6,12 +6,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from fairgauge.catalogue.across import is_of_one_group
+from fairgauge.catalogue.comparisons import Metric, is_of_all_groups
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import ClassKind, Decide, Outcome
+from fairgauge.enums import ClassKind, Decide, Outcome, ScopeKind
 from fairgauge.question import rules
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
 from fairgauge.render.words.display_names import called, printable
-from fairgauge.render.words.estimate_sentences import assumption
+from fairgauge.render.words.estimate_sentences import assumption, reference_name
 from fairgauge.render.words.metric_words import (
     metric_number,
     metric_range,
@@ -19,9 +21,10 @@ from fairgauge.render.words.metric_words import (
     unit,
     unit_name,
 )
-from fairgauge.render.words.numbers import count, numbered, percent, probability
+from fairgauge.render.words.numbers import count, listing, numbered, percent, probability
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.rule_words import limit_text
+from fairgauge.results.estimates import Estimate
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import NO_CLASS
 from fairgauge.results.verdicts import Verdict
@@ -55,14 +58,54 @@ def describe_unmet(report: Report, verdicts: Sequence[Verdict]) -> str:
         return "the audit has no rules, so that nothing is checked; give rules=['METRIC >= LIMIT']"
     are = "is" if len(verdicts) == 1 else "are"
     heading = f"{len(verdicts):,} of {len(report.verdicts):,} verdicts {are} not a pass"
-    lines = [describe_outcome(each) for each in verdicts[:_MOST_LINES]]
+    lines = [describe_outcome(report, each) for each in verdicts[:_MOST_LINES]]
     more = len(verdicts) - len(lines)
     return "\n".join([heading, *lines, *([f"and {more:,} more"] if more else [])])
 
 
-def describe_outcome(verdict: Verdict) -> str:
-    """Return a verdict in one line: its outcome, its rule, its group and why."""
-    of = ": ".join(filter(None, (verdict.feature, verdict.group)))
+def estimate_of(report: Report, verdict: Verdict) -> Estimate | None:
+    """Return the comparison that a verdict judges; it names a threshold where there are several."""
+    judged = (verdict.metric, verdict.feature, verdict.group, verdict.class_scope)
+    return next(
+        (
+            each
+            for each in report.estimates
+            if (each.metric, each.feature, each.group, each.class_scope) == judged
+            and verdict.threshold in (None, each.threshold)
+            and each.scope.kind is ScopeKind.OVERALL
+        ),
+        None,
+    )
+
+
+def compares_groups(metric: Metric | Statistic) -> bool:
+    """Return whether a metric of all groups is of both that are furthest apart."""
+    return is_of_all_groups(metric) and not is_of_one_group(metric)
+
+
+def judged_groups(report: Report, verdict: Verdict) -> tuple[str, ...]:
+    """Return the group of a verdict; of a metric of all groups, both that are furthest apart.
+
+    None where there are no groups, or the metric names no pair of them.
+    """
+    if verdict.group is None or not compares_groups(verdict.definition):
+        return () if verdict.group is None else (verdict.group,)
+    estimate = estimate_of(report, verdict)
+    if estimate is None or estimate.reference is None:
+        return ()
+    return verdict.group, reference_name(estimate.reference)
+
+
+def subject_called(each: Estimate | Verdict) -> str:
+    """Return whose a number is without its report: of all groups, it is of their feature."""
+    group = None if compares_groups(each.definition) else each.group
+    return called(group or each.feature or "all rows")
+
+
+def describe_outcome(report: Report, verdict: Verdict) -> str:
+    """Return a verdict in one line: its outcome, its rule, its groups and why."""
+    groups = listing(judged_groups(report, verdict))
+    of = ": ".join(filter(None, (verdict.feature, groups)))
     outcome = outcome_word(verdict.outcome).upper()
     line = f"{outcome} {verdict.rule}{f', {of}' if of else ''}: {describe_verdict(verdict)}"
     return printable(line)

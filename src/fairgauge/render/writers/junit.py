@@ -12,6 +12,8 @@ from xml.sax.saxutils import escape, quoteattr
 from fairgauge.enums import Outcome
 from fairgauge.reasons import ReasonCode
 from fairgauge.render.words.display_names import file_of, printable, shorten
+from fairgauge.render.words.numbers import listing
+from fairgauge.render.words.verdict_sentences import judged_groups
 from fairgauge.results.monitor_results import MonitoredComparison, MonitorReport, MonitorState
 from fairgauge.results.report import Report
 from fairgauge.results.verdicts import Verdict
@@ -25,7 +27,7 @@ def write(report: Report | MonitorReport) -> str:
         cases = [_monitored(each, report.outcome(each.state)) for each in report.tested]
         name, undecided = report.model, "error"
     else:
-        cases = [_judged(each) for each in report.verdicts]
+        cases = [_judged(report, each) for each in report.verdicts]
         name, undecided = file_of(report.data.source), "skipped"
     return "\n".join(_lines(name, report.created, cases, undecided)) + "\n"
 
@@ -40,9 +42,9 @@ class _Case(NamedTuple):
     counted: bool
 
 
-def _judged(verdict: Verdict) -> _Case:
+def _judged(report: Report, verdict: Verdict) -> _Case:
     where = ".".join(part for part in ("fairgauge", verdict.feature) if part)
-    name = f"{verdict.rule}: {verdict.group}" if verdict.group else verdict.rule
+    name = ": ".join(filter(None, (verdict.rule, listing(judged_groups(report, verdict)))))
     counted = verdict.reason.code is ReasonCode.COUNTED_AS
     return _Case(where, name, verdict.outcome, f"{verdict.outcome}: {verdict.says}", counted)
 

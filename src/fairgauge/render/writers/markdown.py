@@ -143,7 +143,8 @@ def _(block: tree.Table) -> Iterator[str]:
 
 @_block.register(tree.RuleGrid)
 def _(block: tree.RuleGrid) -> Iterator[str]:
-    heads = ["", *(escape(f"{each.words} ({each.text})", cell=True) for each in block.rules)]
+    texts = (each.words + (each.text and f" ({each.text})") for each in block.rules)
+    heads = ["", *(escape(text, cell=True) for text in texts)]
     rows = [
         [
             escape(capitalised(name.text) + (name.below and f" ({name.below})"), cell=True),

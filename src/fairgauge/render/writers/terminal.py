@@ -15,8 +15,8 @@ from fairgauge.enums import Outcome
 from fairgauge.render import _document_tree as tree
 from fairgauge.render._document_tree import Tone
 from fairgauge.render.words import numbers
-from fairgauge.render.words.display_names import group_called, printable, shorten, width
-from fairgauge.render.words.verdict_sentences import outcome_word
+from fairgauge.render.words.display_names import groups_called, printable, shorten, width
+from fairgauge.render.words.verdict_sentences import judged_groups, outcome_word
 from fairgauge.results.brief import Brief
 from fairgauge.results.report import Report
 
@@ -124,10 +124,13 @@ def _has_tests(shown: object) -> bool:
 
 def _reasons(shown: object) -> Iterator[str]:
     """Yield each rule of a report that does not pass, with what its gravest verdict rests on."""
-    for each in shown.by_rule if isinstance(shown, Report) else ():
+    if not isinstance(shown, Report):
+        return
+    for each in shown.by_rule:
         if each.outcome is not Outcome.PASS:
             worst = each.worst
-            of = "" if worst.group is None else f" ({group_called(worst.group, worst.feature)})"
+            groups = judged_groups(shown, worst)
+            of = f" ({groups_called(groups, worst.feature)})" if groups else ""
             outcome = outcome_word(each.outcome).upper()
             yield printable(f"  {each.rule}: {outcome}{of}: {worst.says}")
 

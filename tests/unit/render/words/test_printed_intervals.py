@@ -50,6 +50,14 @@ def test_no_end_is_rounded_onto_no_difference(near, far, above):
     assert "no difference" not in range_words(ends, 100)
 
 
+@given(near=NEAR, far=NEAR)
+def test_ends_on_both_sides_of_no_difference_are_two_numbers(near, far):
+    """One place had "0.0 to 0.0", another "between 0.03 fewer and 0.03 more of 100"."""
+    low, high = shown_ends(-near, far, Unit.POINTS, sign=True)
+    assert low != high, (low, high)
+    assert _numbers(low)[0] <= 0 <= _numbers(high)[0]
+
+
 @pytest.mark.parametrize("written", ["text", "markdown", "html", "xlsx"])
 def test_every_format_prints_the_interval_that_the_test_is_of(written, tmp_path):
     counts = {
