@@ -14,7 +14,7 @@ Beside each adjusted p-value stands the interval at the level at which Holm's pr
 that interval and verdict cannot disagree.
 
 Of a candidate that decides all rows alike no difference is judged, as no audit of it would: it is
-worse, where a rate of all rows is by more than its margin, or cannot be told.
+worse, where a rate of all rows is by more than its margin, or else inconclusive.
 
 A margin is asked for by name, or once for all disparities; else it follows from a rule. Margins of
 ratios are shares of them: with 0.05, a ratio of 0.8 may become 0.76.
@@ -373,7 +373,7 @@ def _fairness(candidate: Candidate) -> Fairness:
     One that is further by less than its margin allows is not, nor is one closer that the rows that
     are excluded could overturn; a group that is harmed by more than the margin is. One that is
     further, but within its margin unless they overturn that, makes nothing less fair by itself.
-    Between groups that are all decided alike nothing can differ, so that nothing is told.
+    Where all rows are decided alike groups cannot differ, and the data show neither.
     """
     if candidate.reason is not None:
         return Fairness.CANNOT_TELL
