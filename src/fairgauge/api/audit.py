@@ -262,7 +262,7 @@ def count(
     Warns
     -----
     UserWarning
-        Rows are probably those of fewer people, or of copies of a file: an audit of the counts
+        Rows are probably those of fewer people, as the first rows show: an audit of the counts
         cannot see it.
     """
     asked = cast("Options", controls_as_strata(with_config(config, options)))
@@ -271,8 +271,10 @@ def count(
 
         return counted_answers(data, asked)[0]
     cube, source, spec = counted(data, arrays, asked)
-    for each in repeated_rows(data, source, spec, cube):
-        if each.code in (DiagnosticCode.REPEATED_ID, DiagnosticCode.COPIED_FILES):
+    if source is not None:
+        from fairgauge.rowwise.first_rows import repeated_ids
+
+        for each in repeated_ids(source, spec):
             warnings.warn(each.message, UserWarning, stacklevel=2)
     return cube
 

@@ -43,7 +43,7 @@ def test_a_candidate_that_decides_all_rows_alike_gets_no_favourable_verdict(word
     assert render(found, "text", quiet=True).startswith(line)
     assert line in render(found, "markdown")
     assert "check the decisions of candidate" in str(found)
-    assert fg.ModelComparison.from_json(found.to_json()) == found
+    assert fg.ModelComparison.from_dict(found.to_dict()) == found
 
 
 @pytest.mark.parametrize("threshold", [0.5, [0.2, 0.5]])
