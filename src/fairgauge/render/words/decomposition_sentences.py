@@ -662,15 +662,19 @@ def place_name(each: StratumGap) -> str:
 def describe_outlying(gap: Gap) -> str:
     """Return what stands out without numbers: a stratum or level unlike all others, or a trend.
 
-    It is the first of several; how many more there are is stated.
+    Several of one direction are named; how many more there are is stated.
     """
     found, trend = outlying_places(gap), gap.trend
     if found:
-        name, each = found[0]
-        is_shown = f"the difference is {direction(gap, each)} in {name}"
-        more = len(found) - 1
+        way = direction(gap, found[0][1])
+        alike = [name for name, each in found if not gap.is_shown or direction(gap, each) == way]
+        named = alike[:_MOST_IN_VERDICT]
+        more = len(found) - len(named)
         unlike = f"; {more:,} more {plural(more, 'is', 'are')} unlike the others" if more else ""
-        return f"{is_shown if gap.is_shown else f'{name} is unlike all others'}{unlike}"
+        are = plural(len(named), "is", "are")
+        unlike_all = f"{listing(named)} {are} unlike all others"
+        shown = f"the difference is {way} in {listing(named)}"
+        return f"{shown if gap.is_shown else unlike_all}{unlike}"
     if trend is None or trend.p_adjusted >= 1 - trend.interval.level:
         return ""
     return f"the difference changes from one {called(trend.column)} to the next"

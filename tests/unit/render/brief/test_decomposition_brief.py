@@ -562,6 +562,7 @@ def test_next_names_outlying_strata_first_and_then_others_whose_difference_is_sh
     [gap] = found.gaps
     outlying = sorted(each.stratum["branch"] for each in gap.strata if each.outlying)
     assert outlying == [f"C{i}" for i in range(len(unlike))]
+    assert all(f"branch {name}" in found.brief().headline.text for name in outlying)
     step = found.brief().steps[0].text
     named = re.findall(r"\b[BC]\d+", step)
     assert named == [*outlying, "B03"]
