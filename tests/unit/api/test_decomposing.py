@@ -858,6 +858,22 @@ def test_a_verdict_states_why_it_is_inconclusive():
     assert f"with 20 the verdict would be “inconclusive: {reason}”" in describe_intervals(but)
 
 
+def test_steps_name_the_group_whose_answer_other_intervals_change():
+    """ "With 4 of them the answer would be no gap" was of a small group, and the headline of none."""
+    apart = [
+        ("F", "A", 150, 500), ("M", "A", 251, 500), ("F", "B", 150, 500), ("M", "B", 251, 500),
+        ("X", "C", 20, 40), ("M", "C", 30, 60),
+    ]  # fmt: skip
+    found = decomposed(of_strata(apart), reference={"sex": "M"})
+    gaps = {gap.estimate.group: gap for gap in found.gaps}
+    other = OtherIntervals(intervals=4, verdict=GapVerdict.NO_GAP, reason=None, within=None)
+    assert gaps["X"].verdict is GapVerdict.INCONCLUSIVE
+    several = replace(found, gaps=(gaps["F"], replace(gaps["X"], other_intervals=(other,)))).brief()
+    steps = " ".join(each.text for each in several.steps)
+    assert "with 4 of them the answer for X would be “no gap is shown”" in steps
+    assert "of one side alone (for X)" in steps
+
+
 def test_the_test_of_all_strata_and_those_by_column_do_not_contradict_each_other():
     random = np.random.default_rng(5)
     n = 20_000

@@ -273,9 +273,11 @@ def _steps(found: Decomposition, words: Vocabulary) -> Iterator[Sentence]:
     undecided = [gap for gap in found.gaps if gap.verdict is GapVerdict.INCONCLUSIVE]
     if not all(is_of_one_outcome(gap) or gap.reason in MISSING_ROWS for gap in undecided):
         if {gap.reason for gap in undecided} <= set(OF_SUPPORT):
+            groups = dict.fromkeys(called(gap.estimate.group) for gap in undecided)
+            of_groups = f" (for {listing(list(groups), most=_MOST_PLACES)})" if several else ""
             yield analyst(
-                f"find out why values of {strata_words(gaps[0])} have people of one side alone, or "
-                "compare within coarser strata that both sides are in."
+                f"find out why values of {strata_words(gaps[0])} have people of one side alone"
+                f"{of_groups}, or compare within coarser strata that both sides are in."
             )
         elif {gap.reason for gap in undecided} == {WhyInconclusive.NOT_TESTED}:
             yield analyst(
@@ -374,9 +376,10 @@ def _other_strata(found: Decomposition) -> Iterator[Sentence]:
         others.pop(gap.verdict, None)
         if gap.verdict is GapVerdict.INCONCLUSIVE and others:
             each = next(iter(others.values()))
+            of = f" for {called(gap.estimate.group)}" if len(found.gaps) > 1 else ""
             yield analyst(
                 "state which intervals of numbers are compared, and why: with "
-                f"{each.intervals} of them the answer would be “{verdict_words(each)}”.",
+                f"{each.intervals} of them the answer{of} would be “{verdict_words(each)}”.",
                 (f"gaps[{i}].other_intervals",),
             )
             return
