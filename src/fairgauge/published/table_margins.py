@@ -48,7 +48,7 @@ def check_margins(tables: Sequence[PublishedTable]) -> list[Findings]:
                     finding
                     for many in tables
                     if len(table.dimensions) == 1 and many is not table
-                    for finding in _compared(table, many)
+                    for finding in _compared(table, many, tables)
                 ),
                 *([_all_held(table, features[0])] if table in features[1:] else []),
             ]
@@ -57,12 +57,21 @@ def check_margins(tables: Sequence[PublishedTable]) -> list[Findings]:
     ]
 
 
-def _compared(one: PublishedTable, many: PublishedTable) -> Iterator[Finding]:
+def _compared(
+    one: PublishedTable, many: PublishedTable, tables: Sequence[PublishedTable]
+) -> Iterator[Finding]:
+    """Hold a table of one feature against its intersections with another.
+
+    A category of the other feature that a table of that feature has may be in no intersection.
+    """
     key = _key((one, many))
     parts = _intersections(one, many, key)
     if not parts:
         return
     every = {other for rows in parts.values() for other in rows}
+    for table in tables:
+        names = {key(row.name) for row in table.groups}
+        every |= names if table not in (one, many) and names & every else set()
     excludes = many.own is not None and many.own.excludes
     for row in one.groups:
         held = parts.get(key(row.name), {})
@@ -70,7 +79,9 @@ def _compared(one: PublishedTable, many: PublishedTable) -> Iterator[Finding]:
             if held and getattr(row, role) is not None:
                 complete = not excludes and len(held) == len(every)
                 yield from _sum(row, role, list(held.values()), many, whole=complete)
-    whole = not excludes and all(len(rows) == len(every) for rows in parts.values())
+    whole = not excludes and all(
+        len(parts.get(key(row.name), ())) == len(every) for row in one.groups
+    )
     yield from _people(one, many, whole=whole)
 
 

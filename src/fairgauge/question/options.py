@@ -391,11 +391,6 @@ class Spec:
         """Return the categories of a column, None where its values are counted as they are."""
         return next((each for each in self.recode if each.column == column), None)
 
-    def has_categories(self, column: str) -> bool:
-        """Return whether values of a column are recoded to categories, so that it is not cut."""
-        recoding = self.recoding(column)
-        return recoding is not None and bool(recoding.names)
-
     def recoding_line(self, column: str, suggested: Mapping[str, Iterable[Value]]) -> str:
         """Return a suggested recoding as written: in one block with the values that are recoded."""
         recoding = self.recoding(column)

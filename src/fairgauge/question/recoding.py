@@ -105,6 +105,11 @@ class Recoding:
 Recodings: TypeAlias = tuple[Recoding, ...]
 
 
+def has_categories(recoding: Recoding | None) -> bool:
+    """Return whether values are recoded to categories, so that their column is not cut."""
+    return recoding is not None and bool(recoding.names)
+
+
 def plain_recodings(recodings: Recodings) -> Json:
     """Return recodings as a specification file has them."""
     return {

@@ -12,6 +12,7 @@ from fairgauge.cube.cube import Cube, levels_with_rows
 from fairgauge.cube.levels import MANY_LEVELS, MOST_READABLE, quartiles
 from fairgauge.enums import DiagnosticCode, ReferenceRule, Role, Task
 from fairgauge.question.presets import preset
+from fairgauge.question.recoding import has_categories
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts
@@ -34,9 +35,10 @@ def single_row_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     for name, feature in spec.recorded.items():
         crossed = [axes[column] for column in feature.columns]
         if len(crossed) == 1:
-            if quartiles(cube.levels[crossed[0]]) and not spec.has_categories(crossed[0].column):
+            [axis] = crossed
+            if quartiles(cube.levels[axis]) and not has_categories(spec.recoding(axis.column)):
                 continue
-            of_levels = cube.rows_by_level[crossed[0]][:-1]
+            of_levels = cube.rows_by_level[axis][:-1]
             rows = of_levels[of_levels > 0]
         else:
             table = cube.marginal(crossed)
@@ -53,7 +55,7 @@ def numeric_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     for feature in spec.sensitive:
         axis = cube.plan.axis(Role.FEATURE, feature.column)
         assert axis is not None
-        if axis.bins or feature.values or spec.has_categories(feature.column):
+        if axis.bins or feature.values or has_categories(spec.recoding(feature.column)):
             continue
         levels = [each for each in levels_with_rows(cube, axis) if each[1]]
         small = sum(rows < FEWEST_ROWS for _, rows in levels)

@@ -13,7 +13,7 @@ from fairgauge.cube.levels import MANY_LEVELS, MOST_READABLE, quartiles
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Role
 from fairgauge.question.category_words import codes_of_missing, missing_words
-from fairgauge.question.recoding import UNKNOWN
+from fairgauge.question.recoding import UNKNOWN, has_categories
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.excluded_rows import in_a_group
@@ -92,7 +92,7 @@ def many_strata(cube: Cube, spec: Spec, crossed: Cube | None = None) -> Iterator
 def _may_be_codes(axis: Axis, levels: Collection[Value], spec: Spec) -> bool:
     """Return whether numbers may name categories, such as branches: recoded, or whole and few."""
     whole = all(isinstance(each, int) for each in levels)
-    return spec.has_categories(axis.column) or (whole and len(levels) <= MOST_READABLE)
+    return has_categories(spec.recoding(axis.column)) or (whole and len(levels) <= MOST_READABLE)
 
 
 def _compared_rows(cube: Cube, stratum: Axis, spec: Spec) -> Array:

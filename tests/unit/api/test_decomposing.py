@@ -859,7 +859,7 @@ def test_a_verdict_states_why_it_is_inconclusive():
 
 
 def test_steps_name_the_group_whose_answer_other_intervals_change():
-    """ "With 4 of them the answer would be no gap" was of a small group, and the headline of none."""
+    """ "With 4 of them the answer would be no gap" was of a small group, unnamed."""
     apart = [
         ("F", "A", 150, 500), ("M", "A", 251, 500), ("F", "B", 150, 500), ("M", "B", 251, 500),
         ("X", "C", 20, 40), ("M", "C", 30, 60),

@@ -77,7 +77,7 @@ def test_every_output_shows_the_number_and_interval_of_every_limit(tmp_path, dec
         numbers = NUMBERS[verdict.group]
         shown = [written["r.html"], written["r.md"], verdict.says]
         if verdict.outcome is not Outcome.PASS:  # JUnit says nothing of what passes
-            shown += [written["r.xml"], describe_outcome(verdict)]
+            shown += [written["r.xml"], describe_outcome(report, verdict)]
         for text in shown:
             assert all(number in text for number in numbers)
     text = flat(render(report, "text"))

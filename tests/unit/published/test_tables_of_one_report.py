@@ -73,6 +73,18 @@ def test_a_smaller_sum_is_no_error_where_an_intersection_has_no_row_or_number():
     assert FaultCode.MARGIN_MISMATCH in _codes(f"{SEX}\n{more}")
 
 
+def test_a_category_without_any_intersection_is_no_error_where_its_own_table_has_it():
+    """True tables were wrong in which a small race has a row of its own and no intersection."""
+    race = "Race,Applicants,Selected\nAsian,180,71\nWhite,100,21\nOther,13,3\nUnknown,20,\n"
+    crossed = _crossed(unknown="Unknown,20,\n")
+    assert _codes(f"{SEX}\n{race}\n{crossed}") == []
+    assert _codes(f"{crossed}\n{race}\n{SEX}") == []
+    more = _codes(f"{SEX}\n{race}\n{_crossed(unknown='Unknown,20,', female=101)}")
+    assert FaultCode.MARGIN_MISMATCH in more  # never more than there are
+    without = race.replace("Other,13,3\n", "").replace("Unknown,20", "Unknown,33")
+    assert FaultCode.MARGIN_MISMATCH in _codes(f"{SEX}\n{without}\n{_crossed(unknown='')}")
+
+
 @pytest.mark.parametrize("remark", ["*", " *", "†", " (below 4/5)", " – low", " ✗", "!", " [b]"])
 def test_ratios_with_a_remark_or_a_sign_are_read(remark):
     def table(ratio):
