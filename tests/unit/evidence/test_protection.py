@@ -322,7 +322,6 @@ def test_too_many_combinations_of_values_are_refused(monkeypatch):
         fg.protect(fg.count(ROWS, **ASKED), 10)
 
 
-@pytest.mark.filterwarnings("ignore:column 'id' has")  # rows of people
 def test_excluded_rows_that_were_published_before_narrow_what_is_possible():
     missing = ROWS.with_columns(y=pl.when(pl.col("id") < 12).then(None).otherwise(pl.col("y")))
     earlier = fg.protect(fg.count(ROWS, **ASKED), 10)

@@ -347,7 +347,6 @@ def test_reweighing_makes_label_and_group_independent():
         assert found["sex"].reweighing[sex][name] == pytest.approx(expected)
 
 
-@pytest.mark.filterwarnings("ignore:column 'person' has")  # rows of people
 def test_counts_choose_as_rows_do():
     assert chosen(fg.count(PEOPLE, **QUESTION)).features == chosen().features
 

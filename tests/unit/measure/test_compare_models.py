@@ -92,7 +92,6 @@ def test_pairing_makes_intervals_narrower_than_two_reports():
     assert 1.5 < unpaired / width < 5
 
 
-@pytest.mark.filterwarnings("ignore:column 'person' has")  # rows of people
 def test_counts_answer_as_rows_do_and_merge():
     question = QUESTION | {"candidate": ["fairer", "random"], "margins": {"accuracy": 0.02}}
     half = PEOPLE.height // 2
@@ -274,13 +273,11 @@ def test_a_score_outside_the_range_names_the_column():
         fg.compare_models(scored, label="repaid", score="a", candidate="b", sensitive="sex")
 
 
-@pytest.mark.filterwarnings("ignore:column 'person' has")  # rows of people
 def test_counts_without_candidates_cannot_be_compared():
     with pytest.raises(fg.CubeError, match="do not hold the candidate 'fairer'"):
         fg.compare_models(fg.count(PEOPLE, **QUESTION), candidate="fairer")
 
 
-@pytest.mark.filterwarnings("ignore:column 'person' has")  # rows of people
 def test_an_audit_of_counts_with_candidates_is_of_the_model_in_use():
     cube = fg.count(PEOPLE, **QUESTION, candidate="fairer")
     assert fg.audit(cube).estimates == fg.audit(PEOPLE, **QUESTION).estimates

@@ -147,7 +147,6 @@ def test_that_nothing_was_found_is_stated_of_these_rows_alone():
     assert "compared with each other" not in str(fg.audit(FRAME, **BASIC).brief())
 
 
-@pytest.mark.filterwarnings("ignore:column 'id' has")  # rows of people
 def test_counts_hold_their_conditions():
     cube = fg.count(FRAME, **BASIC, where={"region": [1]})
     kept = fg.count(FRAME.filter(COL("region") == 1), **BASIC)
