@@ -504,6 +504,12 @@ class _ThresholdsBrief:
             yield analyst("then follow it over time (fairgauge monitor).")
         elif effect.outcome is Outcome.PASS:
             yield analyst("follow the same rule over time (fairgauge monitor).")
+        elif effect.outcome is Outcome.FAIL:
+            yield owner(
+                f"do not rely on {cut_of(effect):g}: choose again with more rows, accept that "
+                f"{choice.kept_rate.title} is worse (--margin {choice.kept}=VALUE), or change the "
+                "model."
+            )
         elif Outcome.INCONCLUSIVE is effect.outcome is effect.kept_outcome:
             if effect.goal_outcome is not Outcome.PASS:
                 yield analyst(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
+from fairgauge.enums import Outcome
 from fairgauge.render import render
 from fairgauge.render._document_tree import Chart, Table, Tone
 from fairgauge.render.brief.thresholds_brief import thresholds_exhibits
@@ -332,6 +334,17 @@ def test_a_group_with_a_name_keeps_its_capital() -> None:
     data = rows(size=8_000).with_columns(race=pl.col("sex").replace({"F": "Black", "M": "White"}))
     text = str(chosen(data, sensitive="race", words=None).brief().found[0])
     assert text.startswith("At today's threshold, 0.5, Black people ")
+
+
+def test_no_step_decides_what_is_already_shown() -> None:
+    """The other half shows that the goal is missed; new rows were to "decide" it."""
+    made = chosen(rows(size=1_000), "selection_rate.ratio >= 0.8")
+    feature = made["sex"]
+    assert feature.common is not None
+    missed = replace(feature, common=replace(feature.common, goal_outcome=Outcome.FAIL))
+    steps = " ".join(map(str, replace(made, features=(missed,)).brief().steps))
+    assert "do not rely on" in steps
+    assert "decide" not in steps
 
 
 @pytest.mark.parametrize(("goal", "open_goal"), [("0.8", False), ("0.7", True)])
