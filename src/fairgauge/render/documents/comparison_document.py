@@ -249,7 +249,18 @@ _OF_ALL_CHANGES = (ReasonCode.SAME_ROWS, ReasonCode.ASKED_DIFFERENTLY)
 
 def _untested(each: Change) -> Iterator[str]:
     """Yield why a change was not tested, where that is of this change alone."""
-    if each.untested and each.reason and each.reason.code not in _OF_ALL_CHANGES:
+    if not each.untested:
+        return
+    if each.reason is None:  # it has an interval, and one of the reports has insufficient data
+        sides = ("old", each.old), ("new", each.new)
+        reasons = [
+            f"{printable(describe_reason(side.reason))} ({name} report)"
+            for name, side in sides
+            if side.status is not Status.OK and side.reason
+        ]
+        if reasons:
+            yield f"not tested: {' and '.join(reasons)}"
+    elif each.reason.code not in _OF_ALL_CHANGES:
         yield f"not tested: {_because(each)}"
 
 

@@ -185,3 +185,14 @@ def test_a_comparison_is_a_table_of_changes():
     lines = render(found, "csv").splitlines()
     assert len(lines) == 1 + len(found.changes)
     assert lines[0].startswith("metric,")
+
+
+def test_a_change_that_is_not_tested_states_what_it_lacks():
+    """It had an interval and no p-value, below "Not tested", without a word of why."""
+    asked = ASKED | {"sensitive": "race", "metrics": DIFFERENCE, "min_n": 30}
+    race = np.where(np.arange(600) < 25, "C", np.where(np.arange(600) < 300, "A", "B"))
+    old, new = (rows(seed).assign(race=race) for seed in (0, 1))
+    found = fg.compare(fg.audit(old, **asked), fg.audit(new[:-40], **asked))
+    text = " ".join(render(found, "markdown").split())
+    below = "n = 25 in the group, below the minimum of 30"
+    assert f"not tested: {below} (old report) and {below} (new report)" in text
