@@ -28,14 +28,14 @@ demo: $(BIN)/.run  ## audit Berkeley's admissions and a synthetic loan table
 # Hundreds of tests start fairgauge: without bytecode each start compiles all of its modules again.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: $(BIN)/.dev  ## check, build the site and run every test
-	$(MAKE) --jobs=2 --output-sync=target lint site clients
+	$(MAKE) --jobs=3 --output-sync=target clients lint site
 	$(PYTEST)
 
 thorough: $(BIN)/.dev clients  ## run every case of the costly tests too (hours)
 	FAIRGAUGE_TESTS=all $(PYTEST)
 
 clients:
-	tests/prepare
+	tests/prepare $(PREPARE)
 
 prepare:  ## install the programs that some tests need (apt-get: a browser, PostgreSQL, Java ...)
 	tests/prepare --install

@@ -369,12 +369,14 @@ def _outside_lately(report: MonitorReport, words: Vocabulary) -> Iterator[Senten
     most = lately_outside(longest)
     if most >= _FEWEST_LATELY:
         found = _Compared(report, words, longest)
-        values = [p.value for p in found.each.points if not p.waits and p.value is not None][-most:]
+        valued = [(p.period, p.value) for p in found.each.points
+                  if not p.waits and p.value is not None][-most:]  # fmt: skip
+        values = [value for _, value in valued]
         same_side = max(values) < found.each.low or min(values) > found.each.high
         left = found.limit_left(values[-1] if same_side else None).rstrip(",")
         yield Sentence(
-            f"{capitalised(left)}, on each of the last {most:,} {report.length}s, which is not "
-            "yet evidence enough for an alarm.",
+            f"{capitalised(left)}, on each of the last {most:,} {report.length}s with a value "
+            f"({valued[0][0]} to {valued[-1][0]}), which is not yet evidence enough for an alarm.",
             found.source,
         )
 

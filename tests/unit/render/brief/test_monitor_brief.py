@@ -292,7 +292,8 @@ def test_values_that_are_lately_outside_are_stated_where_there_is_no_alarm() -> 
     assert raised == "The monitored comparison raised no alarm."
     assert outside == (
         "Women were approved less often than men, by more than 10 of 100, on each of the last 4 "
-        "days, which is not yet evidence enough for an alarm."
+        f"days with a value ({names[26]} to {names[29]}), which is not yet evidence enough for an "
+        "alarm."
     )
     late[names[-1]] = cube(40, others=80)
     assert "of the last" not in " ".join(map(str, monitored(late, gap).brief().verdict))
