@@ -264,9 +264,9 @@ def _note(gap: Gap) -> Iterator[Diagnostic]:
     if gap.overall is not None and gap.overall.value != gap.estimate.value:
         values["known"] = (gap.estimate.n_group or 0) + (gap.estimate.n_reference or 0)
     levels = [(f"{column.column} {each.level}", each.difference) for column in gap.by_column
-              for each in column.levels if each.outlying]  # fmt: skip
+              for each in column.levels if each.outlying_alone]  # fmt: skip
     strata = [(", ".join(map(" ".join, each.stratum.items())), each.difference)
-              for each in gap.strata if each.outlying]  # fmt: skip
+              for each in gap.strata if each.outlying_alone]  # fmt: skip
     outlying = levels or strata
     yield Diagnostic.note(
         DiagnosticCode.COMPOSITION,

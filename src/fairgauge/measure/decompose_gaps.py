@@ -61,7 +61,7 @@ from fairgauge.results.gap_decomposition import (
     tested,
 )
 from fairgauge.results.scopes import Interval
-from fairgauge.stats.contrasts import newcombe
+from fairgauge.stats.contrasts import newcombe, score_difference
 from fairgauge.stats.decomposition import (
     GapParts,
     Part,
@@ -83,7 +83,7 @@ from fairgauge.stats.outlying_strata import (
     trend,
 )
 from fairgauge.stats.sampling import Sampling
-from fairgauge.stats.significance import newcombe_p
+from fairgauge.stats.significance import score_p
 from fairgauge.stats.stratified import stratified_difference, stratified_ratio
 from fairgauge.values import are_years
 
@@ -281,7 +281,7 @@ def _alone(
     They are adjusted by the regression of ``fitted``; ``listed`` is whether they list strata.
     """
     every = [each for each in measure(crossed.without, spec).estimates if _is_gap(each)]
-    tests = len({tested(each) for each in every})
+    tests = max(len({tested(each) for each in every if each.status is Status.OK}), 1)
     slices = _slices(resolve(crossed.cube, spec))
     beside = None if fitted is None or fitted is crossed else _slices(resolve(fitted.cube, spec))
     estimates = [
@@ -452,6 +452,8 @@ def _gap(
     verdict, reason = _verdict(estimate, parts, metric.neutral, margin, varies=tests.varies)
     if verdict in _PASSES and _varies_untested(sides):
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.NOT_TESTED
+    elif verdict in _PASSES and tests.varies_alone:
+        verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.MAY_VARY
     held = verdict in (GapVerdict.NO_GAP, GapVerdict.REMAINS) or reason in _UNSEEN
     if not held and _decided_by_strata(sides, crossed):
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.STRATA_DECIDE
@@ -498,25 +500,29 @@ class _StrataTests:
     heterogeneity : None with fewer than two strata.
     each : None of years, whose trend is tested.
     p_adjusted, smallest : of each; the latter is the distance that would be outlying.
+    p_alone : of each, adjusted as if this gap were the only one.
     """
 
     heterogeneity: Heterogeneity | None
     each: Outlying | None
     p_adjusted: Array
     smallest: Array
+    p_alone: Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _TestsOfGap:
     """The tests of the strata, and of the levels of each of several columns.
 
-    ``varies`` states whether any is statistically significant.
+    ``varies`` states whether any is statistically significant, ``varies_alone`` whether any would
+    be if this gap were the only one.
     """
 
     of_strata: _StrataTests
     of_columns: tuple[_StrataTests, ...]
     trend: GapTrend | None
     varies: bool
+    varies_alone: bool
 
 
 def _tests(sides: GapSides, crossed: CrossedStrata, confidence: float, gaps: int) -> _TestsOfGap:
@@ -548,18 +554,22 @@ def _tests(sides: GapSides, crossed: CrossedStrata, confidence: float, gaps: int
     for i, (each, (whole, _)) in enumerate(zip(strata_and_levels, alone, strict=True)):
         variation, nothing = _heterogeneity(whole, of_variation[i]), np.array([])
         if i in untested:
-            tests.append(_StrataTests(variation, None, nothing, nothing))
+            tests.append(_StrataTests(variation, None, nothing, nothing, nothing))
             continue
         family = together * max(sum(counts[1:]) if i else counts[0], 1)
         _, against = test(*each, alpha / family)
         most = 1.0 if sides.squares is None else np.inf
         smallest = smallest_outlying(against, alpha / together, most)
         adjusted = np.minimum(family * against.p, 1)
-        tests.append(_StrataTests(variation, against, adjusted, smallest))
+        by_itself = np.minimum(family / gaps * against.p, 1)
+        tests.append(_StrataTests(variation, against, adjusted, smallest, by_itself))
     if changes is not None:
         changes = replace(changes, p_adjusted=min(float(of_variation[-1]), 1.0))
-    varies = any((p < alpha).any() for p in (of_variation, *(each.p_adjusted for each in tests)))
-    return _TestsOfGap(tests[0], tuple(tests[1:]), changes, bool(varies))
+    varies, alone_varies = (
+        bool((of_variation < alpha).any() or any((p < alpha).any() for p in p_values))
+        for p_values in zip(*((each.p_adjusted, each.p_alone) for each in tests), strict=True)
+    )
+    return _TestsOfGap(tests[0], tuple(tests[1:]), changes, varies, alone_varies)
 
 
 def _tested(found: Outlying) -> int:
@@ -631,7 +641,7 @@ def _by_column(
         else:
             made.sort(
                 key=lambda each: (
-                    not each.outlying, each.p_value is None,
+                    not each.outlying, not each.outlying_alone, each.p_value is None,
                     round(each.difference if lower else -each.difference, 12),
                 )
             )  # fmt: skip
@@ -677,6 +687,7 @@ def _against(found: _StrataTests, confidence: float) -> dict[str, NDArray[Any]]:
         "p_value": found.each.p,
         "p_adjusted": found.p_adjusted,
         "outlying": found.p_adjusted < 1 - confidence,
+        "outlying_alone": found.p_alone < 1 - confidence,
         "detectable": found.smallest,
     }
 
@@ -1050,8 +1061,9 @@ def _strata(
     method = IntervalMethod.NEWCOMBE
     if sides.squares is None:
         low, high = newcombe(*sides.counts, z)
-        widest = newcombe(*sides.counts, together)
-        p = newcombe_p(*sides.counts)
+        # far out in the tails Newcombe's interval of a small side beside a large one is too narrow
+        widest = score_difference(*sides.counts, together)
+        p = score_p(*sides.counts)
     else:
         means, _ = mean_differences(*sides.counts, sides.squares)
         (_, low, high, _), p = means.part(z), means.p
@@ -1123,7 +1135,7 @@ def _places(
     places = np.flatnonzero(held)
     of = {name: values[places] for name, values in columns.items()}
     nothing = np.zeros(len(places), dtype=np.bool_)
-    usual = ~of.get("outlying", nothing)
+    usual = ~of.get("outlying_alone", nothing)
     names = [crossed.strata[s][0] for s in places.tolist()]
     if len(crossed.columns) == 1 and are_years(names):
         return np.asarray(places[np.lexsort([np.array(names, dtype=float)])])

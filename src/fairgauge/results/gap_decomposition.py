@@ -81,6 +81,7 @@ class StratumGap:
         strata (Bonferroni; of several columns for their levels, too); None where the data are
         insufficient.
     outlying : whether it differs statistically significantly from the others.
+    outlying_alone : whether it would, if this gap were the only one.
     detectable : the distance from the others that would be outlying with 80% power; None where
         none would be.
     """
@@ -103,6 +104,7 @@ class StratumGap:
     p_value: Share | None = None
     p_adjusted: Share | None = None
     outlying: bool = False
+    outlying_alone: bool = False
     detectable: Finite | None = None
 
 
@@ -162,7 +164,7 @@ class LevelGap:
     n_group, n_reference : the rows of both sides, in the cells of the other columns that both have.
     difference, interval : of the rates within these cells, with the weights of Mantel and Haenszel;
         no interval where a side has fewer than ten rows, or nothing shows their variance.
-    others, p_value, p_adjusted, outlying, detectable : against all other levels of the column, as
+    others, p_value, p_adjusted, outlying, outlying_alone, detectable : against all other levels of the column, as
         of a stratum; years are not tested one by one.
     """
 
@@ -175,6 +177,7 @@ class LevelGap:
     p_value: Share | None = None
     p_adjusted: Share | None = None
     outlying: bool = False
+    outlying_alone: bool = False
     detectable: Finite | None = None
 
 
@@ -194,7 +197,7 @@ def furthest_from_others(gaps: Sequence[StratumGap | LevelGap], most: int) -> li
         low, high = gaps[i].interval or (-inf, inf)
         width = own - low if apart > 0 else high - own
         sufficient = gaps[i].interval is not None
-        return gaps[i].outlying, sufficient, abs(apart) / max(width, _NO_WIDTH), abs(apart)
+        return gaps[i].outlying_alone, sufficient, abs(apart) / max(width, _NO_WIDTH), abs(apart)
 
     return sorted(sorted(range(len(gaps)), key=rank)[-most:])
 

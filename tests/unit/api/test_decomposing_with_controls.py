@@ -349,17 +349,17 @@ def test_a_mean_score_is_decomposed_as_the_number_that_it_is(loans):
 
 
 def test_intervals_of_all_strata_together_agree_with_their_tests(loans):
-    from fairgauge.stats.contrasts import newcombe
+    from fairgauge.stats.contrasts import score_difference
     from fairgauge.stats.intervals import critical
 
     (gap,) = fg.why(loans, strata=fg.cut("dti", [28, 32, 36, 40, 44]), **ASKED).gaps
     assert len(gap.strata) == 6
     for each in gap.strata:
         x = (each.rate_group * each.n_group, each.rate_reference * each.n_reference)
-        low, high = newcombe(
+        low, high = score_difference(
             x[0], each.n_group, x[1], each.n_reference, critical(1 - 0.05 / len(gap.strata))
         )
-        assert (each.simultaneous_low, each.simultaneous_high) == pytest.approx((low, high))
+        assert (each.simultaneous_low, each.simultaneous_high) == pytest.approx((float(low), float(high)))
         assert each.simultaneous_low < each.interval.low < each.interval.high
         excluded = not each.simultaneous_low <= 0 <= each.simultaneous_high
         assert excluded == (each.difference_p_adjusted < 0.05)

@@ -39,6 +39,7 @@ from fairgauge.render.words.decomposition_sentences import (
     each_of,
     excluded_words,
     extrapolated,
+    outlying_alone,
     outlying_places,
     strata_words,
     within_words,
@@ -423,6 +424,8 @@ class GapInWords:
                 f"All {each_of(gap, several=True)} together do not show that the difference "
                 f"varies; unlike all others by itself: {named}."
             )
+        if unlike := outlying_alone(gap):
+            return f"Tested for this gap alone, unlike all others: {unlike}."
         return f"The data do not show whether the difference varies over {strata_words(gap)}."
 
     def distance(self, value: float) -> str:

@@ -166,8 +166,7 @@ def _headline(report: Report, words: Vocabulary, disparities: list[StatedFinding
         text += f", but the reverse holds after adjusting for {column}"
     elif change is AfterAdjusting.DISAPPEARS and not _insufficient(report, first.finding):
         text += f", but after adjusting for {column} no difference is shown"
-        if _varies(report, first.finding):
-            text += " on average, and it varies over strata"
+        text += _variation(report, first.finding)
     if not report.verdicts:
         text += _chosen_from(report, first.finding.estimate)
     return Sentence(text, source)
@@ -652,8 +651,8 @@ def _insufficient(report: Report, finding: Finding) -> bool:
     return (DiagnosticCode.STRATA_INSUFFICIENT, finding.feature) in codes
 
 
-def _varies(report: Report, finding: Finding) -> bool:
-    """Return whether a difference varies over strata statistically significantly.
+def _variation(report: Report, finding: Finding) -> str:
+    """Return how an adjusted difference varies over strata, as the end of a headline.
 
     Of two groups either one's is noted.
     """
@@ -665,13 +664,19 @@ def _varies(report: Report, finding: Finding) -> bool:
     )
     of = estimate.reference and estimate.reference.group
     sides = {estimate.group, of, estimate.mirror_of, *mirrors}
-    return any(
-        each.code is DiagnosticCode.COMPOSITION
-        and (each.feature, each["metric"]) == (finding.feature, f"{finding.rate}.difference")
-        and each["group"] in sides
-        and (each["p"] is not None and each["p"] < 1 - (estimate.confidence or 0))
-        for each in report.diagnostics
-    )
+    for each in report.diagnostics:
+        asked = (finding.feature, f"{finding.rate}.difference")
+        if each.code is not DiagnosticCode.COMPOSITION or each["group"] not in sides:
+            continue
+        if (each.feature, each["metric"]) != asked:
+            continue
+        if each["p"] is not None and each["p"] < 1 - (estimate.confidence or 0):
+            return " on average, and it varies over strata"
+        if each["outlying"]:
+            unlike = listing([called(name) for name in each["outlying"]], most=3)
+            are = plural(len(each["outlying"]), "is", "are")
+            return f" on average, and {unlike} {are} unlike the others"
+    return ""
 
 
 def _differ_within_strata(report: Report) -> list[Diagnostic]:

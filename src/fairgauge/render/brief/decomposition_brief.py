@@ -334,7 +334,8 @@ def _is_accounted_for(gap: Gap) -> bool:
 
 def _varies(gap: Gap) -> bool:
     """Return whether strata may be named because differences vary; of years none is."""
-    return gap.reason is WhyInconclusive.VARIES and not years_of(gap)
+    varies = gap.reason in (WhyInconclusive.VARIES, WhyInconclusive.MAY_VARY)
+    return varies and not years_of(gap)
 
 
 def _worse_elsewhere(gap: Gap, words: Vocabulary) -> list[str]:

@@ -107,7 +107,7 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> tree.D
         gaps = "both" if len(found.gaps) == 2 else f"all {len(found.gaps):,}"
         lead += (
             f" The verdicts hold for {gaps} gaps together (Holm); the intervals, and the tests of "
-            "whether a difference varies, are of each gap by itself."
+            "whether a difference varies, are of each gap by itself, but for strata that are named."
         )
     if found.excluded:
         excluded = "; ".join(f"{rows} ({reason})" for reason, rows in _excluded(found))

@@ -87,6 +87,9 @@ MISSING_ROWS = (
 
 _REASONS = {
     WhyInconclusive.VARIES: "the difference varies over {strata}",
+    WhyInconclusive.MAY_VARY: (
+        "the difference varies over {strata} by itself, but not once all gaps are tested together"
+    ),
     WhyInconclusive.NOT_TESTED: "whether the difference varies over {strata} cannot be tested",
     WhyInconclusive.OFFSET: "no gap over all {strata}, but a difference within",
     WhyInconclusive.MISSING_STRATA: (
@@ -446,7 +449,8 @@ def _variation(
     known = [size for size in tested if size is not None]
     if not tested or not what:
         return text
-    text += f" No {what} is statistically significantly unlike the others; "
+    together = ", all gaps tested together" * any(one.outlying_alone for _, one in each)
+    text += f" No {what} is statistically significantly unlike the others{together}; "
     compared = sum(one.difference is not None for _, one in each)
     few, have = compared - len(tested), plural(compared - len(tested), "has", "have")
     untested = f" {few:,} of {compared:,} {have} insufficient data for a test." if few else ""
@@ -600,25 +604,44 @@ def stratum_name(stratum: StratumGap) -> str:
     return ", ".join(called(value) for value in stratum.stratum.values())
 
 
-def outlying_places(gap: Gap) -> list[Place]:
-    """Return what is unlike all others: levels of a column, and strata of no such level."""
-    levels = _outlying_levels(gap)
+def outlying_places(gap: Gap, *, alone: bool = False) -> list[Place]:
+    """Return what is unlike all others: levels of a column, and strata of no such level.
+
+    ``alone`` is by the tests of this gap alone, and not of all gaps together.
+    """
+    levels = _outlying_levels(gap, alone=alone)
     strata = [
         (place_name(each), each)
         for each in gap.strata
-        if each.outlying and not levels.keys() & each.stratum.items()
+        if _is_outlying(each, alone=alone) and not levels.keys() & each.stratum.items()
     ]
     named = [(f"{called(by)} {called(value)}", level) for (by, value), level in levels.items()]
     return [*named, *strata]
 
 
-def _outlying_levels(gap: Gap) -> dict[tuple[str, str], LevelGap]:
+def _outlying_levels(gap: Gap, *, alone: bool = False) -> dict[tuple[str, str], LevelGap]:
     return {
         (column.column, level.level): level
         for column in gap.by_column
         for level in column.levels
-        if level.outlying
+        if _is_outlying(level, alone=alone)
     }
+
+
+def _is_outlying(each: StratumGap | LevelGap, *, alone: bool) -> bool:
+    return each.outlying_alone if alone else each.outlying
+
+
+def outlying_alone(gap: Gap) -> str:
+    """Return what is unlike all others by this gap alone: "branch B07 (−35.0 pp)"."""
+    kind = stratum_unit(gap)
+    return listing(
+        [
+            f"{name} ({with_unit(each.difference, kind, sign=True)})"
+            for name, each in outlying_places(gap, alone=True)
+        ],
+        most=_MOST_NAMED,
+    )
 
 
 def differing_strata(gap: Gap) -> list[StratumGap]:
@@ -649,7 +672,8 @@ def differs_in(gap: Gap) -> str:
 
     Nothing else would name these. Years are not tested one by one: they have a trend.
     """
-    if gap.reason is not WhyInconclusive.VARIES or outlying_places(gap) or years_of(gap):
+    varies = gap.reason in (WhyInconclusive.VARIES, WhyInconclusive.MAY_VARY)
+    if not varies or outlying_places(gap) or years_of(gap):
         return ""
     return listing([place_name(each) for each in differing_strata(gap)], most=_MOST_DIFFERING)
 
@@ -739,6 +763,11 @@ def _why_inconclusive(gap: Gap, ends: str) -> str:
         )
     if gap.reason is WhyInconclusive.TOO_FEW:
         return "the data are insufficient."
+    if gap.reason is WhyInconclusive.MAY_VARY:
+        return (
+            f"by itself this gap has strata that are unlike the others, {outlying_alone(gap)}, but "
+            f"not once all gaps of this result are tested together{ends}."
+        )
     if gap.reason is WhyInconclusive.NOT_TESTED:
         return (
             f"whether the difference varies over {strata_words(gap)} cannot be tested, so that "
