@@ -124,8 +124,12 @@ class VerdictChange:
 
     @property
     def is_of_missing_rows(self) -> bool:
-        """Return whether it changed because rows are missing: no test of the others shows how."""
-        return self.new.reason.code in _OF_MISSING_ROWS
+        """Return whether it changed because rows are missing: no test of the others shows how.
+
+        Of a rule with alternatives, whether one of those that decide it did.
+        """
+        decide = (each for each in self.new.alternatives if each.outcome is self.new.outcome)
+        return any(each.reason.code in _OF_MISSING_ROWS for each in (self.new, *decide))
 
 
 _OF_MISSING_ROWS = (

@@ -396,3 +396,27 @@ def test_a_rule_that_is_decided_otherwise_is_not_printed_twice_alike():
     point = fg.rule("selection_rate.ratio", at_least=0.5, decide="point")
     found = fg.compare(passing(rates), passing(rates, rule=point))
     assert '"decide": "point"' in render(found, "text", full=True)
+
+
+@pytest.mark.parametrize("rule", [
+    "selection_rate.ratio >= 0.9",
+    "selection_rate.ratio >= 0.9 or selection_rate.difference >= -0.05",
+])  # fmt: skip
+def test_what_missing_rows_leave_open_may_have_got_worse(rule):
+    """Of a rule with an alternative it had not: "as before", exit 0."""
+
+    def audited(women, lacking):
+        counts = {("X", 1): 86, ("X", 0): 34, ("M", 1): 800, ("M", 0): 200, ("F", 1): women}
+        counts |= {("F", 0): 1_000 - women, (None, 1): lacking, (None, 0): lacking // 4}
+        rows = [(sex, ok, n) for (sex, ok), n in counts.items()]
+        table = pl.DataFrame(rows, schema=["sex", "ok", "n"], orient="row")
+        return fg.audit(
+            table, prediction="ok", positive=1, count="n", sensitive="sex", rules=rule,
+            reference={"sex": "M"}, metrics="selection_rate",
+        )  # fmt: skip
+
+    found = fg.compare(audited(790, 8), audited(782, 208), same_rows=False)
+    (flip,) = found.flips
+    assert (flip.old.outcome, flip.new.outcome) == ("pass", "inconclusive")
+    assert any(each.p_adjusted is not None for each in found.changes)
+    assert WhyIncomplete.UNTESTED_VERDICT in found.why_incomplete

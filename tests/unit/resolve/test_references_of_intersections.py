@@ -10,7 +10,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.errors import SpecError
-from fairgauge.render.words.question_sentences import reference_words
+from fairgauge.render.words.question_sentences import lead
 
 RNG = np.random.default_rng(11)
 ROWS = 900
@@ -34,8 +34,7 @@ def references(report):
 def test_only_the_intersection_has_it(group, tmp_path):
     report = fg.audit(FRAME, **ASKED, reference={"sex*race": group})
     assert references(report) == {("sex", None), ("race", None), ("sex*race", "F & B")}
-    words = reference_words(report.spec["reference"])
-    assert words == "sex*race = F & B; elsewhere all other groups"
+    assert "each compared with sex*race = F & B; elsewhere all other groups" in lead(report)[1]
     from_counts = fg.audit(fg.count(FRAME, **ASKED), reference={"sex*race": group})
     assert from_counts.estimates == report.estimates
     path = tmp_path / "audit.toml"
@@ -49,8 +48,11 @@ def test_it_replaces_that_of_its_columns():
     named = {"sex": "M", "race": "A", "sex*race": ["F", "B"]}
     report = fg.audit(FRAME, **ASKED, reference=named)
     assert references(report) == {("sex", "M"), ("race", "A"), ("sex*race", "F & B")}
+    assert "sex*race, each compared with M, A and F & B;" in lead(report)[1]
     del named["sex*race"]
-    assert ("sex*race", "M & A") in references(fg.audit(FRAME, **ASKED, reference=named))
+    report = fg.audit(FRAME, **ASKED, reference=named)
+    assert ("sex*race", "M & A") in references(report)
+    assert "sex*race, each compared with M, A and M & A;" in lead(report)[1]
 
 
 def test_values_with_our_separators_are_no_other_group():

@@ -290,11 +290,26 @@ def incomplete(report: Report) -> list[str]:
 
 
 def reference_words(asked: Any) -> str:
-    """Return what groups are compared with, in words."""
-    if isinstance(asked, Mapping):
-        named = [f"{called(feature)} = {_text(value)}" for feature, value in asked.items()]
-        return f"{', '.join(named)}; elsewhere all other groups"
+    """Return what groups are compared with by a rule, in words."""
     return _REFERENCES.get(str(asked)) or called(asked)
+
+
+def _named_references(spec: Mapping[str, Any]) -> str:
+    """Return the groups that are named as references, and where groups have other ones.
+
+    An intersection of features that all have one has the group of both.
+    """
+    named = {feature: _text(value) for feature, value in spec["reference"].items()}
+    crossed = {
+        name: " & ".join(named[part] for part in parts)
+        for name, parts in _intersections(spec).items()
+        if name not in named and named.keys() >= set(parts)
+    }
+    named |= crossed
+    if named.keys() >= _feature_names(spec):
+        return listing(list(named.values()))
+    each = (f"{called(feature)} = {value}" for feature, value in named.items())
+    return f"{', '.join(each)}; elsewhere all other groups"
 
 
 def only_reference(spec: Mapping[str, Any]) -> str:
@@ -317,9 +332,9 @@ def preset_reference_replaced(spec: Mapping[str, Any]) -> bool:
 def _compared_with(spec: Mapping[str, Any]) -> str:
     """Return what groups are compared with; the best and the largest are chosen of large ones."""
     asked = spec.get("reference", "others")
+    if isinstance(asked, Mapping):
+        return _named_references(spec)
     words = reference_words(asked)
-    if isinstance(asked, Mapping) and set(asked) == _feature_names(spec):
-        return listing([_text(value) for value in asked.values()])
     if asked not in (ReferenceRule.BEST, ReferenceRule.LARGEST):
         return words
     rows, share = spec.get("min_n"), spec.get("min_share")
