@@ -169,6 +169,14 @@ NOT_EVALUABLE = frozenset({
     ReasonCode.FEW_KNOWN_PEOPLE,
 })  # fmt: skip
 """Why a rule has nothing to be held against, whatever the data: it is never a pass."""
+WITHOUT_METHOD = frozenset({
+    ReasonCode.NO_METHOD, ReasonCode.NO_CLUSTER_METHOD, ReasonCode.ROW_METRIC_WITH_CLUSTERS,
+    ReasonCode.SCORES_NOT_BY_CLUSTER, ReasonCode.DIVERGENCE_WITH_CLUSTERS,
+    ReasonCode.SHARED_CLUSTERS, ReasonCode.SHARED_ROWS, ReasonCode.TOO_MANY_STRATA,
+    ReasonCode.TOO_MANY_GROUPS, ReasonCode.RESAMPLED_NOT_POOLED, ReasonCode.POOLED_WITH_WHOLE,
+    ReasonCode.OWN_REFERENCE, ReasonCode.OWN_NEIGHBOURS, ReasonCode.NOT_OF_DECISIONS,
+})  # fmt: skip
+"""Why there is no confidence interval, however many rows there are."""
 
 
 Parameter: TypeAlias = (

@@ -164,8 +164,8 @@ class LevelGap:
     n_group, n_reference : the rows of both sides, in the cells of the other columns that both have.
     difference, interval : of the rates within these cells, with the weights of Mantel and Haenszel;
         no interval where a side has fewer than ten rows, or nothing shows their variance.
-    others, p_value, p_adjusted, outlying, outlying_alone, detectable : against all other levels of the column, as
-        of a stratum; years are not tested one by one.
+    others, p_value, p_adjusted, outlying, outlying_alone, detectable : against all other levels of
+        the column, as of a stratum; years are not tested one by one.
     """
 
     level: str

@@ -359,7 +359,9 @@ def test_intervals_of_all_strata_together_agree_with_their_tests(loans):
         low, high = score_difference(
             x[0], each.n_group, x[1], each.n_reference, critical(1 - 0.05 / len(gap.strata))
         )
-        assert (each.simultaneous_low, each.simultaneous_high) == pytest.approx((float(low), float(high)))
+        assert (each.simultaneous_low, each.simultaneous_high) == pytest.approx(
+            (float(low), float(high))
+        )
         assert each.simultaneous_low < each.interval.low < each.interval.high
         excluded = not each.simultaneous_low <= 0 <= each.simultaneous_high
         assert excluded == (each.difference_p_adjusted < 0.05)

@@ -78,10 +78,12 @@ def rule_in_words(report: Report, words: Vocabulary, rule: RuleResult) -> str:
     if shares is None:
         return ""
     scope = shares.contrast.class_scope  # of several classes and thresholds it is about each
-    words = of_any_class(words) if scope.kind is ClassKind.CLASS else words.at(scope)
-    return share_rule_in_words(
+    of_each = scope.kind is ClassKind.CLASS
+    words = of_any_class(words) if of_each else words.at(scope)
+    phrase = share_rule_in_words(
         RateWords(words, shares.row), shares.contrast.definition, limits, whom
     )
+    return f"for each class, {phrase}" if of_each and phrase else phrase
 
 
 def rule_sentence(report: Report, words: Vocabulary, rule: RuleResult, outcome: Outcome) -> str:

@@ -122,8 +122,8 @@ def widened_in_words(confidence: float, changes: int) -> str:
 
 def of_any_class(words: Vocabulary) -> Vocabulary:
     """Return the words of a rule that is about each class."""
-    made = copy.copy(words)
-    made.fits = _fits("this class or not")
+    made = words.at(ClassScope(ClassKind.CLASS, "that class"))
+    made.fits = _fits("that class or not")
     return made
 
 

@@ -31,7 +31,7 @@ from fairgauge.enums import (
 from fairgauge.errors import quote
 from fairgauge.question.features import strata_named
 from fairgauge.question.presets import preset, preset_names
-from fairgauge.reasons import ReasonCode
+from fairgauge.reasons import WITHOUT_METHOD, ReasonCode
 from fairgauge.render.brief._compared_means import columns_of
 from fairgauge.render.brief._compared_shares import ComparedShares, RateWords, missing_could_reverse
 from fairgauge.render.brief._next_steps import analyst, owner, reader, supplier
@@ -1160,7 +1160,7 @@ def _later_steps(report: Report, words: Vocabulary) -> Iterator[Sentence]:
         and each.outcome in _UNDECIDED
         and each.feature not in estimated
         # what rows lack leaves the others open, however many there are
-        and each.reason.code not in (*WHY_ON_ONE_SIDE, *_OF_MISSING)
+        and each.reason.code not in (*WHY_ON_ONE_SIDE, *_OF_MISSING, *WITHOUT_METHOD)
         and each.reason.get("open_rows") is None
         for each in report.verdicts
     ):

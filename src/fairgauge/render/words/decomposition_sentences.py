@@ -763,11 +763,6 @@ def _why_inconclusive(gap: Gap, ends: str) -> str:
         )
     if gap.reason is WhyInconclusive.TOO_FEW:
         return "the data are insufficient."
-    if gap.reason is WhyInconclusive.MAY_VARY:
-        return (
-            f"by itself this gap has strata that are unlike the others, {outlying_alone(gap)}, but "
-            f"not once all gaps of this result are tested together{ends}."
-        )
     if gap.reason is WhyInconclusive.NOT_TESTED:
         return (
             f"whether the difference varies over {strata_words(gap)} cannot be tested, so that "
@@ -786,8 +781,10 @@ def _why_inconclusive(gap: Gap, ends: str) -> str:
         )
     if gap.reason is WhyInconclusive.UNDEFINED:
         return f"{_REASONS[gap.reason]}; ask for the difference."
-    if gap.reason is WhyInconclusive.DEPENDS_ON_WEIGHTS:
-        return f"{_REASONS[gap.reason]}{ends}."
+    if gap.reason in (WhyInconclusive.DEPENDS_ON_WEIGHTS, WhyInconclusive.MAY_VARY):
+        named = f" (unlike the others: {outlying_alone(gap)})"
+        named *= gap.reason is WhyInconclusive.MAY_VARY
+        return f"{_REASONS[gap.reason].format(strata=strata_words(gap))}{named}{ends}."
     if gap.reason is WhyInconclusive.SEVERAL_GAPS:
         return (
             "by itself the gap would be decided, but not once all gaps of this result are tested "

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from fairgauge.errors import listing
-from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.reasons import WITHOUT_METHOD, Reason, ReasonCode
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.numbers import amount, numbered
 from fairgauge.results.scopes import Diagnostic
@@ -160,12 +160,23 @@ def insufficiency(reasons: Iterable[Reason | None]) -> str:
     ('below the minimum of 300', 'insufficient data')
     >>> insufficiency([Reason.of(ReasonCode.FEW_EXPECTED, expected=0.4, minimum=5)])
     'insufficient data on the rarer outcome'
+    >>> insufficiency([Reason.of(ReasonCode.SCORES_NOT_BY_CLUSTER)])
+    'no confidence interval: scores are not counted by cluster'
     """
     every = [part for reason in reasons for part in _parts(reason)]
-    asked = [part for part in every if part is not None and part.code in _ASKED]
-    words = [] if every and len(asked) == len(every) else [_insufficient(every)]
+    known = [part for part in every if part is not None]
+    asked = [part for part in known if part.code in _ASKED]
+    without = [part for part in known if part.code in WITHOUT_METHOD]
     least = dict.fromkeys(_asked_minimum(part) for part in asked)
-    return " or ".join([*words, *(f"below the minimum of {each}" for each in least)])
+    why = dict.fromkeys(map(describe_reason, without))
+    words = [
+        *(f"below the minimum of {each}" for each in least),
+        *(f"no confidence interval: {each}" for each in why),
+    ]
+    if len(asked) + len(without) < max(len(every), 1):
+        rest = [part for part in known if part not in asked and part not in without]
+        words.insert(0, _insufficient(rest))
+    return " or ".join(words)
 
 
 def why_insufficient(reason: Reason | None) -> str:
@@ -181,9 +192,8 @@ def _parts(reason: Reason | None) -> tuple[Reason | None, ...]:
     return tuple(reason["reasons"]) if reason is not None and joined else (reason,)
 
 
-def _insufficient(reasons: Iterable[Reason | None]) -> str:
+def _insufficient(known: Sequence[Reason]) -> str:
     """Return that data are insufficient, and what makes them so where that is one thing."""
-    known = [each for each in reasons if each is not None and each.code not in _ASKED]
     if known and all(each.code is ReasonCode.FEW_CLUSTERS for each in known):
         return "small effective sample size"
     if known and all(each.code is ReasonCode.RATIO_MAY_BE_ZERO for each in known):

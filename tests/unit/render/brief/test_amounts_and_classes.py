@@ -274,3 +274,40 @@ def test_who_lacks_data_in_one_class_is_not_said_to_lack_all() -> None:
         "Insufficient data for all comparisons of people with g d, and for some comparisons of "
         "people with g c."
     )
+
+
+@pytest.mark.parametrize(
+    ("metric", "phrase"),
+    [
+        ("true_positive_rate.ratio >= 0.8", "of those with y = that class, had p = that class at"),
+        ("selection_rate.ratio >= 0.8", "had p = that class at least 0.8 times as often as others"),
+    ],
+)
+def test_a_rule_is_about_every_class_and_not_about_one_named_1(metric: str, phrase: str) -> None:
+    """Of classes 0, 1 and 2 the rule was "of those with y = 1", and failed for class 0."""
+    rows = []
+    for group, right in (("a", (90, 90, 90)), ("b", (57, 100, 90))):
+        for level, n in enumerate(right):
+            rows += [(group, level, level)] * n + [(group, level, (level + 1) % 3)] * (100 - n)
+    table = pl.DataFrame(rows, schema=["g", "y", "p"], orient="row")
+    asked = {"label": "y", "prediction": "p", "sensitive": "g", "task": "multiclass"}
+    verdict = " ".join(map(str, fg.audit(table, **asked, rules=metric).brief().verdict))
+    assert f"“For each class, {phrase}" in verdict
+    assert "= 1" not in verdict
+
+
+def test_what_has_no_interval_by_cluster_does_not_lack_rows() -> None:
+    """It was "insufficient data", and the advice to collect more, of ten times the rows too."""
+    rng = np.random.default_rng(5)
+    n = 4_000
+    table = pl.DataFrame({
+        "g": rng.choice(["a", "b"], n), "y": rng.integers(0, 2, n), "s": rng.random(n).round(2),
+        "patient": rng.integers(0, 2_000, n),
+    })  # fmt: skip
+    asked = {"label": "y", "score": "s", "sensitive": "g", "cluster": "patient", "positive": 1}
+    report = fg.audit(table, **asked, rules="expected_calibration_error <= 0.2")
+    assert {each.outcome for each in report.verdicts} == {"not_evaluated"}
+    page = " ".join(render(report, "markdown").split())
+    assert "no confidence interval: scores are not counted by cluster" in page
+    assert "INSUFFICIENT" not in page
+    assert "collect" not in page
