@@ -247,7 +247,7 @@ class FoundChange:
         if self.shares is None:
             return self.source
         return (self.shares.row.name, self.change.feature, self.shares.subject, self.shares.other,
-                self.change.threshold)  # fmt: skip
+                self.change.threshold, _contrast(self.change).class_scope)  # fmt: skip
 
     @property
     def is_shown(self) -> bool:

@@ -483,3 +483,24 @@ def test_a_candidate_that_decides_alike_is_stated_and_needs_no_rows(margins) -> 
         boosted=pl.when(pl.col("index") == 0).then(1 - pl.col("current")).otherwise("current")
     )
     assert "decides all" not in str(compared(one, margins=margins).brief())
+
+
+def test_differences_of_every_class_are_counted() -> None:
+    """Of three classes those of the first alone were "not shown to change"."""
+    rng = np.random.default_rng(7)
+    kinds, size = ["bill", "fraud", "tech"], 3_000
+    topic = rng.choice(kinds, size)
+    old, new = (
+        np.where(rng.random(size) < right, topic, rng.choice(kinds, size)) for right in (0.8, 0.81)
+    )
+    data = pl.DataFrame(
+        {"lang": rng.choice(["en", "es"], size), "topic": topic, "old": old, "new": new}
+    )
+    made = fg.compare_models(
+        data, label="topic", prediction="old", candidate="new", sensitive="lang",
+        metrics="true_positive_rate.difference", margins={"accuracy": 0.05},
+    )  # fmt: skip
+    found = [str(each) for each in made.brief().found]
+    assert len(made.candidates[0].disparities) >= 3
+    assert sum("no change is shown" in each for each in found) == 2
+    assert "1 more difference is not shown to change, but may have." in found
