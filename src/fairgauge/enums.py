@@ -448,7 +448,7 @@ class DiagnosticCode(StrEnum):
     # complete: all rates are of the rows that have it
     MISSING_COUNTED = "missing_counted"  # column, rows; facet: in facet a, not as negative
     UNCOUNTED_ROWS = "uncounted_rows"  # what, rows, total, ruled; column of weights of 0; counted
-    CLUSTERS_SPAN_GROUPS = "clusters_span_groups"  # clusters, total, column
+    CLUSTERS_SPAN_GROUPS = "clusters_span_groups"  # clusters, total, column, people
     COVERAGE = "coverage"  # metric, share, of
     ADJUSTED_P = "adjusted_p"  # comparisons, homogeneity
     HOMOGENEITY = "homogeneity"

@@ -232,14 +232,20 @@ def note_cases_alone(cube: Cube) -> None:
     """Note how many cells hold one case: such a cell shows the values of one person."""
     alone = 0 if cube.plan.axis(Role.ITEM) else cube.cases_alone  # answers are of no person
     if alone:
+        from fairgauge.evidence.protection import why_unprotected
+
         one, many = ("case", "cases") if cube.plan.count else ("row", "rows")
         if cube.asked.of_people:
             one, many = "person", "people"
         cases = f"1 {one} is" if alone == 1 else f"{alone:,} {many} are"
+        obstacle = why_unprotected(cube)
+        protect = ", or protect them (--min-cell 10, fairgauge protect)"
+        if obstacle is not None:
+            protect = f". They cannot be protected as they are: {obstacle}"
         print_message(
             f"{cases} alone in a cell of the counts: people who know the group of such a person "
             f"can read the outcome{exact_values(cube.plan)}; share these counts as you would share "
-            "the rows, or protect them (--min-cell 10, fairgauge protect)",
+            f"the rows{protect}",
             prefix="Note: ",
         )
 
@@ -266,10 +272,12 @@ def note_identifiers(cube: Cube) -> None:
             f"as {plural(number, 'a hash', 'hashes')} under your key ({CLUSTER_KEY}), by which "
             "people who have the key find any of them; counts that are not to be added up need none"
         )
+    once = cube.asked.person is not None
+    without = "with each person once (--per-person any)" if once else "without --cluster"
     print_message(
         f"the counts hold {values} {how}. {alone:,} of these {plural(alone, 'has', 'have')} cells "
         "like no other: people who know the rows recognise such a person. Counts with clusters "
-        "cannot be protected; count without --cluster what is to be shared",
+        f"cannot be protected; count what is to be shared {without}",
         prefix="Note: ",
     )
 

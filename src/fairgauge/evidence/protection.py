@@ -371,6 +371,12 @@ def _read(cube: Cube | str | Path) -> Cube:
     return found
 
 
+def why_unprotected(cube: Cube) -> str | None:
+    """Return what stands in the way of protecting counts; None where they can be tried."""
+    merged = bool(cube.plan.asked.probabilities)
+    return next(_obstacles_to_merging(cube.plan, ()) if merged else _obstacles(cube), None)
+
+
 def _check_protectable(cube: Cube) -> None:
     obstacle = next(_obstacles(cube), None)
     if obstacle:

@@ -596,8 +596,13 @@ class ClustersBySide:
         return every.swapaxes(0, 1).reshape(groups, -1, labels, predictions)
 
 
-def clusters_spanning_groups(counted: GroupCounts, column: str | None) -> Iterator[Diagnostic]:
-    """Note where clusters have rows in several groups, so that two sides are not independent."""
+def clusters_spanning_groups(
+    counted: GroupCounts, column: str | None, *, people: bool
+) -> Iterator[Diagnostic]:
+    """Note where clusters have rows in several groups, so that two sides are not independent.
+
+    Of ``people`` it is a warning: their rows contradict each other.
+    """
     cells = counted.clusters
     if cells is None or not counted.groups:
         return
@@ -605,12 +610,14 @@ def clusters_spanning_groups(counted: GroupCounts, column: str | None) -> Iterat
     clusters, groups = np.unique(pairs[0], return_counts=True)
     spread = int(np.count_nonzero(groups > 1))
     if spread:
-        yield Diagnostic.note(
+        make = Diagnostic.warning if people else Diagnostic.note
+        yield make(
             DiagnosticCode.CLUSTERS_SPAN_GROUPS,
             counted.feature,
             clusters=spread,
             total=len(clusters),
             column=column,
+            people=people,
         )
 
 

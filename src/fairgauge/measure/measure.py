@@ -279,7 +279,8 @@ def _clusters_spanning_groups(counts: GroupCounts, spec: Spec) -> Iterator[Diagn
     if counts.clusters is not None:
         from fairgauge.inference.clusters import clusters_spanning_groups
 
-        yield from clusters_spanning_groups(counts, spec.cluster)
+        people = spec.person is not None
+        yield from clusters_spanning_groups(counts, spec.cluster, people=people)
 
 
 def _whole_table(resolution: Resolution) -> tuple[list[Estimate], list[Diagnostic]]:

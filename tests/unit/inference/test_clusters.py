@@ -16,6 +16,7 @@ from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.enums import DiagnosticCode
 from fairgauge.enums import IntervalMethod as M
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.render.words.diagnostic_sentences import describe_diagnostic
 from fairgauge.stats.contrasts import newcombe
 from fairgauge.stats.intervals import critical, critical_t, wilson
 
@@ -341,6 +342,15 @@ def test_clusters_in_several_groups_are_told():
     (note,) = notes(crossed=True)
     assert (note["clusters"], note["total"], note["column"]) == (40, 40, "u")
     assert notes(crossed=False) == []
+
+
+def test_people_whose_rows_state_different_groups_are_warned_of():
+    """Each decision counted: people were in both groups, with a note under --full alone."""
+    rows = tied(18, crossed=True)
+    report = ask(rows, cluster=None, person="u", per_person="each")
+    (found,) = (d for d in report.diagnostics if d.code is DiagnosticCode.CLUSTERS_SPAN_GROUPS)
+    assert found.level == "warning"
+    assert "40 of 40 people (u) have rows with different values of" in describe_diagnostic(found)
 
 
 def test_a_verdict_counts_on_clusters_not_on_rows():

@@ -712,6 +712,20 @@ def _unit(d: Diagnostic) -> str:
     return str(d.get("unit") or "rows")
 
 
+def _clusters_span_groups(d: Diagnostic) -> str:
+    of = f"{d['clusters']:,} of {d['total']:,}"
+    if d.get("people"):
+        return (
+            f"{of} people ({d['column']}) have rows with different values of "
+            f"{called(d.feature or '')}: each row counts in the group that it states; if some of "
+            "the values are names of one category, recode them (recode, --recode)"
+        )
+    return (
+        f"{of} clusters ({d['column']}) have rows in several groups; confidence intervals of "
+        "differences and ratios account for it"
+    )
+
+
 def _people_unclear(d: Diagnostic) -> str:
     who = f"{numbered(d['people'], 'people')} {plural(d['people'], 'has', 'have')}"
     if d.get("order") == d["column"]:
@@ -1002,10 +1016,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         f"{'in facet a, the advantaged side' if d['facet'] else 'as negative'}"
     ),
     DiagnosticCode.UNCOUNTED_ROWS: _uncounted_rows,
-    DiagnosticCode.CLUSTERS_SPAN_GROUPS: lambda d: (
-        f"{d['clusters']:,} of {d['total']:,} clusters ({d['column']}) have rows in several "
-        "groups; confidence intervals of differences and ratios account for it"
-    ),
+    DiagnosticCode.CLUSTERS_SPAN_GROUPS: _clusters_span_groups,
     DiagnosticCode.COVERAGE: lambda d: (
         f"{d['metric']} covers {d['share']:.1%} of the rows: strata without positive or without "
         f"negative {d['of']}s are excluded"

@@ -206,7 +206,8 @@ def test_rows_alone_in_a_cell_are_counted_once(run, tmp_path):
     assert run("count", f"{tmp_path}/t.csv", *flags).stderr == (
         "Note: 600 rows are alone in a cell of the counts: people who know the group of such a "
         "person can read the outcome (the exact value of 'score' too); share these counts as you "
-        "would share the rows, or protect them (--min-cell 10, fairgauge protect)\n"
+        "would share the rows. They cannot be protected as they are: they hold the scores 'score'; "
+        "count decisions (prediction, --prediction) in place of scores\n"
     )
 
 
