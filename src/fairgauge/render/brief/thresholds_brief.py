@@ -16,7 +16,7 @@ from fairgauge.render.brief._changed_shares import (
 )
 from fairgauge.render.brief._compared_shares import RateWords, rate_words
 from fairgauge.render.brief._frequencies import counted_changes, frequencies
-from fairgauge.render.brief._next_steps import analyst, owner
+from fairgauge.render.brief._next_steps import analyst, owner, supplier
 from fairgauge.render.brief._rules_in_words import share_rule_in_words
 from fairgauge.render.brief._vocabulary import (
     ANY_DECISION,
@@ -509,6 +509,11 @@ class _ThresholdsBrief:
                 f"do not rely on {cut_of(effect):g}: choose again with more rows, accept that "
                 f"{choice.kept_rate.title} is worse (--margin {choice.kept}=VALUE), or change the "
                 "model."
+            )
+        elif effect.goal_reason is not None or effect.kept_reason is not None:
+            yield supplier(
+                "complete the values that are missing: of the other rows alone it would be "
+                "decided, and more rows of this kind do not decide it."
             )
         elif Outcome.INCONCLUSIVE is effect.outcome is effect.kept_outcome:
             if effect.goal_outcome is not Outcome.PASS:

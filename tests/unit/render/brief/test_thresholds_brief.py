@@ -13,6 +13,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.enums import Outcome
+from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import render
 from fairgauge.render._document_tree import Chart, Table, Tone
 from fairgauge.render.brief.thresholds_brief import thresholds_exhibits
@@ -345,6 +346,18 @@ def test_no_step_decides_what_is_already_shown() -> None:
     steps = " ".join(map(str, replace(made, features=(missed,)).brief().steps))
     assert "do not rely on" in steps
     assert "decide" not in steps
+
+
+def test_new_rows_do_not_decide_what_rows_without_a_group_leave_open() -> None:
+    made = chosen(rows(size=8_000))
+    feature = made["sex"]
+    assert feature.common is not None
+    reason = Reason.of(ReasonCode.MISSING_GROUPS, rows=100, alone="pass")
+    effect = replace(feature.common, goal_outcome=Outcome.INCONCLUSIVE, goal_reason=reason)
+    steps = replace(made, features=(replace(feature, common=effect),)).brief().steps
+    text = " ".join(map(str, steps))
+    assert "complete the values that are missing" in text
+    assert "with new rows" not in text
 
 
 @pytest.mark.parametrize(("goal", "open_goal"), [("0.8", False), ("0.7", True)])
