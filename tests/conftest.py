@@ -27,7 +27,7 @@ settings.register_profile(
     "fairgauge",
     deadline=None,
     derandomize=os.environ.get("CI") == "true",
-    max_examples=200 if EVERY_CASE else 8,
+    max_examples=200 if EVERY_CASE else 6,
 )
 settings.load_profile("fairgauge")
 

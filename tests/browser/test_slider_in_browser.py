@@ -110,7 +110,7 @@ def check(found, report, threshold):
     return compared
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("name", CASES)
 def test_the_slider_says_what_an_audit_says(opened, name):
     options = CASES[name]
@@ -141,7 +141,7 @@ def whose_best_moves(groups):
     return pl.DataFrame({"g": np.array(list(groups))[place], "s": score, "y": label})
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("rule", RULES, ids=str)
 @pytest.mark.parametrize("name", TABLES)
 def test_the_slider_compares_with_the_reference_of_the_report(opened, name, rule):

@@ -42,7 +42,7 @@ def rows(column):
     return pa.table({column: values, "y": flags, "g": ["a", "b", "a", *"b" * (len(values) - 3)]})
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("column", ["day", "time", "zoned"])
 def test_every_engine_compares_dates_alike(rows_as, column):
     data = rows_as(rows(column))

@@ -81,7 +81,7 @@ OF_NUMBERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("asked", OF_NUMBERS)
 def test_listed_values_are_no_numbers(rows_as, asked):
     before = open_source(loans(**READ))

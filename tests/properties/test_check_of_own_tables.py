@@ -78,7 +78,7 @@ def checked(table: str) -> fg.Check | None:
         return None
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("name", "form"),
     [

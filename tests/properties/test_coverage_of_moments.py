@@ -228,7 +228,7 @@ STUDIES = {
 SETS = 500
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("name", STUDIES)
 def test_coverage(name):
     study, options, floor = STUDIES[name]

@@ -25,7 +25,7 @@ def _named(design: Design) -> str:
     return f"{design.of}: {design.setting}"
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("number", range(len(DESIGNS)), ids=list(map(_named, DESIGNS)))
 def test_a_word_promises_what_it_states_in_the_design_that_broke_it(
     number: int, tmp_path: Path

@@ -149,7 +149,7 @@ def test_the_order_of_rows_and_columns_changes_nothing(verb: str) -> None:
     same(answer(verb), VERBS[verb](shuffled))
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @EVERY_VERB
 @pytest.mark.parametrize("engine", ["pandas", "duckdb", "parquet"])
 def test_the_engine_changes_nothing(verb: str, engine: str, tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def without_sums_of_weights(plain: Any) -> Any:
     return [without_sums_of_weights(each) for each in plain] if isinstance(plain, list) else plain
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("verb", WEIGHTED)
 @pytest.mark.parametrize("factor", [0.25, 1000.0])
 def test_the_scale_of_weights_changes_nothing(verb: str, factor: float) -> None:

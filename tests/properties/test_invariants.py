@@ -284,7 +284,7 @@ def three(data: Any, word: str | None, special: Iterable[str]) -> list[str]:
 ONCE = settings(PROPERTY, max_examples=1)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("kind", "word", "special"),
     [
@@ -323,7 +323,7 @@ def test_renaming_strata_changes_names_alone(data: Any) -> None:
         check_renamed("binary", names, found, part)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @words_with("macro", "micro", "weighted", "worst")
 @ONCE
 @given(data=st.data())
@@ -352,7 +352,7 @@ def with_reserved_columns(kind: str) -> tuple[dict[str, str], fg.Report]:
     return names, ask(kind, data.rename(names), **asked)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @KINDS
 @PARTS
 def test_renaming_columns_changes_names_alone(kind: str, part: str) -> None:
@@ -367,7 +367,7 @@ def permuted(kind: str) -> dict[tuple[Any, ...], list[Any]]:
     return by_identity(numbers(renamed_values(kind, ["group"], PERMUTED).to_dict()))
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @KINDS
 @PARTS
 def test_permuting_the_names_of_groups_permutes_names_alone(kind: str, part: str) -> None:
@@ -405,7 +405,7 @@ def test_renaming_values_of_an_intersection_changes_names_alone(words: tuple[str
     same([renamed(row, names) for row in numbers(before)], numbers(after))
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("kind", "column", "words"),
     [
@@ -476,7 +476,7 @@ def has_mirror(row: Mapping[str, Any]) -> bool:
     )
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(
     ("kind", "method"),
     [*product(("binary", "regression"), METHODS), ("multiclass", "default")],
@@ -628,7 +628,7 @@ def test_counts_answer_the_question_that_they_were_made_for(
     assert rows["data"]["fingerprint"] == counts["data"]["fingerprint"]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @KINDS
 def test_counts_and_rows_have_one_answer(kind: str) -> None:
     """Every metric that counts hold, asked again by name."""
@@ -671,7 +671,7 @@ def whole_range(metric: str) -> tuple[float, float]:
     return float(np.nextafter(low, high)), high
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @KINDS
 @pytest.mark.parametrize("decide", ["interval", "point"])
 @ONCE
@@ -695,7 +695,7 @@ def test_no_metric_passes_without_an_estimate(
     check_no_pass_by_absence(ask(kind, few, rules=rules), rules)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("metric", METRICS)
 def test_each_rule_alone_does_not_pass_by_absence(metric: str) -> None:
     """One group alone: a rule about a comparison of groups has nothing to be judged by."""
@@ -783,7 +783,7 @@ def written(write: Any, path: Path) -> str:
     return str(path)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(
     ("kind", "engine"),
     [*product(("binary", "regression"), ENGINES), ("multiclass", "pandas")],
@@ -823,7 +823,7 @@ def test_files_together_are_one_table(kind: str, tmp_path: Path) -> None:
     same(stable(rows_of(kind)), stable(numbers(ask(kind, paths).to_dict())))
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @KINDS
 def test_a_count_column_is_repeated_rows(kind: str) -> None:
     data = table(0, 60)
@@ -837,7 +837,7 @@ def answer_of_weights(kind: str, factor: float) -> list[dict[str, Any]]:
     return numbers(ask(kind, data, weight="w").to_dict(), "groups", "estimates", "pairs")
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @KINDS
 @pytest.mark.parametrize("factor", [0.25, 1e40, 0.001])
 def test_scaling_all_weights_changes_nothing(kind: str, factor: float) -> None:
@@ -862,7 +862,7 @@ SUMS_OF_WEIGHTS = (
 """Of metrics of sizes, the two rates are the groups' sums of weights."""
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @KINDS
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -880,7 +880,7 @@ def test_interval_and_p_value_are_one_answer(kind: str, weight: str | None, seed
     assert not disagree
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @KINDS
 @pytest.mark.parametrize("weight", [1.0, 0.3])
 def test_equal_weights_are_no_weights(kind: str, weight: float) -> None:
@@ -911,7 +911,7 @@ def check_defined_or_explained(row: Mapping[str, Any], where: object) -> None:
         assert row.get("high") is None, where
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @KINDS
 @pytest.mark.parametrize("profile", ["documented", "clarify"])
 @ONCE

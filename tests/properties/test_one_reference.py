@@ -132,7 +132,7 @@ VERBS = {
 }
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("name", SIZES)
 @pytest.mark.parametrize("rule", RULES, ids=str)
 @pytest.mark.parametrize("verb", VERBS)

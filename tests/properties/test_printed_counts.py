@@ -55,7 +55,7 @@ def published(name: str, outcome: str) -> Report:
     return fg.audit(applicants(), preset=name, sensitive=["sex", "race"], **of)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("outcome", ["hired", "score"])
 @pytest.mark.parametrize("name", SELECTING)
 @pytest.mark.parametrize("suffix", ["md", "html"])
@@ -117,7 +117,7 @@ NAMES = {
 }
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("lacking", [False, True])
 @pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
 @pytest.mark.parametrize("named", NAMES)

@@ -208,7 +208,7 @@ def test_without_overlap_of_strata_parts_are_undefined(options, tmp_path):
     assert fg.load(tmp_path / "why.json") == found
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("metrics", ["base_rate.difference", "base_rate.ratio"])
 @pytest.mark.parametrize("rows", [2, 20, 300])
 def test_a_part_has_a_value_or_a_reason(metrics, rows):

@@ -54,7 +54,7 @@ def stated(report, back):
     }
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "counts",
     [

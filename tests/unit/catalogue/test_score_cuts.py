@@ -54,7 +54,7 @@ def rate_of(frame, name, group, **options):
     return found.rates[find_rate(name).name]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("method", ["default", "exact"])
 @pytest.mark.parametrize("seed", range(4))
 def test_rounded_scores_give_the_definitions_exactly(seed, method):
@@ -209,7 +209,7 @@ def sides(positive, negative):
     return ConfusionCounts(size=every.sum(axis=1), scores=scores)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(
     "name", ["precision_at_k(percent=20)", "precision_at_k(percent=5)",
              "false_positive_rate_at_recall(0.8)", "false_positive_rate_at_recall(0.95)"],

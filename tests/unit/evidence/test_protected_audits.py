@@ -44,7 +44,7 @@ def bounded(report):
     return {each.key: each for each in report.estimates if each.bounds is not None}
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("seed", range(8))
 def test_true_metrics_and_their_intervals_lie_within_those_of_protected_counts(seed):
     random = np.random.default_rng(seed)

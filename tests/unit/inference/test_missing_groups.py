@@ -70,7 +70,7 @@ def everywhere(metric, group):
         yield fg.audit(fg.confusion("g", cells), metrics=metric)[metric, "g", group].value
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "metric",
     ["RD", "selection_rate.difference", "DI", "accuracy.ratio", "selection_odds.ratio",
@@ -100,7 +100,7 @@ def every_assignment():
     return list(assigned())
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "metric",
     [

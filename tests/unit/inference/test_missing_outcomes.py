@@ -50,7 +50,7 @@ def completions():
         yield frame(KNOWN, more)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "metric",
     [

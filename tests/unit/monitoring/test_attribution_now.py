@@ -68,7 +68,7 @@ def _interval(counts: dict[str, fg.Cube], since: int, at: int) -> tuple[float, f
     return estimate.low, estimate.high
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("gaps", "later"), [(STAYING, 1), (STAYING, 7), (PASSING, 1)])
 def test_the_interval_of_what_is_now_holds_as_often_as_it_states(
     gaps: list[float], later: int

@@ -25,7 +25,7 @@ def days(tiny, count=30):
     return found
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "metric", ["selection_rate.difference", "f1.difference", "selection_rate.largest_gap",
                "accuracy.largest_gap"]

@@ -60,7 +60,7 @@ def test_a_group_whose_labels_never_come_is_named(tmp_path: Path, wait: int, bef
     assert report.state.value == "waiting for labels"
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "wait", [{"M": 0, "F": 0}, {"M": 3, "F": 5}, {"M": 12, "F": 12}, {"M": 999, "F": 999}]
 )

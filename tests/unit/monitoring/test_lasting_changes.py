@@ -162,7 +162,7 @@ STEADY: dict[str, Day] = {
 }
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("name", list(STEADY))
 def test_a_steady_feed_is_hardly_suspected(name: str) -> None:
     found = [each for seed in range(28) for each in found_in(*feed(STEADY[name], seed))]

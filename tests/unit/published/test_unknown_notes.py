@@ -62,7 +62,7 @@ def _codes(text):
     return [fault.code for table in fg.check(text).tables for fault in table.errors]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("style", ["spaces", "one space", "markdown", "html"])
 @pytest.mark.parametrize(
     ("wording", "start"), [(each, STARTS[i % len(STARTS)]) for i, each in enumerate(WORDINGS)]

@@ -90,7 +90,7 @@ def numbers(report):
     )
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("condition", CONDITIONS)
 @pytest.mark.parametrize("engine", ["polars", "pandas", "arrow", "csv", "parquet"])
 def test_every_engine_counts_the_rows_that_meet_a_condition(condition, engine, tmp_path):
@@ -251,7 +251,7 @@ def test_a_value_that_contains_or_is_to_be_quoted(where, quoted):
     assert text.endswith(remedy) if quoted else "quotes" not in text
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("text", CONDITIONS)
 def test_a_condition_is_written_as_it_is_read(text):
     (condition,) = read_conditions(text, "where", [])

@@ -200,7 +200,7 @@ def test_half_the_rows_count_half():
 SETS = 400
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("shift", [0.0, 0.7])
 def test_coverage(kind, shift):

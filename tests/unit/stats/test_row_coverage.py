@@ -132,7 +132,7 @@ STUDIES = {
 }
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("name", STUDIES)
 def test_coverage(name):
     study, size, floor = STUDIES[name]

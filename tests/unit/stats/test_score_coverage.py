@@ -178,7 +178,7 @@ STUDIES = {
 }  # fmt: skip
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", STUDIES)
 def test_coverage_is_kept(name):
     study, size, floor = STUDIES[name]

@@ -231,7 +231,7 @@ STUDIES = {
 }
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("name", STUDIES)
 def test_coverage(name):
     study, size, floor = STUDIES[name]
