@@ -411,7 +411,7 @@ def _obstacles(cube: Cube) -> Iterator[str]:
         yield (
             f"{int(open_.sum()):,} of their {cube.cases:,.0f} people have a known decision and an "
             "unknown one that could change it, which protected counts cannot state; exclude those "
-            "(--where 'COLUMN != (missing)') or count each decision (--per-person each)"
+            "(--where 'COLUMN != (missing)')"
         )
     if len(plan.tables) > 1:
         yield (

@@ -107,6 +107,7 @@ _COUNTED = {
     Outcome.PASS: ("passes", "pass"),
     Outcome.INCONCLUSIVE: ("is inconclusive", "are inconclusive"),
     Outcome.NOT_EVALUATED: ("is not evaluated", "are not evaluated"),
+    Outcome.NONE: ("is ignored for insufficient data", "are ignored for insufficient data"),
 }
 """What comparisons come to, of one and of several."""
 _TOGETHER = "when all comparisons are judged together"

@@ -29,8 +29,9 @@ TONES = {
     Outcome.FAIL: tree.Tone.BAD,
     Outcome.INCONCLUSIVE: tree.Tone.UNSURE,
     Outcome.NOT_EVALUATED: tree.Tone.UNSURE,
+    Outcome.NONE: tree.Tone.PLAIN,
 }
-"""How the outcomes of rules are meant; without rules there is none."""
+"""How the outcomes of rules are meant; there is none without rules, and of what a rule ignores."""
 
 
 class Made(Protocol):

@@ -58,7 +58,7 @@ def outcome_words(
     ``names`` are what the first page calls groups, where tables have another name.
     """
     worst = before_counting(verdicts[0])
-    word = outcome_word(worst).upper()
+    word = _badge(worst).upper()
     deciding = [each for each in verdicts if before_counting(each) is worst]
     if worst is Outcome.PASS:
         if is_of_all_groups(verdicts[0].definition):
@@ -74,7 +74,7 @@ def outcome_words(
     if len(deciding) > len(named):
         text += f" and {len(deciding) - len(named):,} more"
     words = [
-        insufficiency([each.reason]) if _insufficient(each) else outcome_word(before_counting(each))
+        insufficiency([each.reason]) if _insufficient(each) else _badge(before_counting(each))
         for each in verdicts
         if before_counting(each) is not worst
     ]
@@ -218,7 +218,7 @@ def rule_chart(rule: Rule | None, text: str, verdicts: Sequence[Verdict], report
             ),
             " or ".join(map(_held, each.alternatives or (each,))),
             below=printable(capitalised(describe_evidence(each))),
-            badge=outcome_word(before_counting(each)),
+            badge=_badge(before_counting(each)),
             tone=TONES[before_counting(each)],
         )
         for each in verdicts[:_MOST_VERDICTS]
@@ -232,6 +232,11 @@ def rule_chart(rule: Rule | None, text: str, verdicts: Sequence[Verdict], report
         link=metric_link(metric),
         notes=tuple(_notes(rule, len(verdicts) - len(rows))),
     )
+
+
+def _badge(outcome: Outcome) -> str:
+    """Return what a verdict comes to; of a group that the rule ignores, that it does."""
+    return "ignored" if outcome is Outcome.NONE else outcome_word(outcome)
 
 
 def _notes(rule: Rule | None, more: int) -> Iterator[str]:

@@ -123,12 +123,15 @@ def _has_tests(shown: object) -> bool:
 
 
 def _reasons(shown: object) -> Iterator[str]:
-    """Yield each rule of a report that does not pass, with what its gravest verdict rests on."""
+    """Yield each rule of a report that does not pass, with what its gravest verdict rests on.
+
+    A rule may count groups with insufficient data as failing: then it is one of these that decides.
+    """
     if not isinstance(shown, Report):
         return
     for each in shown.by_rule:
         if each.outcome is not Outcome.PASS:
-            worst = each.worst
+            worst = next(one for one in each.verdicts if one.outcome is each.outcome)
             groups = judged_groups(shown, worst)
             of = f" ({groups_called(groups, worst.feature)})" if groups else ""
             outcome = outcome_word(each.outcome).upper()

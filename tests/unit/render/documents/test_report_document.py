@@ -569,3 +569,36 @@ def test_formats_without_drawings_state_nothing_of_marks(name: str) -> None:
     assert any(each in render(result(name), "html") for each in drawn)
     for kind in ("markdown", "text"):
         assert not [each for each in drawn if each in render(result(name), kind)]
+
+
+def _of_a_small_group(insufficient):
+    rows = [(g, y) for g, yes, n in (("f", 30, 100), ("m", 40, 100), ("x", 2, 5))
+            for y in [1] * yes + [0] * (n - yes)]  # fmt: skip
+    rule = {"metric": "selection_rate.ratio", "at_least": 0.8, "insufficient": insufficient}
+    return fg.audit(
+        pl.DataFrame(rows, schema=["sex", "hired"], orient="row"),
+        prediction="hired", positive=1, sensitive="sex", rules=[rule],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("extension", ["md", "html", "txt", "xlsx", "xml", "json", "csv"])
+@pytest.mark.parametrize("insufficient", ["ignore", "fail", "pass", "report"])
+def test_whatever_a_rule_makes_of_a_small_group_is_written(insufficient, extension, tmp_path):
+    """A group that a rule ignores stopped every report that people read (KeyError)."""
+    path = tmp_path / f"report.{extension}"
+    _of_a_small_group(insufficient).save(path)
+    assert path.stat().st_size > 0
+
+
+def test_a_group_that_a_rule_ignores_is_called_ignored():
+    report = _of_a_small_group("ignore")
+    assert "1 is ignored for insufficient data" in str(report.brief())
+    (line,) = (line for line in render(report, "text", full=True).splitlines()
+               if line.startswith("  x (sex)"))  # fmt: skip
+    assert line.split()[2] == "ignored"
+
+
+def test_a_quiet_line_names_the_group_that_fails_the_rule():
+    """It named women, of whom the rule is inconclusive, beside FAIL."""
+    line = render(_of_a_small_group("fail"), "text", quiet=True).splitlines()[1]
+    assert "FAIL (x (sex)): n = 5 in the group, below 20" in line
