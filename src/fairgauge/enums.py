@@ -523,7 +523,9 @@ class DiagnosticCode(StrEnum):
     COPIED_FILES = "copied_files"  # files: that hold the same lines
     SIGNED_RATIO = "signed_ratio"  # column, share: of rows up to 0
     LIMITS_OUTSIDE_RANGE = "limits_outside_range"  # path, metric, low, high
-    FAILS_TOGETHER = "fails_together"  # comparisons, confidence, fails, remaining, familywise
+    FAILS_TOGETHER = "fails_together"
+    # comparisons, confidence, fails, remaining, familywise; open_by_groups: fails that do not
+    # remain because of rows without a group alone
     REFERENCE_DECIDES = "reference_decides"  # rule, group, outcome, references
     REFERENCE_TIED = "reference_tied"  # chosen, others, rate, value, by_rows
     REFERENCE_OF_UNKNOWN = "reference_of_unknown"  # passed_over, references

@@ -120,7 +120,8 @@ class ReasonCode(StrEnum):
     INSIDE = "inside"  # volunteers: on whom a pass rests of groups known by probabilities
     BELOW = "below"  # limit, sufficient: of groups with sufficient data, where others lack them;
     # missing, unit, low, high: rows without an outcome that could change a fail, and how far;
-    # what: a weight or a count, which they lack instead, then without low and high
+    # what: a weight or a count, which they lack instead, then without low and high;
+    # together: why a fail does not remain, where rows without a group alone keep it from that
     ABOVE = "above"  # likewise
     CROSSES = "crosses"
     # limit, second, needed, fewest, most, power, on_limit, rows, of_group (of these, those of
@@ -140,7 +141,7 @@ class ReasonCode(StrEnum):
     NO_ESTIMATE = "no_estimate"  # what, name, nearest; held: the names that there are
     NO_VALUE = "no_value"
     NO_INTERVAL = "no_interval"
-    FAMILYWISE = "familywise"  # comparisons
+    FAMILYWISE = "familywise"  # comparisons, together: as above
     COUNTED_AS = "counted_as"  # undecided, outcome, reasons, by_rule
 
     # a change between two reports

@@ -38,8 +38,9 @@ class MatchedFiles(NamedTuple):
     """A row for each person who was refused: both groups, the strata, and who is comparable.
 
     The gravest gaps stand first, the difference and the ratio of a rate as one. Of each gap strata
-    of levels that are unlike the others stand first, then those with most refused people with an
-    accepted one for each, and last those without an accepted one.
+    that are unlike the others, or of such a level, stand first, then those in which a difference is
+    shown, then those with most refused people with an accepted one for each, and last those without
+    an accepted one.
 
     Attributes
     ----------
@@ -102,13 +103,13 @@ def matched_files(data: object, found: Decomposition, identifier: str) -> Matche
         of_gap = (gap.estimate.metric, gap.estimate.feature, *_groups(gap))
         notes.append(_counted(gap, codes, refused, accepted, who))
         rng = np.random.default_rng(spec.seed)
-        first = _outlying(gap)
-        listed: list[tuple[bool, bool, int, dict[str, str], list[int], list[int]]] = []
+        first = _standing_out(gap)
+        listed: list[tuple[bool, int, int, dict[str, str], list[int], list[int]]] = []
         for at, ours, theirs in _by_stratum(codes, refused, accepted):
             named = zip(strata, levels, at, strict=True)
             place = {axis.column: of[code] for axis, of, code in named}
-            later = not any(each <= place.items() for each in first)
-            listed.append((not theirs, later, len(listed), place, ours, theirs))
+            rank = [each <= place.items() for each in (*first, set())].index(True)
+            listed.append((not theirs, rank, len(listed), place, ours, theirs))
         for *_, place, ours, theirs in sorted(listed, key=lambda each: each[:3]):
             drawn = rng.permutation(_named(columns[identifier], theirs)).tolist()
             people = _named(columns[identifier], ours)
@@ -181,14 +182,19 @@ def _groups(gap: Gap) -> tuple[str, str]:
     return (other, own) if _is_higher(gap) else (own, other)
 
 
-def _outlying(gap: Gap) -> list[set[tuple[str, str]]]:
-    """Return the levels and strata that are unlike the others in the direction of the gap."""
+def _standing_out(gap: Gap) -> list[set[tuple[str, str]]]:
+    """Return the levels and strata that a page names, in its order, in the direction of the gap.
+
+    They are unlike the others, or else a difference is shown in them.
+    """
     sign = 1 if _is_higher(gap) else -1
+    levels = [(by.column, each) for by in gap.by_column for each in by.levels if each.outlying]
+    outlying = [each for each in gap.strata if each.outlying]
     places: list[tuple[set[tuple[str, str]], StratumGap | LevelGap]] = [
-        *((set(each.stratum.items()), each) for each in gap.strata),
-        *(({(by.column, each.level)}, each) for by in gap.by_column for each in by.levels),
+        *(({(column, each.level)}, each) for column, each in levels),
+        *((set(each.stratum.items()), each) for each in (*outlying, *gap.differing_strata)),
     ]
-    return [at for at, each in places if each.outlying and sign * (each.difference or 0.0) > 0]
+    return [at for at, each in places if sign * (each.difference or 0.0) > 0]
 
 
 def _people(gap: Gap, group: str, who: str) -> str:

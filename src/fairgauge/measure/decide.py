@@ -723,11 +723,31 @@ def _judged(given: Verdict, strict: Verdict, family: int, *, familywise: bool) -
     """Return the verdict, and of a fail by an interval whether it remains."""
     if given.outcome is not Outcome.FAIL or given.reason.code not in _OUTSIDE:
         return given
-    remains = strict.outcome is Outcome.FAIL
-    if remains or not familywise:
-        return replace(given, remains=remains)
-    reason = Reason.of(ReasonCode.FAMILYWISE, comparisons=family)
-    return replace(given, outcome=Outcome.INCONCLUSIVE, reason=reason)
+    if strict.outcome is Outcome.FAIL:
+        return replace(given, remains=True)
+    open_ = _open_by_groups(strict)
+    if familywise:
+        reason = Reason.of(ReasonCode.FAMILYWISE, comparisons=family, together=open_)
+        return replace(given, outcome=Outcome.INCONCLUSIVE, reason=reason)
+    reason = Reason.of(given.reason.code, **dict(given.reason.parameters) | {"together": open_})
+    return replace(given, remains=False, reason=reason)
+
+
+def _open_by_groups(strict: Verdict) -> tuple[Reason] | None:
+    """Return why a fail does not remain, if rows without a group alone keep it from that.
+
+    A fail asserts that its value is outside whichever groups these rows are in, so that the
+    interval which they move has to be outside at the level of Holm, too: otherwise more audits
+    than stated would have a fail that remains. The other rows may show it by themselves.
+    """
+    limits = [each.reason for each in strict.alternatives if each.outcome is not Outcome.FAIL]
+    reasons = limits or [strict.reason]
+    if any(
+        each.code is not ReasonCode.MISSING_GROUPS or each["alone"] != Outcome.FAIL
+        for each in reasons
+    ):
+        return None
+    return (max(reasons, key=lambda each: float(each["rows"])),)
 
 
 def remaining_notes(
@@ -736,12 +756,14 @@ def remaining_notes(
     """Note how many comparisons are decided, and how many fails remain of those that there are."""
     comparisons = len(interval_decisions(measured, spec.rules))
     if comparisons > 1:
-        remaining = [verdict.remains for verdict in verdicts if verdict.remains is not None]
+        fails = [verdict for verdict in verdicts if verdict.remains is not None]
+        by_groups = sum(verdict.reason.get("together") is not None for verdict in fails)
         yield Diagnostic.note(
             DiagnosticCode.FAILS_TOGETHER,
             comparisons=comparisons,
             confidence=spec.confidence,
-            fails=len(remaining),
-            remaining=sum(remaining),
+            fails=len(fails),
+            remaining=sum(bool(verdict.remains) for verdict in fails),
+            open_by_groups=by_groups,
             familywise=spec.multiplicity is Multiplicity.FAMILYWISE,
         )

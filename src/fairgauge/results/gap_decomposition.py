@@ -438,6 +438,14 @@ class Gap:
         return test is not None and test.p_adjusted < 1 - level
 
     @property
+    def differing_strata(self) -> list[StratumGap]:
+        """Return the strata in which a difference is shown, all tested together, largest first."""
+        tested = [each for each in self.strata if each.difference_p_adjusted is not None]
+        alpha = 1 - (self.estimate.confidence or 0.95)
+        shown = [each for each in tested if (each.difference_p_adjusted or 0.0) < alpha]
+        return sorted(shown, key=lambda each: -abs(each.difference or 0.0))
+
+    @property
     def adjusted_for(self) -> tuple[str, ...]:
         """Return the columns for which the regression is adjusted."""
         return (*self.columns, *self.controls)

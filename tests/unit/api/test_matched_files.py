@@ -143,6 +143,27 @@ def test_strata_of_the_place_that_the_headline_names_come_first():
     assert here == sorted(here, reverse=True)
 
 
+def test_strata_with_a_difference_come_first_where_the_headline_names_them():
+    """A small branch with few refusals came last, although it was the one to read."""
+    rows = []
+    for i in range(1, 12):
+        more = 14 if i % 2 else -8
+        rows += [(f"B{i:02}", "Black", 100 + more, 50 - more), (f"B{i:02}", "White", 100, 50)]
+    rows += [("B12", "Black", 18, 12), ("B12", "White", 147, 3)]
+    people = [
+        (branch, race, approved)
+        for branch, race, yes, no in rows
+        for approved in ["yes"] * yes + ["no"] * no
+    ]
+    data = pl.DataFrame(people, ["branch", "race", "approved"], orient="row").with_row_index("id")
+    found = fg.why(data, **ASKED, strata="branch")
+    assert "is statistically significant in branch B12" in found.brief().headline.text
+    assert not any(each.outlying for each in found.gaps[0].strata)
+    table = matched_files(data, found, "id")
+    at = table.columns.index("branch")
+    assert [row[at] for row in table.rows[:13]] == ["B12"] * 12 + ["B02"]
+
+
 def test_the_order_of_rows_changes_nothing():
     data = applications()
     shuffled = data.sample(fraction=1, shuffle=True, seed=3)

@@ -150,3 +150,61 @@ def test_a_report_states_how_many_fails_remain(multiplicity: str) -> None:
     assert (note["comparisons"], note["fails"]) == (7, len(fails))
     assert note["remaining"] == sum(bool(each.remains) for each in fails)
     assert "at most 2.5% of audits" in note.message
+
+
+GROUPLESS = {
+    "Black": (880, 2_000),
+    "White": (4_500, 6_000),
+    "": (820, 1_200),
+    **dict.fromkeys("ABCD", (150, 200)),
+}
+"""Black people fail by far; by 95% intervals rows without a race cannot change that."""
+
+
+def of_people(selected: dict[str, tuple[int, int]], **options: object) -> fg.Report:
+    people = [
+        (race or None, i < yes) for race, (yes, n) in selected.items() for i in range(n)
+    ]  # fmt: skip
+    rows = pl.DataFrame(people, ["race", "ok"], orient="row")
+    return fg.audit(
+        rows, prediction="ok", positive=True, sensitive="race", reference={"race": "White"},
+        rules=["selection_rate.difference >= -0.075"], **options,
+    )  # fmt: skip
+
+
+def test_what_keeps_a_fail_from_remaining_is_stated() -> None:
+    """A gap of 31 points did "not remain": the rows without a race were what left it open."""
+    report = of_people(GROUPLESS)
+    [verdict] = [each for each in report.verdicts if each.outcome is Outcome.FAIL]
+    assert (verdict.group, verdict.remains) == ("Black", False)
+    could = "1,200 rows without race could then change it"
+    assert verdict.says.endswith(
+        f"it does not remain when all comparisons are judged together, because {could}"
+    )
+    printed = " ".join(str(report).split())
+    assert f"not with all comparisons judged together: {could}" in printed
+    assert "judged together (Holm); rows without a group alone leave 1 open." in printed
+    assert "1 fails (0 when all are judged together; rows without a group alone leave 1 open)" in (
+        " ".join(each.text for each in report.brief().verdict)
+    )
+    assert fg.Report.from_dict(report.to_dict()).verdicts == report.verdicts
+    together = of_people(GROUPLESS, multiplicity="familywise")
+    [open_] = [each for each in together.verdicts if each.group == "Black"]
+    assert open_.says.endswith(f"decided together (Holm): {could}")
+
+
+def test_with_all_groups_known_such_a_fail_remains() -> None:
+    report = of_people({name: counts for name, counts in GROUPLESS.items() if name})
+    [verdict] = [each for each in report.verdicts if each.outcome is Outcome.FAIL]
+    assert verdict.remains
+    assert verdict.says.endswith("it remains when all comparisons are judged together")
+
+
+def test_rows_without_a_group_are_no_cause_where_holm_alone_decides() -> None:
+    """Some fails do not remain by their own intervals, beside rows that could change nothing."""
+    races = {f"g{i}": (k, 400) for i, k in enumerate((140, 200, 200, 200))}
+    report = of_people({"White": (202, 400), **races, "": (1, 1)})
+    alone = [each for each in report.verdicts if each.remains is False]
+    assert alone
+    assert all(each.reason.get("together") is None for each in alone)
+    assert "leave" not in str(report)

@@ -55,7 +55,11 @@ from fairgauge.render.brief._vocabulary import (
     taken_as_better,
 )
 from fairgauge.render.words.command_line import command_decomposing
-from fairgauge.render.words.diagnostic_sentences import describe_diagnostic, within_strata
+from fairgauge.render.words.diagnostic_sentences import (
+    describe_diagnostic,
+    left_open_by_groups,
+    within_strata,
+)
 from fairgauge.render.words.display_names import all_called, called, capitalised
 from fairgauge.render.words.finding_sentences import among_compared, uncertainty
 from fairgauge.render.words.metric_words import compared_rate, metric_value
@@ -432,7 +436,9 @@ def _remaining(report: Report, fails: int) -> str:
     if not judged:
         return ""
     remaining = judged.count(True)
-    return f" ({'also' if remaining == fails else f'{remaining:,}'} when all are judged together)"
+    together = f"{'also' if remaining == fails else f'{remaining:,}'} when all are judged together"
+    by_groups = sum(bool(each.reason.get("together")) for each in report.verdicts)
+    return f" ({'; '.join(filter(None, [together, left_open_by_groups(by_groups)]))})"
 
 
 def _rules_in_words(report: Report, words: Vocabulary) -> Iterator[Sentence]:

@@ -34,6 +34,7 @@ from fairgauge.render.words.verdict_sentences import (
     judged_groups,
     limits_of,
     missing_outcome,
+    open_by_groups,
     outcome_word,
     rows_needed,
 )
@@ -136,6 +137,7 @@ def _details(verdict: Verdict, report: Report) -> str:
     significance = _SIGNIFICANCE.get(verdict.reason.code, "")
     needed = rows_needed(verdict)
     alone = "not with all comparisons judged together" if verdict.remains is False else ""
+    alone += open_by_groups(verdict)
     absent = describe_reason(verdict.reason) if verdict.reason.code in _ABSENT else ""
     parts = [
         ", ".join(filter(None, [held, significance])),

@@ -272,7 +272,7 @@ def _first(rows: Sequence[_Row], most: int) -> Sequence[_Row]:
 
 def _first_strata(gap: Gap, most: int) -> Sequence[StratumGap]:
     """Return the first strata in their order, of which some make room for those to be named."""
-    named = [each for each in words.differing_strata(gap)[:most] if not each.outlying]
+    named = [each for each in gap.differing_strata[:most] if not each.outlying]
     first = _first(gap.strata, most)
     others = [each for each in first if each not in named]
     kept = [*named, *others[: len(first) - len(named)]]

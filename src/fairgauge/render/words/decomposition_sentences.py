@@ -644,25 +644,12 @@ def outlying_alone(gap: Gap) -> str:
     )
 
 
-def differing_strata(gap: Gap) -> list[StratumGap]:
-    """Return the strata in which a difference is shown, all tested together, largest first."""
-    alpha = 1 - (gap.estimate.confidence or 0.95)
-    return sorted(
-        (
-            each
-            for each in gap.strata
-            if each.difference_p_adjusted is not None and each.difference_p_adjusted < alpha
-        ),
-        key=lambda each: -abs(each.difference or 0.0),
-    )
-
-
 def differing_elsewhere(gap: Gap) -> list[StratumGap]:
     """Return the strata in which a difference is shown, beside what is unlike all others."""
     levels = _outlying_levels(gap)
     return [
         each
-        for each in differing_strata(gap)
+        for each in gap.differing_strata
         if not each.outlying and not levels.keys() & each.stratum.items()
     ]
 
@@ -675,7 +662,7 @@ def differs_in(gap: Gap) -> str:
     varies = gap.reason in (WhyInconclusive.VARIES, WhyInconclusive.MAY_VARY)
     if not varies or outlying_places(gap) or years_of(gap):
         return ""
-    return listing([place_name(each) for each in differing_strata(gap)], most=_MOST_DIFFERING)
+    return listing([place_name(each) for each in gap.differing_strata], most=_MOST_DIFFERING)
 
 
 def place_name(each: StratumGap) -> str:

@@ -67,7 +67,14 @@ def remaining_sentence(d: Diagnostic) -> str:
         every = {2: "Both"}.get(fails, f"All {fails:,}")
         return f"{every} fails remain {when}"
     verb = plural(remaining, "remains", "remain")
-    return f"{remaining:,} of {numbered(fails, 'fails')} {verb} {when}"
+    text = f"{remaining:,} of {numbered(fails, 'fails')} {verb} {when}"
+    by_groups = left_open_by_groups(d.get("open_by_groups") or 0)
+    return f"{text.removesuffix('.')}; {by_groups}." if by_groups else text
+
+
+def left_open_by_groups(fails: int) -> str:
+    """Return how many fails do not remain because of rows without a group; nothing of none."""
+    return f"rows without a group alone leave {fails:,} open" if fails else ""
 
 
 def _task(d: Diagnostic) -> str:

@@ -136,7 +136,18 @@ def _remaining(verdict: Verdict) -> str:
     if verdict.remains is None:
         return ""
     does = "remains" if verdict.remains else "does not remain"
-    return f"; it {does} when all comparisons are judged together"
+    by_groups = open_by_groups(verdict, ", because ")
+    return f"; it {does} when all comparisons are judged together{by_groups}"
+
+
+def open_by_groups(verdict: Verdict, start: str = ": ") -> str:
+    """Return that rows without a group keep a fail from remaining; nothing where they do not."""
+    if verdict.reason.get("together") is None:
+        return ""
+    (reason,) = verdict.reason["together"]
+    rows = numbered(reason["rows"], reason.get("unit") or "rows")
+    at_most = "up to " * bool(reason.get("at_most"))
+    return f"{start}{at_most}{rows} without {called(verdict.feature)} could then change it"
 
 
 def _which(verdict: Verdict) -> str:
@@ -415,6 +426,7 @@ def _familywise(verdict: Verdict) -> str:
         f"{measured}: outside the limits on {'their' if verdict.alternatives else 'its'} own, but "
         "not once the "
         f"{verdict.reason['comparisons']:,} comparisons are decided together (Holm)"
+        f"{open_by_groups(verdict)}"
     )
 
 
