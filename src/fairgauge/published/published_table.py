@@ -66,6 +66,12 @@ class PublishedRow:
         return " & ".join(filter(None, self.categories))
 
     @property
+    def is_empty(self) -> bool:
+        """Return whether a row is of 0 people, none of them selected: 0 of 0 has no rate."""
+        chosen = self.selected is None or self.selected.value == 0
+        return self.n is not None and self.n.value == 0 and chosen
+
+    @property
     def withheld(self) -> bool:
         """Return whether words, not dashes alone, stand in the place of a number."""
         return any(not is_dash(text) for _, text in self.texts)
