@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 
@@ -202,6 +202,12 @@ class CountedCategory:
         if self.is_exact or self.row.rate is None:
             return self.fewest / self.n
         return self.row.rate.value
+
+    @property
+    def at_rate(self) -> CountedCategory:
+        """Return the category with the one number of selected people nearest to its rate."""
+        selected = min(max(round(self.rate * self.n), self.fewest), self.most)
+        return replace(self, fewest=selected, most=selected)
 
 
 def counted_categories(table: PublishedTable) -> list[CountedCategory]:
