@@ -28,6 +28,9 @@ PRESETS: dict[str, Callable[[], Any]] = {
     "new york, scores": lambda: fg.audit(
         scored(), score="score", sensitive=["sex"], preset="nyc-ll144"
     ),
+    "new york, nobody decided": lambda: fg.audit(
+        with_nobody_decided(), **HIRING, preset="nyc-ll144"
+    ),
     "new york, weighted": lambda: fg.audit(loans(), **HIRING | WEIGHTED, preset="nyc-ll144"),
     "lending": lambda: fg.audit(
         loans(), **HIRING, preset="us-lending", reference={"sex": "Male", "race": "White"}
@@ -55,6 +58,12 @@ def with_few_selected() -> Any:
     """Return applicants of whom a few of one sex, fewer than 2%, are all selected."""
     few = loans()[:30].with_columns(sex=pl.lit("X"), approved=pl.lit("yes"))
     return pl.concat([loans(), few])
+
+
+def with_nobody_decided() -> Any:
+    """Return applicants of whom those of one sex and race have no decision."""
+    crossed = (pl.col("sex") == "Female") & (pl.col("race") == pl.col("race").min())
+    return loans().with_columns(approved=pl.when(~crossed).then("approved"))
 
 
 @cache

@@ -27,7 +27,7 @@ from fairgauge.cube.plan import plan
 from fairgauge.enums import IntervalMethod, Outcome, RateTest, ReferenceRule
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote, refuse
 from fairgauge.inference.compared_counts import FEWEST_GROUPS
-from fairgauge.measure.decide import interval_reached
+from fairgauge.measure.decide import interval_reached, open_at_any_size
 from fairgauge.published.printed_numbers import is_whole
 from fairgauge.published.published_table import (
     ColumnRole,
@@ -244,6 +244,10 @@ def _checked(
         faults += _tie(table, ratios, best, asked.smallest.share)
     best_name = None if reference is None else reference.name
     possible = _possible(list(counted.values()), table, asked.smallest, named, best_name)
+    by_unknown = possible
+    if not all(each.is_exact for each in counted.values()):
+        at_rates = [each.at_rate for each in counted.values()]
+        by_unknown = _possible(at_rates, table, asked.smallest, named, best_name)
     return CheckedTable(
         source=source,
         name=table.name,
@@ -253,7 +257,12 @@ def _checked(
         other_reference=None if ratios is None else ratios.other_reference(printed),
         unknown=table.unknown,
         groups=tuple(
-            _group(row, counted.get(row.name), ratios, possible, best, table.unknown, asked)
+            _kept_open(
+                _group(row, counted.get(row.name), ratios, possible, best, table.unknown, asked),
+                by_unknown.get(row.name),
+                table.unknown,
+                asked.limit,
+            )
             for row in table.groups
         ),
         faults=faults,
@@ -768,6 +777,29 @@ def whichever_unknown(
         what="known category",
     )
     return replace(verdict, outcome=Outcome.INCONCLUSIVE, reason=reason)
+
+
+def _kept_open(
+    group: CheckedGroup,
+    by_unknown: tuple[float, float] | None,
+    unknown: int | None,
+    limit: float | None,
+) -> CheckedGroup:
+    """Return a group whose verdict states, as in an audit, if no number of people would decide it.
+
+    That is where the ratios that people of unknown category make possible include the limit.
+    """
+    verdict = group.verdict
+    if verdict is None or verdict.reason.code is not ReasonCode.CROSSES:
+        return group
+    if not unknown or limit is None or by_unknown is None:
+        return group
+    if not by_unknown[0] < limit <= by_unknown[1]:
+        return group
+    reason = open_at_any_size(
+        verdict.reason, open_rows=unknown, unit="people", what="known category"
+    )
+    return replace(group, verdict=replace(verdict, reason=reason))
 
 
 def _at_level(ratio: ComputedRatio, level: float) -> ComputedRatio:

@@ -37,7 +37,7 @@ from fairgauge.inference.missing_values import MANY_MISSING, reached
 from fairgauge.inference.needed_rows import POWER, detectable_disparity, needed_rows
 from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
-from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode, all_of
+from fairgauge.reasons import NOT_EVALUABLE, Parameter, Reason, ReasonCode, all_of
 from fairgauge.results.disparities import is_ratio
 from fairgauge.results.estimates import Estimate, Group, Measured, Shown, WorstCase
 from fairgauge.results.scopes import OVERALL, Bounds, ClassScope, Diagnostic, Interval
@@ -671,6 +671,12 @@ def _with_needs(reason: Reason, estimate: Estimate, rule: Rule, kept_open: _Open
         detectable_ratio=detectable.ratio if detectable else None,
         **kept_open,
     )
+
+
+def open_at_any_size(reason: Reason, **kept_open: Parameter) -> Reason:
+    """Return why a verdict is open that no number of rows would decide, and what it is open for."""
+    needed = dict.fromkeys(("needed", "fewest", "most", "on_limit"))
+    return Reason.of(reason.code, **dict(reason.parameters) | needed | kept_open)
 
 
 _OUTSIDE = (

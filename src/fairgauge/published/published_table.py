@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 
@@ -64,6 +64,12 @@ class PublishedRow:
     def name(self) -> str:
         """Return the categories as one name."""
         return " & ".join(filter(None, self.categories))
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether a row is of 0 people, none of them selected: 0 of 0 has no rate."""
+        chosen = self.selected is None or self.selected.value == 0
+        return self.n is not None and self.n.value == 0 and chosen
 
     @property
     def withheld(self) -> bool:
@@ -196,6 +202,12 @@ class CountedCategory:
         if self.is_exact or self.row.rate is None:
             return self.fewest / self.n
         return self.row.rate.value
+
+    @property
+    def at_rate(self) -> CountedCategory:
+        """Return the category with the one number of selected people nearest to its rate."""
+        selected = min(max(round(self.rate * self.n), self.fewest), self.most)
+        return replace(self, fewest=selected, most=selected)
 
 
 def counted_categories(table: PublishedTable) -> list[CountedCategory]:

@@ -317,14 +317,14 @@ def _repeated(table: PublishedTable) -> Iterator[Fault]:
 def _not_stated(table: PublishedTable) -> Iterator[Fault]:
     """Name the text that stands in the place of numbers; a dash for a ratio is usual.
 
-    The same text in the same columns of several rows is one note.
+    So is one for the rate of nobody. The same text in the same columns of several rows is one note.
     """
     found: dict[tuple[tuple[str, str], ...], list[PublishedRow]] = {}
     for row in table.rows:
         texts = tuple(
             (str(role), text)
             for role, text in row.texts
-            if not (is_dash(text) and (role is ColumnRole.RATIO or row.kind is not RowKind.GROUP))
+            if not (is_dash(text) and _is_usual(role, row))
         )
         if texts:
             found.setdefault(texts, []).append(row)
@@ -333,6 +333,11 @@ def _not_stated(table: PublishedTable) -> Iterator[Fault]:
         many = {"rows": tuple(row.number for row in rows)} if len(rows) > 1 else {}
         one = None if many else rows[0]
         yield _fault(FaultCode.NOT_STATED, one, columns=columns, printed=printed, **many)
+
+
+def _is_usual(role: ColumnRole, row: PublishedRow) -> bool:
+    """Return whether a dash in the place of a number states what no reader asks about."""
+    return role is ColumnRole.RATIO or row.kind is not RowKind.GROUP or row.is_empty
 
 
 def _ignored(table: PublishedTable) -> Iterator[Fault]:
@@ -625,7 +630,7 @@ def _omitted(table: PublishedTable, min_share: float) -> Iterator[Fault]:
             if role in table.columns and getattr(row, role) is None
         ]
         derived = row.share is not None or (row.rate is not None and row.n is not None)
-        if missing and not derived and not row.withheld:
+        if missing and not (derived or row.is_empty or row.withheld):
             yield _fault(FaultCode.NUMBERS_MISSING, row, columns=tuple(missing))
         without = has_ratios and row.ratio is None and row is not reference
         if without and not _is_ratio_withheld(row) and row.n and _large(table, row, min_share):

@@ -100,6 +100,29 @@ def test_people_of_unknown_category_are_read_again(tmp_path, suffix, sex):
 
 @pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
 @pytest.mark.parametrize("preset", ["nyc-ll144", "ugesp", "us-lending"])
+def test_a_category_without_a_known_decision_has_no_rate_and_no_error(tmp_path, preset, suffix):
+    """0 of 0 has no rate: its dash was an error in a workbook alone, of the same report."""
+    polars = pytest.importorskip("polars")
+    undecided = {"sex": ["F"] * 2, "race": ["C"] * 2, "hired": [None] * 2}
+    decided = {"sex": ["M"] * 60, "race": ["C"] * 60, "hired": [1, 0, 0] * 20}
+    report = fg.audit(
+        polars.concat([polars.DataFrame(each) for each in (FRAME, undecided, decided)]),
+        preset=preset,
+        prediction="hired",
+        positive=1,
+        sensitive=["sex", "race"],
+        intersections=[["sex", "race"]],
+        **({"reference": "best"} if preset == "us-lending" else {}),
+    )
+    path = tmp_path / f"audit.{suffix}"
+    report.save(path)
+    found = fg.check(path)
+    (empty,) = (each for each in found.tables[2].groups if each.name == "F & C")
+    assert (empty.n, empty.selected, empty.rate, found.errors) == (0, 0, None, 0)
+
+
+@pytest.mark.parametrize("suffix", ["md", "html", "xlsx"])
+@pytest.mark.parametrize("preset", ["nyc-ll144", "ugesp", "us-lending"])
 def test_weighted_reports_keep_their_tables(tmp_path, preset, suffix):
     """Rates of weights are not those of a number of selected people, which stands nowhere."""
     polars = pytest.importorskip("polars")

@@ -439,3 +439,29 @@ def test_a_total_is_no_category_in_any_language(name):
     text = f"sex,n,hired,rate,ratio\nM,450,147,32.7%,1.000\nF,445,136,30.6%,0.936\n{name}"
     assert fg.check(f"{text},895,283,31.6%,\n").errors == 0
     assert fg.check(f"{text},995,283,28.4%,\n").errors > 0
+
+
+@pytest.mark.parametrize("rate", ["", "-", "—"])
+@pytest.mark.parametrize(
+    "form", ["{0},{1},{2},{3}\n", "| {0} | {1} | {2} | {3} |\n", "html", "text"]
+)
+def test_nobody_has_no_rate_and_of_people_one_is_missing(form, rate):
+    """0 of 0 is no number, so that none is missing; the rate of 9 people is one."""
+    form = {
+        "html": "<tr><td>{0}</td><td>{1}</td><td>{2}</td><td>{3}</td></tr>\n",
+        "text": "{0:10}  {1:10}  {2:10}  {3:10}\n",
+    }.get(form, form)
+    rows = [("sex", "applicants", "hired", "rate"), ("F", "80", "40", "50.0%")]
+    rule = [("---",) * 4] if form.startswith("|") else []
+
+    def missing(*people):
+        text = "".join(
+            form.format(*row)
+            for row in [rows[0], *rule, rows[1], ("M", "50", "20", "40.0%"), ("X", *people, rate)]
+        )
+        (table,) = fg.check(f"<table>{text}</table>" if form.startswith("<") else text).tables
+        return [str(fault.code) for fault in table.faults if fault.row == (3, "X")]
+
+    assert missing("0", "0") == []
+    assert "numbers_missing" in missing("9", rate)
+    assert "selected_exceeds_n" in missing("0", "3")

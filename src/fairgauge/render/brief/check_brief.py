@@ -170,7 +170,11 @@ def _steps(check: Check) -> Iterator[Sentence]:
             ("limit",),
         )
     open_ones = [each for each in check.verdicts if each.outcome is Outcome.INCONCLUSIVE]
-    of_unknown = [each for each in open_ones if each.reason.code is ReasonCode.MISSING_GROUPS]
+    of_unknown = [
+        each
+        for each in open_ones
+        if each.reason.code is ReasonCode.MISSING_GROUPS or each.reason.get("open_rows") is not None
+    ]
     if len(of_unknown) < len(open_ones):
         yield analyst(
             "plan how many people would decide what is inconclusive (fairgauge plan).", ("verdict",)

@@ -296,10 +296,11 @@ def _kept_open(verdict: Verdict) -> list[str]:
     reason = verdict.reason
     if reason.get("open_rows") is None:
         return []
-    rows = numbered(reason["open_rows"], reason.get("unit") or "rows").removeprefix("1 ")
+    unit = reason.get("unit") or "rows"
+    rows = numbered(reason["open_rows"], unit).removeprefix("1 ")
     groups = reason.get("open_groups")
     lacking = f"without {verdict.feature}" if groups else missing_outcome(verdict)
-    return [f"more rows alone would not decide it, because of the {rows} {lacking}"]
+    return [f"more {unit} alone would not decide it, because of the {rows} {lacking}"]
 
 
 def rows_needed(verdict: Verdict) -> str:

@@ -9,6 +9,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.render import render
+from fairgauge.render.words.verdict_sentences import describe_verdict
 
 WRONG = "Race,Applicants,Selected,Selection rate,Impact ratio\n" + "\n".join([
     "White,1000,300,30.0%,1.000", "Black,500,120,24.0%,0.800", "Hispanic,200,30,15.0%,0.520",
@@ -113,3 +114,31 @@ def test_formats_begin_with_the_brief(format_: str) -> None:
     places = [page.index(str(each)[:60]) for each in (brief.headline, brief.found[0])]
     assert places == sorted(places)
     assert made.to_dict()["brief"]["headline"]["text"] == str(brief.headline)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "sex,applicants,selected\nMale,230,118\nFemale,245,88\n",
+        "sex,applicants,rate\nMale,230,51.3%\nFemale,245,35.9%\n",
+    ],
+)
+def test_people_of_unknown_category_leave_a_rule_open_at_any_size(table: str) -> None:
+    """About 1,300 people would decide it, a check stated, where an audit states that none would."""
+    known, unknown = (fg.check(text, rules=LIMIT) for text in (table, f"{table}Unknown,75,\n"))
+    (verdict,) = (each for each in unknown.verdicts if each.group == "Female")
+    text = describe_verdict(verdict)
+    assert verdict.reason["open_rows"] == 75
+    assert "people alone would not decide it, because of the 75 people without a known" in text
+    assert "would decide the rule" not in text
+    assert text in render(unknown, "csv")
+    steps = [" ".join(map(str, each.brief().steps)) for each in (known, unknown)]
+    assert ["plan how many people would decide" in each for each in steps] == [True, False]
+    assert ["ask for the categories" in each for each in steps] == [False, True]
+
+
+def test_few_people_of_unknown_category_leave_it_to_more_people() -> None:
+    table = "sex,applicants,selected\nMale,230,118\nFemale,245,88\nUnknown,2,\n"
+    (verdict,) = (each for each in fg.check(table, rules=LIMIT).verdicts if each.group == "Female")
+    assert verdict.reason.get("open_rows") is None
+    assert "would decide the rule" in describe_verdict(verdict)
