@@ -617,7 +617,7 @@ def clusters_spanning_groups(
             clusters=spread,
             total=len(clusters),
             column=column,
-            people=people,
+            **({"people": True} if people else {}),
         )
 
 

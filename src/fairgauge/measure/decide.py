@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -764,12 +765,13 @@ def remaining_notes(
     if comparisons > 1:
         fails = [verdict for verdict in verdicts if verdict.remains is not None]
         by_groups = sum(verdict.reason.get("together") is not None for verdict in fails)
+        open_: dict[str, Any] = {"open_by_groups": by_groups} if by_groups else {}
         yield Diagnostic.note(
             DiagnosticCode.FAILS_TOGETHER,
             comparisons=comparisons,
             confidence=spec.confidence,
             fails=len(fails),
             remaining=sum(bool(verdict.remains) for verdict in fails),
-            open_by_groups=by_groups,
             familywise=spec.multiplicity is Multiplicity.FAMILYWISE,
+            **open_,
         )
