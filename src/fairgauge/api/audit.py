@@ -28,7 +28,12 @@ from fairgauge.question.needs import unmet_need
 from fairgauge.question.option_docs import with_options
 from fairgauge.question.options import Options
 from fairgauge.question.readers import controls_as_strata
-from fairgauge.question.spec_file import Config, labels_come_later, with_config
+from fairgauge.question.spec_file import (
+    Config,
+    labels_come_later,
+    with_config,
+    without_baselines,
+)
 from fairgauge.question.specification import Spec, ask, check_names, refuse_candidates
 from fairgauge.reasons import Parameter
 from fairgauge.resolve.copy_checks import sensitive_outcomes
@@ -263,9 +268,11 @@ def count(
     -----
     UserWarning
         Rows are probably those of fewer people, as the first rows show: an audit of the counts
-        cannot see it.
+        cannot see it; or rules of a monitor have a baseline, and counts cannot carry them.
     """
-    asked = cast("Options", controls_as_strata(with_config(config, options)))
+    asked = cast("Options", controls_as_strata(with_config(config, options, counts=True)))
+    if options.get("rules") is None and (left := without_baselines(config)):
+        warnings.warn(left, UserWarning, stacklevel=2)
     if "item" in asked or "variant" in asked:
         from fairgauge.api.pairing import counted_answers
 

@@ -133,10 +133,16 @@ def _key(flag: str) -> str:
     return flag.removeprefix("--").replace("-", "_")
 
 
-def asked(config: str | None, flags: Mapping[str, Texts], *, judges: bool = False) -> Asked:
+def asked(
+    config: str | None,
+    flags: Mapping[str, Texts],
+    *,
+    judges: bool = False,
+    counts: bool = False,
+) -> Asked:
     """Read the specification file, if there is one, and the flags, which override its keys.
 
-    ``judges`` is whether the rules of a monitor in the file are those of the command.
+    The command ``judges`` by the rules of a monitor in the file, or its ``counts`` carry them.
     """
     from fairgauge.question.spec_file import overridden, with_config  # not for --help
 
@@ -144,8 +150,10 @@ def asked(config: str | None, flags: Mapping[str, Texts], *, judges: bool = Fals
     options: dict[str, Any] = {}
     problems: list[Problem] = []
     if config is not None:
-        judges = judges and not _given(flags.get("rule"))
-        file = {**with_config(config, {}, judges=judges)}
+        ruled = _given(flags.get("rule"))
+        file = {
+            **with_config(config, {}, judges=judges and not ruled, counts=counts and not ruled)
+        }
     for option in OPTIONS:
         given = {flag: texts for flag in option.flags if _given(texts := flags.get(_key(flag)))}
         if len(option.flags) > 1 and given:  # a table, whose keys the flags give one by one

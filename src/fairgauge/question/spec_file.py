@@ -64,13 +64,16 @@ def schema() -> dict[str, Json]:
     }
 
 
-def with_config(config: Config, options: Options, *, judges: bool = False) -> Options:
+def with_config(
+    config: Config, options: Options, *, judges: bool = False, counts: bool = False
+) -> Options:
     """Return the options of a specification file, and those given beside it, which override them.
 
     An option that is None has its default, whatever the file has. See `overridden`.
 
     An audit of a monitor's file ``judges`` by the rules of the monitor, where it has none of its
-    own: a rule in the file is never passed over.
+    own: a rule in the file is never passed over. ``counts`` carry those that an audit of them can
+    judge by; see `without_baselines` for the others.
     """
     if config is None:
         return options
@@ -81,9 +84,13 @@ def with_config(config: Config, options: Options, *, judges: bool = False) -> Op
     monitor = keys.pop(MONITOR, None)
     keys = {name: value for name, value in keys.items() if options.get(name, value) is not None}
     given = {name: value for name, value in options.items() if value is not None}
-    rules = monitor.get("rules") if judges and isinstance(monitor, Mapping) else None
+    rules = monitor.get("rules") if isinstance(monitor, Mapping) else None
     if rules is not None and keys.get("rules") is None and "rules" not in given:
-        keys["rules"] = _judged_by_audits(rules)
+        of_baselines = _of_baselines(rules)
+        if judges:
+            refuse([_needs_baseline(i) for i in of_baselines])
+        if judges or counts:
+            keys["rules"] = [rule for i, rule in enumerate(items(rules)) if i not in of_baselines]
     return cast("Options", overridden(keys, given))
 
 
@@ -120,20 +127,43 @@ def labels_come_later(config: Config) -> bool:
     return isinstance(monitor, Mapping) and monitor.get("labels") == "later"
 
 
-def _judged_by_audits(rules: object) -> list[object]:
-    """Return the rules of a monitor as those of an audit, which has no baseline."""
-    found = items(rules)
-    problems = [
-        Problem(
-            f"{MONITOR}.rules[{i}].of",
-            "an audit has no baseline to hold rows against; give the rules that it judges by "
-            "(rules, --rule), or let the monitor judge (fairgauge monitor run)",
-        )
-        for i, rule in enumerate(found)
+def without_baselines(config: Config) -> str | None:
+    """Return a sentence on the rules of a monitor that counts cannot carry; None without any.
+
+    >>> near = {"metric": "recall.difference", "within": 0.05, "of": "2024.cube.json"}
+    >>> without_baselines({"monitor": {"rules": ["DI >= 0.8", near]}})[:40]
+    'monitor.rules[1]: counts do not carry a '
+    """
+    if not isinstance(config, (str, Path, Mapping)):
+        return None
+    keys = config if isinstance(config, Mapping) else read_options(config)
+    monitor = keys.get(MONITOR)
+    if not isinstance(monitor, Mapping) or keys.get("rules") is not None:
+        return None
+    named = [f"{MONITOR}.rules[{i}]" for i in _of_baselines(monitor.get("rules"))]
+    if not named:
+        return None
+    return (
+        f"{', '.join(named)}: counts do not carry a rule that holds rows against a baseline; an "
+        "audit of them does not judge by it, a monitor does (fairgauge monitor run)"
+    )
+
+
+def _of_baselines(rules: object) -> list[int]:
+    """Return the positions of the rules of a monitor that have a baseline, which no audit has."""
+    return [
+        i
+        for i, rule in enumerate(items(rules))
         if isinstance(rule, Mapping) and ("of" in rule or "within" in rule)
     ]
-    refuse(problems)
-    return found
+
+
+def _needs_baseline(i: int) -> Problem:
+    return Problem(
+        f"{MONITOR}.rules[{i}].of",
+        "an audit has no baseline to hold rows against; give the rules that it judges by "
+        "(rules, --rule), or let the monitor judge (fairgauge monitor run)",
+    )
 
 
 def read_options(path: str | Path) -> dict[str, object]:

@@ -125,6 +125,8 @@ def command(
     fairgauge count monday.csv --label approved --prediction predicted --sensitive sex
         -o monday.cube.json
     """  # noqa: D301 - the paragraph mark of click
+    from fairgauge.question.spec_file import without_baselines
+
     if by is None:
         check = check_outputs if show_sql or explain else check_cube_output
         check([output], [*data.names, config])
@@ -132,7 +134,9 @@ def command(
         from fairgauge.evidence.protection import check_min_cell
 
         check_min_cell(min_cell)
-    what = _with_controls(asked(config, flags), controls)
+    what = _with_controls(asked(config, flags, counts=True), controls)
+    if not flags.get("rule") and (left := without_baselines(config)):
+        print_message(left, prefix="Warning: ")
     roles = {"item": item, "variant": variant, "model": model, "run": run}
     what.options.update({name: column for name, column in roles.items() if column})
     if by is not None and _of_answers(what):

@@ -606,6 +606,28 @@ def test_an_audit_has_no_baseline_and_does_not_pass_without_one(folder):
     counted = fairgauge("count", folder / "0.csv", "-c", folder / "near.toml",
                         "-o", folder / "0.cube.json")  # fmt: skip
     assert counted.exit_code == 0, counted.output
+    assert "monitor.rules[0]: counts do not carry a rule that holds rows" in counted.stderr
+
+
+def test_counts_carry_the_rules_of_a_monitor(folder):
+    config = folder / "monitor.toml"
+    config.write_text(CONFIG.replace("between = [-0.05, 0.05]", "at_least = 0.9"))
+    counts = folder / "0.cube.json"
+    counted = fairgauge("count", folder / "0.csv", "-c", config, "-o", counts)
+    assert counted.exit_code == 0, counted.output
+    of_rows, of_counts = (
+        fairgauge("audit", folder / "0.csv", "-c", config, "-q"), fairgauge("audit", counts, "-q")
+    )  # fmt: skip
+    assert of_rows.exit_code == of_counts.exit_code == 1
+    assert of_rows.stdout == of_counts.stdout
+    api = fg.audit(fg.count(folder / "0.csv", config=config))
+    assert api.exit_code == 1
+    given = fairgauge("count", folder / "0.csv", "-c", config, "--rule", "DI >= 0.01", "-o", counts)
+    assert given.exit_code == 0
+    assert fairgauge("audit", counts, "-q").exit_code == 0
+    imported = fairgauge("monitor", "run", folder / "h", counts, "--period", "2026-09-01",
+                         "-c", config)  # fmt: skip
+    assert imported.exit_code in {0, 1, 3}, imported.output
 
 
 @pytest.mark.parametrize("positive", ["1", "yes", None])
