@@ -151,9 +151,7 @@ def asked(
     problems: list[Problem] = []
     if config is not None:
         ruled = _given(flags.get("rule"))
-        file = {
-            **with_config(config, {}, judges=judges and not ruled, counts=counts and not ruled)
-        }
+        file = {**with_config(config, {}, judges=judges and not ruled, counts=counts and not ruled)}
     for option in OPTIONS:
         given = {flag: texts for flag in option.flags if _given(texts := flags.get(_key(flag)))}
         if len(option.flags) > 1 and given:  # a table, whose keys the flags give one by one

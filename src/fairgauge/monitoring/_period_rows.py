@@ -64,6 +64,7 @@ class CountedRows(NamedTuple):
     one_score : the score that all rows have, if all have one.
     crossed : the rows of every category of an intersection, by the columns joined with "*".
     unlabelled : the fingerprint and the coincidence of the counts of rows without their labels.
+    labelled : by the decision of two, positive or negative, its rows and those that have a label.
     """
 
     digest: str
@@ -81,6 +82,7 @@ class CountedRows(NamedTuple):
     one_score: str | None = None
     crossed: Mapping[str, Mapping[str, int]] = {}
     unlabelled: tuple[str, float] = ("", 0.0)
+    labelled: Mapping[str, tuple[int, int]] = {}
 
 
 def counted_rows(cube: Cube, question: Spec, first: Cube | None) -> CountedRows:
@@ -102,6 +104,7 @@ def counted_rows(cube: Cube, question: Spec, first: Cube | None) -> CountedRows:
         *_scores(cube),
         {crossed_name(each): _crossed(cube, each, question) for each in question.intersections},
         _unlabelled(cube),
+        _labelled(cube, question),
     )
 
 
@@ -257,13 +260,11 @@ def _agreement(cube: Cube, question: Spec) -> tuple[int, int, float, float]:
     named = all(_has_names(cube, axis) or axis.bounds for axis in (label, prediction))
     if not named or decide_task(cube, question) is Task.REGRESSION:
         return _NO_AGREEMENT
-    positive = question.positive if isinstance(question.positive, tuple) else ()
-    wanted, unknown = positive or BY_DEFAULT[1:], {*map(name_of, question.unknown)}
-    of_positive = question.score_of is None or is_one_of(question.score_of, wanted)
+    wanted, unknown = _wanted(question), {*map(name_of, question.unknown)}
 
     def outcome(axis: Axis, value: Value) -> str | bool | None:
-        if axis.bounds:  # the decision at the threshold of a score
-            return bool(value) == of_positive
+        if axis.bounds:
+            return _is_positive(axis, value, question)
         if name_of(value) in unknown:
             return None
         return is_one_of(value, wanted) or (not prediction.bounds and name_of(meaning(value)))
@@ -287,6 +288,35 @@ def _agreement(cube: Cube, question: Spec) -> tuple[int, int, float, float]:
     equal = sum(a * b for a, b in pairs) / n
     centred = n * equal - sum(a * b * (a + b) for a, b in pairs) / n + equal**2
     return n - same, same, equal, max(centred, 0.0) / (n - 1)
+
+
+def _wanted(question: Spec) -> tuple[Value, ...]:
+    """Return the positive values."""
+    return question.positive if isinstance(question.positive, tuple) else BY_DEFAULT[1:]
+
+
+def _is_positive(axis: Axis, value: Value, question: Spec) -> bool:
+    """Return whether an outcome is positive: of a score, the decision at its threshold."""
+    if not axis.bounds:
+        return is_one_of(value, _wanted(question))
+    of_positive = question.score_of is None or is_one_of(question.score_of, _wanted(question))
+    return bool(value) == of_positive
+
+
+def _labelled(cube: Cube, question: Spec) -> dict[str, tuple[int, int]]:
+    """Return how many rows have either of two decisions, and how many of these have a label."""
+    label, decision = map(cube.plan.axis, (Role.LABEL, Role.PREDICTION))
+    if label is None or decision is None or decide_task(cube, question) is not Task.BINARY:
+        return {}
+    table = cube.marginal([decision, label])
+    favourable = [_is_positive(decision, value, question) for value in cube.levels[decision]]
+    found = {"positive": [0, 0], "negative": [0, 0]}
+    for (of, has), rows in zip(table.codes.tolist(), table.sums["rows"].tolist(), strict=True):
+        if of >= 0:
+            held = found["positive" if favourable[of] else "negative"]
+            held[0] += int(rows)
+            held[1] += int(rows) * (has >= 0)
+    return {side: (rows, labels) for side, (rows, labels) in found.items()}
 
 
 def _regularity(cube: Cube) -> tuple[int, int, float]:

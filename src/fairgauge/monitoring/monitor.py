@@ -67,6 +67,7 @@ from fairgauge.monitoring._period_rows import (
     rows_of_periods,
 )
 from fairgauge.monitoring._period_values import check_recoded, check_values
+from fairgauge.monitoring._selective_labels import labels_of_one_decision, withheld
 from fairgauge.monitoring._spending import ALL_GROUPS, estimated, needs_label, spending
 from fairgauge.monitoring.history import NEW_HISTORY, History, KeptDecisions, PeriodCubes
 from fairgauge.monitoring.monitor_spec import (
@@ -197,6 +198,9 @@ def monitor(
     findings = _findings(asked, periods, followed, repeated, until)
     if misspelt is not None:
         findings += (_misdated(periods[-1], misspelt),)
+    if selective := _labels_of_one_decision(asked, names, followed):
+        findings += (selective,)
+        comparisons = withheld(comparisons, selective)
     if names and kept is not None:
         findings = kept.mark_new(names[-1], findings, keep=at is None)
     if at is None and kept is not None:
@@ -432,6 +436,20 @@ def _unlabelled_groups(
                     column=label, value=group, other=feature, rows=size, share=own / size,
                     expected=(missing - own) / (rows - size),
                 )  # fmt: skip
+
+
+def _labels_of_one_decision(
+    asked: MonitorSpec, names: Sequence[str], followed: _Followed
+) -> HistoryFinding | None:
+    """Return that rows of one decision alone have labels, where a rule needs them.
+
+    Of labels that come later, those of the periods that are due, if it is known when they are.
+    """
+    if asked.question.label not in _outcomes(asked):
+        return None
+    due = asked.labels is Labels.NOW or followed.due is not None
+    entered = len(names) - len(followed.waiting) * (due and asked.labels is Labels.LATER)
+    return labels_of_one_decision(asked, names[:entered], followed.rows[:entered], due=due)
 
 
 def _outcomes(asked: MonitorSpec) -> dict[str, str | None]:

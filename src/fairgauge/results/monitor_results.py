@@ -596,6 +596,7 @@ class HistoryProblem(StrEnum):
     MISSING_VALUES = "missing values"
     MISSING_LABELS = "missing labels"
     NO_LABELS = "no labels"
+    LABELS_OF_ONE_DECISION = "labels of one decision"
     SMALL_GROUP = "small group"
 
 
@@ -610,7 +611,8 @@ class HistoryFinding:
     column, value : the column and its value that are meant, if there are such.
     other : what it is held against: another spelling, another period, the file of a baseline; of a
         gap, the period after it; of a new value, the one that has fewer rows since; of values that
-        are missing in one group, ``value``, its feature.
+        are missing in one group, ``value``, its feature; of labels of one decision, the column of
+        the decisions, of which ``value`` is the positive or the negative one, which lacks them.
     rows : rows of all these periods, of the value where there is one; of a gap, and before a
         misdated period, absent periods.
     share, expected : of missing values and of a group, the share of the rows and the usual one

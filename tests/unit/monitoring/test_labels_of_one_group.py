@@ -98,3 +98,55 @@ def test_labels_that_always_come_later_name_the_setting():
 def test_a_period_without_rows_is_not_one_without_labels():
     empty = fg.confusion("sex", {"F": {"tp": 0}, "M": {"tp": 0}})
     assert fg.monitor({"2026-01-05": empty}, asked(RECALL)).findings == ()
+
+
+def of_one_decision(days: int, decision: int, share: float = 0.0) -> dict[str, fg.Cube]:
+    """Count days on which rows of one decision alone have labels, but for a share of the others."""
+    rng, counts = np.random.default_rng(5), {}
+    for name in day_names(days):
+        rows = pd.DataFrame({"sex": rng.choice(["F", "M"], 400)})
+        rows[["label", "prediction"]] = rng.integers(0, 2, (400, 2))
+        lacks = (rows["prediction"] != decision) & (rng.random(400) >= share)
+        counts[name] = fg.count(rows.assign(label=rows["label"].where(~lacks)), **QUESTION)
+    return counts
+
+
+@pytest.mark.parametrize(
+    ("decision", "metric", "state"),
+    [
+        (1, "true_positive_rate.difference", "insufficient data"),
+        (1, "accuracy.difference", "insufficient data"),
+        (0, "true_positive_rate.difference", "insufficient data"),
+        (1, "positive_predictive_value.difference", "no alarm"),
+        (0, "negative_predictive_value.difference", "no alarm"),
+        (1, "selection_rate.difference", "no alarm"),
+    ],
+)
+def test_labels_of_one_decision_say_nothing_of_rates_of_both(decision, metric, state):
+    """A true positive rate of 100% and 100% was no alarm, exit 0, though no other is possible."""
+    rule = {"metric": metric, "between": [-0.5, 0.5]}
+    report = fg.monitor(of_one_decision(9, decision), asked(rule))
+    assert {each.state.value for each in report.comparisons} == {state}
+    named = [each for each in report.findings if each.problem.value == "labels of one decision"]
+    if metric.startswith("selection"):
+        assert not named
+        return
+    (found,) = named
+    assert (found.value, found.other) == ("negative" if decision else "positive", "prediction")
+    assert fg.monitor_doctor(of_one_decision(9, decision), asked(rule)).findings == (found,)
+    assert report.exit_code == (3 if state == "insufficient data" else 0)
+    if report.exit_code:
+        assert "labels of one decision alone" in str(report)
+
+
+def test_labels_of_one_decision_that_come_later_are_found_after_a_week():
+    rule = {"metric": "true_positive_rate.difference", "between": [-0.5, 0.5]}
+    for days, found in ((6, False), (7, True)):
+        report = fg.monitor(of_one_decision(days, 1), asked(rule, labels="later"))
+        assert ("labels of one decision" in [e.problem.value for e in report.findings]) is found
+        assert report.exit_code == 3
+
+
+def test_labels_of_a_part_of_the_other_decision_are_no_finding():
+    rule = {"metric": "true_positive_rate.difference", "between": [-0.5, 0.5]}
+    assert not fg.monitor(of_one_decision(9, 1, 0.2), asked(rule)).findings

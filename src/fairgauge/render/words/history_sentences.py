@@ -119,6 +119,11 @@ def _missing(each: HistoryFinding) -> str:
     )
 
 
+def _rate_of_labelled(each: HistoryFinding) -> str:
+    """Return the rate of the decision that has labels."""
+    return f"{'positive' if each.value == 'negative' else 'negative'} predictive value"
+
+
 def _other_scores(each: HistoryFinding) -> str:
     column = called(each.column or "")
     text = (
@@ -209,6 +214,15 @@ _SAYS: dict[HistoryProblem, Callable[[HistoryFinding], str]] = {
     HistoryProblem.NO_LABELS: lambda each: (
         f"{_missing(each)}, so that rules that need labels have no value. If labels come later "
         'than their rows, set labels = "later" below [monitor]; else find out why they are missing.'
+    ),
+    HistoryProblem.LABELS_OF_ONE_DECISION: lambda each: (
+        f"{numbers.percent(each.share or 0)} of {_rows(each)} with a {each.value} decision in "
+        f"{called(each.other or '')} have no value in {called(each.column or '')}, and "
+        f"{numbers.percent(each.expected or 0)} of those with the other decision. Rates that need "
+        "the labels of both, such as the true positive rate or accuracy, cannot be known from "
+        "those of one: rules on them have insufficient data. Add the missing labels, or monitor "
+        f"other rates: the selection rate, or the {_rate_of_labelled(each)} (with labels = "
+        '"later" also set labels_within).'
     ),
     HistoryProblem.SMALL_GROUP: lambda each: (
         f"{_rows(each)} with {_value(each)}, of which too few count to decide every rule: that "

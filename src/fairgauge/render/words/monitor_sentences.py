@@ -80,8 +80,9 @@ def describe_insufficient(report: MonitorReport) -> str:
     insufficient = [e for e in every if e.state is MonitorState.INSUFFICIENT]
     smallest = report.spec["min_n"] or SMALLEST_GROUP
     by_reason: dict[str, list[MonitoredComparison]] = {}
+    one = HistoryProblem.LABELS_OF_ONE_DECISION in [each.problem for each in report.findings]
     for each in insufficient:
-        by_reason.setdefault(_why_insufficient(each, smallest), []).append(each)
+        by_reason.setdefault(_why_insufficient(each, smallest, one), []).append(each)
     parts = [
         f"{_share_of(len(of), every)} {numbers.plural(len(of), 'has', 'have')} {why}: {_names(of)}"
         for why, of in by_reason.items()
@@ -98,15 +99,21 @@ def describe_insufficient(report: MonitorReport) -> str:
     return "; ".join(parts) or "no period has a group that a rule is for"
 
 
-def _why_insufficient(each: MonitoredComparison, smallest: int) -> str:
+def _why_insufficient(each: MonitoredComparison, smallest: int, one_decision: bool) -> str:
     """Return what a comparison with insufficient data has: a group may have rows without its other.
 
-    ``smallest`` is how many rows of a side are enough.
+    ``smallest`` is how many rows of a side are enough, ``one_decision`` whether rows of one alone
+    have labels.
     """
     if each.lacks_baseline:
         return "no such group in the baseline"
     few = f"fewer rows than min_n ({smallest:,})"
-    if sum(point.n_group for point in each.points if not point.waits) < smallest:
+    entered = [point for point in each.points if not point.waits]
+    rows = sum(point.n_group for point in entered)
+    others = sum(point.n_reference for point in entered) if each.reference else smallest
+    if one_decision and min(rows, others) >= smallest:
+        return "labels of one decision alone"
+    if rows < smallest:
         return few
     where = "every period" if each.threshold is None else "periods that have both sides"
     return f"{few} in {where}"
