@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -31,7 +32,8 @@ class Averaged(Statistic):
     """A statistic averaged over classes.
 
     ``macro`` is the plain mean over the classes in which it is defined, ``micro`` is taken of the
-    summed cells, ``weighted`` weighs classes by their labels.
+    summed cells, ``weighted`` weighs classes by their labels. All are of the rows that have a label
+    and a prediction, unless one of the two columns is given alone.
     """
 
     of: Statistic
@@ -59,20 +61,21 @@ class Averaged(Statistic):
         return self.of.range
 
     def value(self, side: ConfusionCounts, profile: Profile) -> Array:
+        classes = [_complete(each) for each in side.per_class]
         if self.how is Average.MICRO:
-            return self.of.value(_summed(side), profile)
-        values = np.stack([self.of.value(each, profile) for each in side.per_class])
+            return self.of.value(_summed(side.size, classes), profile)
+        values = np.stack([self.of.value(each, profile) for each in classes])
         known = ~np.isnan(values)
         weights = np.ones_like(values)
         if self.how is Average.WEIGHTED:
-            labels = [_labels(each) for each in side.per_class]
+            labels = [_labels(each) for each in classes]
             weights = np.stack(labels)
         weights = np.where(known, weights, 0.0)
         total = (weights * np.where(weights > 0, values, 0.0)).sum(axis=0)  # 0 of an infinity is 0
         return divide(total, weights.sum(axis=0), Profile.DOCUMENTED)
 
     def size(self, side: ConfusionCounts) -> Array:
-        return ALL.count(side.counts(BOTH))
+        return ALL.count(_complete(side).counts(self.needs))
 
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         return Reason.of(ReasonCode.NO_CLASS_DEFINED, reasons=(self.of.why_undefined(side, at),))
@@ -164,15 +167,20 @@ def agreement() -> Agreement:
     return Agreement(name="accuracy", better=Better.HIGHER, says=says, cite=("clarify:AD",))
 
 
-def _summed(side: ConfusionCounts) -> ConfusionCounts:
+def _complete(side: ConfusionCounts) -> ConfusionCounts:
+    """Return the counts of rows with label and prediction; of all where no row has both."""
+    both = side.counts(BOTH)
+    return replace(side, cells=dict.fromkeys(side.cells, both)) if both.any() else side
+
+
+def _summed(size: Array, classes: Sequence[ConfusionCounts]) -> ConfusionCounts:
     """Add the cells of all classes."""
     cells = {
-        needs: np.sum([each.counts(needs) for each in side.per_class], axis=0)
-        for needs in side.per_class[0].cells
+        needs: np.sum([each.counts(needs) for each in classes], axis=0)
+        for needs in classes[0].cells
     }
-    return ConfusionCounts(size=side.size, cells=cells)
+    return ConfusionCounts(size=size, cells=cells)
 
 
 def _labels(side: ConfusionCounts) -> Array:
-    counts = side.counts(LABEL)
-    return np.asarray(counts[..., 0])
+    return (TP + FN).count(side.counts(LABEL))

@@ -144,3 +144,52 @@ def test_limits_of_the_worst_class_hold_for_all_classes_at_once() -> None:
     assert worst.interval.methods == steps
     assert worst.p_value == pytest.approx(min(1, 3 * alone.p_value))
     assert "(95% CI " in worst.says
+
+
+@pytest.mark.parametrize("how", ["macro", "micro", "weighted"])
+def test_averages_are_of_rows_with_label_and_prediction(how: str) -> None:
+    """Weights counted rows without a prediction: values were outside their own intervals."""
+    tables = {"F": [("a", "a", 450), ("a", "b", 50), ("c", "c", 30), ("c", "a", 70)],
+              "M": [("a", "a", 450), ("a", "b", 50), ("c", "c", 80), ("c", "a", 20)]}  # fmt: skip
+    known = [(g, y, p) for g, rows in tables.items() for y, p, n in rows for _ in range(n)]
+    lacking = [(g, "c", None) for g in tables for _ in range(900)]
+    unlabelled = [(g, None, "b") for g in tables for _ in range(200)]
+    asked: dict[str, Any] = {"label": "y", "prediction": "p", "sensitive": "g"}
+    asked |= {"reference": {"g": "M"}, "metrics": "native", "task": "multiclass"}
+    some, every = (
+        fg.audit(pl.DataFrame(rows, schema=["g", "y", "p"], orient="row"), **asked)
+        for rows in (known, [*known, *lacking, *unlabelled])
+    )
+    for report in (some, every):
+        for group in (each for each in report.groups if each.class_scope.average == how):
+            for name, rate in group.rates.items():
+                if rate.value is not None and rate.low is not None:
+                    assert rate.low - 1e-9 <= rate.value <= rate.high + 1e-9, name
+    values = [
+        {
+            (each.metric, each.group): each.value
+            for each in report.estimates
+            if each.class_scope.average == how
+        }
+        for report in (some, every)
+    ]
+    assert values[0].keys() == values[1].keys()
+    assert values[1] == pytest.approx(values[0], nan_ok=True)
+
+
+@pytest.mark.parametrize("role", ["label", "prediction"])
+def test_averages_of_one_column_do_not_make_groups_insufficient(role: str) -> None:
+    """A of 600 rows was "insufficient data for any conclusion, n = 0", beside its difference."""
+    rows = [("A", y) for y in "wxyz" for _ in range(150)]
+    rows += [("B", y) for y, n in zip("wxyz", (360, 270, 180, 90), strict=True) for _ in range(n)]
+    frame = pl.DataFrame(rows, schema=["g", "y"], orient="row")
+    report = fg.audit(frame, **{role: "y"}, sensitive="g", task="multiclass")
+    averages = [each for each in report.groups if each.class_scope.average]
+    assert {each.group: each.n for each in averages if each.group in ("A", "B")} == {
+        "A": 600,
+        "B": 900,
+    }
+    assert "Insufficient" not in str(report)
+    few = pl.concat([frame, pl.DataFrame([("C", "w")] * 9, schema=["g", "y"], orient="row")])
+    small = str(fg.audit(few, **{role: "y"}, sensitive="g", task="multiclass"))
+    assert "Insufficient data for all comparisons of people with g C" in small

@@ -102,11 +102,15 @@ def agreement_shape(statistic: Averaged, classes: int) -> tuple[Count, Count, Sh
     return wrong if low > high else accuracy.agreed, accuracy.size, shape
 
 
+def check_both_known(evidence: Evidence) -> None:
+    """Raise that there is no interval where labels or predictions are given alone."""
+    if not _table(evidence.side).any():
+        raise NoInterval(ReasonCode.NEEDS_COLUMNS, columns="label and prediction")
+
+
 def class_interval(statistic: Averaged | Kappa, evidence: Evidence) -> StatisticInterval:
     """Return the interval of a statistic of the table of labels and predictions."""
     table, weights = _table(evidence.side), None
-    if not table.any():
-        raise NoInterval(ReasonCode.NEEDS_COLUMNS, columns="label and prediction")
     if evidence.squares is not None:
         weights = WeightSums(_table(evidence.squares), _table(evidence.cases))
     ends = statistic.range

@@ -73,10 +73,12 @@ def _agreement_interval(statistic: Agreement, evidence: Evidence) -> StatisticIn
 def _average_interval(statistic: Averaged | Kappa, evidence: Evidence) -> StatisticInterval:
     from fairgauge.inference.one.class_averages import (
         agreement_shape,
+        check_both_known,
         class_interval,
         is_of_agreement,
     )
 
+    check_both_known(evidence)
     if not isinstance(statistic, Averaged) or not is_of_agreement(statistic):
         return class_interval(statistic, evidence)
     of, among, shape = agreement_shape(statistic, len(evidence.side.per_class))

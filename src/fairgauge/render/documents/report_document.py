@@ -91,7 +91,7 @@ from fairgauge.render.words.reason_sentences import INSUFFICIENT, RARE_OUTCOME, 
 from fairgauge.render.words.rule_words import rule_words, rules_of
 from fairgauge.render.words.verdict_sentences import outcome_word
 from fairgauge.results.disparities import after_adjusting, is_ratio, singled_out
-from fairgauge.results.estimates import Estimate
+from fairgauge.results.estimates import Estimate, Group
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.results.sections import (
@@ -402,32 +402,29 @@ class _Summary:
         lacking: list[Reason | None] = []
         minimums: set[float | None] = set()
         below: dict[str, dict[str, None]] = {}
-        for section in self.results:
-            if section.class_scope.kind not in (ClassKind.CLASS, ClassKind.WORST):
-                for group in section.groups:
-                    compared = [*section.estimates, *section.adjusted]
-                    own = [e for e in compared if e.group == group.group]
-                    own = [e for e in own if compared_rate(e.definition)] or own
-                    if own and all(e.status is Status.TOO_FEW for e in own):
-                        side = "group"
-                        if all(e.reason and e.reason.side == "reference" for e in own):
-                            side, of = "reference", own[0].reference
-                            small_one = [g for g in section.groups if of and g.group == of.group]
-                            if not small_one:
-                                continue  # too few others, which are groups of their own
-                            group = small_one[0]
-                        name = group_called(group.group, section.feature)
-                        n = size_beside_rates(group, self.report.catalogue)
-                        reasons = (e.reason for e in own if e.reason and e.reason.side == side)
-                        small = next((r for r in reasons if r.code is ReasonCode.SMALL_GROUP), None)
-                        if small is None:
-                            sparse[name] = f"{name}, {_size(own, n)}"
-                            lacking += [e.reason for e in own]
-                            minimums.add(_least_rows(own, n))
-                        else:
-                            minimum = insufficiency([small])
-                            size = f"{name}, n = {numbers.count(small['n'])}{_above(own)}"
-                            below.setdefault(minimum, {})[size] = None
+        for section, group, own in self._by_group():
+            own = [e for e in own if compared_rate(e.definition)] or own
+            if not own or any(e.status is not Status.TOO_FEW for e in own):
+                continue
+            side = "group"
+            if all(e.reason and e.reason.side == "reference" for e in own):
+                side, of = "reference", own[0].reference
+                small_one = [g for g in section.groups if of and g.group == of.group]
+                if not small_one:
+                    continue  # too few others, which are groups of their own
+                group = small_one[0]
+            name = group_called(group.group, section.feature)
+            n = size_beside_rates(group, self.report.catalogue)
+            reasons = (e.reason for e in own if e.reason and e.reason.side == side)
+            small = next((r for r in reasons if r.code is ReasonCode.SMALL_GROUP), None)
+            if small is None:
+                sparse[name] = f"{name}, {_size(own, n)}"
+                lacking += [e.reason for e in own]
+                minimums.add(_least_rows(own, n))
+            else:
+                minimum = insufficiency([small])
+                size = f"{name}, n = {numbers.count(small['n'])}{_above(own)}"
+                below.setdefault(minimum, {})[size] = None
         for minimum, names in below.items():
             yield f"{capitalised(minimum)}: {_named([*names])}."
         if sparse:
@@ -437,6 +434,27 @@ class _Summary:
             rare = all(r is not None and r.code is ReasonCode.FEW_EXPECTED for r in lacking)
             what = capitalised(RARE_OUTCOME if rare else INSUFFICIENT)
             yield f"{what} for any conclusion{few}: {listed}."
+
+    def _by_group(self) -> Iterator[tuple[FeatureResults, Group, list[Estimate]]]:
+        """Yield the comparisons of every group, at one threshold: of all classes together.
+
+        An average over classes that has no interval, because label or prediction is given alone,
+        states nothing about the data.
+        """
+        found: dict[tuple[object, ...], tuple[FeatureResults, Group, list[Estimate]]] = {}
+        for section in self.results:
+            if section.class_scope.kind is ClassKind.WORST:
+                continue
+            for group in section.groups:
+                key = section.feature, section.threshold, group.group
+                own = [
+                    each
+                    for each in (*section.estimates, *section.adjusted)
+                    if each.group == group.group
+                    and not (each.reason and each.reason.code is ReasonCode.NEEDS_COLUMNS)
+                ]
+                found.setdefault(key, (section, group, []))[2].extend(own)
+        yield from found.values()
 
     def _closing(
         self, cells: list[str], shown_sections: Sequence[FeatureResults]
