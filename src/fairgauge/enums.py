@@ -459,7 +459,7 @@ class DiagnosticCode(StrEnum):
     # column, label, of_positives, of_negatives; group where it is of one alone
     ONE_DECISION = "one_decision"
     # threshold, share or constant; of an audit: column, positive, or the value of classes
-    ONE_LABEL = "one_label"  # column, positive, or the value of classes
+    ONE_LABEL = "one_label"  # column, positive, or the value of classes; numbers: of a regression
     SIMPSON = "simpson"  # group, metric, overall, adjusted
     COMPOSITION = "composition"
     # metric, group, columns, gap and its parts, p, outlying, trend, known: n of a gap of fewer rows

@@ -44,6 +44,8 @@ from fairgauge.values import Value, is_one_of, matches, name_of, spelt_nearly
 
 _FEWEST_OF_ONE_GROUP = 10
 """Rows of an outcome of one group, of fewer than which the test does not hold."""
+_ROUNDING = 1e-11
+"""The part of a squared mean up to which a variance is that of rounding alone."""
 _TIMES_AS_OFTEN = 20
 """How much oftener than any other a group has an outcome that counts as one that it alone has."""
 
@@ -60,7 +62,8 @@ def mistaken_outcomes(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic
         yield from undecided_outcomes(cube, spec)
     if task is Task.MULTICLASS:
         yield from missing_classes(cube, spec)
-    if task is Task.REGRESSION:
+    if task is Task.REGRESSION and cube.min_cell is None:
+        yield from _copied_or_one_number(cube)
         yield from predictions_in_another_unit(cube)
 
 
@@ -116,10 +119,46 @@ def one_decision(cube: Cube, outcomes: Sequence[OutcomeMasks], task: Task) -> Re
     return None
 
 
+def _copied_or_one_number(cube: Cube) -> Iterator[Diagnostic]:
+    """Warn of numbers that are all alike, and of predictions that equal the label in every row."""
+    constant = {}
+    for axis, name, square, code, more in (
+        (cube.plan.axis(Role.LABEL), "y", "yy", DiagnosticCode.ONE_LABEL, {"numbers": True}),
+        (cube.plan.axis(Role.PREDICTION), "p", "pp", DiagnosticCode.ONE_DECISION, {}),
+    ):
+        rows, sums = _sums_of_known(cube, [axis] if axis else [])
+        if rows < FEWEST_ROWS:
+            continue
+        mean = sums[name] / sums["w"]
+        constant[name] = sums[square] / sums["w"] - mean**2 <= _ROUNDING * mean**2
+        if axis and constant[name]:
+            yield Diagnostic.warning(code, column=axis.column, value=f"{mean:.6g}", **more)
+    label, prediction = map(cube.plan.axis, (Role.LABEL, Role.PREDICTION))
+    if label and prediction and label.column != prediction.column and not constant.get("y"):
+        rows, sums = _sums_of_known(cube, [label, prediction])
+        if rows >= FEWEST_ROWS and sums["gap2"] == 0:
+            yield Diagnostic.warning(
+                DiagnosticCode.PREDICTION_IS_LABEL,
+                column=prediction.column,
+                label=label.column,
+                rows=rows,
+            )
+
+
+def _sums_of_known(cube: Cube, axes: Sequence[Axis]) -> tuple[int, dict[str, float]]:
+    """Return how many rows have a value of every axis, and their sums, with that of weights."""
+    if not axes:
+        return 0, {}
+    table = cube.marginal(axes)
+    known = (table.codes >= 0).all(axis=1)
+    sums = {name: float(each[known].sum()) for name, each in table.sums.items()}
+    return int(sums["rows"]), {"w": sums.get("n", sums["rows"]), **sums}
+
+
 def predictions_in_another_unit(cube: Cube) -> Iterator[Diagnostic]:
     """Warn of predicted numbers that are on average many times the labels of the same rows."""
     label, prediction = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
-    if label is None or prediction is None or cube.min_cell is not None:
+    if label is None or prediction is None:
         return
     table = cube.marginal([label, prediction])
     known = (table.codes >= 0).all(axis=1)

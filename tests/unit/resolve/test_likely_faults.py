@@ -319,3 +319,30 @@ def test_what_may_be_published_is_warned_of_before_what_is_missing_alike_in_all_
     report = fg.audit(rows, **ASKED, preset="nyc-ll144")
     codes = [each.code for each in report_warnings(report.diagnostics)]
     assert codes.index(Code.FEW_PUBLISHED) < codes.index(Code.MISSING_OUTCOMES)
+
+
+@pytest.mark.parametrize("weights", [{}, {"weight": "w"}])
+@pytest.mark.parametrize(
+    ("made", "code", "says"),
+    [
+        ("y", Code.PREDICTION_IS_LABEL, "the prediction 'p' equals the label 'y' in all 300 rows"),
+        ("0.1", Code.ONE_DECISION, "every prediction by 'p' is 0.1"),
+        ("y + (row % 2)", None, ""),
+        ("1000 + (row % 2)", None, ""),
+    ],
+)
+def test_numbers_that_are_copied_or_alike_are_warned_of(weights, made, code, says):
+    """Of decisions they were, and predicted amounts that copy the label passed in silence."""
+    rows = polars.DataFrame({"row": range(300), "sex": ["F", "M", "M"] * 100})
+    rows = rows.with_columns(y=10 + polars.col("row") * 0.1, w=1 + polars.col("row") % 3 / 7)
+    rows = rows.with_columns(polars.sql_expr(f"{made} AS p"))
+    asked = {"label": "y", "prediction": "p", "positive": None, "sensitive": "sex", **weights}
+    for each in (Code.PREDICTION_IS_LABEL, Code.ONE_DECISION, Code.ONE_LABEL):
+        found = _warned(rows, each, task="regression", **asked)
+        assert len(found) == (each is code)
+        assert not found or found[0].startswith(says)
+    alone = {**asked, "label": "p", "prediction": None}
+    (said,) = _warned(rows, Code.ONE_LABEL, task="regression", **alone) or [""]
+    assert said.startswith("every label of 'p' is 0.1: groups cannot differ in it; check") is (
+        code is Code.ONE_DECISION
+    )

@@ -559,6 +559,11 @@ def _one_decision(d: Diagnostic) -> str:
 
 def _one_label(d: Diagnostic) -> str:
     every = only_value(d)
+    if d.get("numbers"):
+        return (
+            f"every label of {quote(d['column'])} is {every}: groups cannot differ in it; check "
+            "the column, and how it was joined"
+        )
     return (
         f"every label of {quote(d['column'])} is {every}: groups cannot differ in it, no rate "
         "among rows with another label has a value, and accuracy is only the share of predictions "
