@@ -176,7 +176,7 @@ def _metrics(report: Report, name: str) -> Iterator[tuple[str, float]]:
             continue
         if each.scope.kind is not ScopeKind.STRATUM:
             yield _free(_key(each, name), taken), each.value
-    for outcome in (Outcome.PASS, Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED):
+    for outcome in Outcome:
         if report.verdicts:
             count = sum(verdict.outcome is outcome for verdict in report.verdicts)
             yield _free(f"{name}/rules/{outcome}", taken), float(count)

@@ -86,6 +86,13 @@ def rule_in_words(report: Report, words: Vocabulary, rule: RuleResult) -> str:
     return f"for each class, {phrase}" if of_each and phrase else phrase
 
 
+_ARE = {
+    Outcome.INCONCLUSIVE: "inconclusive",
+    Outcome.NOT_EVALUATED: "not evaluated",
+    Outcome.NONE: "ignored, for insufficient data,",
+}
+
+
 def rule_sentence(report: Report, words: Vocabulary, rule: RuleResult, outcome: Outcome) -> str:
     """Return a rule in words, and for whom it comes to an outcome: on which side they are."""
     phrase = rule_in_words(report, words, rule) or rule_text(report, rule)
@@ -101,9 +108,11 @@ def rule_sentence(report: Report, words: Vocabulary, rule: RuleResult, outcome: 
     )
     verdicts = [each for each in rule.verdicts if before_counting(each) is outcome]
     if outcome is Outcome.PASS or not verdicts:
-        return f"{name.rstrip(',')}: {counting if counted else 'every comparison passes'}."
+        some = " with sufficient data" * (Outcome.NONE in [each.outcome for each in rule.verdicts])
+        every = f"every comparison{some} passes"
+        return f"{name.rstrip(',')}: {counting if counted else every}."
     if outcome is not Outcome.FAIL:
-        are = "inconclusive" if outcome is Outcome.INCONCLUSIVE else "not evaluated"
+        are = _ARE[outcome]
         text = f"{name} is {are} {_together(report, words, verdicts)}"
         for code, why in WHY_ON_ONE_SIDE.items():
             whom = [each for each in verdicts if each.reason.code is code]

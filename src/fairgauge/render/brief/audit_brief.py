@@ -365,7 +365,7 @@ def _undecided(report: Report) -> str | None:
     parts = [
         (f"{_EVERY_RULE.get(every, f'All {every:,} rules')}" if count == every
          else f"{count:,} of {every:,} rules") + f" {plural(count, *_COUNTED[outcome])}"
-        for outcome in _UNDECIDED if (count := counted[outcome])
+        for outcome in (*_UNDECIDED, Outcome.NONE) if (count := counted[outcome])
     ]  # fmt: skip
     return listing(parts)
 
@@ -386,7 +386,11 @@ def _verdict(report: Report, words: Vocabulary, led: list[StatedFinding]) -> Ite
         alone = f", but not {_TOGETHER}" if False in remain and True not in remain else ""
         text = f"{who} {plural(fails, 'fails', 'fail')}{alone}."
     elif report.verdict is Outcome.PASS:
-        text = f"{whole} {plural(every, 'passes', 'pass')}."
+        passes, ignored = outcomes.count(Outcome.PASS), outcomes.count(Outcome.NONE)
+        who = f"{passes:,} of {every:,} rules" if ignored else whole
+        text = f"{who} {plural(passes, 'passes', 'pass')}"
+        text += f", and {ignored:,} {plural(ignored, *_COUNTED[Outcome.NONE])}" * bool(ignored)
+        text += "."
     else:
         text = f"{_undecided(report)}."
     yield Sentence(text, ("verdict",))
@@ -443,7 +447,8 @@ def _remaining(report: Report, fails: int) -> str:
 
 def _rules_in_words(report: Report, words: Vocabulary) -> Iterator[Sentence]:
     """Yield the rules that decide the verdict in words, with the groups that do."""
-    of = _UNDECIDED if report.verdict is Outcome.INCONCLUSIVE else (report.verdict,)
+    undecided = report.verdict is Outcome.INCONCLUSIVE
+    of = (*_UNDECIDED, Outcome.NONE) if undecided else (report.verdict,)
     for each in [each for each in report.by_rule if each.outcome in of][:_MOST_RULES]:
         yield Sentence(rule_sentence(report, words, each, each.outcome), ("verdicts",))
 

@@ -535,7 +535,7 @@ def _steps(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Sentence]:
         parts, turned = each.alarm.decomposition, turned_around(each.each, each.alarm)
         if parts is not None and of_strata(each.each, parts):
             yield analyst(look_first(parts), each.source)
-        elif not report.spec.get("strata"):
+        elif parts is not None and not report.spec.get("strata"):
             yield analyst(
                 "name columns that may explain the change (strata), and count all periods again, "
                 "in a new history."

@@ -37,6 +37,7 @@ from fairgauge.render.words.verdict_sentences import (
     open_by_groups,
     outcome_word,
     rows_needed,
+    verdict_word,
 )
 from fairgauge.results.report import Report
 from fairgauge.results.verdicts import Verdict, before_counting
@@ -59,14 +60,18 @@ def outcome_words(
     ``names`` are what the first page calls groups, where tables have another name.
     """
     worst = before_counting(verdicts[0])
-    word = _badge(worst).upper()
+    word = verdict_word(worst).upper()
     deciding = [each for each in verdicts if before_counting(each) is worst]
     if worst is Outcome.PASS:
         if is_of_all_groups(verdicts[0].definition):
-            return f"PASS for {numbers.listing([called(each.feature) for each in deciding])}"
-        if len(deciding) == 1 and not deciding[0].alternatives:
-            return f"PASS for {_compared_groups(deciding[0], report)}"
-        return f"PASS for {numbers.numbered(len(deciding), 'groups')}"
+            passing = numbers.listing([called(each.feature) for each in deciding])
+        elif len(deciding) == 1 and not deciding[0].alternatives:
+            passing = _compared_groups(deciding[0], report)
+        else:
+            passing = numbers.numbered(len(deciding), "groups")
+        ignored = [_compared_groups(e, report) for e in verdicts if e.outcome is Outcome.NONE]
+        others = f"; {verdict_word(Outcome.NONE)}: {numbers.listing(ignored)}" if ignored else ""
+        return f"PASS for {passing}{others}"
     most = len(deciding) if len(deciding) <= _MOST_DECIDING else 1
     named = [_verdict_group(each, report, names) for each in deciding[:most]]
     undecided = [each.reason for each in deciding if _insufficient(each)]
@@ -75,7 +80,7 @@ def outcome_words(
     if len(deciding) > len(named):
         text += f" and {len(deciding) - len(named):,} more"
     words = [
-        insufficiency([each.reason]) if _insufficient(each) else _badge(before_counting(each))
+        insufficiency([each.reason]) if _insufficient(each) else verdict_word(before_counting(each))
         for each in verdicts
         if before_counting(each) is not worst
     ]
@@ -220,7 +225,7 @@ def rule_chart(rule: Rule | None, text: str, verdicts: Sequence[Verdict], report
             ),
             " or ".join(map(_held, each.alternatives or (each,))),
             below=printable(capitalised(describe_evidence(each))),
-            badge=_badge(before_counting(each)),
+            badge=verdict_word(before_counting(each)),
             tone=TONES[before_counting(each)],
         )
         for each in verdicts[:_MOST_VERDICTS]
@@ -234,11 +239,6 @@ def rule_chart(rule: Rule | None, text: str, verdicts: Sequence[Verdict], report
         link=metric_link(metric),
         notes=tuple(_notes(rule, len(verdicts) - len(rows))),
     )
-
-
-def _badge(outcome: Outcome) -> str:
-    """Return what a verdict comes to; of a group that the rule ignores, that it does."""
-    return "ignored" if outcome is Outcome.NONE else outcome_word(outcome)
 
 
 def _notes(rule: Rule | None, more: int) -> Iterator[str]:

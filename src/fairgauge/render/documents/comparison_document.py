@@ -43,7 +43,7 @@ from fairgauge.render.words.metric_words import (
 )
 from fairgauge.render.words.reason_sentences import describe_reason
 from fairgauge.render.words.rule_words import written_rule_words
-from fairgauge.render.words.verdict_sentences import describe_evidence, outcome_word
+from fairgauge.render.words.verdict_sentences import describe_evidence, outcome_word, verdict_word
 from fairgauge.results.comparison import (
     Alone,
     Change,
@@ -142,7 +142,7 @@ def _unmatched(comparison: Comparison) -> Iterator[tree.Block]:
         verdict = each.verdict
         rule = written_rule_words(verdict.rule, verdict.definition)
         of = _of_group(verdict.definition, verdict.feature, verdict.group)
-        text = f"{outcome_word(verdict.outcome)} for {of}, {rule}; {describe_reason(each.reason)}"
+        text = f"{verdict_word(verdict.outcome)} for {of}, {rule}; {describe_reason(each.reason)}"
         rows.append((f"{each.report} report", text))
     yield tree.Facts(tuple(rows))
     yield from more_in_json(comparison.unmatched, _MOST_ROWS)
@@ -174,7 +174,7 @@ def _flip(each: VerdictChange) -> tree.ChartRow:
     return tree.ChartRow(
         _of_group(new.definition, new.feature, new.group),
         tree.mark_of(new.value, new.interval, sparse=new.outcome is Outcome.NOT_EVALUATED),
-        f"{outcome_word(old.outcome)} {ARROW} {outcome_word(new.outcome)}",
+        f"{verdict_word(old.outcome)} {ARROW} {verdict_word(new.outcome)}",
         below=printable(f"{values}; {describe_evidence(new)}"),
         badge=str(each.turn),
         tone=_TONES[each.turn],

@@ -178,6 +178,9 @@ def _verdict(report: Report) -> str:
     count = outcomes.count(report.verdict)
     noun = numbers.plural(len(rules), "rule", "rules")
     text = f"{outcome_word(report.verdict).upper()}: "
+    if set(outcomes) == {Outcome.NONE}:
+        were = numbers.plural(len(rules), "was", "were")
+        return f"{text}the {noun} {were} ignored for insufficient data"
     unevaluated = outcomes.count(Outcome.NOT_EVALUATED)
     if report.verdict is not Outcome.INCONCLUSIVE or not unevaluated:
         return f"{text}{count:,} of {len(rules):,} {noun}"

@@ -14,7 +14,7 @@ from fairgauge.results.threshold_choice import FeatureThresholds, ThresholdChoic
 
 _MOST_NEEDED = 1e6
 _OUTCOMES = {
-    Outcome.PASS: "the whole confidence interval of every group meets the goal",
+    Outcome.PASS: "the whole confidence interval of every group that is judged meets the goal",
     Outcome.FAIL: "the whole confidence interval of at least one group is outside the goal",
     Outcome.INCONCLUSIVE: "the confidence interval of at least one group includes a limit of the "
     "goal",

@@ -106,7 +106,7 @@ def describe_outcome(report: Report, verdict: Verdict) -> str:
     """Return a verdict in one line: its outcome, its rule, its groups and why."""
     groups = listing(judged_groups(report, verdict))
     of = ": ".join(filter(None, (verdict.feature, groups)))
-    outcome = outcome_word(verdict.outcome).upper()
+    outcome = verdict_word(verdict.outcome).upper()
     line = f"{outcome} {verdict.rule}{f', {of}' if of else ''}: {describe_verdict(verdict)}"
     return printable(line)
 
@@ -114,6 +114,11 @@ def describe_outcome(report: Report, verdict: Verdict) -> str:
 def outcome_word(outcome: Outcome) -> str:
     """Return an outcome as words."""
     return str(outcome).replace("_", " ")
+
+
+def verdict_word(outcome: Outcome) -> str:
+    """Return what a verdict comes to; of a group that its rule ignores, that it does."""
+    return "ignored" if outcome is Outcome.NONE else outcome_word(outcome)
 
 
 def describe_evidence(verdict: Verdict) -> str:

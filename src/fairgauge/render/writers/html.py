@@ -23,7 +23,7 @@ from fairgauge.render.words import numbers
 from fairgauge.render.words import question_sentences as question
 from fairgauge.render.words.display_names import called, capitalised, printable
 from fairgauge.render.words.glossary import anchor
-from fairgauge.render.words.verdict_sentences import outcome_word
+from fairgauge.render.words.verdict_sentences import verdict_word
 from fairgauge.results.report import Report
 
 
@@ -74,7 +74,7 @@ def environment() -> Environment:
         "heading": _heading,
         "kind": _kind,
         "name": called,
-        "outcome": outcome_word,
+        "outcome": verdict_word,
         "printable": printable,
         "code": lambda text: Markup("\n").join(map(_whole_options, text.split("\n"))),
         "prose": _whole_options,

@@ -13,7 +13,7 @@ from fairgauge.enums import Outcome
 from fairgauge.reasons import ReasonCode
 from fairgauge.render.words.display_names import file_of, printable, shorten
 from fairgauge.render.words.numbers import listing
-from fairgauge.render.words.verdict_sentences import judged_groups
+from fairgauge.render.words.verdict_sentences import judged_groups, verdict_word
 from fairgauge.results.monitor_results import MonitoredComparison, MonitorReport, MonitorState
 from fairgauge.results.report import Report
 from fairgauge.results.verdicts import Verdict
@@ -46,7 +46,8 @@ def _judged(report: Report, verdict: Verdict) -> _Case:
     where = ".".join(part for part in ("fairgauge", verdict.feature) if part)
     name = ": ".join(filter(None, (verdict.rule, listing(judged_groups(report, verdict)))))
     counted = verdict.reason.code is ReasonCode.COUNTED_AS
-    return _Case(where, name, verdict.outcome, f"{verdict.outcome}: {verdict.says}", counted)
+    message = f"{verdict_word(verdict.outcome)}: {verdict.says}"
+    return _Case(where, name, verdict.outcome, message, counted)
 
 
 def _monitored(each: MonitoredComparison, outcome: Outcome) -> _Case:

@@ -9,7 +9,7 @@ from functools import singledispatch
 from fairgauge.render import _document_tree as tree
 from fairgauge.render._document_tree import Tone
 from fairgauge.render.words.display_names import capitalised, printable
-from fairgauge.render.words.verdict_sentences import outcome_word
+from fairgauge.render.words.verdict_sentences import verdict_word
 from fairgauge.render.writers._model_cards import metadata
 from fairgauge.results.report import Report
 
@@ -162,7 +162,7 @@ def _judged(cell: tree.GridCell | None) -> str:
     if cell is None:
         return "–"
     alone = "".join(f" ({letter})" for letter in cell.notes)
-    return escape(f"{outcome_word(cell.outcome)}{alone}, {cell.counts}", cell=True)
+    return escape(f"{verdict_word(cell.outcome)}{alone}, {cell.counts}", cell=True)
 
 
 @_block.register(tree.Chart)

@@ -16,7 +16,7 @@ from fairgauge.render import _document_tree as tree
 from fairgauge.render._document_tree import Tone
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import groups_called, printable, shorten, width
-from fairgauge.render.words.verdict_sentences import judged_groups, outcome_word
+from fairgauge.render.words.verdict_sentences import judged_groups, verdict_word
 from fairgauge.results.brief import Brief
 from fairgauge.results.report import Report
 
@@ -134,7 +134,7 @@ def _reasons(shown: object) -> Iterator[str]:
             worst = next(one for one in each.verdicts if one.outcome is each.outcome)
             groups = judged_groups(shown, worst)
             of = f" ({groups_called(groups, worst.feature)})" if groups else ""
-            outcome = outcome_word(each.outcome).upper()
+            outcome = verdict_word(each.outcome).upper()
             yield printable(f"  {each.rule}: {outcome}{of}: {worst.says}")
 
 

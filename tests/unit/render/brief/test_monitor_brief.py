@@ -405,3 +405,30 @@ def test_notes_have_their_heading_below_what_may_be_wrong() -> None:
     counts[day_names(22)[21]] = cube(38, others=81)  # after a day that is absent
     lines = str(monitored(counts, RATIO)).splitlines()
     assert lines.index("Rows that may be wrong") < lines.index("Notes")
+
+
+STRATA_STEP = "name columns that may explain the change (strata)"
+
+
+@pytest.mark.parametrize(
+    ("change", "department", "step"), [(25, False, True), (0, False, False), (25, True, False)]
+)
+def test_strata_are_asked_for_where_they_could_divide_the_change(
+    change: int, department: bool, step: bool
+) -> None:
+    """They were also where no earlier period shows a change, and where the monitor has strata."""
+    counts = days(40, change, 0.22)
+    if not department:
+        assert (STRATA_STEP in str(monitored(counts, RATIO).brief())) is step
+        return
+    rng, found = np.random.default_rng(2), {}
+    for i, name in enumerate(day_names(40)):
+        sex = rng.choice(["F", "M"], 300, p=[1 / 3, 2 / 3])
+        chance = np.where((sex == "F") & (i >= change), 0.22, 0.4)
+        drawn = {"sex": sex, "dept": rng.choice(["A", "B"], 300)}
+        rows = pl.DataFrame(drawn | {"prediction": (rng.random(300) < chance).astype(int)})
+        found[name] = fg.count(rows, **{**QUESTION, "label": None}, strata="dept")
+    config = {**asked(RATIO), "label": None, "strata": "dept"}
+    report = fg.monitor(found, config)
+    assert report.alarms
+    assert STRATA_STEP not in str(report.brief())

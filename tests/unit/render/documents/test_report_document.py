@@ -571,10 +571,10 @@ def test_formats_without_drawings_state_nothing_of_marks(name: str) -> None:
         assert not [each for each in drawn if each in render(result(name), kind)]
 
 
-def _of_a_small_group(insufficient):
-    rows = [(g, y) for g, yes, n in (("f", 30, 100), ("m", 40, 100), ("x", 2, 5))
+def _of_a_small_group(insufficient, groups=("f", "m", "x"), limit=0.8):
+    rows = [(g, y) for g, yes, n in (("f", 30, 100), ("m", 40, 100), ("x", 2, 5)) if g in groups
             for y in [1] * yes + [0] * (n - yes)]  # fmt: skip
-    rule = {"metric": "selection_rate.ratio", "at_least": 0.8, "insufficient": insufficient}
+    rule = {"metric": "selection_rate.ratio", "at_least": limit, "insufficient": insufficient}
     return fg.audit(
         pl.DataFrame(rows, schema=["sex", "hired"], orient="row"),
         prediction="hired", positive=1, sensitive="sex", rules=[rule],
@@ -596,6 +596,26 @@ def test_a_group_that_a_rule_ignores_is_called_ignored():
     (line,) = (line for line in render(report, "text", full=True).splitlines()
                if line.startswith("  x (sex)"))  # fmt: skip
     assert line.split()[2] == "ignored"
+
+
+def test_a_pass_names_the_groups_that_its_rule_ignores():
+    """ "Every comparison passes", and "PASS for 2 groups", of three."""
+    report = _of_a_small_group("ignore", limit=0.2)
+    text = " ".join(render(report, "text").split())
+    assert "every comparison with sufficient data passes. Of 3 comparisons 2 pass and 1 is" in text
+    assert "selection rate ratio >= 0.2 PASS for 2 groups; ignored: x" in text
+
+
+def test_a_rule_that_ignores_every_group_decides_nothing():
+    report = _of_a_small_group("ignore", groups=("m", "x"))
+    assert report.exit_code == 3
+    first, *lines = (each.strip() for each in str(report.brief()).splitlines()[:9])
+    assert "INCONCLUSIVE: the rule was ignored for insufficient data" in render(report, "text")
+    assert "The rule is ignored for insufficient data, and no difference" in " ".join(
+        [first, *lines]
+    )
+    assert "IGNORED (" in render(report, "text", quiet=True)
+    assert 'skipped message="ignored: ' in render(report, "junit")
 
 
 def test_a_quiet_line_names_the_group_that_fails_the_rule():
