@@ -103,7 +103,7 @@ def why(
     Decomposition
         For each metric and group: the gap, its parts, its strata, and whether it remains within
         strata (or within the margin), reverses, is accounted for by composition, or none of these
-        is shown.
+        is shown. Its ``verdict`` is the gravest of these, and of those by regression with controls.
 
     Raises
     ------

@@ -58,10 +58,10 @@ class MatchedFiles(NamedTuple):
 def matched_files(data: object, found: Decomposition, identifier: str) -> MatchedFiles:
     """Return people of the side with the lower rate who were refused, with comparable people.
 
-    They are of gaps that are shown, or inconclusive. Comparable is who is on the other side of the
-    gap, in the same stratum, and was accepted; three stand beside each, drawn at random with the
-    seed. The list is for reading files: that two people are in one stratum does not show that they
-    are alike.
+    They are of gaps that are shown, with controls by regression too, or inconclusive. Comparable is
+    who is on the other side of the gap, in the same stratum, and was accepted; three stand beside
+    each, drawn at random with the seed. The list is for reading files: that two people are in one
+    stratum does not show that they are alike.
 
     Parameters
     ----------
@@ -94,8 +94,8 @@ def matched_files(data: object, found: Decomposition, identifier: str) -> Matche
     notes: list[str] = []
     once: dict[object, Gap] = {}
     for _, gap in found.gravest():
-        once.setdefault(test_of(gap), gap)
-    of_gaps = [gap for gap in once.values() if gap.verdict is not GapVerdict.NO_GAP]
+        once.setdefault(test_of(gap), found.with_regression(gap))
+    of_gaps = [g for g in once.values() if g.verdict_with_controls is not GapVerdict.NO_GAP]
     sides = [_sides(gap, resolution, cube, columns) for gap in of_gaps]
     repeated = _repeated(columns[identifier], sides)
     who = "rows" if repeated else "people"
@@ -156,7 +156,7 @@ def _sides(
         theirs = (group >= -1) & ~ours  # -1: known values of no group
     else:
         theirs = group == counts.groups.index(reference.group or "")
-    if _is_higher(gap):
+    if gap.is_higher:
         ours, theirs = theirs, ours
     decided = estimate.metric.startswith("selection_rate")
     column = spec.prediction if decided else spec.label
@@ -169,17 +169,12 @@ def _sides(
     return ours & (codes >= 0) & ~positive, theirs & (codes >= 0) & positive
 
 
-def _is_higher(gap: Gap) -> bool:
-    """Return whether the group of a gap has the higher rate, so that the other side is refused."""
-    return (gap.estimate.value or 0.0) > gap.estimate.definition.neutral
-
-
 def _groups(gap: Gap) -> tuple[str, str]:
     """Return the group whose refused files are listed, and that of the accepted ones."""
     reference = gap.estimate.reference
     assert reference is not None
     own, other = str(gap.estimate.group), str(reference.group or reference.kind)
-    return (other, own) if _is_higher(gap) else (own, other)
+    return (other, own) if gap.is_higher else (own, other)
 
 
 def _standing_out(gap: Gap) -> list[set[tuple[str, str]]]:
@@ -187,7 +182,7 @@ def _standing_out(gap: Gap) -> list[set[tuple[str, str]]]:
 
     They are unlike the others, or else a difference is shown in them.
     """
-    sign = 1 if _is_higher(gap) else -1
+    sign = 1 if gap.is_higher else -1
     levels = [(by.column, each) for by in gap.by_column for each in by.levels if each.outlying]
     outlying = [each for each in gap.strata if each.outlying]
     places: list[tuple[set[tuple[str, str]], StratumGap | LevelGap]] = [

@@ -138,7 +138,8 @@ def decompose_gaps(
         return _alone(crossed, stricter, margins, every, listed=False)
 
     judged = _without_incomplete(_judged_together(found, 1 - spec.confidence, at), every, spec)
-    return _without_uneven(judged, every, spec)
+    judged = _without_uneven(judged, every, spec)
+    return judged if fitted is None else _with_review(judged, fitted, spec)
 
 
 def _without_uneven(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec) -> tuple[Gap, ...]:
@@ -163,7 +164,8 @@ def _without_uneven(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec) -> 
             if gap.verdict in _PASSES or (gap.verdict in _FAILS and turned):
                 gap = replace(gap, verdict=GapVerdict.INCONCLUSIVE, reason=rows.reason)
             main = gap.adjusted[0] if gap.controls and gap.adjusted else None
-            if main and (not main.is_shown or rows.could_turn(main.value, ratio=False)):
+            turned = main is not None and rows.could_turn(main.value, ratio=False)
+            if main and (gap.regression_verdict not in _FAILS or turned):
                 gap = replace(gap, adjusted=(), no_regression=WhyNoRegression.MISSING_ROWS)
         found.append(gap)
     return tuple(found)
@@ -827,8 +829,6 @@ def _with_regression(gap: Gap, sides: GapSides, crossed: CrossedStrata, spec: Sp
         return replace(gap, no_regression=WhyNoRegression.NOT_COMPARABLE)
     if not (sides.n_d.any() and sides.n_a.any()):  # a side has no value of a control
         return replace(gap, no_regression=WhyNoRegression.TOO_FEW)
-    review, withheld = _review(gap, sides, crossed, spec.min_n or 0)
-    gap = replace(gap, review=review, review_withheld=withheld)
     if _decided_by_strata(sides, crossed):
         return replace(gap, no_regression=WhyNoRegression.COLUMNS_DECIDE)
     if _share_beyond_levels(sides, crossed) > 1 - LEAST_COMMON:
@@ -928,6 +928,21 @@ def adjusted_record(
 _REVIEWED = ("selection_rate", "base_rate")
 
 
+def _with_review(gaps: tuple[Gap, ...], fitted: CrossedStrata, spec: Spec) -> tuple[Gap, ...]:
+    """Return gaps with the cells of files to review, of a rate once."""
+    slices, found = _slices(resolve(fitted.cube, spec)), []
+    differences = {test_of(gap) for gap in gaps if gap.scale == "difference"}
+    for gap in gaps:
+        sides, crossed = _sides_in(gap.estimate, slices[gap.estimate.feature], fitted)
+        comparable = min(gap.support.share_group, gap.support.share_reference) >= LEAST_COMMON
+        beside = gap.scale == "ratio" and test_of(gap) in differences
+        if comparable and not beside and sides.n_d.any() and sides.n_a.any():
+            review, withheld = _review(gap, sides, crossed, spec.min_n or 0)
+            gap = replace(gap, review=review, review_withheld=withheld)
+        found.append(gap)
+    return tuple(found)
+
+
 def _review(
     gap: Gap, sides: GapSides, crossed: CrossedStrata, fewest: int
 ) -> tuple[tuple[ReviewCell, ...], int]:
@@ -936,11 +951,12 @@ def _review(
     The second is how many there are with fewer than ``fewest`` people on a side, which are omitted.
     """
     metric, reference = _contrast(gap.estimate), gap.estimate.reference
-    if metric.of.name not in _REVIEWED or gap.verdict is GapVerdict.NO_GAP or reference is None:
+    shown = gap.verdict_with_controls is not GapVerdict.NO_GAP
+    if metric.of.name not in _REVIEWED or not shown or reference is None:
         return (), 0
     names = str(gap.estimate.group), str(reference.group or reference.kind)
     ours, theirs = (sides.cases_d, sides.rows_d), (sides.cases_a, sides.rows_a)
-    if (gap.estimate.value or 0.0) > metric.neutral:
+    if gap.is_higher:
         names, ours, theirs = names[::-1], theirs, ours
     refused, accepted = ours[1] - ours[0], theirs[0]
     pairs = np.minimum(refused, accepted)

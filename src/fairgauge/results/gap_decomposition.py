@@ -375,11 +375,11 @@ class Gap:
     trend : of a column of years.
     review : of a rate of decisions or outcomes, where files to review are, those with most pairs of
         a refused and an accepted person first; none of a ratio beside its difference, and where no
-        gap is shown.
+        gap is shown, with controls by regression either.
     review_withheld : how many of these have fewer people on a side than ``min_n``, and are omitted.
     """
 
-    DERIVED: ClassVar = ("largest_remaining", "says")
+    DERIVED: ClassVar = ("regression_verdict", "largest_remaining", "says")
 
     estimate: Estimate
     overall: Estimate | None = None
@@ -422,6 +422,43 @@ class Gap:
         """Return whether it is shown where all gaps are judged together."""
         alpha = 1 - (self.estimate.confidence or 0.95)
         return self.is_shown and (self.p_adjusted is None or self.p_adjusted < alpha)
+
+    @property
+    def regression_verdict(self) -> GapVerdict | None:
+        """Return what becomes of the gap by the regression with controls; None without controls.
+
+        It is also None of a ratio beside the difference of its rate.
+        """
+        if not self.controls or not (self.adjusted or self.no_regression):
+            return None
+        if not self.adjusted or self.reason in UNADJUSTED:
+            return GapVerdict.INCONCLUSIVE
+        main, (low, high) = self.adjusted[0], self.adjusted[0].interval
+        beyond = self.margin is not None and max(-low, high) >= self.margin
+        if not main.is_shown:
+            if not self.is_shown:
+                return GapVerdict.NO_GAP
+            return GapVerdict.INCONCLUSIVE if beyond else GapVerdict.ACCOUNTED_FOR
+        if self.margin is not None and not beyond:
+            return GapVerdict.WITHIN_MARGIN
+        reverse = self.is_shown and self.is_higher == (main.value < 0)
+        return GapVerdict.REVERSES if reverse else GapVerdict.REMAINS
+
+    @property
+    def verdict_with_controls(self) -> GapVerdict:
+        """Return the graver verdict, of that within strata and that by regression."""
+        return max(self.verdict, self.regression_verdict or self.verdict, key=_GRAVITY.index)
+
+    @property
+    def is_higher(self) -> bool:
+        """Return whether the group has the higher rate.
+
+        Where no gap is shown it is by the regression, if that shows a difference.
+        """
+        for main in self.adjusted[:1]:
+            if main.is_shown and not self.is_shown:
+                return main.value > 0
+        return (self.estimate.value or 0.0) > self.estimate.definition.neutral
 
     @property
     def varies(self) -> bool:
@@ -530,8 +567,14 @@ class Decomposition(ResultOfMetrics):
 
     @property
     def verdict(self) -> GapVerdict:
-        """Return the gravest verdict: a difference within strata, then one that is inconclusive."""
-        return max((gap.verdict for gap in self.gaps), key=_GRAVITY.index)
+        """Return the gravest verdict, within strata or by a regression with controls.
+
+        A difference is graver than what is inconclusive.
+        """
+        return max(map(self._verdict_of, self.gaps), key=_GRAVITY.index)
+
+    def _verdict_of(self, gap: Gap) -> GapVerdict:
+        return self.with_regression(gap).verdict_with_controls
 
     def gravest(self) -> list[tuple[int, Gap]]:
         """Return the gaps, each with its place, by verdict: those with too few data come last.
@@ -544,7 +587,7 @@ class Decomposition(ResultOfMetrics):
             enumerate(self.gaps),
             key=lambda each: (
                 each[1].reason is WhyInconclusive.TOO_FEW,
-                -_GRAVITY.index(each[1].verdict),
+                -_GRAVITY.index(self._verdict_of(each[1])),
                 metrics.index(each[1].estimate.metric),
                 -_size(each[1]),
             ),
@@ -552,11 +595,12 @@ class Decomposition(ResultOfMetrics):
 
     def with_regression(self, gap: Gap) -> Gap:
         """Return a gap with its regression, of a ratio with that of the difference of its rate."""
+        if gap.adjusted or gap.no_regression:
+            return gap
         alike = (
             each
             for each in self.gaps
-            if (each.adjusted or each.no_regression or each.confounded)
-            and test_of(each) == test_of(gap)
+            if (each.adjusted or each.no_regression) and test_of(each) == test_of(gap)
         )
         same = next(alike, gap)
         return replace(

@@ -8,8 +8,11 @@ import sys
 import numpy as np
 import polars as pl
 import pytest
+from click.testing import CliRunner
 
 import fairgauge as fg
+from fairgauge.api.matched_files import matched_files
+from fairgauge.cli import main
 from fairgauge.errors import DataError, SpecError
 from fairgauge.render.formats import render
 
@@ -412,3 +415,134 @@ def test_a_ratio_beside_its_difference_has_its_controls_in_any_order_of_metrics(
     page = " ".join(render(one, "text", full=True).split())
     assert "“within branch” is the ratio to quote" not in page
     assert "the one adjusted for branch and dti is the ratio to quote" in page
+
+
+# ---- what the regression shows is in every answer ----------------------------------------------
+
+
+def of_cells(cells):
+    """Return counts of people: race, branch, loan type, how many, and percent approved."""
+    return pl.DataFrame(
+        [
+            (race, branch, kind, decided, each)
+            for race, branch, kind, n, percent in cells
+            for decided, each in ((1, n * percent // 100), (0, n - n * percent // 100))
+        ],
+        ["race", "branch", "kind", "approved", "n"], orient="row",
+    )  # fmt: skip
+
+
+def offset(race="B", less=7):
+    """Return cells in which a group has fewer in each, and more over all, by fewer FHA loans."""
+    return [
+        (who, f"b{branch}", kind, n, percent - (who != "W") * less)
+        for branch in range(4)
+        for who, kind, n, percent in [
+            (race, "FHA", 100, 70), (race, "other", 400, 90),
+            ("W", "FHA", 900, 70), ("W", "other", 600, 90),
+        ]
+    ]  # fmt: skip
+
+
+def composed(less=6, fha=20):
+    """Return cells in which the branches account for a gap, and within loan types one remains.
+
+    ``fha`` is the percentage of a group that has such loans, of the other 60.
+    """
+    return [
+        (race, branch, kind, n, percent - 15 * (kind == "FHA") - less * (race == "B"))
+        for branch, percent, black, white in [("low", 73, 2_500, 2_500), ("high", 93, 1_000, 6_000)]
+        for race, kind, n in [
+            ("B", "FHA", black * fha // 100), ("B", "other", black - black * fha // 100),
+            ("W", "FHA", white * 3 // 5), ("W", "other", white * 2 // 5),
+        ]
+    ]  # fmt: skip
+
+
+def by_branch(cells, **asked):
+    return fg.why(of_cells(cells), strata="branch", controls="kind", count="n", **ASKED, **asked)
+
+
+def exit_code(rows, tmp_path, *more):
+    rows.write_csv(tmp_path / "rows.csv")
+    command = ["why", str(tmp_path / "rows.csv"), "--prediction", "approved", "--positive", "1",
+               "--sensitive", "race", "--reference", "race=W", "--strata", "branch", "--count", "n",
+               "--control", "kind", "-q", *more]  # fmt: skip
+    done = CliRunner().invoke(main, command)
+    return done.exit_code, done.output
+
+
+@pytest.mark.parametrize(
+    ("cells", "margin", "verdict", "code", "shows"),
+    [
+        (offset(), None, "remains", 1, "A DIFFERENCE IS SHOWN ("),
+        (offset(), 0.03, "remains", 1, "A DIFFERENCE IS SHOWN ("),
+        (offset(), 0.15, "within margin", 0, "A DIFFERENCE IS SHOWN, WITHIN THE MARGIN ("),
+        (composed(), None, "remains", 1, "A DIFFERENCE REMAINS ("),
+        (composed(), 0.15, "within margin", 0, "A DIFFERENCE REMAINS, WITHIN THE MARGIN ("),
+        (composed(-4, 60), None, "reverses", 1, "THE REVERSE HOLDS ("),
+        (composed(0), None, "accounted for", 1, "NO STATISTICALLY SIGNIFICANT DIFFERENCE REMAINS"),
+        (
+            composed(1, 53), 0.02, "inconclusive", 3,
+            "INCONCLUSIVE: ITS CONFIDENCE INTERVAL REACHES THE MARGIN (",
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_regression_with_controls_shows_is_in_the_exit_code(
+    cells, margin, verdict, code, shows, tmp_path
+):
+    """The page stated that a difference remains, and `--fail-on remains` exited with 0."""
+    found = by_branch(cells, margins={} if margin is None else {"selection_rate": margin})
+    (gap,) = found.gaps
+    assert gap.regression_verdict == verdict
+    asked = [] if margin is None else ["--margin", f"selection_rate={margin}"]
+    assert exit_code(of_cells(cells), tmp_path, *asked)[0] == 0
+    given, text = exit_code(of_cells(cells), tmp_path, "--fail-on", "remains", *asked)
+    assert shows in text
+    assert (given, text) == (code, text)
+    assert {"remains": 1, "reverses": 1, "inconclusive": 3}.get(found.verdict, 0) == code
+
+
+def test_a_regression_with_controls_that_there_is_not_is_inconclusive(tmp_path):
+    rows = of_cells(offset()).with_columns(kind=pl.format("was {}", "approved"))
+    found = fg.why(rows, strata="branch", controls="kind", count="n", **ASKED)
+    assert (found.gaps[0].verdict, found.verdict) == ("no gap shown", "inconclusive")
+    assert exit_code(rows, tmp_path, "--fail-on", "remains")[0] == 3
+
+
+def test_of_several_gaps_the_one_that_remains_by_regression_comes_first():
+    alike = [("A", *each[1:]) for each in offset() if each[0] == "W"]
+    found = by_branch([*alike, *offset()])
+    assert [gap.verdict for gap in found.gaps] == ["no gap shown"] * 2
+    assert [gap.regression_verdict for gap in found.gaps] == ["no gap shown", "remains"]
+    brief = found.brief()
+    assert "people with race B" in str(brief.headline)
+    assert "a difference is shown" in str(brief.headline)
+    assert not any("too small to matter" in str(each) for each in brief.steps)
+    screen = " ".join(render(found, "text").split())
+    assert "no gap shown; with the controls: no gap shown" in screen
+    assert fg.why(of_cells([*alike, *offset()]), strata="branch", count="n", **ASKED).verdict == (
+        "no gap shown"
+    )
+
+
+@pytest.mark.parametrize("metrics", [["difference"], ["ratio"], ["ratio", "difference"]])
+def test_files_to_review_are_those_of_the_side_that_the_regression_shows(metrics):
+    """None were listed: "of which no gap is shown", where the page said to read cases of both."""
+    found = by_branch(offset(), metrics=[f"selection_rate.{each}" for each in metrics])
+    cells = next(gap.review for gap in found.gaps if gap.review)
+    assert found.gaps[0].estimate.value > found.gaps[0].estimate.definition.neutral
+    assert {(each.refused_group, each.accepted_group) for each in cells} == {("B", "W")}
+    assert sum(each.refused for each in cells) == 4 * (37 + 68)
+    assert set(found.to_pandas("review")["verdict"]) == {"remains"}
+    assert "read cases of both sides within the same branch and kind" in on_first_page(found)
+    counts = of_cells(offset())
+    within = fg.why(counts, strata=["branch", "kind"], count="n", **ASKED).gaps[0]
+    assert (within.reason, within.review) == ("offset", cells)
+    rows = counts.select(pl.exclude("n").repeat_by("n").explode()).with_row_index("id")
+    found = fg.why(rows, strata="branch", controls="kind", **ASKED,
+                   metrics=[f"selection_rate.{each}" for each in metrics])  # fmt: skip
+    files = matched_files(rows, found, "id")
+    assert len(files.rows) == 4 * (37 + 68)
+    assert {row[2:4] for row in files.rows} == {("B", "W")}
+    assert "is listed of" not in " ".join(files.notes)

@@ -20,8 +20,8 @@ _CODES = {GapVerdict.REMAINS: 1, GapVerdict.REVERSES: 1, GapVerdict.INCONCLUSIVE
 @question(
     "candidate", "rules", "inconclusive", "multiplicity", "population",
     "features",
-    margins="Largest difference within strata that is tolerated, in the unit of the rate: "
-    "base_rate=0.02. Repeatable.",
+    margins="Largest difference within strata, or with --control by regression, that is "
+    "tolerated, in the unit of the rate: base_rate=0.02. Repeatable.",
 )  # fmt: skip
 @click.option(
     "--control",
@@ -34,8 +34,8 @@ _CODES = {GapVerdict.REMAINS: 1, GapVerdict.REVERSES: 1, GapVerdict.INCONCLUSIVE
 @click.option(
     "--fail-on",
     type=click.Choice(("remains",)),
-    help="Exit with 1 if a difference remains within strata, in either direction (a reversal too), "
-    "otherwise with 3 if any is inconclusive.",
+    help="Exit with 1 if a difference remains within strata, or with --control by regression, in "
+    "either direction (a reversal too), otherwise with 3 if either is inconclusive.",
 )
 @click.option(
     "--review",

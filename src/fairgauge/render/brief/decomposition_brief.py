@@ -27,6 +27,7 @@ from fairgauge.render.words.decomposition_sentences import (
     differing_elsewhere,
     differs_in,
     each_of,
+    each_verdict,
     is_of_one_outcome,
     missing_columns,
     outlying_places,
@@ -61,7 +62,7 @@ def decomposition_brief(found: Decomposition) -> Brief:
     for each in ordered:
         once.setdefault(test_of(each[1]), each)
     (at, first), *others = once.values()
-    shown = [each for each in others if each[1].verdict is not GapVerdict.NO_GAP]
+    shown = [each for each in others if each[1].verdict_with_controls is not GapVerdict.NO_GAP]
     gaps = [(at, first), *shown[: _MOST_GAPS - 1]]
     more = [each for each in others if each not in gaps]
     words = gap_words(found)
@@ -189,7 +190,7 @@ def _found(
         named = [
             f"{words.group(gap.estimate.feature, gap.estimate.group)}"
             f"{f', {metric_words(gap.estimate.definition)}' if len(rates) > 1 else ''}"
-            f" ({gap.verdict})"
+            f" ({each_verdict(gap)})"
             for _, gap in more
         ]
         comparisons = plural(len(more), "comparison", "comparisons")
@@ -229,7 +230,6 @@ def _certainty_of(gap: Gap, in_words: GapInWords) -> Iterator[tuple[str, str]]:
 
 
 def _steps(found: Decomposition, words: Vocabulary) -> Iterator[Sentence]:
-    verdicts = {gap.verdict for gap in found.gaps}
     gaps = [found.with_regression(gap) for _, gap in found.gravest()]
     strata, within = strata_words(gaps[0]), ""
     if gaps[0].controls:
@@ -256,8 +256,8 @@ def _steps(found: Decomposition, words: Vocabulary) -> Iterator[Sentence]:
     if places:
         named = listing(list(places), most=_MOST_PLACES)
         yield reader(
-            f"read cases of {named} first{within and f',{within}'}: the difference there is unlike "
-            f"all others.{f' Then {shown}' if worse else ''}"
+            f"read cases of {named} first{within and f',{within}'}: the difference{alone} there is "
+            f"unlike all others.{f' Then {shown}' if worse else ''}"
         )
     elif within and any(map(_remains, gaps)):
         where = f"{difference}{alone} is statistically significant"
@@ -289,7 +289,7 @@ def _steps(found: Decomposition, words: Vocabulary) -> Iterator[Sentence]:
                 "look at the strata one by one: an average may hide what remains in some."
             )
         yield from _other_strata(found)
-    if not verdicts - {GapVerdict.NO_GAP}:
+    if found.verdict is GapVerdict.NO_GAP:
         yield owner("state which difference would be too small to matter, with --margin.")
 
 
@@ -320,16 +320,18 @@ def _with_missing_strata(gaps: Sequence[Gap]) -> str:
 
 def _remains(gap: Gap) -> bool:
     """Return whether a difference remains, with controls by their regression."""
-    if gap.controls and gap.adjusted:
-        return gap.adjusted[0].is_shown
-    return gap.verdict in (GapVerdict.REMAINS, GapVerdict.REVERSES)
+    return _quoted_verdict(gap) in (GapVerdict.REMAINS, GapVerdict.REVERSES)
 
 
 def _is_accounted_for(gap: Gap) -> bool:
     """Return whether no difference is shown to remain, with controls by their regression."""
-    if gap.controls and gap.adjusted:
-        return gap.is_shown and not _remains(gap)
-    return gap.verdict is GapVerdict.ACCOUNTED_FOR
+    return _quoted_verdict(gap) is GapVerdict.ACCOUNTED_FOR
+
+
+def _quoted_verdict(gap: Gap) -> GapVerdict:
+    """Return the verdict, with controls that of their regression unless it is inconclusive."""
+    beside = gap.regression_verdict
+    return gap.verdict if beside is None or beside is GapVerdict.INCONCLUSIVE else beside
 
 
 def _varies(gap: Gap) -> bool:

@@ -149,7 +149,7 @@ def _verdict(found: Decomposition) -> str:
         if differs:
             of = f" ({_short(gap, found)})" * several
             texts.append(f"STATISTICALLY SIGNIFICANT IN: {differs}{of}")
-    if outlying and found.verdict is GapVerdict.INCONCLUSIVE:
+    if outlying and found.gravest()[0][1].verdict is GapVerdict.INCONCLUSIVE:
         texts = [f"OUTLYING: {outlying}", f"OVER ALL STRATA {texts[0]}", *texts[1:]]
     elif outlying:
         texts.append(f"OUTLYING: {outlying}")
@@ -257,7 +257,7 @@ def _on_a_screen(found: Decomposition, *, parts: bool = True) -> tree.Section:
                 tree.Cell(_short(gap, found), name=True),
                 tree.Cell(value_text(gap.estimate, interval=False)),
                 *map(tree.Cell, words.value_words(gap, gap.part(GapPartKind.WITHIN))),
-                tree.Cell(str(gap.verdict)),
+                tree.Cell(words.each_verdict(found.with_regression(gap))),
             )
             for _, gap in others[:most]
         )
@@ -661,7 +661,8 @@ def _table(
     for gap in found.gaps:
         estimate = gap.estimate
         reference = None if estimate.reference is None else str(estimate.reference)
-        own = (estimate.metric, estimate.feature, estimate.group, reference, str(gap.verdict))
+        verdict = gap.verdict_with_controls if kind is ReviewCell else gap.verdict
+        own = (estimate.metric, estimate.feature, estimate.group, reference, str(verdict))
         for each in records(gap):
             values = (cell for name in fields for cell in cells(name, getattr(each, name)))
             rows.append((*own, *(value for _, value in values)))

@@ -152,20 +152,24 @@ def verdict_and_controls(gap: Gap, strata: str = "strata", controls: str = "the 
 
 def with_controls(gap: Gap, controls: str) -> str:
     """Return whether the regression shows a difference; nothing where it has no controls."""
-    if gap.controls and (gap.confounded or (gap.no_regression and gap.reason not in UNADJUSTED)):
-        return f"; with {controls}, by regression, inconclusive"
-    if not gap.controls or not gap.adjusted:
+    verdict, remains = gap.regression_verdict, "remains" if gap.is_shown else "is shown"
+    if verdict is None or (gap.reason in UNADJUSTED and not gap.confounded):
         return ""
-    found = gap.adjusted[0]
-    if not found.is_shown:
-        shows = f"no statistically significant difference {'remains' if gap.is_shown else 'is'}"
-        shows += "" if gap.is_shown else " shown"
-    elif not gap.is_shown:
-        shows = "a difference is shown"
-    else:
-        lower = (gap.estimate.value or 0.0) < gap.estimate.definition.neutral
-        shows = "a difference remains" if lower == (found.value < 0) else "the reverse holds"
+    shows = {
+        GapVerdict.REMAINS: f"a difference {remains}",
+        GapVerdict.REVERSES: "the reverse holds",
+        GapVerdict.WITHIN_MARGIN: f"a difference {remains}, within the margin",
+        GapVerdict.INCONCLUSIVE: "inconclusive",
+    }.get(verdict, f"no statistically significant difference {remains}")
+    if verdict is GapVerdict.INCONCLUSIVE and gap.adjusted:
+        shows += ": its confidence interval reaches the margin"
     return f"; with {controls}, by regression, {shows}"
+
+
+def each_verdict(gap: Gap) -> str:
+    """Return the names of the verdicts: "accounted for; with the controls: remains"."""
+    beside = gap.regression_verdict
+    return f"{gap.verdict}; with the controls: {beside}" if beside else str(gap.verdict)
 
 
 def rows_words(found: Decomposition) -> str:

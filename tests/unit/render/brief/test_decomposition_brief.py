@@ -361,6 +361,28 @@ def test_with_controls_cases_to_read_are_alike_in_them_and_the_chart_shows_what_
     assert row.mark.value == remains.gaps[0].adjusted[0].value
 
 
+def test_with_controls_what_is_unlike_all_others_is_so_by_branch_alone():
+    """The step read as if the test were within the same branch and debt."""
+    rows = [
+        (branch, sex, debt, decided, n)
+        for branch in "ABCDEFGH"
+        for sex in "FM"
+        for debt, ones in (("low", 80), ("high", 60))
+        for less in (40 * (branch == "C" and sex == "F"),)
+        for decided, n in ((1, ones - less), (0, 100 - ones + less))
+    ]
+    table = pl.DataFrame(rows, ["branch", "sex", "debt", "approved", "n"], orient="row")
+    asked = {"prediction": "approved", "positive": 1, "sensitive": "sex", "strata": "branch",
+             "reference": {"sex": "M"}, "count": "n"}  # fmt: skip
+    (step, *_) = map(str, fg.why(table, controls="debt", **asked).brief().steps)
+    assert step == (
+        "Those who know the cases: read cases of branch C first, within the same branch and debt: "
+        "the difference by branch alone there is unlike all others."
+    )
+    (step, *_) = map(str, fg.why(table, **asked).brief().steps)
+    assert step.endswith("read cases of branch C first: the difference there is unlike all others.")
+
+
 @pytest.mark.parametrize("first", ["difference", "ratio"])
 def test_a_ratio_beside_its_difference_has_the_regression_of_it(first):
     second = {"difference": "ratio", "ratio": "difference"}[first]
