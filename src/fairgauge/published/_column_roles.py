@@ -94,6 +94,7 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
         rows=rows,
         ignored=(*grid.apart, *(grid.header[i] for i in unread)),
         noted_unknown=grid.noted_unknown,
+        noted_others=grid.noted_others,
         unread_notes=tuple((note.line, note.text) for note in grid.notes if not _is_read(grid)),
         own=grid.own,
         lost=(*grid.lost, *lost, *(f"line {n.line}, {quote(n.text)}" for n in open_notes)),

@@ -30,6 +30,7 @@ from fairgauge.published._single_spaces import line_cells, single_spaced, why_no
 from fairgauge.published._unknown_notes import (
     UnknownNote,
     beside_rows,
+    noted_others,
     noted_unknown,
     notes_by_table,
     unknown_notes,
@@ -86,6 +87,7 @@ class Grid:
     numbers : the number of every row, where rows were rearranged.
     apart : the headers of columns that have no place in the rows that were rearranged.
     noted_unknown : how many people of unknown category the text around it states, None without.
+    noted_others : how many people of other categories such sentences state to have no row.
     notes : the sentences beside it that people of unknown category are not included.
     own : what a report of fairgauge states of it besides, None of any other text.
     copies : the other copies of it in the same report.
@@ -99,6 +101,7 @@ class Grid:
     numbers: tuple[int, ...] = ()
     apart: tuple[str, ...] = ()
     noted_unknown: int | None = None
+    noted_others: tuple[int, ...] = ()
     notes: tuple[UnknownNote, ...] = ()
     own: OwnStatements | None = None
     copies: tuple[Grid, ...] = ()
@@ -152,7 +155,8 @@ def grids_of_text(text: str, suffix: str = ".txt") -> list[Grid]:
     found = _with_lost(_grids(plain, suffix), _lines(plain, suffix, first))
     notes = beside_rows(notes, (row for grid in found for row in (grid.header, *grid.rows)))
     noted = noted_unknown(_TAG.sub(" ", published), notes)
-    grids = [replace(grid, noted_unknown=noted) for grid in found]
+    excluded = noted_others(text) if published is text else ()
+    grids = [replace(grid, noted_unknown=noted, noted_others=excluded) for grid in found]
     sentences = _unescaped(_TAG.sub(" ", text))
     names = [grid.name for grid in grids]
     if published is text:
@@ -573,7 +577,10 @@ def _sheets(content: bytes, path: Path) -> tuple[list[Grid], list[tuple[str, str
         name = "" if own else sheet.title
         notes = beside_rows([] if own else unknown_notes(text), rows)
         noted = noted_unknown(text, notes)
-        grids = [replace(grid, noted_unknown=noted) for grid in _grid(name, rows)]
+        excluded = () if own else noted_others(text)
+        grids = [
+            replace(grid, noted_unknown=noted, noted_others=excluded) for grid in _grid(name, rows)
+        ]
         if own:
             names = [grid.name for grid in grids]
             stated = [own_statements(f"{text} {asked}", each, names) for each in names]

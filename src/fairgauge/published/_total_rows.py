@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
-from fairgauge.published.printed_numbers import Printed, is_suppressed, read_bound
+from fairgauge.published.printed_numbers import Printed, is_suppressed, read_bound, read_number
 from fairgauge.published.published_table import (
     ColumnRole,
     PublishedRow,
@@ -20,12 +21,16 @@ Rows: TypeAlias = Sequence[PublishedRow]
 
 Range: TypeAlias = tuple[Fraction, Fraction]
 """The smallest and the greatest number that is possible."""
+OpenRange: TypeAlias = tuple[Fraction, Fraction | float]
+"""A range whose greatest number may be infinite."""
 _NONE = (Fraction(0), Fraction(0))
 _COUNTS = (ColumnRole.N, ColumnRole.SELECTED, ColumnRole.NOT_SELECTED)
 
 
 def check_totals(table: PublishedTable) -> Iterator[Finding]:
     r"""Yield where a total is not that of its rows, with the people of unknown category or without.
+
+    It may have the people besides whom a sentence around the table states to have no row.
 
     Where a row prints no number of selected people, any number that agrees with its rate is
     possible, or any at all without a rate; of "<10" it is at most 9. The total must be one that
@@ -40,17 +45,29 @@ def check_totals(table: PublishedTable) -> Iterator[Finding]:
     ['total_rate_mismatch']
     """
     for row in table.of(RowKind.TOTAL):
-        groups = [each for each in table.groups if row.includes(each)]
-        if groups:
-            unknowns = [each for each in table.of(RowKind.UNKNOWN) if row.includes(each)]
-            yield from _check_total(row, (groups, [*groups, *unknowns]))
+        parts = _parts(table, row)
+        if parts[0]:
+            yield from _check_total(row, parts)
+
+
+def _parts(table: PublishedTable, total: PublishedRow) -> list[Rows]:
+    """Return the rows that a total may be of: the groups, and with people of unknown category.
+
+    Behind these stand both with the people of a sentence around the table, as a row of their own.
+    """
+    groups = [each for each in table.groups if total.includes(each)]
+    every = [*groups, *(each for each in table.of(RowKind.UNKNOWN) if total.includes(each))]
+    others = [
+        PublishedRow(number=0, categories=(), kind=RowKind.UNKNOWN, n=n)
+        for n in map(read_number, map(str, table.noted_others))
+    ]
+    return [groups, every, *([*rows, other] for other in others for rows in (groups, every))]
 
 
 def recoverable_counts(table: PublishedTable) -> Iterator[Fault]:
     """Yield the counts that are withheld and follow from a total, or from a rate and the people.
 
-    A count follows where it can have one value alone, in the total of the groups as in that of the
-    groups and the people of unknown category.
+    A count follows where it can have one value alone, whichever people the total is of.
     """
     for row in table.groups:
         for role, text in row.texts:
@@ -82,11 +99,10 @@ def _by_subtraction(
     printed: Printed | None = getattr(total, role)
     if printed is None:
         return None
-    groups = [each for each in table.groups if total.includes(each) and each is not row]
-    unknowns = [each for each in table.of(RowKind.UNKNOWN) if total.includes(each)]
     least, most = possible_counts(row, role) or (Fraction(0), printed.exact)
     found = []
-    for others in (groups, [*groups, *unknowns]):
+    for rows in _parts(table, total):
+        others = [each for each in rows if each is not row]
         ranges = [each for other in others if (each := possible_counts(other, role)) is not None]
         if len(ranges) < len(others):
             return None
@@ -103,60 +119,72 @@ def _check_total(row: PublishedRow, parts: Sequence[Rows]) -> Iterator[Finding]:
     """Yield what is wrong in one total; ``parts`` are the rows that it may be of."""
     where = (row.number, row.name)
     unchecked = []
-    if row.n is not None:  # the people of a total are those whose selections and rate it states
-        people = [(rows, _sum(rows, ColumnRole.N)) for rows in parts]
-        parts = [
-            r for r, sums in people if sums is None or sums[0] <= row.n.exact <= sums[1]
-        ] or parts
+    # the people of a total are those whose selections and rate it states
+    fitting = [rows for rows in parts if row.n and _is_within(row.n, _sum(rows, ColumnRole.N))]
+    of = fitting or parts
+    last = parts[1][-1]  # of unknown category, where there are such people
+    stated = [rows for rows in parts[:2] if any((last in rows) == (last in each) for each in of)]
     for role in _COUNTS:
         printed: Printed | None = getattr(row, role)
-        sums = [found for rows in parts if (found := _sum(rows, role)) is not None]
         if printed is None:
             continue
-        if any(low <= printed.exact <= high for low, high in sums):
-            yield None
-            continue
-        if len(sums) < len(parts):
+        sums = [_sum(rows, role) for rows in of]
+        most = [high for low, high in sums if _is_within(printed, (low, high))]
+        if most and min(most) == math.inf:
             unchecked.append(str(role))
-            continue
-        (total, most), text = sums[0], printed.text
-        code, column = FaultCode.TOTAL_MISMATCH, str(role)
-        yield Fault.of(
-            code, where, column=column, printed=text, total=float(total), most=float(most)
-        )
+        elif most:
+            yield None
+        else:
+            sums = [_sum(rows, role) for rows in stated]
+            ends = _ends(("total", "most"), sums)
+            more = [printed.exact - high for _, high in sums if high < printed.exact]
+            if more and not fitting:  # else all people have a row
+                ends["others"] = float(min(more))
+            code, column = FaultCode.TOTAL_MISMATCH, str(role)
+            yield Fault.of(code, where, column=column, printed=printed.text, **ends)
     if row.rate is not None and row.share is None and 0 <= row.rate.value <= 1:
-        rates = [found for rows in parts if (found := _pooled_rate(rows)) is not None]
+        rates = [found for rows in of if (found := _pooled_rate(rows)) is not None]
         if any(row.rate.agrees(*each) for each in rates):
             yield None
-        elif len(rates) < len(parts):
+        elif len(rates) < len(of):
             unchecked.append(str(ColumnRole.RATE))
         else:
-            low, high = rates[0]
+            pooled = [found for rows in stated if (found := _pooled_rate(rows)) is not None]
+            ends = _ends(("low", "high"), pooled)
             code, text, percent = FaultCode.TOTAL_RATE_MISMATCH, row.rate.text, row.rate.percent
-            yield Fault.of(
-                code,
-                where,
-                printed=text,
-                percent=percent,
-                low=float(low),
-                high=float(high),
-            )
+            yield Fault.of(code, where, printed=text, percent=percent, **ends)
     if unchecked:
         yield Fault.of(FaultCode.TOTAL_NOT_CHECKED, where, columns=tuple(unchecked))
 
 
-def _sum(rows: Rows, role: ColumnRole) -> Range | None:
-    """Return the sums that rows allow; None where a number can be anything.
+def _is_within(printed: Printed, ends: OpenRange) -> bool:
+    return ends[0] <= printed.exact <= ends[1]
 
-    People of unknown category without a number are counted as none.
+
+def _ends(names: tuple[str, str], ranges: Sequence[OpenRange]) -> dict[str, float]:
+    """Return the finite ends of the first range, and of another with people of unknown category."""
+    ends = dict(zip(names, ranges[0], strict=True))
+    if ranges[-1] != ranges[0] and ranges[-1][1] < math.inf:
+        ends |= zip((f"{name}_with_unknown" for name in names), ranges[-1], strict=True)
+    return {name: float(end) for name, end in ends.items() if end < math.inf}
+
+
+def _sum(rows: Rows, role: ColumnRole) -> OpenRange:
+    """Return the sums that rows allow, up to any where a number can be anything.
+
+    People of unknown category without a number are counted as none, unless it is withheld.
     """
-    ranges = [possible_counts(row, role) for row in rows]
-    known = [
-        _NONE if each is None and row.kind is RowKind.UNKNOWN else each
-        for row, each in zip(rows, ranges, strict=True)
-    ]
-    found = [each for each in known if each is not None]
-    return _added(found) if len(found) == len(rows) else None
+    ranges = [(row, possible_counts(row, role)) for row in rows]
+    low, high = _added([each for _, each in ranges if each is not None])
+    is_open = any(
+        each is None
+        and (
+            row.kind is not RowKind.UNKNOWN
+            or any(is_suppressed(dict(row.texts).get(of, "")) for of in (role, ColumnRole.N))
+        )
+        for row, each in ranges
+    )
+    return low, math.inf if is_open else high
 
 
 def possible_counts(row: PublishedRow, role: ColumnRole) -> Range | None:

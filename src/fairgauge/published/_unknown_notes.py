@@ -133,6 +133,21 @@ def noted_unknown(text: str, notes: Sequence[UnknownNote]) -> int | None:
     return max(found, default=None)
 
 
+def noted_others(text: str) -> tuple[int, ...]:
+    """Return how many people sentences state to be in no row, whose category is not unknown.
+
+    >>> noted_others("Two or more races (29 applicants) are not shown. Of 900, 40 were 40 or over.")
+    (29,)
+    """
+    found: list[int] = []
+    for _, words in _words_of_sentences(_without_tags(text)):
+        excluded = _EXCLUDED.search(words) and _SUBJECT.search(words)
+        if excluded and not _NOT_KNOWN.search(words) and not adjacent_numbers(words):
+            counts, _ = _counts(words)
+            found += counts if len(counts) == 1 else ()
+    return tuple(dict.fromkeys(found))
+
+
 def unknown_notes(text: str) -> list[UnknownNote]:
     """Return the sentences with a number that people are of unknown category, rows among them.
 
@@ -144,8 +159,7 @@ def unknown_notes(text: str) -> list[UnknownNote]:
     """
     found = []
     plain = _without_tags(text)
-    for start, end in _sentences(plain):
-        words = re.sub(r"[ *_\r\n\t]+", " ", html.unescape(plain[start:end])).strip(" ")
+    for (start, end), words in _words_of_sentences(plain):
         if _NOT_KNOWN.search(words) and re.search("[0-9]", words):
             excluded, (counts, has_number) = bool(_EXCLUDED.search(words)), _counts(words)
             if not excluded and (_INCLUDED.search(words) or not _SUBJECT.search(words)):
@@ -239,6 +253,13 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
         if sentence.strip():
             yield start + left, start + len(sentence.rstrip())
         start = following
+
+
+def _words_of_sentences(text: str) -> Iterator[tuple[tuple[int, int], str]]:
+    """Yield the place of every sentence, and its words without emphasis, a blank apart."""
+    for start, end in _sentences(text):
+        words = re.sub(r"[ *_\r\n\t]+", " ", html.unescape(text[start:end])).strip(" ")
+        yield (start, end), words
 
 
 def _without_tags(text: str) -> str:

@@ -120,6 +120,7 @@ class PublishedTable:
     rows : its rows in order.
     ignored : the headers of columns of numbers that are not read.
     noted_unknown : how many people of unknown category the text around it states, None without.
+    noted_others : how many people of other categories such sentences state to have no row.
     unread_notes : line and words of the sentences beside it that state no single number of these.
     own : what a report of fairgauge states of its people, None of any other text.
     lost : the rows and lines with numbers that were not read.
@@ -133,6 +134,7 @@ class PublishedTable:
     rows: tuple[PublishedRow, ...]
     ignored: tuple[str, ...] = ()
     noted_unknown: int | None = None
+    noted_others: tuple[int, ...] = ()
     unread_notes: tuple[tuple[int, str], ...] = ()
     own: OwnStatements | None = None
     lost: tuple[str, ...] = ()

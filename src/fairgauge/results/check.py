@@ -48,8 +48,8 @@ class FaultCode(StrEnum):
     RATIO_OF_ANOTHER_REFERENCE = "ratio_of_another_reference"  # printed, ratio, reference, other
     REPEATED_CATEGORY = "repeated_category"  # other
     REPEATED_ROW = "repeated_row"  # other
-    TOTAL_MISMATCH = "total_mismatch"  # column, printed, total, most
-    TOTAL_RATE_MISMATCH = "total_rate_mismatch"  # printed, percent, low, high
+    TOTAL_MISMATCH = "total_mismatch"  # column, printed, total, most, others
+    TOTAL_RATE_MISMATCH = "total_rate_mismatch"  # printed, percent, low, high; "_with_unknown", too
     TOTAL_NOT_CHECKED = "total_not_checked"  # columns
     MARGIN_MISMATCH = "margin_mismatch"  # column, printed, total, most, unknown, other
     PEOPLE_DIFFER = "people_differ"  # people, others, other

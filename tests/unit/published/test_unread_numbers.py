@@ -207,9 +207,13 @@ def test_ratios_alone_cannot_be_checked(text):
 
 def test_numbers_of_an_error_are_in_the_unit_and_the_style_of_the_printed_ones():
     text = "g,n,hired,rate\nA,1200,720,60.0%\nB,200,140,71.0%\nTotal,1660,860,{}\n"
+    total = "the total number of people is printed as 1660; its rows add up to 1400; unless the "
+    total += (
+        "table leaves out 260 or more of them, such as a category, one of these numbers is wrong"
+    )
     assert errors(text.format("51.8%")) == [
         "the rate is printed as 71.0%; 140 of 200 is 70%",
-        "the total number of people is printed as 1660; its rows add up to 1400",
+        total,
     ]
 
 

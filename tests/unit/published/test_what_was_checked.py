@@ -195,6 +195,94 @@ def test_a_bound_in_the_place_of_a_count_is_used(bound):
     assert FaultCode.TOTAL_MISMATCH not in faults(people.format(564))
 
 
+LENDING = "Race,Applications,Approved\nWhite,7534,6543\nBlack,1346,1049\nAsian,692,591\n"
+LEFT_OUT = "; unless the table leaves out {} or more of them, such as a category, one of these "
+LEFT_OUT += "numbers is wrong"
+UNKNOWN = f"{LENDING}Race not available,964,\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "behind"),
+    [
+        (
+            f"{UNKNOWN}Total,10565,\n",
+            f"add up to 9572, with those of unknown category to 10536{LEFT_OUT.format(29)}",
+        ),
+        (
+            f"{UNKNOWN}Total,10000,\n",
+            f"add up to 9572, with those of unknown category to 10536{LEFT_OUT.format(428)}",
+        ),
+        (f"{UNKNOWN}Total,10536,9183\n", "add up to between 8183 and 9147"),
+        (f"{UNKNOWN[:-1]}30\nTotal,10536,8183\n", "add up to 8213"),
+        (f"{UNKNOWN}Total,9572,8200\n", "add up to 8183"),
+        (f"{LENDING}Total,9500,8183\n", "add up to 9572"),
+        (f"{LENDING}Total,9601,8183\n", f"add up to 9572{LEFT_OUT.format(29)}"),
+        (
+            f"{LENDING}Total,9602,\n".replace(",", "  ")
+            + "\nTwo or more races (29 applicants) are not shown.\n",
+            f"add up to 9572{LEFT_OUT.format(30)}",
+        ),
+        (f"{LENDING}Race not available,*,\nTotal,9500,\n", "add up to 9572"),
+        (f"{LENDING}Two or more races,*,\nTotal,9500,\n", "add up to at least 9572"),
+    ],
+)
+def test_a_total_that_is_wrong_states_the_sums_that_it_may_be(text, behind):
+    """That of 10,565 was held against 9,572 alone, though 10,536 is right as well."""
+    assert faults(text)[FaultCode.TOTAL_MISMATCH].message.endswith(f"its rows {behind}")
+
+
+def test_a_total_rate_is_stated_with_and_without_people_of_unknown_category():
+    text = "group,n,hired,rate\nA,100,50,50%\nB,100,30,30%\nUnknown,50,40,80%\nTotal,,,{}\n"
+    for right in ("40%", "48%"):
+        assert FaultCode.TOTAL_RATE_MISMATCH not in faults(text.format(right))
+    assert faults(text.format("44%"))[FaultCode.TOTAL_RATE_MISMATCH].message.endswith(
+        "that of its rows is 40%, with those of unknown category 48%"
+    )
+
+
+def test_a_total_of_people_of_whom_some_are_withheld_is_not_checked():
+    """It was an error wherever the people of unknown category were, and were not printed."""
+    found = faults(f"{LENDING}Race not available,*,\nTotal,10565,\n")
+    assert FaultCode.TOTAL_MISMATCH not in found
+    assert FaultCode.TOTAL_NOT_CHECKED in found
+
+
+@pytest.mark.parametrize(
+    ("n", "selected", "sentence", "wrong"),
+    [
+        (9601, "", "Two or more minority races (29 applications) are not shown.", False),
+        (9601, 8205, "29 applicants of two or more races were excluded.", False),
+        (10565, "", "Two or more minority races (29 applications) are not shown.", False),
+        (9601, 8213, "Two or more minority races (29 applications) are not shown.", True),
+        (9602, "", "Two or more minority races (29 applications) are not shown.", True),
+        (9543, "", "Two or more minority races (29 applications) are not shown.", True),
+        (9601, "", "Categories with fewer than 29 applicants are not shown.", True),
+        (9601, "", "Two or more minority races (29 applications) are shown.", True),
+        (9575, "", "In all, 3 categories are not shown.", True),
+        (9601, "", "Two races (29 applicants, 12 approved) are not shown.", True),
+    ],
+)
+@pytest.mark.parametrize("form", ["markdown", "html"])
+def test_a_total_may_be_of_people_whom_a_sentence_states_to_have_no_row(
+    n, selected, sentence, wrong, form
+):
+    rows = [row.split(",") for row in f"{UNKNOWN}Total,{n},{selected}".splitlines()]
+    if form == "markdown":
+        text = "".join(f"| {' | '.join(row)} |\n" for row in [rows[0], ["---"] * 3, *rows[1:]])
+    else:
+        cells = ("".join(f"<td>{cell}</td>" for cell in row) for row in rows)
+        text = "<table>\n" + "\n".join(f"<tr>{row}</tr>" for row in cells) + "\n</table>\n"
+    found = faults(f"{text}\n{sentence}\n")
+    assert (FaultCode.TOTAL_MISMATCH in found) is wrong
+
+
+def test_people_whom_a_sentence_states_to_have_no_row_hide_a_withheld_count():
+    text = "g  n  hired\nA  1000  500\nB  300  70\nC  200  *\nTotal  1529  690\n"
+    assert FaultCode.COUNT_RECOVERABLE in faults(text.replace("1529", "1500"))
+    text += "\nTwo other groups (29 people) are not shown.\n"
+    assert FaultCode.COUNT_RECOVERABLE not in faults(text)
+
+
 def test_a_share_is_no_bound_of_a_count():
     text = "group,n,hired\nW,1000,400\nB,100,< 2%\nTotal,1100,450\n"
     assert FaultCode.TOTAL_MISMATCH not in faults(text)

@@ -241,11 +241,23 @@ def _mixed_units(p: Parameters) -> str:
 
 
 def _total(p: Parameters) -> str:
-    return f"the total {_column(p)} is printed as {p['printed']}; its rows add up to {_sum(p)}"
+    text = f"the total {_column(p)} is printed as {p['printed']}; its rows add up to {_sum(p)}"
+    if "total_with_unknown" in p:
+        text += f", with those of unknown category to {_sum(p, '_with_unknown')}"
+    if "others" not in p:
+        return text
+    return (
+        f"{text}; unless the table leaves out {_count(p['others'], p['printed'])} or more of "
+        "them, such as a category, one of these numbers is wrong"
+    )
 
 
-def _sum(p: Parameters) -> str:
-    low, high = (_count(p[end], p["printed"]) for end in ("total", "most"))
+def _sum(p: Parameters, of: str = "") -> str:
+    ends = [_count(p[end], p["printed"]) for end in (f"total{of}", f"most{of}") if end in p]
+    return _range(*ends) if len(ends) > 1 else f"at least {ends[0]}"
+
+
+def _range(low: str, high: str) -> str:
     return low if low == high else f"between {low} and {high}"
 
 
@@ -266,8 +278,11 @@ def _people_differ(p: Parameters) -> str:
 
 def _total_rate(p: Parameters) -> str:
     low, high = (_rate(p[end], p) for end in ("low", "high"))
-    rate = low if low == high else f"between {low} and {high}"
-    return f"the total rate is printed as {p['printed']}; that of its rows is {rate}"
+    text = f"the total rate is printed as {p['printed']}; that of its rows is {_range(low, high)}"
+    if "low_with_unknown" not in p:
+        return text
+    low, high = (_rate(p[f"{end}_with_unknown"], p) for end in ("low", "high"))
+    return f"{text}, with those of unknown category {_range(low, high)}"
 
 
 def _total_not_checked(p: Parameters) -> str:
