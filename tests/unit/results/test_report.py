@@ -62,7 +62,7 @@ def test_nothing_passes_by_absence(inconclusive):
     with pytest.raises(fg.RulesNotMet, match=r"NOT EVALUATED accuracy >= 0.5"):
         absent.check(inconclusive=inconclusive)
     ignored = audit(FEW, fg.rule("accuracy", at_least=0.5, insufficient="ignore"), min_n=1_000)
-    with pytest.raises(fg.RulesNotMet, match=r"2 of 2 .* not a pass\nNONE accuracy >= 0.5"):
+    with pytest.raises(fg.RulesNotMet, match=r"2 of 2 .* not a pass\nIGNORED accuracy >= 0.5"):
         ignored.check(inconclusive=inconclusive)
 
 
