@@ -317,6 +317,13 @@ class Plan:
             if mine[key] != yours[key]:
                 values = map(_in_words, (mine[key], yours[key]))
                 return f"{key} is {' in one and '.join(values)} in the other"
+        cuts = [axis.cuts for each in (self, other) if (axis := each.axis(Role.PREDICTION))]
+        if isinstance(asked.threshold, Threshold) and len(set(cuts)) > 1:
+            medians = " in one and ".join(name_of(median) for (median,) in cuts)
+            return (
+                f"the threshold is the median of the scores, {medians} in the other; counts at "
+                "different medians do not add up: give the rows of both to one count or audit"
+            )
         same = replace(self, asked=asked) == replace(other, asked=others)
         return "" if same else "they were counted by another version of fairgauge"
 

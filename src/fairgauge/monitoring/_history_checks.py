@@ -42,7 +42,7 @@ from fairgauge.monitoring.periods import (
     ordinal,
     slot_of,
 )
-from fairgauge.question.category_words import means_missing, no_outcomes
+from fairgauge.question.category_words import may_be_value, means_missing, no_outcomes
 from fairgauge.question.hmda_actions import no_decisions
 from fairgauge.resolve.outcome_checks import unlike_refusals
 from fairgauge.results.monitor_results import FEWEST_PERIODS, HistoryFinding, HistoryProblem
@@ -384,6 +384,8 @@ def _no_outcomes(
         every = {value for each in held for value in each}
         values = {value for value in every if not is_one_of(value, positive)}
         none = values.intersection(no_outcomes([*values, *positive]))
+        if len(values) == 1:
+            none = {value for value in none if not may_be_value(value)}
         none |= values.intersection(no_decisions(column, every, positive))
         came = {v for v in sorted(values - none) if came_later(v, periods, held)}
         if every - none - came in _TWO_CODES:

@@ -14,12 +14,20 @@ def _words(**by_language: str) -> re.Pattern[str]:
 
 
 def _plain(text: str) -> str:
-    r"""Return a text as words are listed: without case and accents, its words a blank apart.
+    r"""Return a text as words are listed: without case, accents and brackets, its words parted.
 
     >>> _plain(" Prefer_NOT  to answer"), _plain("D\xe9sistement"), _plain("De\u0301sist\xe9e")
     ('prefer not to answer', 'desistement', 'desistee')
+    >>> _plain("(blank)"), _plain("NotDeclared."), _plain("k. A.")
+    ('blank', 'not declared', 'k. a')
     """
-    return re.sub(r"[\s_-]+", " ", unaccented(text)).strip()
+    parted = unaccented(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text))
+    return _bare(re.sub(r"[\s_-]+", " ", parted))
+
+
+def _bare(text: str) -> str:
+    """Return a text without case, and without brackets and full stops around it."""
+    return text.strip().strip("()[]{}<>. ").casefold()
 
 
 _TOTAL = _words(
@@ -34,15 +42,15 @@ _TOTAL = _words(
     dutch=r"^(sub)?tota(al|len)|^som$|^allen?($| (sollicit|kandida|groep)\w+)",
 )
 _NOT_KNOWN = _words(
-    english=r"unknown|unspecified|undetermined|not (stated|specified|known|available|recorded"
-    r"|determined)|^n/?a$",
+    english=r"(un|no[nt] ?)(known|specified|determined|recorded|stated|available)|^n ?[/.]? ?a$"
+    r"|^(blank|empty)$|^no (data|info|information)|^(\w+ )?not (collected|captured|entered|asked)$",
     spanish=r"(se )?desconoce|desconocid[oa]s?|ignorad[oa]s?|indeterminad[oa]s?|no consta"
     r"|(no|sin) (especific|determin)(ad[oa]s?|ar)|no (identificad[oa]|disponible)"
     r"|sin (datos?|informacion)|^(n/d|s/d)$",
     french=r"inconnue?s?|indeterminee?s?|non (precise|specifie|determine|connu)e?s?"
-    r"|non disponible|^(nsp|n\. ?s\. ?p\.)$",
+    r"|non disponible|^(nsp|n\. ?s\. ?p)$",
     german=r"unbekannt(e[nrs]?)?|nicht (bekannt|erfasst|spezifiziert|verfue?gbar|feststellbar)"
-    r"|^(k|o)\. ?a\.$",
+    r"|^(k|o)\. ?a$",
     portuguese=r"desconhecid[oa]s?|nao (especificad[oa]|identificad[oa]|disponivel|consta)"
     r"|sem (dados|informacao)",
     italian=r"sconosciut[oa]|ignot[oa]|non (specificat[oa]|not[oa]|disponibile|rilevat[oa]"
@@ -50,9 +58,12 @@ _NOT_KNOWN = _words(
     dutch=r"onbekende?|niet (bekend|gespecificeerd|vermeld|beschikbaar|geregistreerd)",
 )
 _NOT_TOLD = _words(
-    english=r"undisclosed|undeclared|missing|declined?|not (disclosed|provided|reported|answered"
-    r"|identified)|prefer(red|s)? not|do(es)?( not|n['\u2019]?t) (wish|want)"
-    r"|cho(o?se|oses) not|no (answer|response)|did not|free form text only",
+    english=r"(un|no[nt] ?)(disclosed|declared|provided|reported|answered|identified|indicated)"
+    r"|missing|declined?|^refus(ed|al) to|(rather|prefer(red|s)?) not|cho(o?se|oses) not"
+    r"|do(es)?( not|n['\u2019]?t) (wish|want|know)|no(n ?| )(answer|response)|did not"
+    r"|free form text only|^opt(ed)? out$"
+    r"|^(\w+ )?not (applicable|given|chosen|supplied|shared)$|^no (selection|choice|entry|value)$"
+    r"|^none (selected|chosen|entered|given|provided|specified|stated|supplied)$",
     spanish=r"(prefier[eo]|prefiri[oe]|desea|quiere|quiso) no|no (desea|quiere|quiso|contest[ao]"
     r"|respond(e|io)|sabe|declara(d[oa])?|informad[oa]|indica(d[oa])?)|sin (respuesta|contestar"
     r"|declarar)|^ns ?/ ?nc$",
@@ -70,12 +81,23 @@ _NOT_TOLD = _words(
 )
 """Of people who do not state their category: of an outcome, some are refusals, or did happen."""
 
+_REFUSED = re.compile("refused|withheld|not selected")
+"""Of groups, people who did not state theirs; of outcomes, and columns of a table, refusals."""
+
 _MISSING_MARKERS = {
-    *("na", "n/a", "#n/a", "<na>", "nan", "null", "none", "nil", "nat", "missing"),
-    *("unknown", "unk", "n.a.", "not stated", "not available", "?", "-", "--", ".", "", "tbd"),
-}
-MAY_BE_VALUES = {"-", "none", "nil"}
-"""Of these, those that are as often a category, such as no disability, or the opposite of yes."""
+    "#n/a", "nan", "null", "none", "nil", "nat", "missing", "unk", "?", "-", "--", "", "tbd",
+}  # fmt: skip
+_MAY_BE_VALUE = re.compile(r"-|none|nil|new|no[\s_-]?show")
+"""Of these and words of no decision, those that are as often a category, or a yes's opposite."""
+
+
+def may_be_value(name: str) -> bool:
+    """Return whether a word for a missing value is as often one: no disability, or no.
+
+    >>> may_be_value(" (None)"), may_be_value("No-show"), may_be_value("N/A")
+    (True, True, False)
+    """
+    return bool(_MAY_BE_VALUE.fullmatch(_bare(name)))
 
 
 def is_total(category: str) -> bool:
@@ -99,7 +121,9 @@ def means_missing(value: object) -> bool:
     >>> means_missing(" "), means_missing("Decline to answer"), means_missing("Female")
     (True, True, False)
     """
-    return isinstance(value, str) and (is_unknown(value) or means_no_outcome(value))
+    return isinstance(value, str) and (
+        is_unknown(value) or means_no_outcome(value) or bool(_REFUSED.fullmatch(_plain(value)))
+    )
 
 
 def means_no_outcome(value: object) -> bool:
@@ -109,40 +133,48 @@ def means_no_outcome(value: object) -> bool:
     (True, True, False)
     """
     return isinstance(value, str) and (
-        value.strip().casefold() in _MISSING_MARKERS or bool(_NOT_KNOWN.search(_plain(value)))
+        _bare(value) in _MISSING_MARKERS or bool(_NOT_KNOWN.search(_plain(value)))
     )
 
 
-_NO_QUANTITY = re.compile(r"exempt(ed)?|not[ _-]applicable", re.IGNORECASE)
+_NO_QUANTITY = re.compile(r"exempt(ed)?", re.IGNORECASE)
 """Where a number is expected: of who need not report one. Else as often a category."""
+_SEXES = {"f", "m", "female", "male"}
+"""Beside two of them U is unknown; among other letters it is one of them."""
 
 
 def missing_words(values: Collection[Value]) -> list[Value]:
     """Return the values of a column that usually mean that it is missing, codes apart.
 
-    Beside numbers, or bands of them, these are also "Exempt" and "Not applicable".
+    Beside numbers, or bands of them, "Exempt" is one, too, and beside sexes "U".
 
-    >>> missing_words(["36", "50%-60%", "NA", "Exempt"]), missing_words([36, "Not applicable"])
-    (['NA', 'Exempt'], ['Not applicable'])
-    >>> missing_words(["Exempt", "Non-exempt", "NA"])
-    ['NA']
+    >>> missing_words(["36", "50%-60%", "NA", "Exempt"]), missing_words(["Exempt", "Non-exempt"])
+    (['NA', 'Exempt'], [])
+    >>> missing_words(["F", "M", "U"]), missing_words(["M", "U"])
+    (['U'], [])
     """
     names = {value: name_of(value) for value in values if not means_missing(value)}
-    others = [name for name in names.values() if not _NO_QUANTITY.fullmatch(name.strip())]
+    plain = {value: _plain(name) for value, name in names.items()}
+    sexes = len(_SEXES.intersection(plain.values())) > 1
+    others = [name for name in plain.values() if not _NO_QUANTITY.fullmatch(name)]
     quantities = 2 * sum(any(map(str.isdigit, name)) for name in others) > len(others)
     return [
         value
         for value in values
-        if value not in names or (quantities and _NO_QUANTITY.fullmatch(names[value].strip()))
+        if value not in names
+        or (quantities and _NO_QUANTITY.fullmatch(plain[value]))
+        or (sexes and plain[value] == "u")
     ]
 
 
 _UNDECIDED = _words(
-    english=r"withdr[ae]wn?|incomplete(ness)?|pending|on hold|in (progress|process|review)"
+    english=r"withdr[ae]wn?|incomplete(ness)?|pending|awaiting|on hold|in (progress|process|review)"
     r"|undecided|not (yet )?(assess|evaluat|process|scor|decid|review|start)ed"
-    r"|(under|manual) review|(no|not|un) ?(decision|decided|reviewed)|tbd|not applicable"
-    r"|to be (decided|determined)|cancell?ed|void(ed)?|timed? ?out|escalated"
-    r"|refer(red)?|loan purchased|purchased loan",
+    r"|under (review|consideration)|manual review|(no|not|un) ?(decision|decided|reviewed)|tbd"
+    r"|not applicable|to be (decided|determined)|cancell?ed|void(ed)?|timed? ?out|escalated"
+    r"|refer(red)?|loan purchased|purchased loan|no ?show|duplicates?|^(application )?expired$"
+    r"|^new( (applications?|applicants?|candidates?))?$|^applied$|application (received|submitted)"
+    r"|(req|requisition|position|job|vacancy|role|posting)s? (closed|filled|frozen)",
     spanish=r"retirad[oa]s?|se retir[oa]|desisti(o|do|da|mientos?|eron)|desiste|pendientes?"
     r"|en (proceso|tramite|curso|revision|espera|evaluacion|estudio|pausa)"
     r"|(cancel|anul|aplaz)ad[oa]s?|incomplet[oa]s?|indecis[oa]|sin (decision|decidir|resolver"
@@ -163,16 +195,27 @@ _UNDECIDED = _words(
 )
 
 
+_DECLINED_OFFER = re.compile(
+    r"\b(declined|rejected|refused) (the |our )?offer\b"
+    r"|\boffer (was |has )?(declined|rejected|refused|expired)\b"
+)
+"""What candidates do with an offer: they were selected."""
+_WITHDREW = re.compile(r"\bcandidate declined\b|\bdeclined by (the )?(candidate|applicant)\b")
+
+
 def is_undecided(value: Value) -> bool:
     """Return whether an outcome is a text that is of no decision, or means that it is missing.
 
     >>> is_undecided("Pending"), is_undecided("Rejected: incomplete file")
     (True, False)
+    >>> is_undecided("Candidate declined"), is_undecided("Candidate declined offer")
+    (True, False)
     """
-    named = (
-        isinstance(value, str) and bool(_UNDECIDED.search(_plain(value))) and not is_adverse(value)
-    )
-    return named or means_no_outcome(value)
+    if not isinstance(value, str):
+        return False
+    text = _DECLINED_OFFER.sub("offer", _plain(value))
+    named = _WITHDREW.search(text) or (_UNDECIDED.search(text) and not is_adverse(value))
+    return bool(named) or means_no_outcome(value)
 
 
 _ADVERSE = re.compile(
@@ -201,6 +244,16 @@ _NEGATED = re.compile(
 )
 _GRANTED = re.compile(r"\b(pre)?(approv|grant|originat|accept|admit|admission|award|pass)|\byes\b")
 """Parts of values that state, each in another word, that what was asked for was granted."""
+_STAGES = (
+    re.compile(
+        r"\b(advanc|select|shortlist|interview|invit|pass|proceed|progress|forward|recommend|qualif"
+        r"|screen|approv|grant)|\bnext (round|stage|step)"
+    ),
+    re.compile(r"(?<!counter )\boffer(ed)?\b"),
+    re.compile(r"\bhired?\b"),
+    re.compile(r"\bonboard"),
+)
+"""The stages of an application: who reached one of the later ones passed those before it."""
 
 
 def is_adverse(name: str) -> bool:
@@ -227,7 +280,7 @@ def is_refusal(name: str) -> bool:
 
 
 def resembles(value: Value, stated: Value) -> bool:
-    """Return whether an outcome is one that is stated, with more words, or in another word for it.
+    """Return whether an outcome is one that is stated: in more or other words, or a later stage.
 
     >>> resembles("Approved with conditions", "approved"), resembles("not approved", "approved")
     (True, False)
@@ -237,15 +290,23 @@ def resembles(value: Value, stated: Value) -> bool:
     (True, False)
     >>> resembles("Preapproval denied", "approved but not accepted")
     False
+    >>> resembles("Hired", "Advance"), resembles("Offer declined", "Advance")
+    (True, True)
     """
     if not (isinstance(value, str) and isinstance(stated, str) and re.search(r"[^\W\d_]", stated)):
         return False
     text, asked = (re.sub(r"[\s_-]+", " ", each).strip().casefold() for each in (value, stated))
-    text, meant = _NEGATED.sub(" ", text), _NEGATED.sub(" ", asked)
+    text, meant = _NEGATED.sub(" ", _DECLINED_OFFER.sub("offer", text)), _NEGATED.sub(" ", asked)
     if _REVOKED.search(text) or (is_adverse(text) and not is_adverse(meant)):
         return False
     longer = text != asked and re.search(rf"(?<!\w){re.escape(asked)}(?!\w)", text)
-    return bool(longer or (_GRANTED.search(text) and _GRANTED.search(meant)))
+    later = not is_adverse(meant) and _stage(text) > _stage(meant) >= 0
+    return bool(longer or later or (_GRANTED.search(text) and _GRANTED.search(meant)))
+
+
+def _stage(text: str) -> int:
+    """Return the position of the last stage that a text names, or -1."""
+    return max((i for i, each in enumerate(_STAGES) if each.search(text)), default=-1)
 
 
 CODE_OF_FACTORS = 99
@@ -346,7 +407,7 @@ def classes_of_missing(values: Iterable[Value]) -> list[Value]:
     """
     by_name = {name_of(value): value for value in values}
     texts = [name for name, value in by_name.items()
-             if means_no_outcome(value) and name.lower() not in _ALSO_CLASSES]  # fmt: skip
+             if means_no_outcome(value) and _bare(name) not in _ALSO_CLASSES]  # fmt: skip
     others = [name for name in by_name if name not in texts]
     scale = {f"-{name}" for name in others}
     codes = [name for name in map(name_of, codes_of_missing(others)) if name not in scale]

@@ -13,8 +13,8 @@ from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Ends, Role
 from fairgauge.question.category_words import (
     CODE_OF_FACTORS,
-    MAY_BE_VALUES,
     codes_of_missing,
+    may_be_value,
     missing_words,
 )
 from fairgauge.question.conditions import Range, RowCondition
@@ -83,7 +83,7 @@ def rows_of_no_group(cube: Cube, spec: Spec) -> Counter[str]:
     """Return by column the rows in groups whose names, or codes, usually mean a missing value."""
     found: Counter[str] = Counter()
     for each in _missing_markers(cube, spec, _known_groups(cube, spec, 1)):
-        if str(each["value"]).strip().lower() not in MAY_BE_VALUES:
+        if not may_be_value(str(each["value"])):
             found[str(each.feature)] += each["rows"]
     return found
 

@@ -12,11 +12,11 @@ from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Level, Role, Task
 from fairgauge.identity import ValueSet
 from fairgauge.question.category_words import (
-    MAY_BE_VALUES,
     classes_of_missing,
     is_adverse,
     is_refusal,
     is_undecided,
+    may_be_value,
     no_outcomes,
     resembles,
 )
@@ -222,7 +222,7 @@ def undecided_outcomes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             each
             for each in (counted if codes else refused)
             if (name_of(each[0]) in none_of_codes if codes else is_undecided(each[0]))
-            and not (len(refused) == 1 and name_of(each[0]).strip().lower() in MAY_BE_VALUES)
+            and not (len(refused) == 1 and may_be_value(name_of(each[0])))
         ]
         none = [] if codes else [*no_outcomes(values), *_beside_yes_and_no(values, asked)]
         beside = [level for level, rows in levels if rows and level not in none]

@@ -29,7 +29,7 @@ from fairgauge.errors import (
     quote,
 )
 from fairgauge.identity import Bin, MissingValue, ValueSet
-from fairgauge.question.category_words import codes_of_missing, missing_words
+from fairgauge.question.category_words import codes_of_missing, is_refusal, missing_words
 from fairgauge.question.conditions import RowCondition
 from fairgauge.question.recoding import UNKNOWN
 from fairgauge.question.specification import Spec
@@ -302,11 +302,13 @@ def _doubtful(
     if condition.cuts:
         return found
     codes = [] if condition.ranges else codes_of_missing(levels)
-    missing = missing_words(levels)
-    outcomes = spec.label, spec.prediction
-    stated = spec.positive if condition.column in outcomes else ()
+    of_outcomes = condition.column in (spec.label, spec.prediction)
+    missing = [
+        level for level in missing_words(levels) if not (of_outcomes and is_refusal(name_of(level)))
+    ]
+    stated = spec.positive if of_outcomes else ()
     meant = (*condition.values, *(stated if isinstance(stated, tuple) else ()))
-    of_codes = condition.column in outcomes and all(map(_has_digit, condition.values))
+    of_codes = of_outcomes and all(map(_has_digit, condition.values))
     for i, level in enumerate(levels):
         name = name_of(level)
         if is_one_of(level, meant):

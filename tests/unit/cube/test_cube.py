@@ -122,6 +122,19 @@ def test_adding_cubes_that_count_different_things():
         made(["a"], [1]) + 1
 
 
+def test_counts_at_two_medians_do_not_add_up():
+    """They were said to be of another version."""
+    one, two = (
+        fg.count({"s": scores, "g": ["a", "b"] * 2}, score="s", threshold="median", sensitive="g")
+        for scores in ([0.1, 0.2, 0.3, 0.4], [0.2, 0.4, 0.6, 0.8])
+    )
+    with pytest.raises(
+        CubeError, match=r"median of the scores, 0\.25 in one and 0\.5 in the other"
+    ):
+        one + two
+    assert (one + one).rows == 8
+
+
 def test_marginals():
     cube = made(["a", "a", "b", None], [1, 0, 1, 1], rows=[2, 3, 4, 5])
     feature, label = cube.plan.axis(Role.FEATURE), cube.plan.axis(Role.LABEL)

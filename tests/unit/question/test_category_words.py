@@ -9,11 +9,14 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Outcome
-from fairgauge.question.category_words import is_undecided, means_missing
+from fairgauge.question.category_words import is_undecided, means_missing, missing_words, resembles
 from fairgauge.render.formats import render
 
 UNKNOWN = {
-    "English": "Unknown|Not stated|N/A|Decline to answer|Choose not to disclose|PREFER_NOT_TO_SAY",
+    "English": "Unknown|Not stated|N/A|Decline to answer|Choose not to disclose|PREFER_NOT_TO_SAY"
+    "|Not applicable|Blank|Empty|Rather not say|Not declared|Refused|Not indicated|Withheld"
+    "|No data|Not collected|Not entered|Not selected|No selection|None selected|Opted out"
+    "|Unidentified|Non-response|Don't know",
     "Spanish": "Desconocido|Desconocida|No especificado|Sin especificar|Prefiere no contestar"
     "|Prefiero no responder|Prefiere no decirlo|N/D|No declarado|Se desconoce|Sin datos|NS/NC"
     "|No contesta|Ignorado",
@@ -26,7 +29,9 @@ UNKNOWN = {
     "Dutch": "Onbekend|Niet opgegeven|Wil niet zeggen|Wil ik niet zeggen|Zeg ik liever niet",
 }
 UNDECIDED = {
-    "English": "Withdrawn|Pending|Cancelled|Incomplete|In review|ON_HOLD|Status unknown",
+    "English": "Withdrawn|Pending|Cancelled|Incomplete|In review|ON_HOLD|Status unknown|New"
+    "|Awaiting decision|Under consideration|Applied|Req closed|Position filled|No show"
+    "|Duplicate application|Expired|Candidate declined|Declined by candidate|Blank|No data",
     "Spanish": "Retirado|Retirada|Retirado por el candidato|Desistió|Desistimiento|Pendiente"
     "|En proceso|Cancelado|Anulada|Incompleto|Desconocido",
     "French": "Retiré|Retirée|Candidature retirée|Désistement|Désisté|En attente|En cours|Annulé"
@@ -41,12 +46,14 @@ CATEGORIES = (
     "ND|N.D.|NC|KA|No|Sí|Si|So|No binario|Não binário|Non binaire|Nichtbinär|Non-binary|Divers"
     "|Mujer|Hombre|Femenino|Männlich|Weiblich|Donna|Otra|Ninguna|Keine|Geen|Sin discapacidad"
     "|Sin estudios|Sans diplôme|Ohne Abschluss|No hispano|Nicht deutsch|Non marié|Niet-westers"
+    "|None declared|None recorded|No record|U|Unmarried|Not a veteran|Not Hispanic|Empty nester"
     "|Retraité|Jubilado|North Dakota|Noord-Brabant|Pendleton|Corso|Incontro|Desisto"
 )
 OUTCOMES = (
     "Avanza|Rechazado|Rechazado: documentación incompleta|No seleccionado|Aprobado|Suspendido"
     "|Retenue|Non retenue|Refusée|Rejet : dossier incomplet|Eingestellt|Abgelehnt|Contratado"
     "|Reprovado|Recusado: cadastro incompleto|Assunto|Respinto|Aangenomen|Afgewezen|Desisted"
+    "|New hire|Rejected - position filled|Offer extended|Candidate rejected|Renewed"
 )
 
 
@@ -68,12 +75,45 @@ def audited(**columns: list[str]) -> fg.Report:
 
 @pytest.mark.parametrize("form", [
     str, str.upper, str.lower, without_accents, lambda text: unicodedata.normalize("NFD", text),
-    lambda text: f" {text} ", lambda text: text.replace(" ", "_"),
+    lambda text: f" {text} ", lambda text: text.replace(" ", "_"), lambda text: f"({text})",
+    lambda text: text.replace(" ", "-"), lambda text: f"{text}.",
 ])  # fmt: skip
 def test_words_are_known_whatever_their_case_accents_and_separators(form):
     """They were known in English alone."""
     assert [word for word in map(form, every(UNKNOWN)) if not means_missing(word)] == []
     assert [word for word in map(form, every(UNDECIDED)) if not is_undecided(word)] == []
+
+
+def test_words_written_as_names_in_code_are_known():
+    assert [means_missing(name) for name in ("PreferNotToSay", "NotDeclared")] == [True, True]
+    assert is_undecided("InReview")
+
+
+@pytest.mark.parametrize("word", ["Refused", "Withheld", "Not selected"])
+def test_of_outcomes_these_are_refusals(word):
+    """Of a group they are people who did not state theirs."""
+    assert means_missing(word)
+    assert not is_undecided(word)
+    report = audited(
+        outcome=(["advance"] * 300 + [word] * 300 + ["other"] * 9) * 2, g=["a"] * 609 + ["b"] * 609
+    )
+    assert report.verdict is Outcome.PASS
+
+
+def test_refusals_that_a_condition_excludes_are_no_missing_outcomes():
+    """They were counted as rows without an outcome."""
+    outcomes = ["advance", "Refused", "other", "N/A"] * 200
+    report = fg.audit(
+        pl.DataFrame({"outcome": outcomes, "g": ["a"] * 400 + ["b"] * 400}),
+        prediction="outcome", positive="advance", sensitive="g", where="outcome = advance or other",
+    )  # fmt: skip
+    assert report.data.excluded == {"missing outcome (where)": 200}
+
+
+@pytest.mark.parametrize("sexes", [("F", "M", "U"), ("Female", "Male", "u")])
+def test_u_beside_sexes_is_unknown(sexes):
+    assert missing_words(sexes) == [sexes[-1]]
+    assert missing_words(("A", "M", "U")) == []
 
 
 def test_ordinary_categories_and_decisions_are_no_such_words():
@@ -96,6 +136,41 @@ def test_an_outcome_of_no_decision_withholds_a_pass(word):
     assert verdict.says.endswith("400 rows have no clear prediction")
     (warned,) = [d for d in report.diagnostics if d.code is DiagnosticCode.UNDECIDED_OUTCOMES]
     assert warned["values"] == (word,)
+
+
+@pytest.mark.parametrize("word", ["Hired", "Offer extended", "Offer declined", "Onboarded"])
+@pytest.mark.parametrize("positive", ["Advance", "Selected", "Invited to interview"])
+def test_a_later_stage_that_counts_as_refused_withholds_a_pass(word, positive):
+    """Hired people counted as not selected, and a rule passed."""
+    held = [positive] * 300 + ["Rejected"] * 300 + [word] * 200
+    report = fg.audit(
+        pl.DataFrame({"outcome": held * 2, "g": ["a"] * 800 + ["b"] * 800}),
+        prediction="outcome", positive=positive, sensitive="g", rules="selection_rate.ratio >= 0.5",
+    )  # fmt: skip
+    assert report.verdict is Outcome.INCONCLUSIVE
+    (warned,) = [d for d in report.diagnostics if d.code is DiagnosticCode.UNLISTED_OUTCOMES]
+    assert warned["positive"] == (positive, word)
+
+
+@pytest.mark.parametrize(
+    ("value", "stated"),
+    [
+        *((value, "Advance") for value in ("Not hired", "Offer rescinded", "Counter-offer")),
+        *((value, "Hired") for value in ("Offer extended", "Interviewed")),
+        *(("Hired", stated) for stated in ("Rejected after interview", "Left", "Onboarded")),
+    ],
+)
+def test_no_later_stage(value, stated):
+    assert not resembles(value, stated)
+
+
+@pytest.mark.parametrize(("positive", "other"), [("Returning", "New"), ("Showed", "No-show")])
+def test_the_opposite_of_the_favourable_outcome_is_a_decision(positive, other):
+    report = fg.audit(
+        pl.DataFrame({"outcome": [positive, other] * 400, "g": ["a"] * 400 + ["b"] * 400}),
+        prediction="outcome", positive=positive, sensitive="g", rules="selection_rate.ratio >= 0.5",
+    )  # fmt: skip
+    assert report.verdict is Outcome.PASS
 
 
 @pytest.mark.parametrize("word", dict.fromkeys(every(UNKNOWN)))

@@ -1187,8 +1187,8 @@ def test_outcomes_that_resemble_the_favourable_one_and_count_as_refusals_are_rep
         (each,) = found(rows, UNLISTED, **asked, positive=positive)
         assert each.level is Level.WARNING
         assert each.message.startswith(
-            f"'decision' is {value} in 30 rows, which count as not favourable, though the value "
-            "resembles the favourable outcome. To count it as favourable: --positive "
+            f"'decision' is {value} in 30 rows, which count as not favourable, though by its name "
+            "it may be favourable. To count it as favourable: --positive "
         )
         assert not found(rows, UNLISTED, **asked, positive=list(each["positive"]))
         refusals = {"decision": {"denied": ["denied", value]}}

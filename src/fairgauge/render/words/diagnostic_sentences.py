@@ -523,8 +523,8 @@ def _unlisted_outcomes(d: Diagnostic) -> str:
             f"{text}; list what is favourable (--positive), if any of it is, and recode what is no "
             "decision as unknown (--recode)"
         )
-    one, it = plural(len(held), "", "s"), plural(len(held), "it", "them")
-    why = f"the value{one} resemble{plural(len(held), 's', '')} the favourable outcome"
+    it = plural(len(held), "it", "them")
+    why = f"by {plural(len(held), 'its name it', 'their names they')} may be favourable"
     if (group := d.get("group")) is not None:
         whose = f"{called(d['group_column'])} = {called(group)}"
         why = f"hardly any {noun} but those of {whose} have {it}"
