@@ -11,7 +11,7 @@ from typing import Any, cast
 from fairgauge.api.audit import audit
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.errors import Problem, SpecError, refuse, shown
-from fairgauge.inference.needed_rows import POWER, detectable_disparity
+from fairgauge.inference.needed_rows import POWER, DetectableDisparity, detectable_disparity
 from fairgauge.measure.needed_self_reports import needed_self_reports
 from fairgauge.question.options import Options
 from fairgauge.question.readers import is_finite
@@ -37,7 +37,10 @@ _LEVEL = 0.95
 _RATIO = 0.8
 _TOLERANCE = 0.1
 _BELOW = 1e-9
-_FOR_WANT_OF_ROWS = (ReasonCode.FEW_ROWS, ReasonCode.SMALL_GROUP)
+_INSUFFICIENT = (
+    ReasonCode.FEW_ROWS, ReasonCode.SMALL_GROUP, ReasonCode.FEW_CLUSTERS,
+    ReasonCode.FEW_EFFECTIVE_ROWS,
+)  # fmt: skip
 
 
 def plan(
@@ -121,7 +124,8 @@ def plan(
     The probability is that of the verdict of an audit, over all tables that may be drawn: rows are
     sampled, so that the sizes of both groups vary too, and a rule is not evaluated where rows or
     expected counts are too few. They count on independent rows, but for the design effect
-    1 + (cluster_size - 1) icc. To find a disparity is to have an interval without "no difference".
+    1 + (cluster_size - 1) icc; that of a table with clusters or weights is the one of each
+    interval. To find a disparity is to have an interval without "no difference".
 
     Of two models on the same rows: two models that are equal in the rates with a margin, and that
     decide the same share of rows differently in both groups; half of the change of a disparity is
@@ -288,7 +292,9 @@ def _smallest(report: Report, power: float) -> tuple[Smallest, ...]:
     for estimate in report.estimates:
         if estimate.feature in unrecorded:
             continue
-        shown = detectable_disparity(estimate, power)
+        few = estimate.reason is not None and estimate.reason.code in _INSUFFICIENT
+        few = few and estimate.of_separate_rates and estimate.value is not None
+        shown = DetectableDisparity(None, None) if few else detectable_disparity(estimate, power)
         key = (
             estimate.feature,
             estimate.group,
@@ -298,7 +304,6 @@ def _smallest(report: Report, power: float) -> tuple[Smallest, ...]:
         )
         if shown is None or key in found:
             continue
-        few = estimate.reason is not None and estimate.reason.code in _FOR_WANT_OF_ROWS
         assert estimate.group is not None  # two rates are compared, both known
         assert estimate.rate_reference is not None
         assert estimate.n_group is not None
@@ -312,8 +317,8 @@ def _smallest(report: Report, power: float) -> tuple[Smallest, ...]:
             rate=estimate.rate_reference,
             n_group=estimate.n_group,
             n_reference=estimate.n_reference,
-            difference=None if few else shown.difference,
-            ratio=None if few else shown.ratio,
+            difference=shown.difference,
+            ratio=shown.ratio,
             reason=estimate.reason if few else None,
         )
     return tuple(found.values())

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairgauge.catalogue.comparisons import Contrast, Metric
-from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import IntervalMethod, ReferenceKind
+from fairgauge.enums import IntervalMethod
 from fairgauge.results.estimates import Estimate
-from fairgauge.results.scopes import OVERALL
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.rows_to_decide import (
@@ -79,7 +77,7 @@ def _of_rates(
     estimate: Estimate, lower: float, upper: float, metric: Metric
 ) -> RowsToDecide | None:
     """Return the rows that a verdict on two rates needs; None where it is of something else."""
-    sides, times = _rates(estimate, metric), _design_effect(estimate, metric)
+    sides, times = _rates(estimate), _design_effect(estimate, metric)
     if sides is None or times is None or estimate.confidence is None:
         return None
     if not isinstance(metric, Contrast) or (metric.by == "ratio" and lower < 0):
@@ -94,10 +92,10 @@ def _of_rates(
 def _design_effect(estimate: Estimate, metric: Metric) -> float | None:
     """Return the design effect: rows per row by itself; None where two rates are not compared.
 
-    It is 1 but where the interval is not as long as that of so many single rows: they have weights,
-    or several intervals hold together.
+    It is 1 but where the interval is not as long as that of so many single rows: they have weights
+    or clusters, or several intervals hold together.
     """
-    sides = _rates(estimate, metric)
+    sides = _rates(estimate)
     if sides is None or not isinstance(metric, Contrast) or estimate.confidence is None:
         return None
     if metric.by not in ("difference", "ratio") or estimate.low is None or estimate.high is None:
@@ -120,12 +118,15 @@ def detectable_disparity(estimate: Estimate, power: float = POWER) -> Detectable
 
     Both are taken to have the reference's rate. None where two rates are not compared.
     """
-    sides = _rates(estimate, estimate.definition)
-    if sides is None or estimate.confidence is None:
+    sides, interval = _rates(estimate), estimate.interval
+    if sides is None or interval is None:
         return None
+    times = _design_effect(estimate, estimate.definition)
+    if times is None and IntervalMethod.CLUSTER_ROBUST in interval.methods:
+        return None  # such as a ratio to 0, which does not show how precise clustered rows are
     (_, n), (rate, m) = sides
-    times = _design_effect(estimate, estimate.definition) or 1.0
-    gap = float(detectable_difference(rate, m / times, rate, n / times, estimate.confidence, power))
+    n, m = n / (times or 1.0), m / (times or 1.0)
+    gap = float(detectable_difference(rate, m, rate, n, interval.level, power))
     if not math.isfinite(gap):
         return None
     possible = gap <= max(rate, 1 - rate)
@@ -136,24 +137,12 @@ def _whole(rows: float) -> float:
     return math.ceil(rows) if math.isfinite(rows) else rows
 
 
-def _rates(
-    estimate: Estimate, metric: Metric
-) -> tuple[tuple[float, float], tuple[float, float]] | None:
+def _rates(estimate: Estimate) -> tuple[tuple[float, float], tuple[float, float]] | None:
     """Return rate and rows of both sides, where they are two separate shares of single rows."""
     numbers = (
         estimate.rate_group, estimate.n_group, estimate.rate_reference, estimate.n_reference,
     )  # fmt: skip
-    interval = estimate.interval
-    methods = () if interval is None else interval.methods
-    # a rate of the user's own is only described, and its interval states that it is a share of rows
-    rate = isinstance(metric, Contrast) and (
-        isinstance(metric.of, Rate) or IntervalMethod.NEWCOMBE in methods
-    )
-    reference = estimate.reference
-    overall = reference is not None and reference.kind is ReferenceKind.OVERALL
-    apart = not overall and estimate.scope == OVERALL
-    clustered = IntervalMethod.CLUSTER_ROBUST in methods
-    if not rate or not apart or clustered or any(n is None or not np.isfinite(n) for n in numbers):
+    if not estimate.of_separate_rates or any(n is None or not np.isfinite(n) for n in numbers):
         return None
     p, n, q, m = (float(number) for number in numbers if number is not None)
     return (p, n), (q, m)

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairgauge.api.audit import audit
+from fairgauge.catalogue.averages import adds_up
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import Better, ScopeKind
+from fairgauge.enums import Average, Better, ClassKind, ScopeKind
 from fairgauge.errors import DataError, Problem, SpecError, quote
 from fairgauge.question.probabilities import RECORD, refuse_probabilities
 from fairgauge.question.specification import ask
+from fairgauge.results.scopes import NO_CLASS, ClassScope
 from fairgauge.values import canonical, matches
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from fairgauge.results.report import Report
 
 _GIVEN = ("label", "prediction", "score")
+_MACRO = ClassScope(ClassKind.AVERAGE, average=Average.MACRO)
 
 
 def scorer(
@@ -38,6 +41,10 @@ def scorer(
     - of a difference or distance, its size with a minus sign: 0 is best;
     - of a ratio, the smaller of itself and its inverse: 1 is best;
     - of a rate such as accuracy, the rate itself, with a minus sign where lower is better.
+
+    Of several classes the rate is that of all classes at once where there is one (accuracy, Cohen's
+    kappa), else the macro average: the mean over the classes in which it is defined. A difference
+    or a ratio has a score for each class, and for all of them where there is one.
 
     Parameters
     ----------
@@ -119,6 +126,8 @@ class Scorer:
         ------
         DataError
             A feature is not given, a group has no value, or the estimator no probabilities.
+        SpecError
+            Of several classes, a rate such as the selection rate, whose average is always the same.
         """
         features = {name: _feature(name, X, metadata) for name in self.sensitive}
         if self.spec.score is None:
@@ -160,15 +169,32 @@ class Scorer:
     def _values(self, report: Report) -> Iterator[tuple[str, float | None]]:
         """Yield what the metric, or the rate, is of each group, with the group's name."""
         if isinstance(self.measured, Statistic):
-            for group in report.groups:
-                if group.scope.kind is ScopeKind.OVERALL and group.reference_kind is None:
-                    rate = group.rates[self.measured.name]
-                    yield f"{group.feature}: {group.group}", rate.value
+            yield from self._rates(report, self.measured)
             return
         for each in report.estimates:
             wanted = each.metric == self.measured.name and each.scope.kind is not ScopeKind.STRATUM
             if wanted and each.class_scope.is_single:
                 yield f"{each.feature}: {each.group}", each.value
+
+    def _rates(self, report: Report, rate: Statistic) -> Iterator[tuple[str, float | None]]:
+        """Yield a rate of each group: of several classes that of all at once, or their average."""
+        groups = [
+            group
+            for group in report.groups
+            if group.scope.kind is ScopeKind.OVERALL
+            and group.reference_kind is None
+            and rate.name in group.rates
+        ]
+        at_once = any(group.class_scope == NO_CLASS for group in groups)
+        if groups and not at_once and adds_up(rate):
+            message = (
+                f"state which classes are favourable: the {rate.title}s of all classes add up to "
+                "1 in every group"
+            )
+            raise SpecError(Problem("positive", message))
+        for group in groups:
+            if group.class_scope == (NO_CLASS if at_once else _MACRO):
+                yield f"{group.feature}: {group.group}", group.rates[rate.name].value
 
     def _score(self, group: str, value: float | None) -> float:
         if value is None:

@@ -9,9 +9,16 @@ from operator import itemgetter
 from typing import Annotated, Any, ClassVar, SupportsFloat, TypeAlias
 
 from fairgauge import identity
-from fairgauge.catalogue.comparisons import Metric
-from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import Estimator, GroupKind, ReferenceKind, Status, Task
+from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.statistics import Rate, Statistic
+from fairgauge.enums import (
+    Estimator,
+    GroupKind,
+    IntervalMethod,
+    ReferenceKind,
+    Status,
+    Task,
+)
 from fairgauge.identity import FeatureId, GroupId
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.codec import Finite, Inline, Keys, Share
@@ -159,6 +166,18 @@ class Estimate(OfRow[Metric]):
     def class_(self) -> str | None:
         """Return the class, None unless the estimate is of one class or of the worst."""
         return self.class_scope.name
+
+    @property
+    def of_separate_rates(self) -> bool:
+        """Return whether it is of one rate of two groups that share no row, over all strata."""
+        metric, reference = self.definition, self.reference
+        methods = self.interval.methods if self.interval else ()
+        # a rate of one's own is only described; its interval states that it is a share of rows
+        rate = isinstance(metric, Contrast) and (
+            isinstance(metric.of, Rate) or IntervalMethod.NEWCOMBE in methods
+        )
+        overall = reference is not None and reference.kind is ReferenceKind.OVERALL
+        return rate and not overall and self.scope == OVERALL
 
     @property
     def key(self) -> ComparisonKey:

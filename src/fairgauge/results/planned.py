@@ -46,7 +46,7 @@ class Smallest(OfRow[Metric]):
     rate, n_group, n_reference : the reference's rate, and the rows that both rest on.
     difference, ratio : the smallest of either that would probably be found, a ratio below 1; None
         where none would, however far the rates are apart.
-    reason : why the comparison is not evaluated, for want of rows; None where it is.
+    reason : why the comparison is not evaluated, for want of rows or clusters; None where it is.
     """
 
     metric: str

@@ -226,8 +226,10 @@ class ThresholdChoice(ShownResult):
         Raises
         ------
         DataError
-            There is no such choice, a column is missing, or a group has no threshold.
+            There is no such choice, a column is missing, a score is a text that is no number, or a
+            group has no threshold.
         """
+        from fairgauge.question.recoding import not_numbers, read_recodings
         from fairgauge.scan import open_source
         from fairgauge.scan.row_access import numbers_of, read_rows
 
@@ -240,8 +242,18 @@ class ThresholdChoice(ShownResult):
         missing = [column for column in columns if column not in source.columns]
         if missing:
             raise DataError(f"the data have no column {quote(missing[0])}, which is decided by")
-        rows = read_rows(source, columns)
+        recode = read_recodings(self.spec.get("recode", {}), "recode", [])
+        rows = read_rows(source, columns, recode=recode)
         scores = numbers_of(rows[self.score]).tolist()
+        texts = {
+            value
+            for value, score in zip(rows[self.score], scores, strict=True)
+            if score != score
+            and isinstance(value, str)
+            and value.strip().lower() not in ("", "nan")
+        }
+        if texts:
+            raise DataError(not_numbers(self.score, texts, recoded=False))
         if not by_group:
             (cut,) = set(chosen.thresholds.values())
             cuts: list[float | None] = [cut] * len(scores)

@@ -335,6 +335,60 @@ def test_a_group_above_the_minimum_is_planned_beside_one_that_is_not_evaluated()
     assert headline.startswith("In 1 of 2 comparisons a difference of ")
 
 
+def of_users(users, visits, seed=0, less=0.0):
+    """Return visits of users, each of whom has a rate; that of women is so much less on average."""
+    rng = np.random.default_rng(seed)
+    sex = np.repeat(np.where(np.arange(users) % 2, "F", "M"), visits)
+    rate = np.repeat(rng.beta(4, 4, users), visits) * np.where(sex == "F", 1 - less / 0.5, 1)
+    user = np.repeat(np.arange(users), visits)
+    return pl.DataFrame({"user": user, "sex": sex, "ok": rng.random(users * visits) < rate})
+
+
+OF_USERS = {"prediction": "ok", "positive": True, "sensitive": "sex", "reference": {"sex": "M"}}
+
+
+def test_clusters_raise_the_smallest_difference_by_their_design_effect():
+    """A plan stated that the table held no comparison."""
+    table, options = of_users(400, 10), OF_USERS | {"metrics": "selection_rate.difference"}
+    (rows,) = fg.plan(table, **options).smallest
+    (clustered,) = fg.plan(table, cluster="user", **options).smallest
+    design = 1 + 9 / (4 + 4 + 1)  # of 10 rows each, the intra-cluster correlation of the beta
+    assert clustered.difference / rows.difference == pytest.approx(math.sqrt(design), rel=0.1)
+    found = 0
+    for seed in range(60):
+        drawn = of_users(400, 10, seed, clustered.difference)
+        each = fg.audit(drawn, cluster="user", **options)["selection_rate.difference", "sex", "F"]
+        found += each.high < 0
+    assert found / 60 == pytest.approx(0.8, abs=3 * math.sqrt(0.16 / 60))
+
+
+@pytest.mark.parametrize(("users", "effective"), [(3, "1 effective cluster"), (8, "4 effective")])
+def test_too_few_clusters_are_planned_to_be_not_evaluated(users, effective):
+    text = " ".join(str(fg.plan(of_users(users, 30), cluster="user", **OF_USERS)).split())
+    assert "No comparison of the table would be evaluated" in text
+    assert f"not evaluated, because {effective}" in text
+    assert "collect rows of more clusters" in text
+
+
+def test_a_plan_is_advised_where_there_is_something_to_plan():
+    """An audit sent to a plan that stated nothing, and sent back."""
+    table = of_users(400, 10).with_columns(pay=pl.Series(np.arange(4_000) % 37 * 1.0))
+    rates = OF_USERS | {"rules": ["selection_rate.ratio >= 0.97"]}
+    pay = {"label": "pay", "task": "regression", "sensitive": "sex"}
+    pay["rules"] = ["mean_label.ratio >= 0.999"]
+    for options, advised in (
+        (rates, True),
+        (rates | {"cluster": "user"}, True),
+        (rates | {"reference": "overall"}, False),
+        (pay, False),
+    ):
+        report = fg.audit(table, **options)
+        assert report.verdict == "inconclusive"
+        (step,) = [str(each) for each in report.brief().steps if "more rows" in str(each)]
+        assert ("(fairgauge plan)" in step) is advised
+        assert bool(fg.plan(table, **options).smallest) is advised
+
+
 def test_a_difference_larger_than_rates_can_differ_is_never_found():
     table = of_sizes(White=(20, 10), Asian=(20, 10))
     options = {"prediction": "ok", "sensitive": "race", "reference": {"race": "White"}}

@@ -355,10 +355,14 @@ def test_people_whose_rows_state_different_groups_are_warned_of():
 
 def test_a_verdict_counts_on_clusters_not_on_rows():
     rule = fg.rule("selection_rate.difference", between=(-0.05, 0.05))
-    reason = ask(tied(19, clusters=80), rules=[rule]).verdicts[0].reason
+    report = ask(tied(19, clusters=80), rules=[rule])
+    reason = report.verdicts[0].reason
     assert reason.code is ReasonCode.CROSSES
     assert reason["needed"] > reason["rows"]
-    assert reason.get("detectable") is None
+    low, high = report["selection_rate.difference", "g", report.verdicts[0].group].interval
+    # half of the interval is the first of both quantiles of standard errors
+    quantiles = (critical(0.95) + critical(0.6)) / critical(0.95)
+    assert reason["detectable"] == pytest.approx(quantiles * (high - low) / 2, rel=0.05)
 
 
 @pytest.mark.parametrize("method", ["score", "exact", "bootstrap", "bayes"])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score, recall_score
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -132,6 +134,36 @@ def test_a_rate_of_ones_own_is_scored():
     assert score(share) == pytest.approx(score("true_negative_rate"))
     with pytest.raises(fg.SpecError, match="no value that means no difference, so none is best"):
         score("selection_rate.minimum")
+
+
+def test_of_several_classes_a_rate_is_of_all_or_else_their_average():
+    """A KeyError, but for accuracy, whose mean of groups was of all classes and averages too."""
+    words = np.array(["low", "middle", "high"])[np.digitize(NUMBERS[:, 0], [-0.3, 0.8])]
+    words[::7] = "middle"
+    fitted = LogisticRegression().fit(NUMBERS, words)
+    answers = fitted.predict(NUMBERS)
+
+    def scored(metric, **options):
+        scorer = fg.scorer(metric, sensitive="sex", **options)
+        return scorer(fitted, NUMBERS, words, sex=SEX)
+
+    groups = [(words[who], answers[who]) for who in (SEX == "F", SEX == "M")]
+    expected = {
+        "accuracy": accuracy_score,
+        "cohen_kappa": cohen_kappa_score,
+        "f1": partial(f1_score, average="macro"),
+        "true_positive_rate": partial(recall_score, average="macro"),
+    }
+    for metric, score_of in expected.items():
+        values = [score_of(*group) for group in groups]
+        assert scored(metric) == pytest.approx(min(values)), metric
+        assert scored(metric, worst=False) == pytest.approx(np.mean(values)), metric
+    assert 0 < scored("balanced_accuracy") < 1
+    assert scored("f1", positive="high") == pytest.approx(
+        min(f1_score(*group, labels=["high"], average="macro") for group in groups)
+    )
+    with pytest.raises(fg.SpecError, match="positive: state which classes are favourable"):
+        scored("selection_rate")
 
 
 def test_a_feature_that_is_nowhere():

@@ -1,6 +1,7 @@
 """Thresholds that meet a goal: the frontier, the choice, its price, and weights for retraining."""
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -568,6 +569,18 @@ def test_a_group_without_a_threshold_is_an_error():
     other = PEOPLE.with_columns(sex=pl.lit("X"))
     with pytest.raises(fg.DataError, match="'X' has no threshold"):
         chosen().apply(other, by_group=True)
+
+
+def test_a_text_that_is_no_score_is_refused_and_what_the_choice_recodes_is_recoded():
+    """A text was decided as a missing score is; a recoded group had no threshold."""
+    found = chosen(recode={"sex": {"F": ["f"]}, "score": {"unknown": ["none"]}})
+    scores = pd.Series(["x", 0.9, 0.1, None], dtype=object)
+    with pytest.raises(fg.DataError, match="column 'score' must hold numbers, but has 'x'"):
+        found.apply(pd.DataFrame({"score": scores}))
+    scores[0] = "none"
+    frame = pd.DataFrame({"score": scores, "sex": ["f", "f", "M", "M"]})
+    assert found.apply(frame) == [None, True, False, None]
+    assert found.apply(frame, by_group=True) == [None, True, False, None]
 
 
 def test_several_features_are_chosen_for_one_at_a_time():

@@ -66,6 +66,18 @@ def test_more_rows_decide_a_margin_that_the_excluded_ones_leave_open():
     assert f"{rows_needed} of this composition would decide accuracy with 80% power" in collect
 
 
+def test_a_candidate_that_is_worse_is_not_to_be_compared_again():
+    """The first step was to complete the rows without a sex, which take back no shown harm."""
+    many = without(PEOPLE, "sex", pl.Series(np.arange(PEOPLE.height) % 12 == 0))
+    worse = CURRENT.to_numpy() ^ (np.random.default_rng(0).random(PEOPLE.height) < 0.2)
+    found = compared(many.with_columns(fairer=pl.Series(worse.astype(int))))
+    assert found["fairer"].verdict is CandidateVerdict.WORSE
+    assert found["fairer"].overturned
+    assert [str(step) for step in found.brief().steps] == [
+        "Those responsible: try another candidate."
+    ]
+
+
 def test_a_claim_that_no_excluded_row_could_overturn_is_made():
     few = pl.Series(np.arange(PEOPLE.height) % 1_500 == 0)
     for column in ("sex", "fairer", "repaid"):

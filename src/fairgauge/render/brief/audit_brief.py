@@ -1181,7 +1181,8 @@ def _later_steps(report: Report, words: Vocabulary) -> Iterator[Sentence]:
             return
         needed = _cheapest(report, words)
         more = f"more rows: {needed}" if needed else "more rows"
-        yield owner(f"decide whether to collect {more} (fairgauge plan).")
+        planned = any(each.of_separate_rates for each in report.estimates)
+        yield owner(f"decide whether to collect {more}{' (fairgauge plan)' * planned}.")
 
 
 def _lacks_direction(report: Report, words: Vocabulary) -> bool:

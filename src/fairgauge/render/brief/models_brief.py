@@ -491,7 +491,7 @@ class _ModelsBrief:
                 "state by how much accuracy and differences between groups may be worse, such as 1 "
                 "and 5 of 100: --margin accuracy=0.01 --margin disparity=0.05."
             )
-        if best.overturned:
+        if best.overturned and verdict is not CandidateVerdict.WORSE:  # they take back no harm
             yield owner("complete the rows that are excluded or unclear, and compare again.")
         for text in needed_sentences(best):
             yield owner(f"decide whether to collect more rows. {text}", (f"{self.place}.needed",))

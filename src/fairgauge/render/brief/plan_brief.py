@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from fairgauge.enums import Estimator
-from fairgauge.reasons import FEWEST_ROWS
+from fairgauge.reasons import FEWEST_ROWS, ReasonCode
 from fairgauge.render.brief._next_steps import analyst, owner, supplier
 from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.words.display_names import called, capitalised
@@ -80,7 +80,7 @@ def _headline(planned: Planned) -> Sentence:
     if planned.self_reports:
         return _answers_of_all(planned)
     if not planned.smallest:
-        return Sentence("The table holds no comparison of rates to plan for", ("smallest",))
+        return Sentence("No comparison of the table can be planned for", ("smallest",))
     shown = [(i, each) for i, each in _ordered(planned) if each.difference is not None]
     if not shown:
         text = "In no comparison of the table would a difference probably be found"
@@ -120,10 +120,15 @@ def _looked_at(planned: Planned) -> Iterator[Sentence]:
             "people have to be asked until each is decided.",
             ("self_reports",),
         )
-    if planned.smallest or not (planned.answers or planned.needed or planned.self_reports):
-        size = len(planned.smallest)
-        words = plural(size, "comparison", "comparisons")
-        yield Sentence(f"{size:,} {words} of groups in the table that was given.", ("smallest",))
+    if planned.smallest:
+        size = numbered(len(planned.smallest), "comparisons")
+        yield Sentence(f"{size} of groups in the table that was given.", ("smallest",))
+    elif not (planned.answers or planned.needed or planned.self_reports):
+        yield Sentence(
+            "The table that was given. A plan is for rates of two groups that share no row, with "
+            "confidence intervals.",
+            ("smallest",),
+        )
 
 
 _EXPECTS = {
@@ -238,9 +243,12 @@ def _found(planned: Planned) -> Iterator[Sentence]:
 def _size(each: Smallest) -> str:
     """Return the smallest difference that would be found, or why none would."""
     if each.reason is not None:
+        why = f"not evaluated, because {describe_reason(each.reason)}"
+        if each.reason.get("n") is None:  # too few clusters, or effective rows
+            return why
         lacking = math.ceil(each.reason["minimum"] - each.reason["n"])
         needed = f"{numbered(lacking, 'more rows')} {plural(lacking, 'is', 'are')} needed"
-        return f"not evaluated, because {describe_reason(each.reason)}; {needed}"
+        return f"{why}; {needed}"
     if each.difference is None:
         return "no difference that there can be would probably be found"
     return f"{per_hundred(each)} of 100"
@@ -351,10 +359,15 @@ def _steps(planned: Planned) -> Iterator[Sentence]:
             ("self_reports",),
         )
     if planned.smallest:
+        reasons = [each.reason.code for each in planned.smallest if each.reason is not None]
+        more = "rows of more clusters" if ReasonCode.FEW_CLUSTERS in reasons else "more rows"
         yield owner(
-            "state limits that the table can decide, or collect more rows of the groups named "
+            f"state limits that the table can decide, or collect {more} of the groups named "
             "first. An audit states the rows that would probably decide an inconclusive rule.",
             ("smallest",),
         )
     elif not (planned.answers or planned.needed or planned.self_reports):
-        yield analyst("audit the table, by rules: an inconclusive one states the rows it needs.")
+        yield analyst(
+            "audit the table, by rules: an inconclusive one states the rows it needs, if a "
+            "practical number would probably decide it."
+        )

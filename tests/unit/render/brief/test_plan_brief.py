@@ -56,6 +56,7 @@ def test_a_table_of_means_plans_nothing_and_promises_no_power():
     """80% of audits "so planned" reached the goal, beside an empty table."""
     table = pl.DataFrame({"y": [float(i % 7) for i in range(200)], "g": ["a", "b"] * 100})
     brief = fg.plan(table, label="y", task="regression", sensitive="g").brief()
-    assert str(brief.headline) == "The table holds no comparison of rates to plan for"
+    assert str(brief.headline) == "No comparison of the table can be planned for"
+    assert "for rates of two groups that share no row" in str(brief.looked_at[0])
     assert not brief.certainty
     assert "an inconclusive one states the rows it needs" in str(brief.steps[0])
