@@ -126,9 +126,9 @@ def _berkeley(path: Path) -> Example:
     adjusted = report[metric, "Gender", "Female", POOLED]
     lesson = (
         f"Over all departments, women are admitted {_pp(overall.value)} percentage points less "
-        f"often than men. Adjusted for department no difference is shown: {_pp(adjusted.value)} "
-        f"percentage points more often (95% CI {_range(adjusted)}). Women applied more to "
-        "departments that reject most applicants."
+        "often than men. Adjusted for department no difference is shown on average: "
+        f"{_pp(adjusted.value)} percentage points more often (95% CI {_range(adjusted)}). Women "
+        "applied more to departments that reject most applicants."
     )
     command = (
         "--label Admit --positive Admitted --count Freq",

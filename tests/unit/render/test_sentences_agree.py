@@ -319,7 +319,7 @@ def test_differences_that_disappear_are_one_note_for_each_feature(loans):
     report = _audit(loans, strata="region", metrics=["standard", "clarify"])
     text = _text(report, full=True)
     notes = text.partition(" Notes ")[2].partition(" Methods ")[0]
-    assert notes.count("is not shown when adjusted") == 1
+    assert notes.count("is not shown on average when adjusted") == 1
 
 
 def test_accuracy_over_all_classes_is_distinguished_from_accuracy_in_one_class(loans):

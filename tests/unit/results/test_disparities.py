@@ -151,6 +151,77 @@ def test_strata_are_counted_and_tested_where_both_sides_are():
     report = fg.audit(of_departments(OFFSET), **ASKED)
     assert disparities.tests_within_strata(report.estimates) == 4
     found = " ".join(map(str, report.brief().found))
-    assert "; in the other 2 the difference is as overall (all 4 tested together)." in found
+    assert "23 of 100 people with sex M, 3 of 100 people with sex F) the difference itself" in found
+    assert "93 of 100 people with sex F) the reverse is shown (all 4 tested together)." in found
     page = render(report, "text", full=True)
     assert "adjusted for all 4 strata, Bonferroni" in " ".join(page.split())
+
+
+SHOWN_IN_A = [("F", "A", 320, 400), ("M", "A", 4500, 5000),
+              ("F", "B", 1110, 1500), ("M", "B", 1008, 1400)]  # fmt: skip
+"""Women of A are hired less often (p = 1e-8), and none are on average over A and B."""
+SHOWN_IN_BOTH = [("F", "A", 320, 400), ("M", "A", 4500, 5000), ("F", "B", 1110, 1500),
+                 ("M", "B", 900, 1400), ("F", "C", 150, 200), ("M", "C", 150, 200),
+                 ("F", "D", 150, 200), ("M", "D", 150, 200)]  # fmt: skip
+REVERSED = [("F", "A", 320, 400), ("M", "A", 4500, 5000), ("F", "B", 1110, 1500),
+            ("M", "B", 600, 1400)]  # fmt: skip
+
+
+IN_A = "In dept A (80 of 100 women, 90 of 100 men) the difference itself is shown"
+IN_B = "in dept B (74 of 100 women, 64 of 100 men) the reverse is shown"
+
+
+@pytest.mark.parametrize(
+    ("cells", "adjusted", "stated"),
+    [
+        (SHOWN_IN_A, "no difference is shown on average", f"{IN_A} (all 2"),
+        (
+            SHOWN_IN_BOTH,
+            "no difference is shown on average",
+            f"{IN_A}; {IN_B}; in the other 2 no difference is shown (all 4",
+        ),
+        (
+            REVERSED,
+            "the difference is the reverse",
+            f"{IN_A}; in the other the reverse is shown (all 2",
+        ),
+    ],
+)
+def test_strata_in_which_the_difference_is_shown_are_named_as_those_of_the_reverse_are(
+    cells, adjusted, stated
+):
+    """ "After adjusting no difference is shown" was all, where one stratum had p = 1e-8."""
+    words = {"groups": {"sex": {"F": "women", "M": "men"}}}
+    report = fg.audit(of_departments(cells), words=words, **ASKED)
+    text = f"After adjusting for dept {adjusted}. {stated} tested together)."
+    assert text in map(str, report.brief().found)
+
+
+def test_strata_in_which_a_ratio_or_a_mean_is_shown_to_differ_are_named():
+    """Of ratios alone, and of averages, the first page named no stratum."""
+    report = fg.audit(of_departments(SHOWN_IN_A), metrics="base_rate.ratio", **ASKED)
+    shown = "the difference itself is shown (all 2 tested together)"
+    assert shown in str(report.brief().found[1])
+    rng = np.random.default_rng(0)
+    pay = {
+        ("F", "A"): (84, 100),
+        ("M", "A"): (90, 800),
+        ("F", "B"): (63, 400),
+        ("M", "B"): (60, 300),
+    }
+    rows = [(*cell, each) for cell, (m, n) in pay.items() for each in rng.normal(m, 10, n)]
+    table = pl.DataFrame(rows, schema=["sex", "dept", "pay"], orient="row")
+    report = fg.audit(table, label="pay", task="regression", sensitive="sex", strata="dept")
+    assert f"In dept A {shown}" in " ".join(map(str, report.brief().found))
+
+
+@pytest.mark.parametrize(
+    ("form", "options"), [("text", {"full": True}), ("markdown", {}), ("html", {}), ("json", {})]
+)
+def test_after_adjusting_no_difference_is_shown_on_average_in_every_form(form, options):
+    """The headline had "on average", the sentences below it had not."""
+    text = render(fg.audit(of_departments(SHOWN_IN_A), **ASKED), form, **options)
+    text = " ".join(text.split())
+    assert "no difference is shown on average" in text
+    assert text.count("no difference is shown") == text.count("no difference is shown on average")
+    assert "not shown when" not in text

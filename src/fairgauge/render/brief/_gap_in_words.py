@@ -35,6 +35,7 @@ from fairgauge.render.words.decomposition_sentences import (
     adjusted_for,
     describe_adjusted,
     describe_overall,
+    differs_in,
     direction,
     each_of,
     excluded_words,
@@ -122,11 +123,12 @@ class GapInWords:
         """Return who has it less often, and what becomes of that within strata."""
         within = within_words(self.gap)
         text, reason = self.compared(), self.gap.reason
+        none = f"no difference is shown{' on average' * bool(differs_in(self.gap))}"
         becomes = {
             GapVerdict.REMAINS: f", also {within}{' on average' if self.gap.varies else ''}",
             GapVerdict.REVERSES: f", but the reverse holds {within}",
             GapVerdict.WITHIN_MARGIN: f", but {within} by no more than the margin",
-            GapVerdict.ACCOUNTED_FOR: f", but {within} no difference is shown",
+            GapVerdict.ACCOUNTED_FOR: f", but {within} {none}",
             GapVerdict.NO_GAP: "",
             GapVerdict.INCONCLUSIVE: f"; what remains {within} is inconclusive",
         }
@@ -137,7 +139,7 @@ class GapInWords:
             return f"{text}, but {within} there is one"
         if reason is WhyInconclusive.ONE_SIDED:
             alone = f"{each_of(self.gap, several=True)} with nobody of the other side"
-            return f"{text}; {within} no difference is shown, but most of the gap lies in {alone}"
+            return f"{text}; {within} {none}, but most of the gap lies in {alone}"
         if reason is WhyInconclusive.MISSING_STRATA and (whole := self.gap.overall) is not None:
             of_all = replace(self.gap, estimate=whole, p_adjusted=whole.p_adjusted)
             text = GapInWords(self._words, of_all).compared()

@@ -37,13 +37,18 @@ from fairgauge.results.verdicts import before_counting
 
 MOST_FINDINGS, _MOST_STRATA = 2, 2
 _ADJUSTED = {
-    AfterAdjusting.DISAPPEARS: "no difference is shown",
+    AfterAdjusting.DISAPPEARS: "no difference is shown on average",
     AfterAdjusting.REVERSES: "the difference is the reverse",
     AfterAdjusting.REMAINS: "a difference remains",
-    AfterAdjusting.CHANGES_LITTLE: "the difference changes little, but may be none",
-    AfterAdjusting.NOT_SIGNIFICANT: "neither a difference nor equality is shown",
+    AfterAdjusting.CHANGES_LITTLE: "the difference changes little, but may be none on average",
+    AfterAdjusting.NOT_SIGNIFICANT: "neither a difference nor equality is shown on average",
 }
 """What becomes of a difference when it is adjusted for the strata."""
+_SHOWN = {
+    AfterAdjusting.REMAINS: "the difference itself is shown",
+    AfterAdjusting.REVERSES: "the reverse is shown",
+}
+"""What is shown in a stratum where the same is after adjusting."""
 
 
 class StatedFinding:
@@ -144,9 +149,10 @@ class StatedFinding:
             return None
         change = self.after_adjusting
         if change is None or self.interval_within() is None:
-            return adjusted_sentence(finding.estimate, finding.adjusted, self.column)
-        adjusting = f"After adjusting for {self.column}{self.among}"
-        return f"{adjusting} {_ADJUSTED[change]}.{self._reversed_in()}"
+            text = adjusted_sentence(finding.estimate, finding.adjusted, self.column)
+        else:
+            text = f"After adjusting for {self.column}{self.among} {_ADJUSTED[change]}."
+        return text if change not in _ADJUSTED else text + self._shown_in_strata(change)
 
     def interval_within(self) -> str | None:
         """Return the interval of the same comparison within the strata, in words."""
@@ -169,29 +175,39 @@ class StatedFinding:
             and each.key == replace(finding.estimate, scope=each.scope).key
         )
 
-    def _reversed_in(self) -> str:
-        """Return in which strata the reverse of the difference is statistically significant."""
-        finding, shares, inside = self.finding, self.shares, self.strata
-        if self.after_adjusting is AfterAdjusting.REVERSES or shares is None:
-            return ""
-        differ = significant_strata(inside)
-        reverse = [each for each in differ if gap(each) * gap(finding.estimate) < 0]
-        if not reverse:
-            return ""
-        reverse.sort(key=lambda each: -abs(gap(each)))
-        stated = [
-            f"{called(each.stratum)}{shares.rates_in(each)}" for each in reverse[:_MOST_STRATA]
+    def _shown_in_strata(self, change: AfterAdjusting) -> str:
+        """Return in which strata a difference is shown that the adjusted one does not show."""
+        inside, direction = self.strata, gap(self.finding.estimate)
+        differ = sorted(significant_strata(inside), key=lambda each: -abs(gap(each)))
+        ways = {
+            AfterAdjusting.REMAINS: [each for each in differ if gap(each) * direction > 0],
+            AfterAdjusting.REVERSES: [each for each in differ if gap(each) * direction < 0],
+        }
+        agreeing = ways.pop(change, [])
+        parts = [
+            f"in {self.column} {self._rates_in(strata)} {_SHOWN[way]}"
+            for way, strata in ways.items()
+            if strata
         ]
-        more = [f"{left:,} more" if (left := len(reverse) - len(stated)) else ""]
-        text = f"In {self.column} {listing([*stated, *filter(None, more)])} the reverse is"
-        same, others = len(differ) - len(reverse), len(inside) - len(reverse)
-        beside, the_other = "", f"the other {others:,}" if others > 1 else "the other"
-        if same:
-            of = f"{same:,} of " * (same < others)
-            beside = f"; in {of}{the_other} the difference is as overall"
+        if not parts:
+            return ""
+        others = len(inside) - sum(map(len, ways.values()))
+        the_other = f"the other {others:,}" if others > 1 else "the other"
+        if agreeing:
+            of = f"{len(agreeing):,} of " * (len(agreeing) < others)
+            parts.append(f"in {of}{the_other} {_SHOWN[change]}")
         elif others > 1:
-            beside = f"; in {the_other} no difference is shown"
-        return f" {text} shown{beside} (all {len(inside):,} tested together)."
+            parts.append(f"in {the_other} no difference is shown")
+        return f" {capitalised('; '.join(parts))} (all {len(inside):,} tested together)."
+
+    def _rates_in(self, strata: list[Estimate]) -> str:
+        """Return the names of strata, the first with the shares of both sides."""
+        named = [
+            f"{called(each.stratum)}{self.shares.rates_in(each) if self.shares else ''}"
+            for each in strata[:_MOST_STRATA]
+        ]
+        more = [f"{left:,} more"] if (left := len(strata) - len(named)) else []
+        return listing([*named, *more])
 
 
 def _source(report: Report, contrast: Estimate) -> tuple[str, ...]:

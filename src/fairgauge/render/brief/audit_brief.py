@@ -170,7 +170,7 @@ def _headline(report: Report, words: Vocabulary, disparities: list[StatedFinding
     if change is AfterAdjusting.REVERSES:
         text += f", but the reverse holds after adjusting for {column}"
     elif change is AfterAdjusting.DISAPPEARS and not _insufficient(report, first.finding):
-        text += f", but after adjusting for {column} no difference is shown"
+        text += f", but after adjusting for {column} no difference is shown on average"
         text += _variation(report, first.finding)
     if not report.verdicts:
         text += _chosen_from(report, first.finding.estimate)
@@ -683,11 +683,11 @@ def _variation(report: Report, finding: Finding) -> str:
         if (each.feature, each["metric"]) != asked:
             continue
         if each["p"] is not None and each["p"] < 1 - (estimate.confidence or 0):
-            return " on average, and it varies over strata"
+            return ", and it varies over strata"
         if each["outlying"]:
             unlike = listing([called(name) for name in each["outlying"]], most=3)
             are = plural(len(each["outlying"]), "is", "are")
-            return f" on average, and {unlike} {are} unlike the others"
+            return f", and {unlike} {are} unlike the others"
     return ""
 
 

@@ -151,7 +151,8 @@ def _headline(ordered: Sequence[tuple[int, Gap]], words: Vocabulary) -> Sentence
     else:
         text = capitalised(f"{group}, {metric}: {verdict_words(gap)}")
     if named := differs_in(gap):
-        text += f", and is statistically significant in {named}"
+        one = "a difference " * (not _varies(gap))
+        text += f", and {one}is statistically significant in {named}"
     text += describe_not_compared(gap) + with_controls(gap, all_called(gap.controls))
     sources = [f"gaps[{at}].verdict", f"gaps[{at}].reason", f"gaps[{at}].support"]
     sources += [f"gaps[{at}].adjusted"] * bool(gap.controls)

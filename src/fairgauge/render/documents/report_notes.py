@@ -63,7 +63,7 @@ _GRAVEST_FIRST = (
 """Warnings about the whole audit, of outcomes before those of groups, then about its rules and what
 it publishes, then of what is missing unevenly; the others are about details."""
 _ADJUSTED = {
-    DiagnosticCode.DISAPPEARS: "is not shown when",
+    DiagnosticCode.DISAPPEARS: "is not shown on average when",
     DiagnosticCode.NOT_SIGNIFICANT_ADJUSTED: "is no longer statistically significant when",
 }
 

@@ -244,6 +244,8 @@ def _untested(gap: Gap) -> str:
     )
 
 
+_DIFFERS = (WhyInconclusive.VARIES, WhyInconclusive.MAY_VARY, WhyInconclusive.ONE_SIDED)
+"""Where single strata may differ although no difference is shown to remain on average."""
 OF_SUPPORT = (WhyInconclusive.NOT_COMPARABLE, WhyInconclusive.ONE_SIDED)
 """Why a gap is inconclusive where strata of one side alone hold too much of it."""
 
@@ -659,12 +661,14 @@ def differing_elsewhere(gap: Gap) -> list[StratumGap]:
 
 
 def differs_in(gap: Gap) -> str:
-    """Return the strata that differ by themselves, where it varies and none is unlike the others.
+    """Return the strata that differ by themselves, where none is unlike the others.
 
-    Nothing else would name these. Years are not tested one by one: they have a trend.
+    Nothing else would name these where it varies, or where no difference is shown within strata.
+    Years are not tested one by one: they have a trend.
     """
-    varies = gap.reason in (WhyInconclusive.VARIES, WhyInconclusive.MAY_VARY)
-    if not varies or outlying_places(gap) or years_of(gap):
+    if not (gap.verdict is GapVerdict.ACCOUNTED_FOR or gap.reason in _DIFFERS):
+        return ""
+    if outlying_places(gap) or years_of(gap):
         return ""
     return listing([place_name(each) for each in gap.differing_strata], most=_MOST_DIFFERING)
 
@@ -805,8 +809,9 @@ def _confounding(gap: Gap, columns: Sequence[str], rows: str = "rows ") -> str:
 def _none_remains(gap: Gap, ends: str) -> str:
     tolerated = f", below the margin of {_margin(gap)}" if gap.margin else ""
     at_most = f" ({_at_most(gap)}{tolerated})" if ends else ""
+    average = "on average " * (gap.reason is not WhyInconclusive.VARIES and bool(differs_in(gap)))
     return (
-        "no statistically significant difference in the direction of the gap remains"
+        f"{average}no statistically significant difference in the direction of the gap remains"
         f"{at_most}{ends}"
     )
 

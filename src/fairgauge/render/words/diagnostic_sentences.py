@@ -1071,7 +1071,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         "features that are counted apart do not show how many have none"
     ),
     DiagnosticCode.DISAPPEARS: lambda d: (
-        f"{d['group']}: no difference is shown when adjusted for the strata: "
+        f"{d['group']}: no difference is shown on average when adjusted for the strata: "
         f"{_before_and_after(d)} (not statistically significant{_adjusted_p(d)})"
     ),
     DiagnosticCode.NOT_SIGNIFICANT_ADJUSTED: lambda d: (

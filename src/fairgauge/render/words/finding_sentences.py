@@ -251,7 +251,10 @@ def adjusted_sentence(overall: Estimate, adjusted: Estimate, column: str = "the 
         return f"Adjusted for {column} the difference is statistically significant: {result}."
     words = _significant_among_all(adjusted)
     if change is AfterAdjusting.DISAPPEARS:
-        return f"After adjusting for {column} no difference is shown: {result}, not {words}."
+        return (
+            f"After adjusting for {column} no difference is shown on average: {result}, not "
+            f"{words}."
+        )
     if change is AfterAdjusting.CHANGES_LITTLE:
         return (
             f"Adjusting for {column} changes the difference little ({result}), but it is no longer "

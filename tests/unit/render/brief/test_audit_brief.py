@@ -480,7 +480,7 @@ def test_a_difference_that_disappears_is_headed_so() -> None:
     brief = fg.audit(counts, words=words).brief()
     assert str(brief.headline) == (
         "Women were admitted less often than men, but after adjusting for dept no difference is "
-        "shown"
+        "shown on average"
     )
 
 
@@ -491,8 +491,9 @@ def test_an_average_over_strata_is_not_stated_as_each_of_them() -> None:
         "but after adjusting for Dept no difference is shown on average, and it varies over strata"
     )
     assert str(report.brief().found[1]) == (
-        "After adjusting for Dept no difference is shown. In Dept A (82 of 100 women, 62 of 100 "
-        "men) the reverse is shown; in the other 5 no difference is shown (all 6 tested together)."
+        "After adjusting for Dept no difference is shown on average. In Dept A (82 of 100 women, "
+        "62 of 100 men) the reverse is shown; in the other 5 no difference is shown (all 6 tested "
+        "together)."
     )
     assert str(report.brief().certainty[1]) == (
         "Women, adjusted for Dept: between 1 fewer and 5 more of 100 had Admit = Admitted (95% CI)."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import polars as pl
@@ -11,7 +12,7 @@ import pytest
 from tests.every_result import result
 
 import fairgauge as fg
-from fairgauge.enums import GapPartKind, StratumWeights, WhyInconclusive
+from fairgauge.enums import GapPartKind, GapVerdict, StratumWeights, WhyInconclusive
 from fairgauge.render.documents.decomposition_document import decomposition_document
 from fairgauge.render.formats import render
 from fairgauge.stats.significance import score_p
@@ -612,6 +613,32 @@ def test_strata_that_differ_are_named_where_the_difference_varies_and_none_is_un
     assert f"read cases of {named}: the difference there" in brief.steps[0].text
     assert "one by one" not in " ".join(each.text for each in brief.steps)
     assert f"STATISTICALLY SIGNIFICANT IN: {named}" in " ".join(render(found, "text").split())
+
+
+def test_a_stratum_that_differs_is_named_where_the_gap_is_accounted_for_on_average():
+    """ "But within combinations no difference is shown" hid one, not unlike all others."""
+    sizes = [((255, 300), (425, 500)), *[((269, 300), (1350, 1500))] * 2]
+    sizes += [((447, 900), (400, 800))] * 3
+    counts = {
+        (race, f"s{i}", f"y{y}"): sizes[i][side]
+        for i, y, (side, race) in product(range(6), range(3), enumerate("BW"))
+    }
+    counts["B", "s0", "y0"] = (41, 60)
+    rows = [
+        (*cell, p, n) for cell, (ones, of) in counts.items() for p, n in ((1, ones), (0, of - ones))
+    ]
+    table = pl.DataFrame(rows, schema=["race", "s", "y", "p", "n"], orient="row")
+    asked = {"prediction": "p", "positive": 1, "count": "n", "strata": ["s", "y"]}
+    found = fg.why(table, sensitive="race", reference={"race": "W"}, **asked)
+    assert found.verdict is GapVerdict.ACCOUNTED_FOR
+    brief = found.brief()
+    assert str(brief.headline).endswith(
+        "but within combinations of s and y no difference is shown on average, and a difference is "
+        "statistically significant in s s0, y y0"
+    )
+    assert "statistically significant in s s0, y y0, all combinations" in str(brief.verdict[1])
+    text = " ".join(render(found, "text", full=True).split())
+    assert "on average no statistically significant difference in the direction" in text
 
 
 @pytest.mark.parametrize("unlike", [(), (0.2,), (0.2, 0.25)])
