@@ -154,6 +154,15 @@ def spelling(name: str) -> str:
     return " ".join(name.split()).casefold()
 
 
+def reading(name: str) -> Value:
+    """Return what the spellings of one value share: its number, as of true, or its `spelling`.
+
+    >>> [reading(name) for name in ("1.0", "1", "TRUE ", "01", "North ")]
+    [1, 1, 1, '01', 'north']
+    """
+    return meaning(spelling(name))
+
+
 def unaccented(text: str) -> str:
     r"""Return a text without case and accents.
 

@@ -105,9 +105,13 @@ def choices(slices: Sequence[Slice], metrics: Sequence[AskedMetric]) -> list[Dia
 def reference_notes(
     measured: Measured, rules: Sequence[Rule], verdicts: Sequence[Verdict]
 ) -> list[Diagnostic]:
-    """Note the verdicts that would be the opposite with another admissible group as reference."""
-    turned: dict[tuple[str, str | None, str | None], list[str]] = {}
-    given = {(each.rule, each.feature, each.group): each for each in verdicts}
+    """Warn of verdicts that would be the opposite with another admissible group as reference.
+
+    Also of passes where the reference, compared with the group that passes, would fail: of two
+    groups there are no others.
+    """
+    opposite: dict[tuple[str, str | None, str | None], list[str]] = {}
+    given = {(each.rule, each.feature, each.group): each.outcome for each in verdicts}
     for other in measured.other_references:
         instead = replace(
             measured,
@@ -119,16 +123,19 @@ def reference_notes(
         for verdict in judge(instead, rules, explain=False):
             key = verdict.rule, verdict.feature, verdict.group
             before = given.get(key)
-            if before is not None and _OPPOSITE.get(before.outcome) is verdict.outcome:
-                turned.setdefault(key, []).append(other.reference)
+            if before is None and verdict.outcome is Outcome.FAIL:
+                before = given.get((verdict.rule, verdict.feature, other.reference))
+            if before is not None and _OPPOSITE.get(before) is verdict.outcome:
+                opposite.setdefault(key, []).append(other.reference)
     return [
         Diagnostic.warning(
             DiagnosticCode.REFERENCE_DECIDES,
-            feature,
-            rule=rule,
-            group=group,
-            outcome=str(given[rule, feature, group].outcome),
+            key[1],
+            rule=key[0],
+            group=key[2],
+            outcome=str(given.get(key, Outcome.PASS)),
             references=tuple(references),
+            **({} if key in given else {"itself": True}),
         )
-        for (rule, feature, group), references in turned.items()
+        for key, references in opposite.items()
     ]

@@ -23,7 +23,16 @@ from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.resolve.question_checks import unmatched
 from fairgauge.results.scopes import Diagnostic
-from fairgauge.values import Value, canonical, is_one_of, matches, name_of, spelling, unaccented
+from fairgauge.values import (
+    Value,
+    canonical,
+    is_one_of,
+    meaning,
+    name_of,
+    reading,
+    spelling,
+    unaccented,
+)
 
 _WORD = re.compile(r"\s*[^\W\d_]{3}")
 _SEPARATORS = re.compile(
@@ -45,7 +54,7 @@ MOST_SPELLED = 200
 
 
 class _TextValue(NamedTuple):
-    """A text of a column, its number of rows, and the group or outcome that it means."""
+    """The name of a value of a column, its rows, and the group or outcome that it means."""
 
     column: str
     text: str
@@ -186,22 +195,21 @@ def _mean(cube: Cube, role: str) -> float:
 def _same_names(
     spec: Spec, groups: Mapping[Axis, list[tuple[Value, int]]], outcomes: Iterable[_TextValue]
 ) -> Iterator[Diagnostic]:
-    """Warn of different groups or outcomes whose names differ only in case or spaces."""
+    """Warn of different groups or outcomes whose names are spellings of one value."""
     for axis, levels in groups.items():
         sets = spec.feature(axis.column).values
         texts = [
-            _TextValue(axis.column, level, rows, _value_set(level, sets))
+            _TextValue(axis.column, name_of(level), rows, _value_set(level, sets))
             for level, rows in levels
-            if isinstance(level, str)
         ]
         yield from _alike(texts, axis.column)
     yield from _alike(outcomes, counted=not spec.of_people)
 
 
-def _value_set(level: str, sets: Sequence[Sequence[Value]]) -> Hashable:
-    """Return the group of a level: the position of its value set, or itself without value sets."""
+def _value_set(level: Value, sets: Sequence[Sequence[Value]]) -> Hashable:
+    """Return the group of a level: the position of its value set, or its name without them."""
     if not sets:
-        return level
+        return name_of(level)
     return next((i for i, values in enumerate(sets) if is_one_of(level, values)), None)
 
 
@@ -209,16 +217,16 @@ def _outcome(level: str, spec: Spec) -> Hashable:
     """Return whether a level is favourable, or its class where none is stated."""
     if isinstance(spec.positive, tuple) and spec.positive:
         return is_one_of(level, spec.positive)
-    return next((value for value in (0, 1) if matches(value, level)), level)  # "True", "true"
+    return meaning(level)  # of "True", "true" and "1"
 
 
 def _alike(
     texts: Iterable[_TextValue], feature: str | None = None, *, counted: bool = True
 ) -> Iterator[Diagnostic]:
-    """Warn once for each set of similar texts with different meanings."""
-    alike: dict[str, list[_TextValue]] = {}
+    """Warn once for each set of spellings of one value with different meanings."""
+    alike: dict[Value, list[_TextValue]] = {}
     for each in texts:
-        alike.setdefault(spelling(each.text), []).append(each)
+        alike.setdefault(reading(each.text), []).append(each)
     for several in alike.values():
         if len({each.meaning for each in several}) > 1:
             yield Diagnostic.warning(
@@ -249,7 +257,7 @@ def _recodings(
         if recoding := spec.recoding(axis.column):
             yield from _left_over(recoding, levels_with_rows(cube, axis, to_nearest))
         if axis in groups and not spec.feature(axis.column).values:
-            texts = {level: rows for level, rows in groups[axis] if isinstance(level, str)}
+            texts = {name_of(level): rows for level, rows in groups[axis]}
             if suggested := suggested_names(texts):
                 yield _recoding(axis.column, suggested, texts, spec, unclear_letters(texts))
 
@@ -257,8 +265,8 @@ def _recodings(
 def _left_over(recoding: Recoding, levels: Sequence[tuple[Value, int]]) -> Iterator[Diagnostic]:
     """Note the values that a recoding leaves; warn of those spelt nearly as what it recodes."""
     left = {name_of(v): rows for v, rows in levels if name_of(v) not in recoding.names}
-    mapped = {spelling(name) for name in recoding.category_of if name.strip()}
-    alike = tuple(name for name in left if spelling(name) in mapped)
+    mapped = {reading(name) for name in recoding.category_of if name.strip()}
+    alike = tuple(name for name in left if reading(name) in mapped)
     if alike or (left and recoding.names):
         made = Diagnostic.warning if alike else Diagnostic.note
         yield made(
@@ -311,11 +319,12 @@ def _outcome_recodings(texts: Sequence[_TextValue], spec: Spec) -> Iterator[Diag
 def suggested_names(rows: Mapping[str, int]) -> dict[str, list[str]]:
     """Return values that may be one category, by the best name, and unknown ones.
 
-    The best is the most frequent one in mixed case; single letters come last. Names of one category
-    differ in case, blanks, separators, "or" and "and" alone, one is the first letter of the other
-    and of no third, or forms use them for one sex, race or ethnicity. A letter that may be of two
-    sexes in the language of the others, as M of "mujer" and "masculino", is put to none. A race
-    that is not Hispanic is the race itself, unless people of this race who are Hispanic are apart.
+    The best is the most frequent one in mixed case; single letters and numbers come last, of these
+    first `1`. Names of one category differ in case, blanks, separators, "or" and "and" alone, are
+    one number or truth value, one is the first letter of the other and of no third, or forms use
+    them for one sex, race or ethnicity. A letter that may be of two sexes in the language of the
+    others, as M of "mujer" and "masculino", is put to none. A race that is not Hispanic is the race
+    itself, unless people of this race who are Hispanic are apart.
 
     >>> suggested_names({"Male": 9, "M": 3, "male ": 2, "F": 1, "Decline to answer": 4})
     {'Male': ['Male', 'male ', 'M'], 'unknown': ['Decline to answer']}
@@ -323,6 +332,8 @@ def suggested_names(rows: Mapping[str, int]) -> dict[str, list[str]]:
     {'Mujer': ['Mujer', 'Femenino', 'F']}
     >>> suggested_names({"asian": 9, "Asian": 8, "ASIAN ": 9})
     {'Asian': ['Asian', 'ASIAN ', 'asian']}
+    >>> suggested_names({"1": 9, "1.0": 8, "True": 2, "01": 5})
+    {'True': ['True', '1', '1.0']}
     >>> suggested_names({"White": 9, "Caucasian": 2, "Black/African American": 3})
     {'White': ['White', 'Caucasian']}
     >>> suggested_names({"White": 9, "White (Not Hispanic or Latino)": 2})
@@ -345,7 +356,14 @@ def suggested_names(rows: Mapping[str, int]) -> dict[str, list[str]]:
     for values in alike.values():
         if len(values) > 1:
             by_rows = sorted(
-                values, key=lambda v: (len(v) == 1, v in (v.lower(), v.upper()), -rows[v], v)
+                values,
+                key=lambda v: (
+                    sum(map(str.isalpha, v)) <= 1,
+                    v != name_of(meaning(v)),
+                    v in (v.lower(), v.upper()),
+                    -rows[v],
+                    v,
+                ),
             )
             found[by_rows[0].strip()] = by_rows
     if not found:
@@ -367,7 +385,7 @@ def _by_category(values: Iterable[str]) -> dict[str, list[str]]:
     alike: dict[str, list[str]] = {}
     for value in values:
         race, ethnicity = _race_and_ethnicity(value)
-        plain = _without_blanks(race)
+        plain = name_of(meaning(_without_blanks(race)))
         category = _CATEGORY_NAMED.get(unaccented(plain), plain)
         alike.setdefault(category + ethnicity, []).append(value)
     for key in [each for each in alike if each.endswith(_NOT_HISPANIC)]:

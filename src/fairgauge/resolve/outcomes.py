@@ -198,8 +198,10 @@ def _classes(
     if any(axis.bins for axis in cube.plan.outcomes):
         message = "a multiclass audit needs a prediction of classes, not a score or a cut"
         raise SpecError(Problem("task", message))
-    unseen = [value for value in predictions if not is_one_of(value, labels)]
-    classes = sorted((*labels, *unseen), key=sort_key)
+    classes: list[Value] = []
+    for value in (*labels, *predictions):  # "2" and "2.0" are one class
+        classes += [] if is_one_of(value, classes) else [value]
+    classes.sort(key=sort_key)
     if len(classes) > most:
         raise SpecError(_too_many_classes(len(classes), most, cube.plan.outcomes))
     if not classes:

@@ -19,7 +19,7 @@ from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.resolve.excluded_rows import in_a_group
 from fairgauge.results.scopes import Diagnostic
 from fairgauge.stats.arrays import Array
-from fairgauge.values import Value, name_of, spelled_alike, spelling
+from fairgauge.values import Value, name_of, reading, spelling
 
 
 def axes_of(cube: Cube, columns: Collection[str]) -> list[Axis]:
@@ -39,14 +39,19 @@ def doubtful_strata(cube: Cube, spec: Spec, columns: Collection[str]) -> Iterato
             yield Diagnostic.warning(
                 DiagnosticCode.STRATUM_OF_MISSING, column=axis.column, values=missing, line=line
             )
-        names = [each for each in levels if isinstance(each, str)]
-        if others := spelled_alike(names):
-            first = next(each for each in names if spelling(each) == spelling(others[0]))
+        first: dict[Value, str] = {}
+        pairs = [
+            (known, name)
+            for name in map(name_of, levels)
+            if (known := first.setdefault(reading(name), name)) != name
+        ]
+        if pairs:
             yield Diagnostic.warning(
                 DiagnosticCode.ALIKE_STRATA,
                 column=axis.column,
-                values=len(others),
-                example=(first, others[0]),
+                values=len(pairs),
+                # the sentence states how its example differs: where numbers do, one of these
+                example=max(pairs, key=lambda pair: len(set(map(spelling, pair)))),
             )
 
 

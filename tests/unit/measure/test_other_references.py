@@ -10,6 +10,7 @@ import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Outcome
 from fairgauge.measure.other_references import MOST_REFERENCES
 
+PASS_TO_FAIL = (Outcome.PASS, Outcome.FAIL)
 RATES = {"a": 0.50, "b": 0.42, "c": 0.36}
 
 
@@ -51,7 +52,23 @@ def test_it_is_what_an_audit_with_that_reference_says(reference: object) -> None
         verdicts = {(v.rule, v.group): v.outcome for v in audit.verdicts}
         if {given[each], verdicts.get(each)} == {Outcome.PASS, Outcome.FAIL}:
             expected.setdefault(each, []).append(other)
+        for rule, now in verdicts.keys() - given.keys():  # the reference now
+            if (rule, other) == each and (given[each], verdicts[rule, now]) == PASS_TO_FAIL:
+                expected.setdefault((rule, now), []).append(other)
     assert turned(report) == {each: tuple(names) for each, names in expected.items()}
+
+
+def test_of_two_groups_a_reference_that_fails_itself_is_named() -> None:
+    """The group that fares worse, named as the reference, passed without a warning."""
+    rates = {"F": 0.3, "M": 0.5}
+    report = fg.audit(counts_of(rates), reference={"g": "F"}, rules=["DI >= 0.8"])
+    [note] = [n for n in report.diagnostics if n.code is DiagnosticCode.REFERENCE_DECIDES]
+    assert note.message == (
+        "the rule DI >= 0.8 has the verdict pass for 'M', compared with 'F'; compared with 'M' "
+        "instead, 'F' would be fail"
+    )
+    for reference in ({"g": "M"}, "best"):  # fails, as it should
+        assert not turned(fg.audit(counts_of(rates), reference=reference, rules=["DI >= 0.8"]))
 
 
 def test_there_is_nothing_to_turn_without_one_reference() -> None:

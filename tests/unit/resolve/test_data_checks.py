@@ -7,12 +7,14 @@ import re
 import shlex
 import shutil
 import tomllib
+from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import fairgauge as fg
@@ -28,6 +30,7 @@ from fairgauge.question.specification import ask
 from fairgauge.render import render
 from fairgauge.resolve.name_checks import suggested_names
 from fairgauge.scan import open_source
+from fairgauge.values import canonical, name_of, spelling
 
 ROWS = 40
 
@@ -472,6 +475,97 @@ def test_groups_that_look_alike(twin):
     assert set(each["values"]) == {"Jose\u0301", twin}
     (line,) = [each["line"] for each in found(data, DiagnosticCode.RECODING)]
     assert not found(data, DiagnosticCode.SAME_NAMES, recode=line)
+
+
+FORMS = [
+    [True, "True", "TRUE", "true ", "1", "1.0", "true"],
+    [2.0, "2.0", " 2", "2.00", "2"],
+    [2.5, "2.50", "2.5"],
+    [1, True, "1e0", "1"],
+]
+"""Of each value: as frames and files have it."""
+
+
+def in_two_forms(pair, others):
+    """Return rows whose ``v`` has two forms of one value, and the same rows with one form."""
+    table = pd.DataFrame(frame(g=[*"aabb"] * (ROWS // 4)).to_dict(as_series=False))
+    return [
+        table.assign(v=pd.Series([*each, *others] * (ROWS // 4), dtype=object))
+        for each in (pair, ("one", "one"))
+    ]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"sensitive": "v"},
+        {"sensitive": ["v", "g"], "intersections": [["v", "g"]]},
+        {"sensitive": "v", "strata": "g"},
+    ],
+)
+@given(
+    pair=st.sampled_from([pair for forms in FORMS for pair in combinations(forms, 2)]),
+    others=st.sampled_from([("x", "z"), ("0", "0.0"), (False, "False")]),
+)
+@example(pair=(True, "True"), others=(False, "False"))
+@example(pair=("1", "1.0"), others=("0", "0.0"))
+def test_groups_of_one_value_in_two_forms_are_refused_or_have_a_ready_recoding(asked, pair, others):
+    """Booleans beside "True", and "1" beside "1.0", were two groups without a word."""
+    asked = asked | {"metrics": "selection_rate.difference"}
+    data, clean = in_two_forms(pair, others)
+    names = {name_of(canonical(each)) for each in pair}
+    if len(names) == 1:
+        with pytest.raises(DataError, match="as two types"):
+            found(data, DiagnosticCode.SAME_NAMES, **asked)
+        return
+    warned = found(data, DiagnosticCode.SAME_NAMES, **asked)
+    assert len(warned) == 1 + (others[0] != "x")
+    assert names in [set(each["values"]) for each in warned]
+    assert all("case" in d.message or "how a number" in d.message for d in warned)
+    (line,) = [each["line"] for each in found(data, DiagnosticCode.RECODING, **asked)]
+    recoded = asked | {"recode": line, "label": "y", "prediction": "p"}
+    pooled = fg.audit(data, **recoded)
+    assert not {each.code for each in pooled.diagnostics} & {"same_names", "recoding"}
+    alone = fg.audit(clean, **recoded)
+    assert sorted(each.n for each in pooled.groups) == sorted(each.n for each in alone.groups)
+
+
+@given(st.sampled_from([pair for forms in FORMS for pair in combinations(forms[:-1], 2)]))
+def test_strata_of_one_value_in_two_forms_are_warned_of(pair):
+    asked = {"sensitive": "g", "strata": "v", "metrics": "selection_rate.difference"}
+    data, clean = in_two_forms(pair, ("x", "z"))
+    (each,) = found(data, DiagnosticCode.ALIKE_STRATA, **asked)
+    assert set(each["example"]) == {name_of(canonical(value)) for value in pair}
+    case = spelling(each["example"][0]) == spelling(each["example"][1])
+    assert ("how a number or a truth value is written" in each.message) is not case
+    assert not found(clean, DiagnosticCode.ALIKE_STRATA, **asked)
+
+
+def test_one_class_in_two_forms_is_one_class():
+    """Each of "2" and "2.0" was a class of the rows of both."""
+    y = ["1", "2", "2.0", "x"] * (ROWS // 4)
+    data, asked = frame(y=y, p=y), {"label": "y", "prediction": "p", "sensitive": "g"}
+    report = fg.audit(data, task="multiclass", **asked)
+    classes = {e.class_scope.name for e in report.estimates if e.class_scope.kind == "class"}
+    assert classes == {"1", "2", "x"}
+    assert not {each.code for each in report.diagnostics} & {"same_names", "recoding"}
+
+
+def test_a_form_of_a_number_that_a_recoding_misses_is_warned_of():
+    data = frame(g=["1", "1.0", "2", "x"] * (ROWS // 4))
+    (each,) = found(data, DiagnosticCode.NOT_RECODED, recode={"g": {"one": ["1"]}})
+    assert each["values"] == ("1.0",)
+    assert each.message.endswith(
+        "though a value that differs in case, blanks or encoding alone, or only in how a number or "
+        "a truth value is written, is recoded (recode)"
+    )
+
+
+@pytest.mark.parametrize("values", [("01", "1"), ("1.5", "15"), ("yes", "true"), ("-1", "1")])
+def test_codes_that_are_no_forms_of_one_number(values):
+    data = frame(g=[*values, "x", "z"] * (ROWS // 4))
+    assert not found(data, DiagnosticCode.SAME_NAMES)
+    assert not found(data, DiagnosticCode.RECODING)
 
 
 def test_labels_and_predictions_that_differ_in_case_or_blanks_alone():

@@ -23,6 +23,7 @@ from fairgauge.render.words.question_sentences import COUNTED
 from fairgauge.render.words.reason_sentences import only_value
 from fairgauge.render.words.verdict_sentences import rounded_up
 from fairgauge.results.scopes import Diagnostic
+from fairgauge.values import is_number, reading, spelling
 
 _TASKS = {
     "binary": "binary, positive or negative",
@@ -30,6 +31,9 @@ _TASKS = {
     "regression": "numbers (a regression)",
 }
 _MOST_NAMED = 3
+_ALONE = "in case, blanks or encoding alone"
+_FORM = "only in how a number or a truth value is written"
+"""How names of one value differ."""
 _OPTION = re.compile(r"(?<![\w-])--[a-z]")
 _PREAPPROVAL = "a request for preapproval"
 _HMDA_CODES = {
@@ -787,9 +791,8 @@ def _not_recoded(d: Diagnostic) -> str:
     text = f"{numbers.listing(values)} {are} counted without being recoded"
     if not d.get("alike"):
         return text
-    return (
-        f"{text}, though a value that differs in case, blanks or encoding alone is recoded (recode)"
-    )
+    form = f", or {_FORM}," if any(map(is_number, map(reading, d["values"]))) else ""
+    return f"{text}, though a value that differs {_ALONE}{form} is recoded (recode)"
 
 
 def _stratum_is_outcome(d: Diagnostic) -> str:
@@ -829,15 +832,16 @@ def _same_names(d: Diagnostic) -> str:
     ]
     listed = f"{', '.join(names[:-1])} and {names[-1]}"
     of = f" of {columns[0]}" if one_column else ""
+    differ = f"differ {_ALONE if len(set(map(spelling, values))) == 1 else _FORM}"
     if d.feature is not None:
         return (
-            f"the groups {listed}{of} differ in case, blanks or encoding alone; if they are one "
-            "group, write them alike, or recode them (recode, --recode)"
+            f"the groups {listed}{of} {differ}; if they are one group, write them alike, or "
+            "recode them (recode, --recode)"
         )
     return (
-        f"the values {listed}{of} differ in case, blanks or encoding alone, and count as "
-        "different outcomes; write them alike, recode them (recode, --recode), or state all of "
-        "them that are favourable: positive (--positive)"
+        f"the values {listed}{of} {differ}, and count as different outcomes; write them alike, "
+        "recode them (recode, --recode), or state all of them that are favourable: positive "
+        "(--positive)"
     )
 
 
@@ -861,6 +865,13 @@ def _fails_together(d: Diagnostic) -> str:
 def _reference_decides(d: Diagnostic) -> str:
     opposite = {"pass": "fail", "fail": "pass"}[d["outcome"]]
     others = alternatives(map(quote, d["references"]))
+    if d.get("itself"):  # it is the reference now
+        passing = numbers.listing([*map(quote, d["references"])])
+        return (
+            f"the rule {d['rule']} has the verdict {d['outcome']} for {passing}, compared with "
+            f"{quote(d['group'])}; compared with {others} instead, {quote(d['group'])} would be "
+            f"{opposite}"
+        )
     return (
         f"the rule {d['rule']} has the verdict {d['outcome']} for {quote(d['group'])}; compared "
         f"with {others} instead it would be {opposite}"
@@ -1002,10 +1013,10 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.STRATUM_IS_GROUP: _stratum_is_group,
     DiagnosticCode.ALIKE_STRATA: lambda d: (
         f"{d['values']:,} {plural(d['values'], 'value', 'values')} of {quote(d['column'])} "
-        f"{plural(d['values'], 'differs', 'differ')} from another one in case, blanks or "
-        f"encoding alone, such as {quote(d['example'][0])} and {quote(d['example'][1])}, and each "
-        "is a stratum, or a level, of its own; if they are the same, write them alike, "
-        "or recode them (recode, --recode)"
+        f"{plural(d['values'], 'differs', 'differ')} from another one {_ALONE}"
+        f"{f', or {_FORM}' * (len(set(map(spelling, d['example']))) > 1)}, such as "
+        f"{numbers.listing([*map(quote, d['example'])])}, and each is a stratum, or a level, of "
+        "its own; if they are the same, write them alike, or recode them (recode, --recode)"
     ),
     DiagnosticCode.STRATUM_OF_MISSING: lambda d: (
         f"{listing(d['values'])} of {quote(d['column'])} "
