@@ -504,7 +504,8 @@ class DiagnosticCode(StrEnum):
     # role, the condition that excludes it
     SPELT_OTHERWISE = "spelt_otherwise"  # column, value, rows, condition; unknown, dates, counted
     SAME_NAMES = "same_names"  # values, rows, columns
-    UNMATCHED = "unmatched"  # path, name, nearest, held: the names that there are
+    UNMATCHED = "unmatched"
+    # path, name; nearest, held: the names that there are; reference: it is what others are held to
     ONE_GROUP = "one_group"  # group; itself: others are there, and it is the reference
     WEIGHTLESS_GROUPS = "weightless_groups"  # groups, rows
     UNLIKE_AMOUNTS = "unlike_amounts"  # column, times; most, least: groups, or other: a column

@@ -28,6 +28,7 @@ from fairgauge.question.needs import unmet_need
 from fairgauge.question.option_docs import with_options
 from fairgauge.question.options import Options
 from fairgauge.question.readers import controls_as_strata
+from fairgauge.question.rules import Rule
 from fairgauge.question.spec_file import (
     Config,
     labels_come_later,
@@ -54,6 +55,7 @@ from fairgauge.resolve.question_checks import (
     check_known,
     group_texts,
     limits_outside_range,
+    rules_on_references,
     unmatched_groups,
     unmatched_rules,
 )
@@ -372,11 +374,14 @@ def _plan_of_one_query(spec: Spec) -> Plan:
     return plan(spec)
 
 
-def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | None:
+def check_groups(
+    data: Source | Cube, spec: Spec, monitored: tuple[Rule, ...] = ()
+) -> tuple[Diagnostic, ...] | None:
     """Resolve the groups of the data as an audit does, and warn of names that no group has.
 
-    Of counts everything is resolved; of rows only the sensitive features are read, and None is
-    returned where even that would need a query elsewhere.
+    ``monitored`` are the rules of a table [monitor], which may name groups too. Of counts
+    everything is resolved; of rows only the sensitive features are read, and None is returned where
+    even that would need a query elsewhere.
 
     Raises
     ------
@@ -403,6 +408,7 @@ def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | No
         features = resolve_groups(cube, asked)
     for each in estimated_groups(cube, spec):
         each.check_answers()
+    of_monitor = replace(spec, rules=monitored)
     return (
         *sensitive_outcomes(spec),
         *single_row_groups(cube, asked),
@@ -411,6 +417,9 @@ def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | No
         *unmatched_groups(cube, spec),
         *(note for feature in features for note in one_group(feature, asked)),
         *unmatched_rules(spec, group_texts(features)),
+        *rules_on_references(spec, features),
+        *unmatched_rules(of_monitor, group_texts(features), "monitor.rules"),
+        *rules_on_references(of_monitor, features, "monitor.rules"),
         *limits_outside_range(spec),
     )
 

@@ -63,7 +63,7 @@ INSUFFICIENT = {
     Insufficient.IGNORE: Outcome.NONE,
 }
 """What a rule comes to where data are insufficient."""
-_OF_FEATURES = ("group", "feature", "pooled")
+OF_FEATURES = ("group", "feature", "pooled")
 """The scopes of metrics that every feature has."""
 _MOST_ROWS = 1e12
 _DIGITS = 9
@@ -365,7 +365,7 @@ def _unmatched_features(
 ) -> Iterator[_Unmatched]:
     """Yield the features that a rule is on and that have no verdict."""
     judged = {feature for feature, _ in matched}
-    of_features = rule.definition is not None and rule.definition.scope in _OF_FEATURES
+    of_features = rule.definition is not None and rule.definition.scope in OF_FEATURES
     for feature, names in names_by_feature.items():
         if not names:
             yield feature, None, Reason.of(ReasonCode.NO_GROUPS)
@@ -525,7 +525,7 @@ def _with_missing(
 
 def _is_alone(each: _Subject, rule: Rule, measured: Measured) -> bool:
     """Return whether a comparison lacks the other group: its feature has only one."""
-    if rule.definition is None or rule.definition.scope not in _OF_FEATURES:
+    if rule.definition is None or rule.definition.scope not in OF_FEATURES:
         return False
     return len(measured.group_ids.get(each.feature or "", ())) == 1
 

@@ -284,8 +284,7 @@ def _of_periods(
     ``every`` holds all periods: one of them may lack a value that the question names.
     """
     for cube in cubes:
-        if cube.min_cell is not None:
-            raise CubeError("protected counts cannot be monitored; give the exact counts")
+        refuse_protected(cube)
         if spec.question.missing is Missing.ERROR:
             refuse_missing(cube)
     for positions, stack in stacks(cubes) if rates else ():
@@ -302,6 +301,12 @@ def _of_periods(
                 yield [positions[i] for i in within], each
         else:
             yield from ((positions, each) for each in held)
+
+
+def refuse_protected(cube: Cube) -> None:
+    """Refuse counts that are known within ranges alone."""
+    if cube.min_cell is not None:
+        raise CubeError("protected counts cannot be monitored; give the exact counts")
 
 
 def _rule_counts(

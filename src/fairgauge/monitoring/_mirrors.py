@@ -46,6 +46,12 @@ class Mirror(NamedTuple):
     until: float
 
 
+def paired(mirrors: Mapping[int, Mirror]) -> set[int]:
+    """Return the comparisons of two groups that are one in all periods: neither has a third."""
+    lasting = {i: mirror.of for i, mirror in mirrors.items() if math.isinf(mirror.until)}
+    return {*lasting, *lasting.values()}
+
+
 def turn_of(metric: Metric) -> Turn | None:
     """Return how limits are seen from the other side; None where that is no range of values."""
     low, _ = metric.range

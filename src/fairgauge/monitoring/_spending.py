@@ -18,7 +18,7 @@ from fairgauge.enums import ClassKind, ScopeKind
 from fairgauge.measure.measure import measure
 from fairgauge.monitoring._attribution import LEVEL, first_now
 from fairgauge.monitoring._comparison_counts import ComparisonId
-from fairgauge.monitoring._mirrors import Mirror, shares_by_period, tolerated
+from fairgauge.monitoring._mirrors import Mirror, paired, shares_by_period, tolerated
 from fairgauge.monitoring._period_rows import CountedRows, lacks_values, only_waits, passing
 from fairgauge.monitoring.history import PeriodCubes
 from fairgauge.monitoring.monitor_spec import MonitorSpec
@@ -122,7 +122,7 @@ def estimated(
     """
     ids = list(spent)
     limits = tolerated(ids, asked.rules, {}, mirrors, len(names))
-    shares = shares_by_period(alphas, mirrors, len(names))
+    shares, alone = shares_by_period(alphas, mirrors, len(names)), paired(mirrors)
     first = _first_outside(cubes, ids, shares, asked, complete, limits, mirrors)
     found = []
     for i, (each, periods) in enumerate(spent.items()):
@@ -133,6 +133,7 @@ def estimated(
         made = _of_estimates(
             each, names, cubes, periods, float(shares[at, i]), raised,
             (float(limits[0][at, i]), float(limits[1][at, i])), asked, complete, rows, overdue,
+            expected=bool(asked.rules[each.rule].groups) or i in alone,
         )  # fmt: skip
         found.append(made if of is None else replace(made, mirror_of=of.group))
     return found
@@ -180,6 +181,8 @@ def _of_estimates(
     complete: int,
     rows: Sequence[CountedRows],
     overdue: bool,
+    *,
+    expected: bool,
 ) -> MonitoredComparison:
     rule = asked.rules[each.rule]
     labelled = needs_label(rule.metric, asked)
@@ -192,7 +195,7 @@ def _of_estimates(
         alarm = _alarm(each, names, cubes, first, periods[first], limits, asked, entered)
     held_against = next(iter(periods.values())).reference
     alone = each.group == ALL_GROUPS or held_against is None
-    was_in = () if rule.groups else passing(names[:entered], rows, each.feature, each.group)
+    was_in = () if expected else passing(names[:entered], rows, each.feature, each.group)
     state = _state(points[:entered], asked, two_sided=not alone, passing=bool(was_in))
     waits = only_waits(rows, entered, each.feature, each.group, asked.min_n)
     if waits or (overdue and labelled):

@@ -23,7 +23,7 @@ from typing import NamedTuple, overload
 from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.cube.identifiers import CLUSTER_KEY, NUMBERED
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, quote, shown
-from fairgauge.monitoring._comparison_counts import sum_cubes
+from fairgauge.monitoring._comparison_counts import refuse_protected, sum_cubes
 from fairgauge.monitoring._due_labels import KEPT
 from fairgauge.monitoring._period_rows import fingerprint
 from fairgauge.monitoring._store import DraftStore, Store, open_store
@@ -320,7 +320,8 @@ class History:
         Raises
         ------
         CubeError
-            The history holds other counts of the period, or counts of something else.
+            The history holds other counts of the period, or counts of something else; or ``cube``
+            is protected.
         DataError
             ``cube`` is no counts, the period is of another length, or the history cannot be
             written.
@@ -351,7 +352,8 @@ class History:
         )
 
     def _check_fits(self, period: Period, cube: Cube) -> None:
-        """Refuse counts of another length or another question than those that are held."""
+        """Refuse counts of another length or another question than those held, or protected."""
+        refuse_protected(cube)
         periods = self.periods
         if periods and periods[0].length is not period.length:
             raise DataError(

@@ -16,7 +16,7 @@ from fairgauge.catalogue.facts import described
 from fairgauge.catalogue.statistics import none_of
 from fairgauge.cube.cube import Cube
 from fairgauge.enums import Outcome, ReferenceRule
-from fairgauge.errors import CubeError, DataError, SpecError, closest, quote
+from fairgauge.errors import CubeError, DataError, SpecError, quote
 from fairgauge.monitoring._attribution import (
     attribute,
     estimates,
@@ -53,6 +53,7 @@ from fairgauge.monitoring._mirrors import (
     Mirror,
     mirrors_of_counts,
     mirrors_of_estimates,
+    paired,
     shares_by_period,
     worse_off_first,
 )
@@ -69,6 +70,7 @@ from fairgauge.monitoring._period_rows import (
 from fairgauge.monitoring._period_values import check_recoded, check_values
 from fairgauge.monitoring._selective_labels import labels_of_one_decision, withheld
 from fairgauge.monitoring._spending import ALL_GROUPS, estimated, needs_label, spending
+from fairgauge.monitoring._unmatched_rules import unmatched
 from fairgauge.monitoring.history import NEW_HISTORY, History, KeptDecisions, PeriodCubes
 from fairgauge.monitoring.monitor_spec import (
     Labels,
@@ -82,7 +84,6 @@ from fairgauge.question.features import Feature
 from fairgauge.question.options import Options
 from fairgauge.question.spec_file import Config
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.resolution import absent_exclusions
 from fairgauge.results.disadvantage import favourable_of
@@ -101,7 +102,7 @@ from fairgauge.results.monitor_results import (
     MonitorState,
     Point,
     SparseGroup,
-    Unmatched,
+    Unconsidered,
     is_gone,
 )
 from fairgauge.results.shown_result import made_now
@@ -173,8 +174,11 @@ def monitor(
     held = _held(history)
     asked = _asked(held, config, options)
     until = None if at is None else parse_period(at)
-    every = [p for p in held.periods if until is None or p <= until]
-    periods = [p for p in every if asked.start is None or p >= asked.start]
+    every = held.periods
+    periods = [
+        p for p in every
+        if (until is None or p <= until) and (asked.start is None or p >= asked.start)
+    ]  # fmt: skip
     misspelt = misdated(periods)
     periods = periods[:-1] if misspelt else periods
     cubes = held.cubes(periods)
@@ -227,7 +231,8 @@ def monitor(
         own=tuple(map(described, asked.catalogue.own)),
         rows=tuple(rows_of_periods(periods, followed.rows)),
         findings=findings,
-        unmatched=_unmatched(asked, comparisons, cubes),
+        unmatched=tuple(unmatched(resolved, comparisons, cubes)),
+        unconsidered=None if periods else _unconsidered(every, asked.start, until),
         sparse_groups=_sparse_groups(asked, comparisons),
         imported=held.imported,
         largest_groups=largest,
@@ -574,6 +579,7 @@ def monitor_doctor(
         model=report.model,
         periods=report.periods,
         findings=report.findings,
+        unconsidered=report.unconsidered,
     )
 
 
@@ -586,30 +592,17 @@ def _check_exclusions(cubes: PeriodCubes, asked: MonitorSpec) -> None:
             raise SpecError(problems)
 
 
-def _unmatched(
-    asked: MonitorSpec, comparisons: Sequence[MonitoredComparison], cubes: Sequence[Cube]
-) -> tuple[Unmatched, ...]:
-    """Return the groups that rules name and no period has: nothing passes by absence."""
-    followed = {
-        (each.rule, feature, each.group) for each in comparisons for feature in (each.feature, None)
-    }
-    absent = [
-        (str(rule), feature, name)
-        for rule in asked.rules
-        for feature in rule.features or (None,)  # a rule has its groups in each feature it names
-        for name in rule.groups
-        if (str(rule), feature, name) not in followed
-    ]
-    if not absent or not cubes:
-        return ()
-    every = count_groups(sum_cubes([without_rows(cube) for cube in cubes]), asked.question)
-    groups: dict[str | None, list[str]] = {each.feature: list(each.groups) for each in every}
-    groups[None] = [name for names in groups.values() for name in names]
-    return tuple(
-        Unmatched(
-            rule=rule, feature=feature, group=name, nearest=closest(name, groups.get(feature, ()))
-        )
-        for rule, feature, name in absent
+def _unconsidered(
+    held: Sequence[Period], start: Period | None, until: Period | None
+) -> Unconsidered | None:
+    """Return the periods of a history of which none is considered; None where it has none."""
+    if not held:
+        return None
+    return Unconsidered(
+        first=str(held[0]),
+        last=str(held[-1]),
+        start=str(start) if start is not None and held[0] < start else None,
+        at=str(until) if until is not None and held[-1] > until else None,
     )
 
 
@@ -811,7 +804,7 @@ def _counted(
     rows: Sequence[CountedRows],
 ) -> list[MonitoredComparison]:
     """Return the comparisons that counts decide exactly."""
-    shares = shares_by_period(alphas, mirrors, len(names))
+    shares, alone = shares_by_period(alphas, mirrors, len(names)), paired(mirrors)
     found = []
     for i, each in enumerate(counts.ids):
         rate, rule = rates[each.rule], asked.rules[each.rule]
@@ -840,7 +833,7 @@ def _counted(
             names, counts.counts[:, i], rate, detected.evidence[:, i], entered, asked.min_n,
             partial(_why_undefined, each, counts.references[i], rate, _columns(rate, asked), rows),
         )  # fmt: skip
-        expected = each in baselines or rule.groups
+        expected = each in baselines or rule.groups or i in alone
         was_in = () if expected else passing(names[:entered], rows, each.feature, each.group)
         found.append(
             MonitoredComparison(

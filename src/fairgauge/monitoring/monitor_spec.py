@@ -74,15 +74,20 @@ class MonitorRule:
     path: str | None = None
 
     @property
+    def as_rule(self) -> Rule:
+        """Return the rule as one of an audit, which has no baseline."""
+        return Rule(self.metric, self.low, self.high, self.features, self.groups, own=self.own)
+
+    @property
     def definition(self) -> Metric | None:
         """Return the metric that the rule is about; None of a rate."""
-        return Rule(self.metric, self.low, self.high, own=self.own).definition
+        return self.as_rule.definition
 
     def __str__(self) -> str:
         """Return the rule as it is written: ``DI >= 0.8``, ``DI within 0.05 of FILE``."""
         if self.baseline is not None:
             return f"{self.metric} within {self.high:g} of {self.baseline.source}"
-        return str(Rule(self.metric, self.low, self.high))
+        return str(self.as_rule)
 
     def to_dict(self) -> dict[str, Json]:
         """Return the rule with the keys of a specification file."""

@@ -11,6 +11,7 @@ from fairgauge.cube.cube import Cube
 from fairgauge.enums import DiagnosticCode, Role
 from fairgauge.errors import DataError, closest, listing, quote
 from fairgauge.identity import FeatureId, is_named, texts_of
+from fairgauge.question.rules import Rule
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import GroupCounts, count_groups
 from fairgauge.results.scopes import Diagnostic
@@ -82,24 +83,47 @@ def unmatched_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 
 
 def unmatched_rules(
-    spec: Spec, groups: Mapping[FeatureId, Collection[str]]
+    spec: Spec, groups: Mapping[FeatureId, Collection[str]], path: str = "rules"
 ) -> Iterator[Diagnostic]:
     """Warn of the groups of rules that the data do not have: such a rule is not evaluated.
 
     A rule that names features has its groups in each of them.
     """
     groups = _with_estimated(spec, groups)
-    every = {name for names in groups.values() for name in names}
+    for at, _, name, features in _named_groups(spec, path):
+        names = {text for feature in features for text in groups[feature]}
+        if name not in names:
+            yield unmatched(at, name, names)
+
+
+def rules_on_references(
+    spec: Spec, features: Iterable[GroupCounts], path: str = "rules"
+) -> Iterator[Diagnostic]:
+    """Warn of the groups of rules that are the named reference: such a rule is not evaluated."""
+    by_id = {counts.feature_id: counts for counts in features}
+    for at, rule, name, scope in _named_groups(spec, path):
+        meant = [
+            i == counts.named_reference
+            for counts in map(by_id.get, scope)
+            if counts is not None
+            for i, (group, of) in enumerate(zip(counts.groups, counts.group_ids, strict=True))
+            if name in texts_of(group, of)
+        ]
+        of_groups = rule.definition is not None and rule.definition.scope == "group"
+        if of_groups and meant and all(meant):
+            yield Diagnostic.warning(DiagnosticCode.UNMATCHED, path=at, name=name, reference=True)
+
+
+def _named_groups(spec: Spec, path: str) -> Iterator[tuple[str, Rule, str, list[FeatureId]]]:
+    """Yield the groups that rules name, each with its path, and the features that may have it.
+
+    A rule that names features has its groups in each of them, otherwise in any.
+    """
     for i, rule in enumerate(spec.rules):
-        names_in_scope = [
-            set(groups[feature])
-            for name, feature in spec.audited.items()
-            if is_named(rule.features, name, feature)
-        ] or [every]
+        named = [[of] for name, of in spec.audited.items() if is_named(rule.features, name, of)]
         for j, name in enumerate(rule.groups):
-            for names in names_in_scope:
-                if name not in names:
-                    yield unmatched(f"rules[{i}].groups[{j}]", name, names)
+            for features in named or [[*spec.audited.values()]]:
+                yield f"{path}[{i}].groups[{j}]", rule, name, features
 
 
 def _with_estimated(

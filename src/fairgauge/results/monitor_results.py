@@ -333,15 +333,39 @@ class PeriodRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unmatched:
-    """A group that a rule names and that no period has, with the nearest name that one has.
+    """What a rule is for and no comparison holds: nothing passes by absence.
 
-    ``feature`` is the feature in which no period has it; None where the rule names no feature.
+    Attributes
+    ----------
+    rule : the rule as it is written.
+    group : a group that it names; None of a whole feature, or of the rule.
+    nearest : of a group that no period has, the nearest name that one has.
+    feature : the feature; None where the rule names none, and where no period is considered.
+    reason : why nothing is compared; None where no period has the group, or none is considered.
     """
 
     rule: str
-    group: str
-    nearest: str | None
+    group: str | None = None
+    nearest: str | None = None
     feature: str | None = None
+    reason: Reason | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unconsidered:
+    """The periods of a history of which none is considered.
+
+    Attributes
+    ----------
+    first, last : the first and the last of them.
+    start : the first period that counts, where some are before it.
+    at : the last period to consider, where some are after it.
+    """
+
+    first: str
+    last: str
+    start: str | None = None
+    at: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -419,7 +443,9 @@ class MonitorReport(ResultOfMetrics):
     late_groups : groups that were not in the first period, each with its first.
     horizon, alpha : the promise: at most alpha for at least one false alarm in so many periods.
     comparisons : every rule for every group; of two groups that mirror each other, both.
-    unmatched : groups that rules name and no period has; with one there is no pass.
+    unmatched : what rules are for and no comparison holds, as a group that no period has; with one
+        there is no pass, whatever is undecided counts as.
+    unconsidered : the periods of the history, where none of them is considered.
     sparse_groups : groups with insufficient data in all periods together, as of a stray value.
     imported : values of earlier systems.
     largest_groups : the references, where the specification asks for the largest group.
@@ -459,6 +485,7 @@ class MonitorReport(ResultOfMetrics):
     inconclusive: Outcome = Outcome.INCONCLUSIVE
     comparisons: tuple[MonitoredComparison, ...]
     unmatched: tuple[Unmatched, ...] = ()
+    unconsidered: Unconsidered | None = None
     sparse_groups: tuple[SparseGroup, ...] = ()
     largest_groups: tuple[LargestGroup, ...] = ()
     imported: tuple[ImportedValue, ...] = ()
@@ -520,15 +547,21 @@ class MonitorReport(ResultOfMetrics):
     @property
     def state(self) -> MonitorState:
         """Return what all comparisons together came to."""
-        states = {comparison.state for comparison in self.comparisons}
+        states = {comparison.state for comparison in self.tested}
         if MonitorState.ALARM in states:
             return MonitorState.ALARM
-        small = any(each.problem is HistoryProblem.SMALL_GROUP for each in self.findings)
-        if MonitorState.INSUFFICIENT in states or self.unmatched or small or not states:
+        undecided = self.unmatched or self.small_groups or not states
+        if MonitorState.INSUFFICIENT in states or undecided:
             return MonitorState.INSUFFICIENT
         if MonitorState.UNDEFINED in states:
             return MonitorState.UNDEFINED
         return MonitorState.WAITING if MonitorState.WAITING in states else MonitorState.NO_ALARM
+
+    @property
+    def small_groups(self) -> tuple[HistoryFinding, ...]:
+        """Return the findings of groups with insufficient data in many periods."""
+        small = HistoryProblem.SMALL_GROUP
+        return tuple(each for each in self.findings if each.problem is small)
 
     @property
     def exit_code(self) -> int:
@@ -538,7 +571,7 @@ class MonitorReport(ResultOfMetrics):
     @property
     def verdict(self) -> Outcome:
         """Return fail with an alarm, pass where all is decided, inconclusive otherwise."""
-        return self.outcome(self.state)
+        return self.outcome(self.state, absent=bool(self.unmatched) or not self.comparisons)
 
     def explore(self, history: object = None, *, exact: bool = False) -> Any:
         """Make a page that computes every view of all periods together, as `explore` does.
@@ -559,10 +592,14 @@ class MonitorReport(ResultOfMetrics):
         explored = function_at("fairgauge.monitoring.monitor:explore_periods")
         return explored(self, history, exact=exact)
 
-    def outcome(self, state: MonitorState) -> Outcome:
-        """Return the outcome of a state, that of the report or of one of its comparisons."""
+    def outcome(self, state: MonitorState, *, absent: bool = False) -> Outcome:
+        """Return the outcome of a state, that of the report or of one of its comparisons.
+
+        Where what a rule is for is ``absent``, it is no pass.
+        """
         decided = {MonitorState.ALARM: Outcome.FAIL, MonitorState.NO_ALARM: Outcome.PASS}
-        return decided.get(state, self.inconclusive)
+        outcome = decided.get(state, self.inconclusive)
+        return Outcome.INCONCLUSIVE if absent and outcome is Outcome.PASS else outcome
 
     def __repr__(self) -> str:
         return (
@@ -665,6 +702,7 @@ class HistoryHealth(ShownResult):
     history, model : where the counts are kept, and what is monitored.
     periods : the periods, in order.
     findings : what may be wrong, in the order of the periods.
+    unconsidered : the periods of the history, where none of them is considered.
     """
 
     KIND: ClassVar = ResultKind(
@@ -685,6 +723,7 @@ class HistoryHealth(ShownResult):
     model: str
     periods: tuple[str, ...]
     findings: tuple[HistoryFinding, ...]
+    unconsidered: Unconsidered | None = None
 
     @property
     def exit_code(self) -> int:

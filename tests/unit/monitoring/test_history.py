@@ -49,6 +49,14 @@ def test_counts_of_another_question_name_the_key(tmp_path):
     assert len(history.periods) == 1
 
 
+def test_protected_counts_are_no_period(tmp_path):
+    """They were added, and every later look at the history was refused."""
+    history = fg.History(tmp_path)
+    with pytest.raises(fg.CubeError, match="protected counts cannot be monitored"):
+        history.add("2026-11-20", replace(cube(40), min_cell=10))
+    assert history.periods == []
+
+
 def test_periods_of_two_lengths_do_not_mix(tmp_path):
     history = fg.History(tmp_path)
     history.add("2026-11-20", cube(40))

@@ -134,3 +134,137 @@ def test_junit_states_what_an_undecided_comparison_counts_as(state, outcome):
     assert "no alarm" not in message
     if state is MonitorState.UNDEFINED:
         assert ": undefined on 2026-01-01, because " in message
+
+
+def code_of_junit(report) -> int:
+    """Return the exit code that the cases of JUnit stand for."""
+    suites = ET.fromstring(render(report, "junit"))
+    assert int(suites.get("tests", 0)) > 0
+    return 1 if suites.get("failures") != "0" else 3 if suites.get("errors") != "0" else 0
+
+
+MEN_ONLY = {"2026-01-01": fg.confusion("sex", {"M": {"tp": 40, "fn": 60}})}
+TO_MEN = {"reference": {"sex": "M"}}
+GAP = {"metric": "selection_rate.largest_gap", "at_most": 0.1}
+OF_ALL = {"metric": "selection_rate.ratio", "at_least": 0.8}
+ONE_GROUP = "compares nothing in sex, of which all periods together have one group alone."
+NOTHING_COMPARED = {
+    "misspelt": (days(2, 0, 0.1), asked(OF_ALL | {"groups": "Fem"}), "which no period has."),
+    "misspelt beside a rule that decides": (
+        days(2, 9, 0.4), asked(OF_ALL | {"groups": "Fem"}, "selection_rate.ratio >= 0.1"),
+        "which no period has.",
+    ),
+    "the reference": (
+        days(2, 0, 0.1), asked(OF_ALL | {"groups": "M"}) | TO_MEN, "which is the reference",
+    ),
+    "the largest group": (
+        days(2, 0, 0.1), asked(OF_ALL | {"groups": "M"}) | {"reference": "largest"},
+        "which is the reference",
+    ),
+    "one group": (MEN_ONLY, asked(OF_ALL) | TO_MEN, ONE_GROUP),
+    "one group and no others": (MEN_ONLY, asked(OF_ALL), ONE_GROUP),
+    "one group that is named": (MEN_ONLY, asked(OF_ALL | {"groups": "M"}), ONE_GROUP),
+    "a gap of one group": (MEN_ONLY, asked(GAP), ONE_GROUP),
+    "no period": ({}, asked(RATIO), "no period is considered."),
+    "before the start": (
+        days(2, 0, 0.1), asked(RATIO, start="2026-02-01"), "no period is considered.",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("outcome", [Outcome.INCONCLUSIVE, Outcome.FAIL, Outcome.PASS])
+@pytest.mark.parametrize("case", list(NOTHING_COMPARED))
+def test_a_rule_that_compares_nothing_is_never_a_pass(case, outcome, tmp_path):
+    """With `--inconclusive pass` it was one, and JUnit had no case for it."""
+    counts, spec, why = NOTHING_COMPARED[case]
+    report = replace(fg.monitor(counts, spec), inconclusive=outcome)
+    assert report.state is MonitorState.INSUFFICIENT
+    assert report.exit_code == code_of_junit(report) == (1 if outcome is Outcome.FAIL else 3)
+    assert why in render(report, "junit")
+    counted = "INSUFFICIENT DATA (counted as fail): "
+    line = render(report, "text", quiet=True)
+    assert line.startswith(counted if outcome is Outcome.FAIL else "INSUFFICIENT DATA: ")
+    report.save(tmp_path / "report.json")
+    again = fg.load(tmp_path / "report.json")
+    assert (again.exit_code, again.unmatched) == (report.exit_code, report.unmatched)
+
+
+def test_the_text_states_why_nothing_is_compared():
+    counts, spec, _ = NOTHING_COMPARED["the reference"]
+    text = " ".join(str(fg.monitor(counts, spec)).split())
+    assert "1 rule names a group that is the reference: M" in text
+    assert "names the group M, which is the reference: it is compared with nothing." in text
+    assert "no period has" not in text
+    counts, spec, _ = NOTHING_COMPARED["one group"]
+    assert "1 rule is on a feature of one group: sex" in str(fg.monitor(counts, spec))
+
+
+def lasting(group, periods):
+    """Return days of women, and of another group of four rows in some of them."""
+    few, women = {"tp": 2, "fn": 2}, {"tp": 40, "fn": 60}
+    return {
+        name: fg.confusion("sex", {"F": women} | ({group: few} if i in periods else {}))
+        for i, name in enumerate(day_names(20))
+    }
+
+
+ANY = {"metric": "selection_rate.difference", "between": [-0.4, 0.4]}
+HIDDEN = {
+    "a small group that a gap leaves out": (
+        {name: fg.confusion("sex", {"F": {"tp": 40, "fn": 60}, "M": {"tp": 40, "fn": 60},
+                                    "X": {"fn": int(i % 10 == 0)}})
+         for i, name in enumerate(day_names(20))},
+        asked(GAP | {"at_most": 0.4}),
+    ),
+    "the other of two groups is gone": (lasting("X", range(3, 6)), asked(ANY)),
+    "the other of two groups is small": (lasting("X", range(0, 20, 7)), asked(ANY)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("outcome", [Outcome.INCONCLUSIVE, Outcome.FAIL, Outcome.PASS])
+@pytest.mark.parametrize("case", [*CASES, *HIDDEN])
+def test_exit_code_and_junit_agree(case, outcome):
+    """A small group that a gap leaves out was no case of JUnit, nor was one of two that mirror."""
+    if case in HIDDEN:
+        counts, spec = HIDDEN[case]
+        undecided = True
+    else:
+        counts, spec = CASES[case][0], asked(CASES[case][1], labels="later")
+        undecided = case in UNDECIDED
+    report = replace(fg.monitor(counts, spec), inconclusive=outcome)
+    assert report.exit_code == code_of_junit(report)
+    assert (report.state in UNDECIDED) is undecided
+    assert "no period has a group" not in str(report)
+
+
+def test_a_small_group_is_counted_from_the_start_on():
+    """Of a group with hundreds of rows before, "9 rows so far" was stated, as of a stray value."""
+    group, few = {"tp": 100, "fn": 100}, {"tp": 4, "fn": 5}
+    counts = {
+        name: fg.confusion("sex", {"F": group, "M": group, "X": few if i else group})
+        for i, name in enumerate(day_names(2))
+    }
+    text = " ".join(str(fg.monitor(counts, asked(OF_ALL, start="2026-01-02"))).split())
+    assert "X (sex) has 9 rows since the start (2026-01-02): too few to decide" in text
+    assert "so far" not in text.split("Notes")[1].split("since the start")[0]
+
+
+def test_periods_that_are_not_considered_are_not_denied():
+    """Before `start`, or after `--at`, the history was said to hold no period."""
+    counts = days(2, 9, 0.4)
+    late = asked(RATIO, start="2026-02-01")
+    for result in (fg.monitor(counts, late), fg.monitor_doctor(counts, late)):
+        text = " ".join(str(result).split())
+        assert (
+            "all periods of the history, 2026-01-01 to 2026-01-02, are before the start "
+            "(2026-02-01)" in text
+        )
+        assert "no periods yet" not in text
+        assert "holds no period" not in text
+        assert result.exit_code == 3
+    one = fg.monitor(days(1, 9, 0.4), asked(RATIO), at="2025-12-31")
+    assert (
+        "the history holds 2026-01-01 alone, which is after 2025-12-31, the last to consider (at)"
+        in render(one, "text", quiet=True)
+    )
+    assert "no periods yet" in str(fg.monitor({}, asked(RATIO)))

@@ -237,6 +237,7 @@ def import_(history: str, files: tuple[str, ...], period: str | None) -> None:
     the path of a file (2026-11-20, 2026/11/20, 2026-W47, 2026-11, 2026-Q4, 2026), or --period.
     """
     from fairgauge.monitoring.history import History
+    from fairgauge.render.words.numbers import numbered
 
     paths = named_places(files)
     if not paths:
@@ -257,7 +258,7 @@ def import_(history: str, files: tuple[str, ...], period: str | None) -> None:
         held = History(history)
         added = [name for name, cube in sorted(counts.items()) if held.add(name, cube)]
         known = len(counts) - len(added)
-        print_result(f"{len(added):,} periods added, {known:,} known already")
+        print_result(f"{numbered(len(added), 'periods')} added, {known:,} known already")
         periods = held.periods
         cubes_of_all = zip(map(str, periods), held.cubes(periods), strict=True)
         warn_of_periods(dict(cubes_of_all), added)
@@ -357,7 +358,8 @@ def _warn_of_rows(
 
     for each in report.sparse_groups:
         if each.first == period:
-            print_message(describe_sparse_group(each), prefix="Warning: ")
+            start = report.spec["monitor"].get("start")
+            print_message(describe_sparse_group(each, start), prefix="Warning: ")
     newest = report.periods[-1] if report.periods else period
     of_period = report.concerning(period)
     late = [

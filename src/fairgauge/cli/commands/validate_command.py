@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +16,7 @@ from fairgauge.errors import listing
 
 if TYPE_CHECKING:
     from fairgauge.monitoring.monitor_spec import MonitorSpec
+    from fairgauge.question.rules import Rule
     from fairgauge.question.specification import Spec
 
 
@@ -70,7 +71,7 @@ def command(
         from fairgauge.scan.scan_progress import progress
 
         with progress("Reading groups"):
-            warnings = check_groups(opened, spec)
+            warnings = check_groups(opened, spec, _own_rules(config, monitor))
         if warnings is None:
             lines.append("  groups     not read: that would be a query where the rows are")
         for each in warnings or ():
@@ -87,6 +88,16 @@ def _monitor(config: str | None) -> MonitorSpec | None:
     from fairgauge.monitoring.monitor_spec import read_monitor_spec
 
     return read_monitor_spec(config)
+
+
+def _own_rules(config: str | None, monitor: MonitorSpec | None) -> tuple[Rule, ...]:
+    """Return the rules of the table [monitor], which without any has those of the audit."""
+    from fairgauge.question.spec_file import MONITOR, read_options
+
+    if config is None or monitor is None:
+        return ()
+    table: Any = read_options(config)[MONITOR]
+    return tuple(each.as_rule for each in monitor.rules) if table.get("rules") else ()
 
 
 def _summary(spec: Spec) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from fairgauge.render.brief._next_steps import analyst, supplier
 from fairgauge.render.words.display_names import called
+from fairgauge.render.words.monitor_sentences import describe_unconsidered
 from fairgauge.render.words.numbers import numbered, plural
 from fairgauge.results.brief import Brief, Sentence
 from fairgauge.results.monitor_results import HistoryHealth
@@ -36,6 +37,8 @@ def history_brief(health: HistoryHealth) -> Brief:
 
 
 def _headline(health: HistoryHealth) -> str:
+    if health.unconsidered is not None:
+        return f"Nothing is checked: {describe_unconsidered(health.unconsidered)}"
     if not health.periods:
         return "The history holds no period"
     size = len(health.findings)
@@ -59,7 +62,9 @@ def _found(health: HistoryHealth) -> Iterator[Sentence]:
 
 
 def _steps(health: HistoryHealth) -> Iterator[Sentence]:
-    if not health.periods:
+    if health.unconsidered is not None:
+        yield analyst("add a period that is considered, or change the start or the last one (at).")
+    elif not health.periods:
         yield analyst("add a period (fairgauge monitor run).")
     elif health.findings:
         yield supplier("look at the rows of these periods before a verdict of the monitor is used.")

@@ -525,9 +525,14 @@ def _steps(report: MonitorReport, alarms: list[_Alarmed]) -> Iterator[Sentence]:
         yield supplier(
             f"first look at {len(report.findings):,} {signs} may be wrong, below.", ("findings",)
         )
-    if report.unmatched:
-        named = listing([called(each.group) for each in report.unmatched], most=_MOST_NAMED)
-        yield analyst(f"correct the rules that name {named}, which no period has.", ("unmatched",))
+    named_groups = {
+        "which no period has": [e for e in report.unmatched if e.group and e.reason is None],
+        "which is compared with nothing": [e for e in report.unmatched if e.group and e.reason],
+    }
+    for why, found in named_groups.items():
+        if found:
+            named = listing([called(each.group) for each in found], most=_MOST_NAMED)
+            yield analyst(f"correct the rules that name {named}, {why}.", ("unmatched",))
     if report.overdue:
         named = listing(list(report.overdue), most=_MOST_NAMED)
         yield supplier(f"add the labels that are due, of {named}.", ("overdue",))

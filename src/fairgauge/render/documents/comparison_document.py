@@ -192,13 +192,11 @@ def _disparities(comparison: Comparison) -> Iterator[tree.Block]:
         yield tree.Paragraph(
             f"Excluded, because the other group mirrors it: {names}.", tree.Tone.SOFT
         )
+    apart = "but not statistically significant in distance from no difference"
     titles = (
         ("Further from no difference, statistically significant", changes.further),
         ("Closer to no difference, statistically significant", changes.closer),
-        (
-            "Changed, statistically significant, but not in distance from no difference",
-            changes.changed,
-        ),
+        (f"Changed, statistically significant, {apart}", changes.changed),
         ("Changed" if comparison.why_untested else "Not statistically significant", changes.moved),
         ("Not tested", changes.untested),
     )

@@ -20,6 +20,7 @@ from fairgauge.render.words.monitor_sentences import (
     describe_lacking,
     describe_sparse_group,
     describe_undefined,
+    describe_unmatched,
     describe_waiting,
     evidence_text,
     in_last_period,
@@ -138,7 +139,7 @@ def _repeat(report: MonitorReport) -> Iterator[tree.Block]:
 
 def _span(report: MonitorReport) -> str:
     if not report.periods:
-        return "no periods yet"
+        return "no periods yet" if report.unconsidered is None else "no period considered"
     size = numbers.numbered(len(report.periods), f"{report.length}s")
     absent = f" ({len(report.absent):,} without counts)" if report.absent else ""
     return f"{size}, {report.periods[0]} to {report.periods[-1]}{absent}"
@@ -148,15 +149,16 @@ def _verdict(report: MonitorReport) -> str:
     if report.alarms:
         return f"ALARM: {numbers.numbered(len(report.alarms), 'comparisons')}"
     state = str(report.state).upper()
-    if report.state is not MonitorState.NO_ALARM and report.inconclusive in _DECIDED:
+    undecided = report.state is not MonitorState.NO_ALARM
+    if undecided and report.verdict is report.inconclusive and report.verdict in _DECIDED:
         state += f" (counted as {report.inconclusive})"
-    undecided = {
+    described = {
         MonitorState.INSUFFICIENT: describe_insufficient,
         MonitorState.WAITING: describe_waiting,
         MonitorState.UNDEFINED: describe_lacking,
     }
-    if report.state in undecided:
-        return f"{state}: {undecided[report.state](report)}"
+    if report.state in described:
+        return f"{state}: {described[report.state](report)}"
     count = len(report.undefined)
     if report.state is MonitorState.NO_ALARM and count:
         words = numbers.plural(count, "comparison is", "comparisons are")
@@ -179,7 +181,7 @@ def _alarms(report: MonitorReport) -> Iterator[tree.Block]:
 
 def _comparisons(report: MonitorReport) -> Iterator[tree.Block]:
     if not report.comparisons:
-        yield tree.Paragraph("No period has a group that a rule is for.")
+        yield tree.Paragraph(f"{capitalised(describe_insufficient(report))}.")
         return
     yield _overview(report)
     mirrors = dict.fromkeys(
@@ -352,17 +354,17 @@ def _imported(report: MonitorReport) -> Iterator[tree.Block]:
 def _notes(report: MonitorReport) -> Iterator[tree.Block]:
     rules = monitored_rules(report)
     notes = [
-        f"{capitalised(rules[each.rule])} names the group {called(each.group)}, which no period has"
-        + (f" in {called(each.feature)}." if each.feature else ".")
-        + (f" Did you mean {called(each.nearest)}?" if each.nearest else "")
+        describe_unmatched(each, rules[each.rule])
         for each in report.unmatched
+        if each.group is not None or each.reason is not None
     ]
     notes += [
         f"{name_of(each)}: {without_baseline(each)}"
         for each in report.tested
         if each.lacks_baseline
     ][:_MOST_NAMED]
-    notes += list(map(describe_sparse_group, report.sparse_groups))[:_MOST_NAMED]
+    start = report.spec["monitor"].get("start")
+    notes += [describe_sparse_group(each, start) for each in report.sparse_groups][:_MOST_NAMED]
     notes += [
         f"{name_of(each)}. {text}"
         for each in report.undefined
@@ -496,7 +498,9 @@ def history_document(health: HistoryHealth, *, full: bool = True) -> tree.Docume
         if count
         else "NOTHING FOUND"
         if size
-        else "NO PERIODS",
+        else "NO PERIODS"
+        if health.unconsidered is None
+        else "NO PERIOD CONSIDERED",
         tone=tree.Tone.BAD if count else tree.Tone.GOOD if size else tree.Tone.UNSURE,
         sections=[listed("feed", "Rows that may be wrong", sentences)] if count else [],
         file_name="history",

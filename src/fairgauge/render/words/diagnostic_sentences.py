@@ -846,6 +846,9 @@ def _same_names(d: Diagnostic) -> str:
 
 
 def _unmatched(d: Diagnostic) -> str:
+    if d.get("reference"):
+        name = quote(d["name"])
+        return f"{d['path']}: {name} is the reference, which is compared with nothing"
     near = d.get("nearest")
     held = f"; there are {d['held']}" if d.get("held") else ""
     hint = f"; the nearest name is {quote(near)}" if near else held

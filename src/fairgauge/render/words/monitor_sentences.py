@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 
+from fairgauge.reasons import ReasonCode
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.words import numbers
 from fairgauge.render.words.display_names import all_called, called, capitalised, group_called
@@ -33,6 +34,8 @@ from fairgauge.results.monitor_results import (
     MonitorState,
     PooledPeriods,
     SparseGroup,
+    Unconsidered,
+    Unmatched,
 )
 
 _BOTH, _MOST_NAMED = 2, 3
@@ -87,16 +90,69 @@ def describe_insufficient(report: MonitorReport) -> str:
         f"{_share_of(len(of), every)} {numbers.plural(len(of), 'has', 'have')} {why}: {_names(of)}"
         for why, of in by_reason.items()
     ]
-    if report.unmatched:
-        count = len(report.unmatched)
-        rules = numbers.plural(count, "rule names", "rules name")
-        named = numbers.listing([called(each.group) for each in report.unmatched])
-        parts.append(f"{count:,} {rules} a group that no period has: {named}")
-    too_small = [e for e in report.findings if e.problem is HistoryProblem.SMALL_GROUP]
+    parts += _unmatched(report)
+    too_small = report.small_groups
     if too_small and all(each.lacks_baseline for each in insufficient):
         named_groups = dict.fromkeys(group_called(each.value, each.column) for each in too_small)
         parts.append(f"a rule has insufficient data on {numbers.listing(list(named_groups))}")
+    if report.unconsidered is not None:
+        return describe_unconsidered(report.unconsidered)
     return "; ".join(parts) or "no period has a group that a rule is for"
+
+
+def describe_unconsidered(held: Unconsidered) -> str:
+    """Describe which periods a history holds, where none is considered, and why not."""
+    why = [
+        *([f"before the start ({held.start})"] if held.start else []),
+        *([f"after {held.at}, the last to consider (at)"] if held.at else []),
+    ]
+    if held.first == held.last:
+        return f"the history holds {held.first} alone, which is {' or '.join(why)}"
+    return f"all periods of the history, {held.first} to {held.last}, are {' or '.join(why)}"
+
+
+_ON = {
+    ReasonCode.IS_REFERENCE: ("names", "name", "a group that is the reference"),
+    ReasonCode.FEWER_THAN_TWO_GROUPS: ("is", "are", "on a feature of one group"),
+    ReasonCode.NO_GROUPS: ("is", "are", "on a feature without groups"),
+    ReasonCode.NO_ESTIMATE: ("has", "have", "no estimate of what it is on"),
+}
+_ABSENT = ("names", "name", "a group that no period has")
+
+
+def _unmatched(report: MonitorReport) -> Iterator[str]:
+    """Yield how many rules compare nothing, for each reason, and of what."""
+    by_reason: dict[tuple[str, str, str], list[Unmatched]] = {}
+    for each in report.unmatched:
+        if each.group is not None or each.reason is not None:
+            on = _ABSENT if each.reason is None else _ON[each.reason.code]
+            by_reason.setdefault(on, []).append(each)
+    for (one, several, what), found in by_reason.items():
+        rules = len({each.rule for each in found})
+        of = dict.fromkeys(called(each.group or each.feature or each.rule) for each in found)
+        text = f"{numbers.numbered(rules, 'rules')} {numbers.plural(rules, one, several)} {what}"
+        yield f"{text}: {numbers.listing(list(of))}"
+
+
+def describe_unmatched(each: Unmatched, rule: str) -> str:
+    """Describe a rule, in words, that compares nothing of a group, of a feature, or at all."""
+    rule, of = capitalised(rule), f" in {called(each.feature)}" if each.feature else ""
+    if each.reason is None:
+        if each.group is None:
+            return f"{rule} compares nothing: no period is considered."
+        near = f" Did you mean {called(each.nearest)}?" if each.nearest else ""
+        return f"{rule} names the group {called(each.group)}, which no period has{of}.{near}"
+    if each.reason.code is ReasonCode.IS_REFERENCE:
+        return (
+            f"{rule} names the group {called(each.group)}, which is the reference{of}: it is "
+            "compared with nothing. Name the groups that are compared with it."
+        )
+    if each.reason.code is ReasonCode.NO_ESTIMATE:
+        return f"{rule} compares nothing: {describe_reason(each.reason)}."
+    groups = (
+        "one group alone" if each.reason.code is ReasonCode.FEWER_THAN_TWO_GROUPS else "no group"
+    )
+    return f"{rule} compares nothing{of}, of which all periods together have {groups}."
 
 
 def _why_insufficient(each: MonitoredComparison, smallest: int, one_decision: bool) -> str:
@@ -180,13 +236,16 @@ def _share_of(count: int, every: Sequence[MonitoredComparison]) -> str:
     return f"{count:,} of {numbers.numbered(len(every), 'comparisons')}"
 
 
-def describe_sparse_group(each: SparseGroup) -> str:
-    """Describe a group with insufficient data, and what to do where it is none."""
+def describe_sparse_group(each: SparseGroup, start: str | None) -> str:
+    """Describe a group with insufficient data, and what to do where it is none.
+
+    ``start`` is the first period that counts, if one is set: the group may have rows before it.
+    """
+    when = f"since the start ({start})" if start else f"so far, from {each.first}"
     return (
-        f"{called(each.group)} ({called(each.feature)}) has {numbers.numbered(each.rows)} so far, "
-        f"from {each.first}: too "
-        "few to decide, and its comparisons keep their part of the probability of a false alarm. "
-        "If it is no group, such as a repeated header, correct the file and add the period "
+        f"{called(each.group)} ({called(each.feature)}) has {numbers.numbered(each.rows)} {when}: "
+        "too few to decide, and its comparisons keep their part of the probability of a false "
+        "alarm. If it is no group, such as a repeated header, correct the file and add the period "
         "again (--replace), or leave it out (exclude_groups, or groups of the rules)."
     )
 

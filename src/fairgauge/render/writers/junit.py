@@ -1,6 +1,7 @@
 """JUnit XML: every verdict is a test case, so that a pipeline shows what failed.
 
 Of a monitor every comparison is one, and an undecided one an error: nobody sees what it would be.
+What else leaves a monitor undecided is one too, so that its exit code and this file agree.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from xml.sax.saxutils import escape, quoteattr
 from fairgauge.enums import Outcome
 from fairgauge.reasons import ReasonCode
 from fairgauge.render.words.display_names import file_of, printable, shorten
+from fairgauge.render.words.monitor_sentences import describe_unmatched
 from fairgauge.render.words.numbers import listing
+from fairgauge.render.words.rule_words import monitored_rules
 from fairgauge.render.words.verdict_sentences import judged_groups, verdict_word
-from fairgauge.results.monitor_results import MonitoredComparison, MonitorReport, MonitorState
+from fairgauge.results.monitor_results import MonitorReport, MonitorState
 from fairgauge.results.report import Report
 from fairgauge.results.verdicts import Verdict
 
@@ -24,7 +27,7 @@ _LONGEST = 1_000
 def write(report: Report | MonitorReport) -> str:
     """Write the verdicts as JUnit XML; what an audit could not decide counts as skipped."""
     if isinstance(report, MonitorReport):
-        cases = [_monitored(each, report.outcome(each.state)) for each in report.tested]
+        cases = [*_monitored(report)]
         name, undecided = report.model, "error"
     else:
         cases = [_judged(report, each) for each in report.verdicts]
@@ -50,13 +53,36 @@ def _judged(report: Report, verdict: Verdict) -> _Case:
     return _Case(where, name, verdict.outcome, message, counted)
 
 
-def _monitored(each: MonitoredComparison, outcome: Outcome) -> _Case:
-    class_ = "" if each.class_ is None else f", class {each.class_}"
-    name = f"{each.rule}: {each.group}{class_}"
-    decided = each.state in (MonitorState.ALARM, MonitorState.NO_ALARM)
+def _monitored(report: MonitorReport) -> Iterator[_Case]:
+    """Yield a case for every comparison, and for whatever else leaves the monitor undecided."""
+    undecided = set()
+    for each in report.tested:
+        class_ = "" if each.class_ is None else f", class {each.class_}"
+        name = f"{each.rule}: {each.group}{class_}"
+        if each.state not in (MonitorState.ALARM, MonitorState.NO_ALARM):
+            undecided.add((each.feature, each.group))
+        yield _followed(each.feature, name, each.state, report.outcome(each.state), each.says)
+    rules = monitored_rules(report)
+    for absent in report.unmatched:
+        name = ": ".join(filter(None, (absent.rule, absent.group)))
+        outcome = report.outcome(MonitorState.INSUFFICIENT, absent=True)
+        says = describe_unmatched(absent, rules[absent.rule])
+        yield _followed(absent.feature, name, MonitorState.INSUFFICIENT, outcome, says)
+    for small in report.small_groups:
+        if (small.column, small.value) not in undecided:
+            outcome = report.outcome(MonitorState.INSUFFICIENT)
+            name = f"{small.problem}: {small.value}"
+            yield _followed(small.column, name, MonitorState.INSUFFICIENT, outcome, small.says)
+
+
+def _followed(
+    feature: str | None, name: str, state: MonitorState, outcome: Outcome, says: str
+) -> _Case:
+    decided = state in (MonitorState.ALARM, MonitorState.NO_ALARM)
     counted = not decided and outcome in (Outcome.PASS, Outcome.FAIL)
-    message = f"{each.state}, counted as {outcome}: {each.says}" if counted else each.says
-    return _Case(f"fairgauge.{each.feature}", name, outcome, message, counted)
+    message = f"{state}, counted as {outcome}: {says}" if counted else says
+    where = ".".join(filter(None, ("fairgauge", feature)))
+    return _Case(where, name, outcome, message, counted)
 
 
 def _lines(name: str, created: str, cases: Sequence[_Case], undecided: str) -> Iterator[str]:

@@ -69,6 +69,9 @@ def test_a_history_is_imported_at_once(rows):
         done = fairgauge("monitor", "import", "history", "days/*.cube.json")
         assert answer in done.stdout, done.stderr
     assert len(fg.History("history").periods) == 40
+    (first,) = Path("days").glob("*-01-01*.cube.json")
+    done = fairgauge("monitor", "import", "another", first)
+    assert done.stdout == "1 period added, 0 known already\n"
 
 
 def test_months_are_periods(rows):

@@ -86,6 +86,28 @@ Warning: rules[1].groups[0]: no group is 'F' here; there are 'n'
     assert "rule       DI >= 0.8" in counted.stdout
 
 
+def test_groups_in_the_rules_of_a_monitor_are_checked(run, loans, tmp_path):
+    """A misspelt group and the reference itself were found valid, and the monitor refused both."""
+    asked = 'label = "approved"\nprediction = "predicted"\npositive = "yes"\nsensitive = "sex"\n'
+    rule = 'metric = "DI"\nat_least = 0.8\n'
+    (tmp_path / "monitor.toml").write_text(
+        f'{asked}reference = {{sex = "M"}}\n[[rules]]\n{rule}groups = ["M", "F"]\n'
+        f'[monitor]\n[[monitor.rules]]\n{rule}groups = ["f", "M"]\n'
+        '[[monitor.rules]]\nmetric = "selection_rate"\nat_least = 0.1\ngroups = "M"\n'
+    )
+    result = run("validate", loans, "-c", "monitor.toml")
+    assert result.exit_code == 0
+    assert result.stderr == (
+        "Warning: rules[0].groups[0]: 'M' is the reference, which is compared with nothing\n"
+        "Warning: monitor.rules[0].groups[0]: no group is 'f' here; the nearest name is 'F'\n"
+        "Warning: monitor.rules[0].groups[1]: 'M' is the reference, which is compared with "
+        "nothing\n"
+    )
+    (tmp_path / "audit.toml").write_text(f'{asked}[[rules]]\n{rule}groups = ["x"]\n[monitor]\n')
+    twice = run("validate", loans, "-c", "audit.toml").stderr
+    assert twice == "Warning: rules[0].groups[0]: no group is 'x' here; there are 'F', 'M'\n"
+
+
 @given(st.sampled_from(["F", "M", "n", "s", "F & n"]), st.integers(0, 4), st.characters())
 def test_a_rule_is_warned_of_exactly_where_it_is_not_evaluated(group, at, letter):
     """Any name of a group, with any letter put into it."""
