@@ -553,6 +553,7 @@ class AfterAdjusting(StrEnum):
     CHANGES_LITTLE = "not significant, changes little"
     LEAVES_OUT = "leaves out"  # rows without a stratum, which alone changes it
     NOT_COMPARABLE = "not comparable"  # most of a side is in no stratum that both sides have
+    LACKS_OUTCOMES = "lacks outcomes"  # more often on one side, which could leave none shown
 
 
 class GapVerdict(StrEnum):

@@ -115,6 +115,7 @@ class ReasonCode(StrEnum):
     # it is of other rows than the one that it adjusts
     STRATA_MISSING = "strata_missing"  # rows, total, unit
     FEW_COMPARED = "few_compared"
+    OUTCOMES_MISSING = "outcomes_missing"  # more often on one side, and could leave none shown
 
     # a verdict
     INSIDE = "inside"  # volunteers: on whom a pass rests of groups known by probabilities

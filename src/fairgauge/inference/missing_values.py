@@ -110,10 +110,10 @@ def missing_outcomes(
 def lacks_more(
     counted: GroupCounts, needs: Container[str], group: int, reference: int, spec: Spec
 ) -> Array:
-    """Return which share of each of two sides lacks an outcome beyond the share of the other.
+    """Return which share of each side's rows without an outcome are beyond the other side's share.
 
     It is 0 where that may be chance. Else the rows with one need not be like all rows, and that
-    they do not differ shows nothing. Shares are of the rows without those that both sides lack.
+    they do not differ shows nothing.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def lacks_more(
         lacks, rows = (np.array([each[group], each[others].sum()]) for each in sums)
         shares = quotient(lacks, rows)
         if np.ptp(shares) >= MANY_MISSING and homogeneity(lacks, rows)[1] < _HARDLY_CHANCE:
-            more = np.maximum(more, (shares - shares.min()) / (1 - shares.min()))
+            more = np.maximum(more, (shares - shares.min()) / np.maximum(shares, MANY_MISSING))
     return more
 
 

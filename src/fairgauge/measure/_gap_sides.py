@@ -1,8 +1,8 @@
 """Both sides of a gap: sums by weight in every stratum, and the rows that are missing from them.
 
-The rows that one side lacks beyond the share that the other lacks may all have one outcome, of
-means be the highest or the lowest; and those without a group may all be of one side. Were any
-missing row taken for any outcome and group, few gaps of ordinary data would be decided.
+The rows that one side lacks beyond the share that the other lacks may all have one outcome, and
+those without a group may all be of one side. Were any missing row taken for any outcome and group,
+few gaps of ordinary data would be decided.
 """
 
 from __future__ import annotations
@@ -282,23 +282,13 @@ def unlike_rows(part: Slice, metric: Contrast, group: int, reference: int) -> It
     measure: Measure = "w" if counted.weighted else "n"
     sides, without = sides_and_unknown(counted, part.outcome, spec.profile, measure)
     zero = np.zeros(1, dtype=np.int64)
-    (x_d, n_d, q_d), (x_a, n_a, q_a) = (
-        (float(each[0]) for each in sums_of(of, sides.pick(np.array([which]), zero)))
+    (x_d, n_d), (x_a, n_a) = (
+        (float(each[0]) for each in sums_of(of, sides.pick(np.array([which]), zero))[:2])
         for which in (group, reference)
     )
     known = x_d / n_d, x_a / n_a
-    more = lacks_more(counted, metric.needs, group, reference, spec)
-    if more.any():
-        side = int(more.argmax())
-        share, value = float(more[side]), known[side]
-        if isinstance(of, Rate):
-            ends = (1 - share) * value, (1 - share) * value + share
-        else:  # the largest share of a distribution that is this far from its mean
-            variance = max(q_d / n_d - known[0] ** 2, q_a / n_a - known[1] ** 2, 0.0)
-            reach = math.sqrt(variance * share / (1 - share))
-            ends = value - reach, value + reach
-        others = tuple((end, known[1]) if side == 0 else (known[0], end) for end in ends)
-        yield UnlikeRows(WhyInconclusive.MISSING_OUTCOMES, known, others)
+    if lacks_more(counted, metric.needs, group, reference, spec).any():
+        yield UnlikeRows(WhyInconclusive.MISSING_OUTCOMES)
     if differs_without_group(counted, part.outcome, of, spec):
         x, n, _ = (float(each[0]) for each in sums_of(of, without.pick(zero, zero)))
         with_them = (x_d + x) / (n_d + n), (x_a + x) / (n_a + n)

@@ -29,6 +29,7 @@ from fairgauge.enums import (
     WhyNoRegression,
 )
 from fairgauge.inference.missing_values import RowsWithoutStratum, rows_in_doubt
+from fairgauge.measure._filled_comparisons import holds_filled
 from fairgauge.measure._gap_sides import (
     GapSides,
     UnlikeRows,
@@ -38,7 +39,7 @@ from fairgauge.measure._gap_sides import (
     unlike_rows,
 )
 from fairgauge.measure.measure import measure, reversed_outcomes_of
-from fairgauge.measure.slices import Slice
+from fairgauge.measure.slices import Compared, Slice
 from fairgauge.question.specification import Spec
 from fairgauge.reasons import ReasonCode
 from fairgauge.resolve.copy_checks import ALMOST_ALL, share_determined
@@ -138,21 +139,24 @@ def decompose_gaps(
         return _alone(crossed, stricter, margins, every, listed=False)
 
     judged = _without_incomplete(_judged_together(found, 1 - spec.confidence, at), every, spec)
-    judged = _without_uneven(judged, every, spec)
+    judged = _without_uneven(judged, every, spec, fitted)
     return judged if fitted is None else _with_review(judged, fitted, spec)
 
 
-def _without_uneven(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec) -> tuple[Gap, ...]:
+def _without_uneven(
+    gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec, fitted: CrossedStrata | None
+) -> tuple[Gap, ...]:
     """Return gaps, of which none passes where rows are missing that may be unlike the others.
 
-    Nor does any difference remain, or reverse, that these rows could turn.
+    Nor does any difference remain, or reverse, that rows without a group could turn; nor does a
+    regression show one that these could turn, or that missing outcomes could undo.
     """
     resolution = resolve(every.without, spec)
     slices = _slices(resolution)
     features = [part.counts for part in slices.values()]
     warned = reversed_outcomes_of(resolution)
     in_doubt = rows_in_doubt(every.without, features, spec, resolution.task, warned=warned)
-    found = []
+    tests, found = sum(bool(gap.adjusted) for gap in gaps), []
     for gap in gaps:
         part, metric = slices[gap.estimate.feature], _contrast(gap.estimate)
         unlike = [*unlike_rows(part, metric, *numbers_of_sides(gap.estimate, part))]
@@ -167,8 +171,30 @@ def _without_uneven(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec) -> 
             turned = main is not None and rows.could_turn(main.value, ratio=False)
             if main and (gap.regression_verdict not in _FAILS or turned):
                 gap = replace(gap, adjusted=(), no_regression=WhyNoRegression.MISSING_ROWS)
+        if fitted and gap.controls and gap.adjusted:
+            part = _slices(resolve(fitted.cube, spec))[gap.estimate.feature]
+            if not _fit_holds(gap, part, fitted, spec, tests):
+                gap = replace(gap, adjusted=(), no_regression=WhyNoRegression.MISSING_ROWS)
         found.append(gap)
     return tuple(found)
+
+
+def _fit_holds(gap: Gap, part: Slice, fitted: CrossedStrata, spec: Spec, tests: int) -> bool:
+    """Return whether a regression shows its difference whatever outcomes one side lacks more often.
+
+    Each of several tests is adjusted for all (Bonferroni).
+    """
+
+    def shown(filled: Slice, compared: Compared) -> bool:
+        del compared
+        sides = _sides_in(gap.estimate, filled, fitted)
+        found = _with_regression(gap, *sides, spec).adjusted
+        if not found or found[0].value * gap.adjusted[0].value <= 0:
+            return False
+        together = None if tests == 1 else tests * (found[0].p_value or 0.0)
+        return replace(found[0], p_adjusted=together).is_shown
+
+    return holds_filled(gap.estimate, part, shown)
 
 
 _WITHHELD = {
@@ -300,6 +326,9 @@ def _alone(
         part = slices[estimate.feature]
         strata = _sides_in(estimate, part, crossed)
         gap = _gap(estimate, part, *strata, margins, tests, listed=listed)
+        if gap.verdict in _FAILS and not _holds_filled(gap, part, crossed, margins, tests):
+            uneven = WhyInconclusive.MISSING_OUTCOMES
+            gap = replace(gap, verdict=GapVerdict.INCONCLUSIVE, reason=uneven)
         if fitted is not None:
             gap = replace(gap, controls=tuple(c for c in fitted.columns if c not in gap.columns))
         if fitted is not None and not (gap.scale == "ratio" and test_of(gap) in differences):
@@ -308,6 +337,24 @@ def _alone(
             gap = _with_regression(gap, *strata, spec)
         gaps.append(gap)
     return tuple(gaps)
+
+
+def _holds_filled(
+    gap: Gap, part: Slice, crossed: CrossedStrata, margins: Mapping[str, float], tests: int
+) -> bool:
+    """Return whether a verdict stays, and of whom, whatever outcomes one side lacks more often."""
+    metric = _contrast(gap.estimate)
+
+    def is_lower(estimate: Estimate) -> bool:
+        return (estimate.value or 0.0) < metric.neutral
+
+    def same(filled: Slice, compared: Compared) -> bool:
+        overall = next(filled.estimates(metric, compared=compared))
+        sides = _sides_in(gap.estimate, filled, crossed)
+        found = _gap(overall, filled, *sides, margins, tests, listed=False)
+        return found.verdict is gap.verdict and is_lower(overall) == is_lower(gap.estimate)
+
+    return holds_filled(gap.estimate, part, same)
 
 
 def _judged_together(
@@ -320,7 +367,7 @@ def _judged_together(
     """
     tests = [test_of(gap) for gap in gaps]
     undecided = {test for test, gap in zip(tests, gaps, strict=True) if gap.reason not in _UNSEEN}
-    gaps, held = _with_adjusted(gaps, tests), set[int]()
+    gaps, held, uneven = _with_adjusted(gaps, tests), set[int](), WhyInconclusive.MISSING_OUTCOMES
     while True:
         claims = [i for i, gap in enumerate(gaps) if gap.verdict in _CLAIMS and i not in held]
         if not claims:
@@ -333,7 +380,11 @@ def _judged_together(
             break
         undecided -= decided
     return tuple(
-        replace(gap, verdict=GapVerdict.INCONCLUSIVE, reason=WhyInconclusive.SEVERAL_GAPS)
+        replace(
+            gap,
+            verdict=GapVerdict.INCONCLUSIVE,
+            reason=uneven if stricter[i].reason is uneven else WhyInconclusive.SEVERAL_GAPS,
+        )
         if i in claims and i not in held
         else gap
         for i, gap in enumerate(gaps)

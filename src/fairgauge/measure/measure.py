@@ -48,6 +48,7 @@ from fairgauge.inference.missing_values import (
     rows_in_doubt,
     uncounted_rows,
 )
+from fairgauge.measure._filled_comparisons import concluded_whatever_is_missing
 from fairgauge.measure._small_groups import (
     Small,
     adequate_parts,
@@ -156,6 +157,8 @@ def measure(
     adjusted, family = adjusted_estimates(
         mark_estimates(estimates, small), together, homogeneity, spec.confidence
     )
+    slices = [each for part in parts for each in part.slices]
+    adjusted = tuple(concluded_whatever_is_missing(adjusted, slices, family.level))
     pairs = [pair for part in parts for pair in part.compare_pairs(family)]
     worst: dict[ComparisonKey, tuple[WorstCase, ...]] = {}
     adequate: dict[ComparisonKey, Adequate] = {}
@@ -219,7 +222,7 @@ class _MeasuredFeature:
     ) -> None:
         spec = resolution.spec
         slices = [Slice(counts, outcome, spec) for outcome in resolution.outcomes]
-        self._spec = spec
+        self._spec, self.slices = spec, slices
         self._rates = central_rates(rates)
         self._every_group: FeatureGroups | None = None
         self.homogeneity: list[Diagnostic] = []

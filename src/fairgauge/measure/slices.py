@@ -223,10 +223,11 @@ class Slice:
         obstacle: Reason | None = None,
         *,
         class_scope: ClassScope | None = None,
+        compared: Compared | None = None,
     ) -> Iterator[Estimate]:
         """Return one estimate of a metric for every comparison; the class of an average."""
         obstacle = obstacle or self._protection(metric)
-        compared = self.compared(metric, obstacle)
+        compared = compared or self.compared(metric, obstacle)
         base = self._unmeasured(metric, class_scope)
         made, together = None, None
         if obstacle is None:
@@ -321,7 +322,9 @@ class Slice:
                     estimate, value=float(value[i]), **certainty(intervals, i, self.spec.confidence)
                 )
 
-    def pooled(self, metric: Metric, obstacle: Reason | None = None) -> Iterator[Estimate]:
+    def pooled(
+        self, metric: Metric, obstacle: Reason | None = None, compared: Compared | None = None
+    ) -> Iterator[Estimate]:
         """Return a contrast adjusted for the strata, for every group.
 
         Each side is the mean of its strata, with the weights of Mantel and Haenszel,
@@ -330,7 +333,7 @@ class Slice:
         strata = len(self.counts.strata)
         if not strata or obstacle or not isinstance(metric, Contrast) or "score" in metric.needs:
             return
-        once = self.compared(metric)
+        once = compared or self.compared(metric)
         margin = once.slots == 0
         if self.ranges is not None:
             yield from self._not_pooled(metric, once)

@@ -1449,6 +1449,48 @@ def test_no_difference_remains_that_missing_rows_could_turn(column, reason, metr
     assert (kept.verdict, kept.adjusted[0].is_shown) == (GapVerdict.REMAINS, True)
 
 
+@pytest.mark.parametrize(
+    ("lower", "lacking", "decided"),
+    [
+        (0.0, "accepted A", False), (0.0, "refused A", False),  # in truth there is no difference
+        (0.0, "refused B", False), (0.06, "any A", False),
+        (0.12, "any A", True), (0.06, "any", True), (0.06, "", True),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("metric", ["selection_rate.difference", "selection_rate.ratio"])
+def test_a_difference_remains_only_if_it_would_whatever_one_side_lacks(
+    lower, lacking, decided, metric
+):
+    """Refused women withdrew, and "reverses within job" was shown where rates depend on the job."""
+    rng = np.random.default_rng(1)
+    rows = 8_000
+    race, job = rng.choice(["A", "B"], rows), rng.choice(["x", "y", "z"], rows)
+    share = np.select([job == "x", job == "y"], [0.3, 0.4], 0.6) - lower * (race == "A")
+    ok = rng.random(rows) < share
+    lost = {"accepted A": ok & (race == "A"), "refused A": ~ok & (race == "A"), "": False,
+            "refused B": ~ok & (race == "B"), "any A": race == "A", "any": True}  # fmt: skip
+    lost = pl.Series(lost[lacking] & (rng.random(rows) < (0.1 if "any" in lacking else 0.15)))
+    data = pl.DataFrame({"race": race, "job": job, "ok": 1 * ok})
+    data = data.with_columns(ok=pl.when(~lost).then("ok"))
+    (gap,) = fg.why(data, strata="job", **OF_RACE, metrics=metric).gaps
+    assert gap.is_shown
+    verdict = GapVerdict.REMAINS if decided else GapVerdict.INCONCLUSIVE
+    assert gap.verdict is verdict
+    assert (gap.reason is WhyInconclusive.MISSING_OUTCOMES) != decided
+
+
+def test_no_regression_shows_what_missing_outcomes_could_undo():
+    """With the control it was "a difference remains", which the refused ones of A made."""
+    rng = np.random.default_rng(5)
+    race, job, size = (rng.choice(of, 8_000) for of in (["A", "B"], ["x", "y"], ["s", "l"]))
+    ok = rng.random(8_000) < np.where(size == "s", 0.3, 0.5)
+    lost = pl.Series(~ok & (race == "A") & (rng.random(8_000) < 0.15))
+    data = pl.DataFrame({"race": race, "job": job, "size": size, "ok": 1 * ok})
+    asked = {"strata": "job", "controls": "size", **OF_RACE}
+    (gap,) = fg.why(data.with_columns(ok=pl.when(~lost).then("ok")), **asked).gaps
+    assert (gap.adjusted, gap.no_regression) == ((), "missing rows")
+
+
 def test_a_regression_that_shows_no_difference_is_none_where_outcomes_are_missing_unevenly():
     """The difference remained by branch, and "no difference remains" with the control."""
     rng = np.random.default_rng(6)

@@ -7,19 +7,27 @@ from dataclasses import replace
 from fractions import Fraction
 
 from fairgauge.catalogue.cells import ALL, TN, TP
-from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import ClassKind, ReferenceKind, Task
+from fairgauge.catalogue.statistics import Rate, Statistic
+from fairgauge.enums import ClassKind, DiagnosticCode, ReferenceKind, Task
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.brief._frequencies import Frequencies, Share, frequencies, range_words
 from fairgauge.render.brief._vocabulary import Event, Vocabulary, joined, some, such
 from fairgauge.render.words.display_names import called, capitalised
 from fairgauge.render.words.metric_words import shown_ends
 from fairgauge.results.disadvantage import OPPOSITES, adverse_sign, event_of, is_of_fit
-from fairgauge.results.disparities import gap, is_ratio, is_reference_first, singled_out
+from fairgauge.results.disparities import (
+    distance,
+    gap,
+    is_ratio,
+    is_reference_first,
+    singled_out,
+)
 from fairgauge.results.estimates import Estimate, Group
 from fairgauge.results.report import Report
 
 _PER_HUNDRED = 100
+_MANY_MISSING, _HARDLY_CHANCE, _BOTH = 0.01, 1e-3, 2
+"""How far apart shares of missing outcomes are, and the p-value, from which one side lacks more."""
 
 
 class RateWords:
@@ -327,23 +335,79 @@ def missing_could_reverse(report: Report, shares: ComparedShares) -> bool:
     Of rates among all rows alone: which rows lack one of another kind is not known.
     """
     contrast = shares.contrast
-    group, every = _group(report, contrast, contrast.group), _total(report, contrast)
     compared = _share(report, contrast, shares.row), _reference_share(report, contrast, shares.row)
-    reference = contrast.reference
-    if shares.row.among != ALL or reference is None or group is None or every is None:
+    if shares.row.among != ALL:
         return False
-    others = every.n - group.n if reference.kind is ReferenceKind.OTHERS else every.n
-    if reference.group is not None:
-        others = getattr(_group(report, contrast, reference.group), "n", 0)
     ends = [
         (share.rate, share.hits / rows, 1 - (share.size - share.hits) / rows)
-        for share, rows in zip(compared, (group.n, others), strict=True)
+        for share, rows in zip(compared, _sizes(report, contrast), strict=True)
         if share is not None and share.hits is not None and share.size and rows
     ]
     if len(ends) < len(compared):
         return False  # weighted or protected
     (_, _, most), (_, least, _) = sorted(ends)
     return most > least
+
+
+def could_leave_none(report: Report, contrast: Estimate, row: Statistic) -> bool:
+    """Return whether outcomes that one side lacks more often could leave no difference shown.
+
+    They are those beyond the share that the other side lacks. A difference is shown while it has as
+    many standard errors as half of its interval. Of what is no share of all rows they could.
+    """
+    needs = {*row.needs, *(["score"] if "prediction" in row.needs else [])}
+    uneven = (
+        each.code is DiagnosticCode.MISSING_OUTCOMES
+        and each.feature == contrast.feature
+        and each["what"] in needs
+        and each["p"] < _HARDLY_CHANCE
+        for each in report.diagnostics
+    )
+    if not any(uneven):
+        return False
+    interval = singled_out(contrast).interval
+    sides = [
+        (rate, n, 1 - n / rows)
+        for rate, n, rows in zip(
+            (contrast.rate_group, contrast.rate_reference),
+            (contrast.n_group, contrast.n_reference),
+            _sizes(report, contrast),
+            strict=True,
+        )
+        if rate is not None and n and rows
+    ]
+    of_all = isinstance(row, Rate) and row.among == ALL and len(sides) == _BOTH
+    if not of_all or interval is None or contrast.definition.neutral in interval:
+        return True
+    (rate, n, more), (other, m, fewer) = sorted(sides, key=lambda side: -side[2])
+    if more - fewer < _MANY_MISSING:
+        return False
+    share = (more - fewer) / (1 - fewer)
+    filled = rate * (1 - share) + share * (rate < other)
+    if (filled - other) * (rate - other) <= 0:
+        return True
+    nearest = min(distance(replace(contrast, value=end)) for end in interval)
+    widths = distance(contrast) / (distance(contrast) - nearest)  # by which it is shown: above 1
+    before = _in_errors((rate, n), (other, m))
+    return widths * _in_errors((filled, n / (1 - share)), (other, m)) <= before
+
+
+def _in_errors(one: tuple[float, float], other: tuple[float, float]) -> float:
+    """Return how far two shares of so many rows are apart, in standard errors."""
+    variance = sum(rate * (1 - rate) / n for rate, n in (one, other))
+    return abs(one[0] - other[0]) / math.sqrt(variance) if variance else math.inf
+
+
+def _sizes(report: Report, contrast: Estimate) -> tuple[float, float]:
+    """Return the rows of both sides of a comparison, those without an outcome included."""
+    group, every = _group(report, contrast, contrast.group), _total(report, contrast)
+    reference = contrast.reference
+    if reference is None or group is None or every is None:
+        return 0, 0
+    others = every.n - group.n if reference.kind is ReferenceKind.OTHERS else every.n
+    if reference.group is not None:
+        others = getattr(_group(report, contrast, reference.group), "n", 0)
+    return group.n, others
 
 
 def _group(report: Report, contrast: Estimate, name: str | None) -> Group | None:

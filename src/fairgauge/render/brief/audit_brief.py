@@ -33,7 +33,12 @@ from fairgauge.question.features import strata_named
 from fairgauge.question.presets import preset, preset_names
 from fairgauge.reasons import WITHOUT_METHOD, ReasonCode
 from fairgauge.render.brief._compared_means import columns_of
-from fairgauge.render.brief._compared_shares import ComparedShares, RateWords, missing_could_reverse
+from fairgauge.render.brief._compared_shares import (
+    ComparedShares,
+    RateWords,
+    could_leave_none,
+    missing_could_reverse,
+)
 from fairgauge.render.brief._next_steps import analyst, owner, reader, supplier
 from fairgauge.render.brief._rules_in_words import (
     WHY_ON_ONE_SIDE,
@@ -100,6 +105,7 @@ from fairgauge.results.estimates import Estimate
 from fairgauge.results.finding import Finding
 from fairgauge.results.report import Report
 from fairgauge.results.scopes import OVERALL, Diagnostic
+from fairgauge.results.stated_comparison import StatedComparison
 from fairgauge.results.verdicts import Verdict, before_counting
 
 _CHOSEN = (ReferenceKind.BEST, ReferenceKind.LARGEST)
@@ -159,7 +165,7 @@ def _headline(report: Report, words: Vocabulary, disparities: list[StatedFinding
         return _nothing_stated(report, words)
     first = disparities[0]
     text = _estimated(report, first.finding.estimate.feature) + first.headline()
-    text += _of_known(report, first.shares)
+    text += _of_known(report, first.shares or first.stated)
     source = first.source
     for each in disparities[1:2]:
         if each.shares is not None and each.stated.is_of_some_in(first.stated):
@@ -177,13 +183,14 @@ def _headline(report: Report, words: Vocabulary, disparities: list[StatedFinding
     return Sentence(text, source)
 
 
-def _of_known(report: Report, shares: ComparedShares | None) -> str:
-    """Return of which rows a headline is, where others could turn its direction, or may count."""
+def _of_known(report: Report, of: ComparedShares | StatedComparison) -> str:
+    """Return of which rows a headline is, where others could take it back, or may count."""
     if any(each.code is DiagnosticCode.UNCOUNTED_ROWS for each in report.diagnostics):
         return f", among the {unit(report)} that are counted"
-    if shares is None or not missing_could_reverse(report, shares):
+    reverses = isinstance(of, ComparedShares) and missing_could_reverse(report, of)
+    if of.row is None or not (reverses or could_leave_none(report, of.contrast, of.row)):
         return ""
-    needs = shares.row.needs
+    needs = of.row.needs
     known = [
         each
         for each in incomplete(report)

@@ -232,6 +232,11 @@ def adjusted_sentence(overall: Estimate, adjusted: Estimate, column: str = "the 
             f"Adjusted for {column}: {result}. This leaves out more than half of one side, so that "
             "nothing is concluded from it."
         )
+    if change is AfterAdjusting.LACKS_OUTCOMES:
+        return (
+            f"Adjusted for {column}: {result}. Outcomes are missing more often on one side, and "
+            "could leave no difference shown, so that nothing is concluded from it."
+        )
     if change is AfterAdjusting.REVERSES:
         return (
             f"After adjusting for {column} the difference reverses (Simpson's paradox): {result}."

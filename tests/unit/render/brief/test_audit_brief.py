@@ -12,11 +12,13 @@ import pytest
 
 import fairgauge as fg
 import sample_reports
-from fairgauge.enums import Favourable
+from fairgauge.enums import DiagnosticCode, Favourable
+from fairgauge.reasons import ReasonCode
 from fairgauge.render import render
 from fairgauge.render.brief._vocabulary import Vocabulary
 from fairgauge.render.brief.audit_exhibits import rule_grid
 from fairgauge.render.documents.report_document import report_document
+from fairgauge.results.scopes import POOLED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -327,6 +329,51 @@ def test_the_direction_that_missing_outcomes_could_reverse_is_of_the_known(
     few = data.filter(pl.col("approved").is_not_null() | (pl.int_range(pl.len()) % 10 == 0))
     assert few["approved"].null_count() == 60
     assert "known" not in str(audit(few, **asked).brief().headline)
+
+
+@pytest.mark.parametrize(
+    ("women", "lacking", "among"),
+    [
+        (0.5, "accepted F", ", among the rows with a known prediction"),
+        (0.4, "any F", ""), (0.4, "", ""), (0.4, "any", ""),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("more", [{}, {"metrics": "selection_rate.ratio"}, {"weight": "weight"}])
+def test_a_difference_that_missing_outcomes_could_undo_is_of_the_known(
+    women: float, lacking: str, among: str, more: dict[str, Any]
+) -> None:
+    """Of accepted women 15% had no decision: without a difference one was shown of all rows."""
+    rng = np.random.default_rng(2)
+    sex = rng.choice(["F", "M"], 8_000)
+    ok = rng.random(8_000) < np.where(sex == "F", women, 0.5)
+    lost = {"accepted F": ok & (sex == "F"), "any F": sex == "F", "any": True, "": False}
+    lost = pl.Series(lost[lacking] & (rng.random(8_000) < 0.15 - 0.1 * ("any" in lacking)))
+    data = pl.DataFrame({"sex": sex, "approved": 1 * ok, "weight": rng.integers(1, 3, 8_000)})
+    data = data.with_columns(approved=pl.when(~lost).then("approved"))
+    headline = str(audit(data, label=None, **more).brief().headline)
+    assert headline == f"Women are approved less often than men{among}"
+
+
+def test_a_reversal_that_missing_outcomes_could_undo_is_not_concluded() -> None:
+    """Women who were refused withdrew: "the reverse holds after adjusting for job"."""
+    rng = np.random.default_rng(1)
+    sex = rng.choice(["F", "M"], 8_000)
+    job = rng.integers(0, 3, 8_000)
+    job = np.where(rng.random(8_000) < 0.5, np.where(sex == "F", 0, 2), job)
+    ok = rng.random(8_000) < 0.2 + 0.2 * job
+    lost = pl.Series((sex == "F") & ~ok & (rng.random(8_000) < 0.15))
+    data = pl.DataFrame({"sex": sex, "job": job.astype(str), "approved": 1 * ok})
+    report = audit(data.with_columns(approved=pl.when(~lost).then("approved")), label=None,
+                   strata="job")  # fmt: skip
+    (pooled,) = {e.reason and e.reason.code for e in report.estimates if e.scope == POOLED}
+    assert pooled is ReasonCode.OUTCOMES_MISSING
+    assert str(report.brief().headline) == "Women are approved less often than men"
+    text = " ".join(str(report).split())
+    assert "could leave no difference shown, so that nothing is concluded from it" in text
+    assert "reverse" not in text
+    for kind in ("html", "markdown", "text"):
+        assert "reverse holds" not in render(report, kind)
+    assert DiagnosticCode.SIMPSON not in {each.code for each in report.diagnostics}
 
 
 def test_what_is_assumed_or_not_significant_is_stated() -> None:
