@@ -122,8 +122,9 @@ def one_decision(cube: Cube, outcomes: Sequence[OutcomeMasks], task: Task) -> Re
 def _copied_or_one_number(cube: Cube) -> Iterator[Diagnostic]:
     """Warn of numbers that are all alike, and of predictions that equal the label in every row."""
     constant = {}
+    of_labels: dict[str, Any] = {"numbers": True}
     for axis, name, square, code, more in (
-        (cube.plan.axis(Role.LABEL), "y", "yy", DiagnosticCode.ONE_LABEL, {"numbers": True}),
+        (cube.plan.axis(Role.LABEL), "y", "yy", DiagnosticCode.ONE_LABEL, of_labels),
         (cube.plan.axis(Role.PREDICTION), "p", "pp", DiagnosticCode.ONE_DECISION, {}),
     ):
         rows, sums = _sums_of_known(cube, [axis] if axis else [])

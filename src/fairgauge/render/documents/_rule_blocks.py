@@ -70,8 +70,8 @@ def outcome_words(
         else:
             passing = numbers.numbered(len(deciding), "groups")
         ignored = [_compared_groups(e, report) for e in verdicts if e.outcome is Outcome.NONE]
-        others = f"; {verdict_word(Outcome.NONE)}: {numbers.listing(ignored)}" if ignored else ""
-        return f"PASS for {passing}{others}"
+        beside = f"; {verdict_word(Outcome.NONE)}: {numbers.listing(ignored)}" if ignored else ""
+        return f"PASS for {passing}{beside}"
     most = len(deciding) if len(deciding) <= _MOST_DECIDING else 1
     named = [_verdict_group(each, report, names) for each in deciding[:most]]
     undecided = [each.reason for each in deciding if _insufficient(each)]
