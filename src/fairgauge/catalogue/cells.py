@@ -218,7 +218,10 @@ class ConfusionCounts:
     per_class : tuple of ConfusionCounts
         In a multiclass audit, the same groups with each class against all others.
     moments : mapping to arrays of shape (n,)
-        In a regression, sums over rows: n, y, p, yy, pp, gap = |p - y| and gap2 = (p - y)².
+        In a regression, sums over rows: n, y, p, yy, pp, gap = |p - y| and gap2 = (p - y)². Where
+        both columns are given, they are of rows with both.
+    column_moments : mapping to such mappings
+        Where both are given, the sums over the rows in which one is known, by that one.
     scores : Scores, optional
         Histograms of the scores.
     joint : array of shape (n, K, K), optional
@@ -233,6 +236,7 @@ class ConfusionCounts:
     strata: Mapping[Need, Array] = field(default_factory=dict)
     per_class: tuple[ConfusionCounts, ...] = ()
     moments: Mapping[str, Array] = field(default_factory=dict)
+    column_moments: Mapping[frozenset[Need], Mapping[str, Array]] = field(default_factory=dict)
     scores: Scores | None = None
     joint: Array | None = None
     overall: ConfusionCounts | None = None
@@ -240,6 +244,10 @@ class ConfusionCounts:
     def counts(self, needs: frozenset[Need]) -> Array:
         """Return the confusion cells over rows where ``needs`` are known; shape (n, 4)."""
         return self.cells[needs]
+
+    def moments_of(self, needs: frozenset[Need]) -> Mapping[str, Array]:
+        """Return the sums of a regression over rows where ``needs`` are known."""
+        return self.column_moments.get(needs, self.moments)
 
     def every_cell(self) -> Array:
         """Return all that is counted of each group by label and prediction; shape (n, cells)."""

@@ -312,7 +312,8 @@ class StandardisedDifference(ComparisonMetric):
             cells = side.counts(PREDICTION)
             return cells.sum(axis=-1), cells[..., 0], cells[..., 0]
         first, second = _SUMS[self.of]
-        return side.moments["n"], side.moments[first], side.moments[second]
+        sums = side.moments_of(frozenset({self.of}))
+        return sums["n"], sums[first], sums[second]
 
     def _spread(self, side: ConfusionCounts) -> tuple[Array, Array]:
         """Return rows, and the sum of squares about the mean."""

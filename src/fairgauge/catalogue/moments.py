@@ -39,7 +39,11 @@ _NEEDS: Mapping[RegressionTerm, frozenset[Need]] = {
     RegressionTerm.LABEL: LABEL,
     RegressionTerm.PREDICTION: PREDICTION,
 }
-"""What a mean of one column needs; others need both."""
+
+
+def needs_of(term: RegressionTerm) -> frozenset[Need]:
+    """Return which columns a row must have: of an error both."""
+    return _NEEDS.get(term, BOTH)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,15 +76,15 @@ class MomentStatistic(Statistic):
     def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         del profile
         with np.errstate(divide="ignore", invalid="ignore"):
-            values = self.of_sums(side.moments)
-        enough = side.moments["n"] >= self.fewest_rows
+            values = self.of_sums(side.moments_of(self.needs))
+        enough = self.size(side) >= self.fewest_rows
         return np.where(enough & np.isfinite(values), values, np.nan)
 
     def size(self, side: ConfusionCounts) -> Array:
-        return side.moments["n"]
+        return side.moments_of(self.needs)["n"]
 
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
-        n = float(side.moments["n"][at])
+        n = float(self.size(side)[at])
         if n < self.fewest_rows:
             return Reason.of(ReasonCode.FEW_ROWS, n=n, minimum=self.fewest_rows)
         return Reason.of(ReasonCode.NO_VARIATION, of="labels or residuals")
@@ -94,7 +98,7 @@ class Mean(MomentStatistic):
 
     @property
     def needs(self) -> frozenset[Need]:
-        return _NEEDS.get(self.of, BOTH)
+        return needs_of(self.of)
 
     @property
     def formula(self) -> str:

@@ -142,7 +142,7 @@ def _added(
     Each is the value, the name of the sum of weights that it is times, and that of the sum.
     """
     column, weights = ("y" if of.needs == LABEL else "p"), WEIGHTS if "w" in counts else ("n",)
-    known = [slice(-1 if size > 1 else None) for size in counts["n"].shape[2:]]
+    known = [slice(-1 if need in of.needs else None) for need in _NEEDS]
     sums = [counts[name] for name in (weights[0], column, 2 * column)]
     ours, theirs = ([each[side, 0][:, *known].sum() for each in sums] for side in (at, ~at))
     variance = max(squares / n - (x / n) ** 2 for n, x, squares in (ours, theirs))

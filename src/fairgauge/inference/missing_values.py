@@ -21,7 +21,7 @@ import numpy as np
 
 from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.catalogue import rate as rate_of
-from fairgauge.catalogue.cells import Array, ConfusionCounts
+from fairgauge.catalogue.cells import Array, ConfusionCounts, Need
 from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.derived import contrast_of
 from fairgauge.catalogue.distributions import OverallStandardisedDifference
@@ -763,7 +763,7 @@ def _differ(of: Statistic, left: ConfusionCounts, kept: ConfusionCounts, alike: 
     ``alike`` is the design effect of clusters.
     """
     if "yy" in left.moments or "pp" in left.moments:
-        found = [_means_differ(column, left, kept, alike) for column in _columns(of)]
+        found = [_means_differ(need, left, kept, alike) for need in of.needs if need in _SUM_OF]
         return np.asarray(np.any(found, axis=0))
     counts = [side.counts(of.needs) for side in (left, kept)]
     if isinstance(of, Rate):
@@ -775,13 +775,13 @@ def _differ(of: Statistic, left: ConfusionCounts, kept: ConfusionCounts, alike: 
     return np.asarray(p < _HARDLY_CHANCE)
 
 
-def _columns(of: Statistic) -> list[str]:
-    return [name for need, name in (("label", "y"), ("prediction", "p")) if need in of.needs]
+_SUM_OF: dict[Need, str] = {"label": "y", "prediction": "p"}
 
 
-def _means_differ(column: str, left: ConfusionCounts, kept: ConfusionCounts, alike: float) -> Mask:
+def _means_differ(need: Need, left: ConfusionCounts, kept: ConfusionCounts, alike: float) -> Mask:
     sums, rows, squares = (
-        [side.moments[name] for side in (left, kept)] for name in (column, "n", 2 * column)
+        [side.moments_of(frozenset({need}))[name] for side in (left, kept)]
+        for name in (_SUM_OF[need], "n", 2 * _SUM_OF[need])
     )
     means = [quotient(x, n) for x, n in zip(sums, rows, strict=True)]
     n = rows[0] + rows[1]

@@ -152,7 +152,8 @@ def sums_of(of: Statistic, side: ConfusionCounts) -> tuple[Array, Array, Array]:
         counts = side.counts(of.needs)
         return of.of.count(counts), of.among.count(counts), of.of.count(counts)
     column = "y" if of.needs == {"label"} else "p"
-    return side.moments[column], side.moments["n"], side.moments[2 * column]
+    sums = side.moments_of(of.needs)
+    return sums[column], sums["n"], sums[2 * column]
 
 
 def _share(of: Rate, side: Evidence) -> tuple[Array, Array]:

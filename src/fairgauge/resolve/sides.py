@@ -60,14 +60,26 @@ class CountsBySide:
         if "open" in counted.counts and not profile.rules.missing_outcome_is_negative:
             self._open = _states(with_others(counted.counts["open"]), outcome, profile)
         # a column that is not given has the place of missing values alone
-        known = (..., *(slice(-1 if size > 1 else None) for size in counts.shape[2:]))
-        self._moments = {"n": self._counts[known].sum(axis=(2, 3))} | {
-            name: with_others(sums[known].sum(axis=(2, 3)))
-            for name, sums in _moments(counted.counts, measure).items()
-        }
+        known = [slice(-1 if size > 1 else None) for size in counts.shape[2:]]
+        sums = _moments(counted.counts, measure)
+        self._moments = self._sums_over(sums, *known)
+        self._of_columns = {}
+        if sums and min(counts.shape[2:]) > 1:
+            self._of_columns = {
+                LABEL: self._sums_over(sums, known[0], slice(None)),
+                PREDICTION: self._sums_over(sums, slice(None), known[1]),
+            }
         self._scores = Histograms(counted.histogram, measure, outcome)
         self._per_class = [CountsBySide(counted, r, profile, (), measure) for r in per_class]
         self._classes = per_class
+
+    def _sums_over(
+        self, sums: Mapping[str, Array], labels: slice, predictions: slice
+    ) -> dict[str, Array]:
+        """Return sums, and the rows, over some labels and predictions of every side."""
+        at = (..., labels, predictions)
+        found = {name: with_others(each[at].sum(axis=(2, 3))) for name, each in sums.items()}
+        return {"n": self._counts[at].sum(axis=(2, 3)), **found}
 
     @property
     def of_classes(self) -> bool:
@@ -90,6 +102,10 @@ class CountsBySide:
             strata=self._by_stratum(which, slots) if pooled else {},
             per_class=tuple(each.pick(which, slots) for each in self._per_class),
             moments={name: sums[which, slots] for name, sums in self._moments.items()},
+            column_moments={
+                column: {name: sums[which, slots] for name, sums in of.items()}
+                for column, of in self._of_columns.items()
+            },
             scores=self._scores.pick(which),
             joint=self._joint(raw) if self._classes else None,
             overall=self.pick(np.full_like(which, self.whole), slots) if overall else None,

@@ -74,3 +74,41 @@ def test_standardised_differences_need_their_own_column_alone(pay):
     assert all(each.interval is not None for each in report.estimates)
     with pytest.raises(SpecError, match=r"mean_error.difference needs a prediction"):
         fg.audit(pay, label="pay", sensitive="race", task="regression", metrics=["mean_error"])
+
+
+@pytest.mark.parametrize("more", [{}, {"weight": "w"}, {"strata": "s"}, {"cluster": "k"}])
+@pytest.mark.parametrize(("column", "other"), [("prediction", "label"), ("label", "prediction")])
+def test_means_of_a_column_are_of_all_rows_that_have_it(column, other, more):
+    """Rows without a label were in no mean prediction: a rule that fails without them passed."""
+    i = np.arange(400)
+    new = (i >= 200) & (i % 2 == 0)
+    wage = (90 + i % 21).astype(float)
+    rows = pd.DataFrame(
+        {
+            "site": np.where(i < 200, "A", "B"),
+            other: np.where(new, np.nan, wage + i % 5),
+            column: wage - 50 * new,
+            "w": 1 + i % 3,
+            "k": i // 2,
+            "s": np.where(i % 5 < 2, "x", "y"),
+        }
+    )
+    metrics = [f"mean_{column}.ratio", f"mean_{column}.difference", f"{column}_smd"]
+    asked = {"sensitive": "site", "task": "regression", "metrics": metrics, **more}
+    alone = fg.audit(rows, **{column: column}, **asked)
+    both = fg.audit(rows, **{column: column, other: other}, **asked)
+    found, found_alone = (
+        [each for each in report.estimates if each.scope.kind == "overall"]
+        for report in (both, alone)
+    )
+    assert len(found) == 2 * len(metrics)
+    for each, one in zip(found, found_alone, strict=True):
+        assert (each.metric, each.group) == (one.metric, one.group)
+        assert each.value == pytest.approx(one.value)
+        assert each.n_group == one.n_group == 200
+        if "cluster" not in more:  # the blocks of the jackknife depend on all that rows hold
+            assert (each.low, each.high) == pytest.approx((one.low, one.high))
+    w = rows["w"] if "weight" in more else np.ones(400)
+    means = [np.average(rows[column][at], weights=w[at]) for at in (i < 200, i >= 200)]
+    (ratio,) = (e for e in found if e.metric == metrics[0] and e.group == "B")
+    assert ratio.value == pytest.approx(means[1] / means[0])

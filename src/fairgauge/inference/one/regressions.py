@@ -22,6 +22,7 @@ from fairgauge.catalogue.moments import (
     ResidualSpread,
     RootMeanSquaredError,
     Sums,
+    needs_of,
 )
 from fairgauge.enums import IntervalMethod, Profile
 from fairgauge.inference.compared_counts import Evidence
@@ -123,7 +124,7 @@ def _moments(term: RegressionTerm, evidence: Evidence) -> MeanMoments:
 @quiet
 def _central(term: RegressionTerm, side: ConfusionCounts) -> tuple[Array, Array]:
     """Return the second and the third central moment; the latter is 0 where it is not counted."""
-    sums, (first, second, third) = side.moments, _POWERS[term]
+    sums, (first, second, third) = side.moments_of(needs_of(term)), _POWERS[term]
     n = sums["n"]
     mean = (sums[first] if first else sums["p"] - sums["y"]) / n
     about2 = np.maximum(sums[second] / n - mean**2, 0.0)
@@ -136,7 +137,7 @@ def _central(term: RegressionTerm, side: ConfusionCounts) -> tuple[Array, Array]
 
 def _kurtosis(term: RegressionTerm, side: ConfusionCounts) -> Array:
     """Return the kurtosis, nan where it is not counted, or lost to rounding errors."""
-    sums = side.moments
+    sums = side.moments_of(needs_of(term))
     if _FOURTH.get(term, "gap4") not in sums:
         return np.full(sums["n"].shape, np.nan)
     if term is RegressionTerm.LABEL:
@@ -149,7 +150,7 @@ def _kurtosis(term: RegressionTerm, side: ConfusionCounts) -> Array:
 
 
 def _power_sums(term: RegressionTerm, side: ConfusionCounts) -> PowerSums:
-    sums, (first, second, third) = side.moments, _POWERS[term]
+    sums, (first, second, third) = side.moments_of(needs_of(term)), _POWERS[term]
     if second not in sums or third not in sums:
         raise NoInterval(ReasonCode.SUMS_NOT_COUNTED)
     total = sums[first] if first else sums["p"] - sums["y"]

@@ -120,7 +120,8 @@ def _remaining(metric: OverallStandardisedDifference, compared: Comparisons) -> 
 def _moments(metric: StandardisedDifference, side: ConfusionCounts) -> Moments:
     if metric.of == "score":
         return _score_moments(side)
-    return (label_moments if metric.of == "label" else prediction_moments)(side.moments)
+    found = label_moments if metric.of == "label" else prediction_moments
+    return found(side.moments_of(metric.needs))
 
 
 def _score_moments(side: ConfusionCounts) -> Moments:
