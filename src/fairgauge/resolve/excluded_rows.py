@@ -53,7 +53,7 @@ def missing_in_condition(column: str) -> str:
 
 
 def used_rows(cube: Cube, spec: Spec) -> tuple[int, tuple[Diagnostic, ...]]:
-    """Count the rows whose label and prediction are known, and at least one feature.
+    """Count the rows whose label and prediction are known, and at least one audited feature.
 
     Features that are counted apart do not show which rows have a group of several of them, nor
     which have none of any: the rows are then those of the feature with most, and a note states it.
@@ -69,14 +69,18 @@ def used_rows(cube: Cube, spec: Spec) -> tuple[int, tuple[Diagnostic, ...]]:
             continue
         in_any = np.zeros(len(table.codes), dtype=bool)
         known = np.ones(len(table.codes), dtype=bool)
+        in_group: dict[str, Mask] = {}
         for axis, codes in zip(table.axes, table.codes.T, strict=True):
             absent = np.append(unknown_levels(axis, cube.levels[axis], spec), True)
             if axis.role is Role.FEATURE:
-                in_any |= in_a_group(axis, cube, spec)[codes]
+                in_group[axis.column] = in_a_group(axis, cube, spec)[codes]
             elif axis.role is Role.PROXY:
                 in_any |= ~absent[codes]
             elif axis.role in (*OUTCOMES, Role.SCORE):
                 known &= ~absent[codes] | spec.profile.rules.missing_outcome_is_negative
+        for feature in spec.recorded.values():  # of an intersection, in a group of each column
+            if in_group.keys() >= set(feature.columns):
+                in_any |= np.all([in_group[column] for column in feature.columns], axis=0)
         rows = table.sums["n" if rows_of_no_weight(cube) else "rows"]
         used = max(used, int(rows[known & in_any].sum()))
         complete = int(rows[known].sum())

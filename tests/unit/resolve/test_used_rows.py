@@ -59,3 +59,13 @@ def test_where_every_feature_lacks_groups_the_number_used_is_stated_as_the_least
         rows.with_columns(s=pl.lit("x")), prediction="ok", sensitive=list("abcd"), strata="s"
     )
     assert "at least" in str(gaps.brief().looked_at[0])
+
+
+@pytest.mark.parametrize("sensitive", [[], ["a"]])
+def test_rows_are_used_by_an_intersection_where_they_have_a_group_of_each_column(sensitive):
+    """All were, though rows without a group of one column are in no number of the audit."""
+    asked = {"prediction": "ok", "intersections": [("a", "b")], "sensitive": sensitive}
+    report = fg.audit(table(), **asked)
+    assert (report.data.used, is_least(report)) == (ROWS - sum(WITHOUT_A), False)
+    b_too = fg.audit(table(), **{**asked, "sensitive": [*sensitive, "b"]})
+    assert b_too.data.used == ROWS
