@@ -155,19 +155,22 @@ def attribute(
         before. A period that lacks the group is in none of the numbers.
     """
     held_periods = np.flatnonzero(counts[:, [1, 3]].any(axis=1)).tolist()
-    since = _start(counts[: at + 1], tolerated)
-    end = len(counts) - _start(counts[since:][::-1], tolerated)  # the same, from the other side
-    changed = counts[since:end]
+    start = _start(counts[: at + 1], tolerated)
+    end = len(counts) - _start(counts[start:][::-1], tolerated)  # the same, from the other side
+    later = [t for t in held_periods if start <= t < end]
+    since, end = later[0], later[-1] + 1  # not on days on which the group is absent
+    changed, earlier_periods = counts[since:end], [t for t in held_periods if t < since]
     after = pooled(changed, rate, periods[since], periods[end - 1])
     before, earlier = None, None
     if baseline is not None:
         held, earlier = baseline
         before_counts = np.array([[held.x_d, held.n_d, held.x_a, held.n_a]])
         before = pooled(before_counts, rate, None, None)
-    elif since > 0:
-        before_counts = counts[:since]
-        before = pooled(before_counts, rate, periods[0], periods[since - 1])
-        earlier = together([t for t in held_periods if t < since])
+    elif earlier_periods:
+        first, last = earlier_periods[0], earlier_periods[-1]
+        before_counts = counts[first : last + 1]
+        before = pooled(before_counts, rate, periods[first], periods[last])
+        earlier = together(earlier_periods)
     alarm = _with_present(
         Alarm(period=periods[at], since=periods[since], after=after, before=None),
         rate, counts, periods, at, tolerated,
@@ -176,12 +179,11 @@ def attribute(
         return alarm
     by: Contrasted = "rate" if rate.by == "rate" else "difference"
     old, new = (float(estimates(some.sum(axis=0), by)[0]) for some in (before_counts, changed))
-    later = together([t for t in held_periods if since <= t < end])
     return replace(
         alarm,
         before=before,
         change=new - old,
-        decomposition=_decompose(each, rate, earlier, later, question),
+        decomposition=_decompose(each, rate, earlier, together(later), question),
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from fairgauge.cube.cube import Cube, levels_with_rows
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import DiagnosticCode, Ends, Role
+from fairgauge.errors import closest
 from fairgauge.question.category_words import (
     CODE_OF_FACTORS,
     codes_of_missing,
@@ -239,12 +240,18 @@ def _alike(
 
 
 def _unseen_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of values that are recoded and that the data do not have."""
+    """Warn of values that are recoded and that the data do not have.
+
+    Not of one of several spellings of a category that has others, unless it may be misspelt itself:
+    a value that is not recoded is then nearly the same.
+    """
     for column, value in sorted(cube.unseen):
         known = [name_of(v) for a in cube.plan.axes if a.column == column for v in cube.levels[a]]
         recoding = spec.recoding(column)
         left_over = [name for name in known if recoding and name not in recoding.names]
-        yield unmatched(f"recode.{column}", value, left_over or known)
+        spelt_otherwise = recoding and recoding.category_of.get(value) in known
+        if closest(value, left_over) or not spelt_otherwise:
+            yield unmatched(f"recode.{column}", value, known)
 
 
 def _recodings(
