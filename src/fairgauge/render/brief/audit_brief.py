@@ -168,8 +168,9 @@ def _headline(report: Report, words: Vocabulary, disparities: list[StatedFinding
     text += _of_known(report, first.shares or first.stated)
     source = first.source
     for each in disparities[1:2]:
-        if each.shares is not None and each.stated.is_of_some_in(first.stated):
-            text += f", also among those {each.shares.rate.condition}"
+        some = each.shares if each.stated.is_of_some_in(first.stated) else None
+        if some is not None and not could_leave_none(report, some.contrast, some.row):
+            text += f", also among those {some.rate.condition}"
             source += each.source
     change = first.after_adjusting
     column = f"{first.column}{first.among}"

@@ -354,6 +354,16 @@ def test_a_difference_that_missing_outcomes_could_undo_is_of_the_known(
     assert headline == f"Women are approved less often than men{among}"
 
 
+def test_no_headline_adds_those_with_an_outcome_that_one_side_lacks_more_often() -> None:
+    """Of women some have no label: "also among those who repaid" need not hold."""
+    data = loans(rows=6_000)
+    also = ", also among those who repaid"
+    assert str(audit(data).brief().headline).endswith(also)
+    women = (pl.col("sex") == "F") & (pl.int_range(pl.len()) % 10 == 0)
+    lacking = audit(data.with_columns(repaid=pl.when(~women).then("repaid")))
+    assert str(lacking.brief().headline) == "Women are approved less often than men"
+
+
 def test_a_reversal_that_missing_outcomes_could_undo_is_not_concluded() -> None:
     """Women who were refused withdrew: "the reverse holds after adjusting for job"."""
     rng = np.random.default_rng(1)
