@@ -16,7 +16,7 @@ from fairgauge.render.words.display_names import file_of, printable, shorten
 from fairgauge.render.words.monitor_sentences import describe_unmatched
 from fairgauge.render.words.numbers import listing
 from fairgauge.render.words.rule_words import monitored_rules
-from fairgauge.render.words.verdict_sentences import judged_groups, verdict_word
+from fairgauge.render.words.verdict_sentences import judged_groups
 from fairgauge.results.monitor_results import MonitorReport, MonitorState
 from fairgauge.results.report import Report
 from fairgauge.results.verdicts import Verdict
@@ -49,7 +49,8 @@ def _judged(report: Report, verdict: Verdict) -> _Case:
     where = ".".join(part for part in ("fairgauge", verdict.feature) if part)
     name = ": ".join(filter(None, (verdict.rule, listing(judged_groups(report, verdict)))))
     counted = verdict.reason.code is ReasonCode.COUNTED_AS
-    message = f"{verdict_word(verdict.outcome)}: {verdict.says}"
+    outcome = "ignored" if verdict.outcome is Outcome.NONE else verdict.outcome
+    message = f"{outcome}: {verdict.says}"
     return _Case(where, name, verdict.outcome, message, counted)
 
 
