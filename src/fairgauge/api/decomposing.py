@@ -24,7 +24,7 @@ from fairgauge.cube.quantile_cuts import (
     too_few_numbers,
     with_fewer_cuts,
 )
-from fairgauge.enums import DiagnosticCode, ReferenceRule, Role, Task
+from fairgauge.enums import DiagnosticCode, Level, ReferenceRule, Role, Task
 from fairgauge.errors import CubeError, DataError, Problem, TooManyValues, listing, quote, refuse
 from fairgauge.inference.missing_values import missing_outcomes, uncounted_rows
 from fairgauge.measure.decompose_gaps import decompose_gaps, with_other_intervals
@@ -45,7 +45,7 @@ from fairgauge.question.specification import (
     same_in_a_stratum,
 )
 from fairgauge.resolve.copy_checks import controls_of_groups, strata_of_outcomes
-from fairgauge.resolve.excluded_rows import excluded_rows, used_rows
+from fairgauge.resolve.excluded_rows import excluded_rows, exclusion_notes, used_rows
 from fairgauge.resolve.group_checks import single_row_groups, weightless_groups
 from fairgauge.resolve.group_counts import GroupCounts, count_groups
 from fairgauge.resolve.missingness_checks import missing_values
@@ -195,6 +195,11 @@ def why(
         gaps=gaps,
         diagnostics=(
             *notes_of_used,
+            *(
+                note
+                for note in exclusion_notes(excluded, spec, read)
+                if note.level is Level.WARNING  # the others stand with their numbers
+            ),
             *repeated_rows(data, source, spec, cube, "why"),
             *(note for of in _weighted_groups(cube, spec) for note in weightless_groups(of)),
             *assumed_positive(cube, spec, Task.BINARY, spec.catalogue.expand(spec.metrics)),

@@ -9,12 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
-
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.enums import ScopeKind
 from fairgauge.inference.filled_outcomes import filled_both_ways
-from fairgauge.measure._gap_sides import numbers_of_sides
+from fairgauge.measure._gap_sides import comparison_of, numbers_of_sides
 from fairgauge.measure.slices import Compared, Slice
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.results.disparities import is_significant
@@ -29,8 +27,7 @@ def holds_filled(estimate: Estimate, part: Slice, shown: Callable[[Slice, Compar
     assert isinstance(estimate.definition, Contrast)
     sides = numbers_of_sides(estimate, part)
     filled = filled_both_ways(part.counts, part.outcome, estimate.definition.of, sides, part.spec)
-    group, reference, margin = (np.array([at]) for at in (*sides, 0))
-    compared = Compared(group, reference, margin, [estimate.reference])
+    compared = comparison_of(estimate, part)
     return filled is not None and all(
         shown(Slice(counts, part.outcome, part.spec), compared) for counts in filled
     )

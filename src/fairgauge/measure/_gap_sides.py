@@ -25,7 +25,7 @@ from fairgauge.inference.missing_values import (
     lacks_more,
     sides_and_unknown,
 )
-from fairgauge.measure.slices import Slice
+from fairgauge.measure.slices import Compared, Slice
 from fairgauge.resolve.sides import Measure, side_of_others
 from fairgauge.results.estimates import Estimate
 from fairgauge.stats.arrays import Index, Mask
@@ -132,6 +132,12 @@ def numbers_of_sides(estimate: Estimate, part: Slice) -> tuple[int, int]:
     if estimate.reference is not None and estimate.reference.group is not None:
         return group, groups.index(estimate.reference.group)
     return group, int(part.references(estimate.definition).sides[group])
+
+
+def comparison_of(estimate: Estimate, part: Slice) -> Compared:
+    """Return the comparison of a group with its reference over all strata."""
+    group, reference, margin = (np.array([at]) for at in (*numbers_of_sides(estimate, part), 0))
+    return Compared(group, reference, margin, [estimate.reference])
 
 
 def test_of_variation(

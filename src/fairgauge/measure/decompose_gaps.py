@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
@@ -22,6 +22,7 @@ from fairgauge.enums import (
     GapVerdict,
     IntervalMethod,
     ReferenceKind,
+    ReferenceRule,
     ScopeKind,
     Status,
     StratumWeights,
@@ -33,6 +34,7 @@ from fairgauge.measure._filled_comparisons import holds_filled
 from fairgauge.measure._gap_sides import (
     GapSides,
     UnlikeRows,
+    comparison_of,
     gap_sides,
     numbers_of_sides,
     test_of_variation,
@@ -131,14 +133,14 @@ def decompose_gaps(
         return _without_incomplete(found, every, spec)
     if controls is not None:
         found = _without_confounded(found, controls, spec)
-    found = _with_adjusted_regressions(found)
+    found = _with_adjusted_regressions(found, spec)
 
     def at(confidence: float) -> tuple[Gap, ...]:
         every = {(gap.estimate.feature, gap.estimate.group) for gap in found}
         stricter = replace(spec, confidence=confidence)
         return _alone(crossed, stricter, margins, every, listed=False)
 
-    judged = _without_incomplete(_judged_together(found, 1 - spec.confidence, at), every, spec)
+    judged = _without_incomplete(_judged_together(found, spec, at), every, spec)
     judged = _without_uneven(judged, every, spec, fitted)
     return judged if fitted is None else _with_review(judged, fitted, spec)
 
@@ -156,7 +158,8 @@ def _without_uneven(
     features = [part.counts for part in slices.values()]
     warned = reversed_outcomes_of(resolution)
     in_doubt = rows_in_doubt(every.without, features, spec, resolution.task, warned=warned)
-    tests, found = sum(bool(gap.adjusted) for gap in gaps), []
+    fits, found = [test_of(gap) for gap in gaps if gap.adjusted], []
+    tests = len(fits) + _other_pairs(fits, spec)
     for gap in gaps:
         part, metric = slices[gap.estimate.feature], _contrast(gap.estimate)
         unlike = [*unlike_rows(part, metric, *numbers_of_sides(gap.estimate, part))]
@@ -214,7 +217,7 @@ def _without_incomplete(gaps: tuple[Gap, ...], every: CrossedStrata, spec: Spec)
         return gaps
     of_all = _over_all_rows(every, spec)
     whole = tuple(replace(gap, estimate=of_all(gap.estimate)) for gap in gaps)
-    whole = _with_adjusted(whole, [test_of(gap) for gap in gaps])
+    whole = _with_adjusted(whole, [test_of(gap) for gap in gaps], spec)
     return tuple(
         replace(
             gap,
@@ -232,6 +235,7 @@ def _over_all_rows(every: CrossedStrata, spec: Spec) -> Callable[[Estimate], Est
 
     The largest or best group of all rows may be another one.
     """
+    slices = _slices(resolve(every.without, spec))
 
     @cache
     def measured(*named: tuple[str, str]) -> dict[tuple[object, ...], Estimate]:
@@ -243,7 +247,7 @@ def _over_all_rows(every: CrossedStrata, spec: Spec) -> Callable[[Estimate], Est
         of_all = measured().get(key)
         assert reference is not None
         if of_all is not None and of_all.reference and of_all.reference.group == reference.group:
-            return of_all
+            return _by_itself(of_all, slices[estimate.feature])
         return measured((str(estimate.feature), str(reference.group)))[key]
 
     return found
@@ -290,8 +294,13 @@ def _left_out(
 
 
 def _slices(resolution: Resolution) -> dict[str | None, Slice]:
-    """Return the counts of every feature under the outcome that gaps are of."""
+    """Return the counts of every feature under the outcome that gaps are of.
+
+    Their intervals are of each gap by itself, even where the data chose its reference.
+    """
     outcome, spec = resolution.outcomes[0], resolution.spec
+    if spec.reference is ReferenceRule.BEST:  # which is known by then
+        spec = replace(spec, reference=ReferenceRule.OTHERS)
     return {each.feature: Slice(each, outcome, spec) for each in resolution.features}
 
 
@@ -309,11 +318,12 @@ def _alone(
     They are adjusted by the regression of ``fitted``; ``listed`` is whether they list strata.
     """
     every = [each for each in measure(crossed.without, spec).estimates if _is_gap(each)]
-    tests = max(len({tested(each) for each in every if each.status is Status.OK}), 1)
+    compared = {tested(each) for each in every if each.status is Status.OK}
+    tests = max(len(compared) + _other_pairs(compared, spec), 1)
     slices = _slices(resolve(crossed.cube, spec))
     beside = None if fitted is None or fitted is crossed else _slices(resolve(fitted.cube, spec))
     estimates = [
-        each
+        _by_itself(each, slices[feature])
         for feature in slices
         for each in every
         if each.feature == feature and each.value is not None and math.isfinite(each.value)
@@ -339,6 +349,26 @@ def _alone(
     return tuple(gaps)
 
 
+def _by_itself(estimate: Estimate, part: Slice) -> Estimate:
+    """Return a gap with the interval of it alone, not of all pairs that could be compared."""
+    if estimate.interval is None or IntervalMethod.TUKEY not in estimate.interval.methods:
+        return estimate
+    anew = Slice(part.counts, part.outcome, part.spec)  # one has the intervals of one comparison
+    own = next(anew.estimates(_contrast(estimate), compared=comparison_of(estimate, part)))
+    return replace(estimate, interval=own.interval, p_value=own.p_value)
+
+
+def _other_pairs(tests: Iterable[tuple[str | None, str | None, str]], spec: Spec) -> int:
+    """Return how many pairs of groups could have been compared, had another group been the best.
+
+    The data choose the best group, so that what is claimed holds for all pairs together.
+    """
+    if spec.reference is not ReferenceRule.BEST:
+        return 0
+    of_rates = Counter((feature, rate) for feature, _, rate in set(tests))
+    return sum(math.comb(gaps, 2) for gaps in of_rates.values())
+
+
 def _holds_filled(
     gap: Gap, part: Slice, crossed: CrossedStrata, margins: Mapping[str, float], tests: int
 ) -> bool:
@@ -358,21 +388,24 @@ def _holds_filled(
 
 
 def _judged_together(
-    gaps: tuple[Gap, ...], alpha: float, at: Callable[[float], tuple[Gap, ...]]
+    gaps: tuple[Gap, ...], spec: Spec, at: Callable[[float], tuple[Gap, ...]]
 ) -> tuple[Gap, ...]:
     """Return the gaps with the verdicts that hold for all of them together (Holm's steps).
 
     The difference and the ratio of a rate are one test. What is decided alone, and not at the
     level of its step, is inconclusive. Gaps with insufficient data are in no family.
     """
-    tests = [test_of(gap) for gap in gaps]
+    tests, alpha = [test_of(gap) for gap in gaps], 1 - spec.confidence
     undecided = {test for test, gap in zip(tests, gaps, strict=True) if gap.reason not in _UNSEEN}
-    gaps, held, uneven = _with_adjusted(gaps, tests), set[int](), WhyInconclusive.MISSING_OUTCOMES
+    others = _other_pairs(undecided, spec)
+    gaps, held = _with_adjusted(gaps, tests, spec), set[int]()
+    uneven = WhyInconclusive.MISSING_OUTCOMES
     while True:
         claims = [i for i, gap in enumerate(gaps) if gap.verdict in _CLAIMS and i not in held]
         if not claims:
             return gaps
-        stricter = at(1 - alpha / len(undecided)) if len(undecided) > 1 else gaps
+        family = len(undecided) + others
+        stricter = at(1 - alpha / family) if family > 1 else gaps
         kept = {i for i in claims if stricter[i].verdict is gaps[i].verdict}
         held |= kept
         decided = undecided & {tests[i] for i in kept}
@@ -391,7 +424,9 @@ def _judged_together(
     )
 
 
-def _with_adjusted(gaps: tuple[Gap, ...], tests: Sequence[object]) -> tuple[Gap, ...]:
+def _with_adjusted(
+    gaps: tuple[Gap, ...], tests: Sequence[tuple[str | None, str | None, str]], spec: Spec
+) -> tuple[Gap, ...]:
     """Return the gaps with p-values of no gap, adjusted for all tests (Holm)."""
     alone = {
         test: gap.estimate.p_value
@@ -400,19 +435,27 @@ def _with_adjusted(gaps: tuple[Gap, ...], tests: Sequence[object]) -> tuple[Gap,
     }
     if len(alone) < 2:  # alone it is decided by its interval
         return gaps
-    together = dict(zip(alone, holm(list(alone.values())).tolist(), strict=True))
+    adjusted = _holm(list(alone.values()), _other_pairs(alone, spec))
+    together = dict(zip(alone, adjusted, strict=True))
     return tuple(
         replace(gap, p_adjusted=together.get(test)) for gap, test in zip(gaps, tests, strict=True)
     )
 
 
-def _with_adjusted_regressions(gaps: tuple[Gap, ...]) -> tuple[Gap, ...]:
+def _holm(p_values: Sequence[float], others: int) -> list[float]:
+    """Return p-values adjusted for all of them and for so many other tests, which show nothing."""
+    adjusted: list[float] = holm([*p_values, *[1.0] * others]).tolist()
+    return adjusted[: len(p_values)]
+
+
+def _with_adjusted_regressions(gaps: tuple[Gap, ...], spec: Spec) -> tuple[Gap, ...]:
     """Return the gaps with p-values of the first regressions, adjusted for all of these (Holm)."""
     alone = [gap.adjusted[0].p_value if gap.adjusted else None for gap in gaps]
     known = [p for p in alone if p is not None]
     if len(known) < 2:
         return gaps
-    together = iter(holm(known).tolist())
+    others = _other_pairs((test_of(gap) for gap in gaps if gap.adjusted), spec)
+    together = iter(_holm(known, others))
 
     def adjusted(gap: Gap) -> Gap:
         main, *others = gap.adjusted

@@ -341,7 +341,8 @@ class Gap:
     ----------
     estimate : the gap over all strata.
     overall : the gap over all rows, adjusted for all gaps (Holm); None where all have a stratum.
-    p_adjusted : of no gap, adjusted for all gaps (Holm); None of one gap alone or without p-value.
+    p_adjusted : of no gap, adjusted for all gaps (Holm), with the best group for all pairs;
+        None of one gap alone or without p-value.
     other_group : of two groups the one that all others are; None of more, or of another reference.
     columns : the columns of the strata.
     controls : the columns for which the regression alone is adjusted, beside those of the strata.
@@ -436,6 +437,8 @@ class Gap:
         main, (low, high) = self.adjusted[0], self.adjusted[0].interval
         beyond = self.margin is not None and max(-low, high) >= self.margin
         if not main.is_shown:
+            if 0 not in main.interval and (beyond or self.margin is None):
+                return GapVerdict.INCONCLUSIVE  # by itself it would be
             if not self.is_shown:
                 return GapVerdict.NO_GAP
             return GapVerdict.INCONCLUSIVE if beyond else GapVerdict.ACCOUNTED_FOR

@@ -1722,3 +1722,79 @@ def test_levels_without_clusters_to_test_them_stay_in_the_table():
     assert len(branches.levels) == 7
     assert all(each.interval is None for each in branches.levels)
     assert (gap.verdict, gap.reason) == ("inconclusive", WhyInconclusive.NOT_TESTED)
+
+
+def _of_races(selected, n=700):
+    """Return applicants for two jobs: 2,000 White people and others, so many of each selected."""
+    cells = [("White", "A", 480, 1_200), ("White", "B", 160, 800)]
+    for race, (in_a, in_b, at_a) in selected.items():
+        cells += [(race, "A", in_a, at_a), (race, "B", in_b, n - at_a)]
+    return of_strata(cells)
+
+
+@pytest.mark.parametrize("metric", ["base_rate.difference", "base_rate.ratio"])
+def test_groups_without_a_gap_make_no_gap_to_the_best_group_pass(metric):
+    """All parts have the interval of one gap alone, and only claims allow for the choice."""
+    alike, lower = (168, 55, 420), {"Black": (127, 64, 335)}
+    asked = {"reference": "best", "metrics": [metric]}
+    (alone,) = decomposed(_of_races(lower), **asked).gaps
+    several = _of_races(lower | {"Asian": alike, "Hispanic": alike, "Other": alike})
+    found = decomposed(several, **asked)
+    named = decomposed(several, **asked | {"reference": {"sex": "White"}})
+    assert alone.verdict is GapVerdict.INCONCLUSIVE
+    for gap, same in zip(found.gaps, named.gaps, strict=True):
+        assert (gap.estimate.interval, gap.parts) == (same.estimate.interval, same.parts)
+        assert (gap.verdict, gap.reason) == (same.verdict, same.reason)
+        assert gap.p_adjusted >= same.p_adjusted
+    black = next(gap for gap in found.gaps if gap.estimate.group == "Black")
+    assert black.estimate.interval == alone.estimate.interval
+    assert (black.verdict, black.reason) == (alone.verdict, alone.reason)
+    text = flat(render(found, "text"))
+    assert "hold for all 4 gaps together (Holm, whichever group is the best);" in text
+
+
+def test_a_gap_to_the_best_group_is_claimed_for_all_pairs_of_groups():
+    """A gap of p = 0.012 is decided among three gaps, and not among the six pairs of groups."""
+    data = several_groups([-0.038, 0.0, 0.0])
+    named = decomposed(data, reference={"sex": "M"}).gaps[0]
+    best = decomposed(data, reference="best").gaps[0]
+    assert named.estimate.p_value == best.estimate.p_value == pytest.approx(0.012, abs=0.004)
+    assert named.verdict is GapVerdict.REMAINS
+    assert (best.verdict, best.reason) == ("inconclusive", WhyInconclusive.SEVERAL_GAPS)
+    assert "are tested together (Holm, whichever group is the best):" in best.says
+    assert best.p_adjusted == pytest.approx(2 * named.p_adjusted)
+    clear = decomposed(several_groups([-0.06, 0.0, 0.0]), reference="best")
+    assert clear.gaps[0].verdict is GapVerdict.REMAINS
+
+
+def test_a_regression_that_shows_a_difference_by_itself_does_not_pass_among_several():
+    data = several_groups([-0.038, 0.0, 0.0]).with_columns(site=pl.lit("S"))
+    found = decomposed(data, reference="best", controls="site")
+    gap = found.gaps[0]
+    assert 0 not in gap.adjusted[0].interval
+    assert gap.regression_verdict is GapVerdict.INCONCLUSIVE
+    assert "by regression, inconclusive: not shown once all gaps are tested together" in flat(
+        decomposition_brief(found).headline.text
+    )
+
+
+@pytest.mark.parametrize("share", [0.02, 0.2])
+def test_rows_without_a_cluster_are_excluded_from_intervals_alone(share):
+    rng = np.random.default_rng(7)
+    n = 1_200
+    person = pl.Series([f"p{i // 2}" for i in range(n)])
+    data = pl.DataFrame({
+        "person": pl.select(pl.when(pl.Series(rng.random(n) >= share)).then(person)).to_series(),
+        "sex": rng.choice(["F", "M"], n), "dept": rng.choice(["A", "B"], n),
+        "admitted": rng.integers(0, 2, n),
+    })  # fmt: skip
+    found = fg.why(data, label="admitted", sensitive="sex", strata="dept", cluster="person")
+    without = data["person"].null_count()
+    assert found.used == n
+    assert found.gaps[0].support.share_group == 1
+    assert found.excluded == {"missing cluster": without}
+    for full in (True, False):
+        text = flat(render(found, "text", full=full))
+        assert f"{without} rows (missing cluster, excluded from confidence intervals alone)" in text
+    warned = "values include them, confidence intervals do not" in text
+    assert warned == (share > 0.05)

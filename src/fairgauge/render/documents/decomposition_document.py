@@ -44,6 +44,7 @@ from fairgauge.render.words.metric_words import (
     with_unit,
 )
 from fairgauge.render.words.numbers import count
+from fairgauge.render.words.question_sentences import excluded_why
 from fairgauge.render.words.reason_sentences import INSUFFICIENT
 from fairgauge.render.writers.flat_rows import FlatTable
 from fairgauge.resolve.excluded_rows import missing_in_condition
@@ -106,8 +107,9 @@ def decomposition_document(found: Decomposition, *, full: bool = True) -> tree.D
     if several:
         gaps = "both" if len(found.gaps) == 2 else f"all {len(found.gaps):,}"
         lead += (
-            f" The verdicts hold for {gaps} gaps together (Holm); the intervals, and the tests of "
-            "whether a difference varies, are of each gap by itself, but for strata that are named."
+            f" The verdicts hold for {gaps} gaps together (Holm{words.best_of_all(found.gaps)}); "
+            "the intervals, and the tests of whether a difference varies, are of each gap by "
+            "itself, but for strata that are named."
         )
     if found.excluded:
         excluded = "; ".join(f"{rows} ({reason})" for reason, rows in _excluded(found))
@@ -202,7 +204,7 @@ def _excluded(found: Decomposition) -> Iterator[tuple[str, str]]:
         yield _WITHOUT_STRATUM, numbers.numbered(without, unit)
     for reason, rows in reasons.items():
         of = ", of those with a stratum" if without else ""
-        yield f"{reason}{of}", numbers.numbered(rows, unit)
+        yield f"{excluded_why(reason)}{of}", numbers.numbered(rows, unit)
 
 
 def _repeat(found: Decomposition) -> Iterator[tree.Block]:

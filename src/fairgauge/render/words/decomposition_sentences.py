@@ -12,6 +12,7 @@ from fairgauge.enums import (
     GapPartKind,
     GapVerdict,
     Level,
+    ReferenceKind,
     StratumWeights,
     WhyInconclusive,
     WhyNoRegression,
@@ -162,7 +163,9 @@ def with_controls(gap: Gap, controls: str) -> str:
         GapVerdict.INCONCLUSIVE: "inconclusive",
     }.get(verdict, f"no statistically significant difference {remains}")
     if verdict is GapVerdict.INCONCLUSIVE and gap.adjusted:
-        shows += ": its confidence interval reaches the margin"
+        alone = 0 not in gap.adjusted[0].interval
+        reaches = "its confidence interval reaches the margin"
+        shows += f": {_REASONS[WhyInconclusive.SEVERAL_GAPS] if alone else reaches}"
     return f"; with {controls}, by regression, {shows}"
 
 
@@ -187,6 +190,12 @@ def unit_words(found: Decomposition) -> str:
     counted = found.spec.get("count") and (words.get("noun") or "cases")
     counted = "people" if counts_people(found.spec) else counted
     return called(words.get("unit") or counted or "rows")
+
+
+def best_of_all(gaps: Sequence[Gap]) -> str:
+    """Return that tests allow for the choice of the best group by the data, where it is one."""
+    kinds = {gap.estimate.reference.kind for gap in gaps if gap.estimate.reference}
+    return ", whichever group is the best" if ReferenceKind.BEST in kinds else ""
 
 
 def describe_gap(gap: Gap) -> str:
@@ -783,7 +792,7 @@ def _why_inconclusive(gap: Gap, ends: str) -> str:
     if gap.reason is WhyInconclusive.SEVERAL_GAPS:
         return (
             "by itself the gap would be decided, but not once all gaps of this result are tested "
-            f"together (Holm){ends}."
+            f"together (Holm{best_of_all([gap])}){ends}."
         )
     if gap.reason is WhyInconclusive.BEYOND_MARGIN:
         return f"a confidence interval reaches the margin of {_margin(gap)}{ends}."

@@ -363,10 +363,15 @@ def _quoted_values(asked: object) -> str:
     return listing(words, "or")
 
 
+def excluded_why(reason: str) -> str:
+    """Return why rows are excluded, and from what, where that is not everything."""
+    return f"{called(reason)}{_FROM_INTERVALS if reason == _MISSING_CLUSTER else ''}"
+
+
 def excluded(report: Report | ModelComparison) -> list[tuple[str, int]]:
     """Return the reasons for which rows were excluded, with their numbers, largest first."""
     found = [
-        (f"{called(reason)}{_FROM_INTERVALS if reason == _MISSING_CLUSTER else ''}", rows)
+        (excluded_why(reason), rows)
         for reason, rows in report.data.excluded.items()
         if rows and reason != Uncounted.SAME_PERSON
     ]
