@@ -482,6 +482,8 @@ class DiagnosticCode(StrEnum):
     ASSUMED_POSITIVE = "assumed_positive"  # column, value, others
     UNFAVOURABLE_POSITIVE = "unfavourable_positive"  # column, values, others
     FEW_PUBLISHED = "few_published"  # groups, features, fewer, strata of pay: tables to publish
+    EXCLUDED_GROUP = "excluded_group"
+    # group, rows, value, selected or weighted, below a share, threshold of several
     PREDICTION_NOT_A_LABEL = "prediction_not_a_label"  # column, label, values, rows; in_use classes
     UNDECIDED_OUTCOMES = "undecided_outcomes"
     # column, values, rows, codes, beside, line: their recoding; of codes of HMDA condition, or

@@ -235,6 +235,7 @@ def rows_in_doubt(
     Groups are unclear whose names mean a missing value, until these are stated (unknown, recode).
     Outcomes are unclear in these counts, or in those of any of the ``models`` that are compared;
     all of them are where it is ``warned`` that they are probably reversed, not in one group alone.
+    People are whose identifiers are probably another spelling of someone's.
     """
     few = _few(cube, features, spec)
     unclear = [unclear_outcomes(*each, task).items() for each in models or [(cube, spec)]]
@@ -246,6 +247,7 @@ def rows_in_doubt(
         uncounted(cube, features, spec),
         {of: n for each in unclear for of, n in each if n > few},
         {of: n for of, n in groups.items() if n > few},
+        cube.spellings if spec.of_people and cube.spellings > few else 0,
     )
 
 

@@ -48,6 +48,7 @@ from fairgauge.inference.missing_values import (
     rows_in_doubt,
     uncounted_rows,
 )
+from fairgauge.measure._excluded_groups import excluded_groups
 from fairgauge.measure._filled_comparisons import concluded_whatever_is_missing
 from fairgauge.measure._small_groups import (
     Small,
@@ -168,6 +169,7 @@ def measure(
     first = resolution.outcomes[0]
     groups = mark_groups([*(g for part in parts for g in part.groups), *mixed.groups], small)
     diagnostics += few_published(binned, spec, groups)
+    diagnostics += excluded_groups(cube, resolution, rates)
     diagnostics += uncounted_rows(cube, binned, spec)
     totals = (*(total for part in parts for total in part.totals), *mixed.totals)
     names, ids = names_of_unrecorded(unrecorded)

@@ -22,7 +22,8 @@ from fairgauge.results.scopes import OVERALL, Diagnostic
 from fairgauge.stats.arrays import quotient
 from fairgauge.values import name_of
 
-_FEW_PUBLISHED = 10
+FEW_PUBLISHED = 10
+"""The rows of a group from which its rate shows nothing about single people."""
 _MANY_SINGLE = 20
 """Groups of one row, from which a feature looks like an identifier."""
 OTHER_UNIT = 10.0
@@ -140,7 +141,7 @@ def few_published(
         and (each.scope == OVERALL or of_amounts)
         and (rate := each.rates.get(published))
         and rate.denominator
-        and people.get((each.feature, each.group), rate.denominator) < _FEW_PUBLISHED
+        and people.get((each.feature, each.group), rate.denominator) < FEW_PUBLISHED
     ]
     more: dict[str, Any] = {"unit": "people"} if spec.person else {}
     if of_amounts:
@@ -150,7 +151,7 @@ def few_published(
             DiagnosticCode.FEW_PUBLISHED,
             groups=tuple(str(each.group) for each in few),
             features=tuple(each.feature for each in few),
-            fewer=_FEW_PUBLISHED,
+            fewer=FEW_PUBLISHED,
             **more,
         )
 

@@ -475,11 +475,13 @@ class RowsInDoubt:
     uncounted : rows in no number: without a count, a weight, or what a condition is on.
     unclear : rows whose label or prediction is unclear, by which of the two.
     groups : rows in groups whose names usually mean a missing value, by the feature.
+    people : those whose identifier differs from another one in case, blanks or encoding alone.
     """
 
     uncounted: Mapping[str, int] = field(default_factory=dict)
     unclear: Mapping[str, int] = field(default_factory=dict)
     groups: Mapping[str, int] = field(default_factory=dict)
+    people: int = 0
 
     def withheld_by(
         self, needs: Container[str], feature: str | None
@@ -487,6 +489,7 @@ class RowsInDoubt:
         """Yield why what needs some outcomes does not pass, what most rows lack, and how many."""
         unclear = {f"clear {of}": rows for of, rows in self.unclear.items() if of in needs}
         unclear |= {f"clear {of}": rows for of, rows in self.groups.items() if of == feature}
+        unclear |= {"clear identifier": self.people} if self.people else {}
         for code, every in (
             (ReasonCode.NOT_COUNTED, self.uncounted), (ReasonCode.UNCLEAR_VALUES, unclear),
         ):  # fmt: skip

@@ -396,3 +396,26 @@ def test_no_rule_on_reversed_decisions_passes_beside_a_score():
         codes = [each.code for each in result.diagnostics]
         assert DiagnosticCode.REVERSED_PREDICTIONS in codes
         assert DiagnosticCode.REVERSED_SCORES not in codes
+
+
+@pytest.mark.parametrize("capitals", [4, 40])
+def test_identifiers_that_differ_in_case_alone_withhold_a_pass_where_they_are_many(capitals):
+    """A fifth of the people did not exist: a warning, PASS and exit code 0."""
+    person = [f"p{i}" for i in range(2_000)]
+    table = pl.DataFrame({
+        "who": person + [each.upper() for each in person[:capitals]],
+        "g": [*"ab" * 1_000, *"ab" * (capitals // 2)],
+        "outcome": ["approved", "approved", "denied", "denied"] * (500 + capitals // 4),
+    })  # fmt: skip
+    report = audited(table, person="who")
+    (verdict,) = report.verdicts
+    if capitals == 4:
+        assert verdict.outcome is Outcome.PASS
+        return
+    assert (verdict.outcome, verdict.reason.code) == (
+        Outcome.INCONCLUSIVE, ReasonCode.UNCLEAR_VALUES
+    )  # fmt: skip
+    assert "40 people have no clear identifier" in " ".join(str(report).split())
+    (step,) = map(str, report.brief().steps)
+    assert step == "Analyst: write the identifiers of each person alike, and count the rows again."
+    assert audited(table.drop("who")).exit_code == 0

@@ -389,6 +389,21 @@ def test_excluded_groups_are_stated_below_the_tables_to_publish():
     )
     text = render(report, "markdown").replace("\\*", "*")
     assert f"<sub>{stated}</sub>" in text
+    of_group = (
+        "<sub>sex: the group Non-binary is excluded (state why): 40 rows with a known decision or "
+        "score, 13 of them selected, selection rate 32.5%.</sub>"
+    )
+    assert of_group in text
+    assert "<sub>sex*race: the group Non-binary &amp; A is excluded (state why): 20 rows" in text
+    small = fg.audit(
+        rows, preset="nyc-ll144", exclude_groups=["Non-binary"], min_share=0.12, **_ASKED
+    )
+    assert "Non-binary is excluded (it is below the minimum of 12%)" in render(small, "markdown")
+    few = rows.filter((pl.col("sex") != "Non-binary") | (pl.int_range(pl.len()) < 326))
+    text = render(
+        fg.audit(few, preset="nyc-ll144", exclude_groups=["Non-binary"], **_ASKED), "markdown"
+    )
+    assert "6 rows with a known decision or score; a rate of so few can show" in text
     whole = fg.audit(rows, preset="nyc-ll144", **_ASKED)
     assert "Excluded groups" not in render(whole, "markdown")
 

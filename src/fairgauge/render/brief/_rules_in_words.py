@@ -89,7 +89,7 @@ def rule_in_words(report: Report, words: Vocabulary, rule: RuleResult) -> str:
 _ARE = {
     Outcome.INCONCLUSIVE: "inconclusive",
     Outcome.NOT_EVALUATED: "not evaluated",
-    Outcome.NONE: "ignored, for insufficient data,",
+    Outcome.NONE: "ignored as not evaluated",
 }
 
 
@@ -108,7 +108,7 @@ def rule_sentence(report: Report, words: Vocabulary, rule: RuleResult, outcome: 
     )
     verdicts = [each for each in rule.verdicts if before_counting(each) is outcome]
     if outcome is Outcome.PASS or not verdicts:
-        some = " with sufficient data" * (Outcome.NONE in [each.outcome for each in rule.verdicts])
+        some = " that is evaluated" * (Outcome.NONE in [each.outcome for each in rule.verdicts])
         every = f"every comparison{some} passes"
         return f"{name.rstrip(',')}: {counting if counted else every}."
     if outcome is not Outcome.FAIL:

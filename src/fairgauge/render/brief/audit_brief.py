@@ -31,7 +31,7 @@ from fairgauge.enums import (
 from fairgauge.errors import quote
 from fairgauge.question.features import strata_named
 from fairgauge.question.presets import preset, preset_names
-from fairgauge.reasons import WITHOUT_METHOD, ReasonCode
+from fairgauge.reasons import WITHOUT_METHOD, Reason, ReasonCode
 from fairgauge.render.brief._compared_means import columns_of
 from fairgauge.render.brief._compared_shares import (
     ComparedShares,
@@ -78,6 +78,7 @@ from fairgauge.render.words.question_sentences import (
     incomplete,
     not_favourable,
     number_used,
+    of_least_size,
     rounded_to,
     rounding_sentence,
     strata_leave_nothing,
@@ -85,7 +86,7 @@ from fairgauge.render.words.question_sentences import (
     unit,
     unstated,
 )
-from fairgauge.render.words.reason_sentences import describe_reason
+from fairgauge.render.words.reason_sentences import describe_reason, insufficiency
 from fairgauge.render.words.verdict_sentences import (
     estimate_of,
     missing_outcome,
@@ -112,12 +113,13 @@ _CHOSEN = (ReferenceKind.BEST, ReferenceKind.LARGEST)
 _MOST_LIMITS, _MOST_STEPS = 4, 3
 _MANY_MISSING = 0.05
 _MOST_RULES = 2
+_MOST_SMALL = 3
 _COUNTED = {
     Outcome.FAIL: ("fails", "fail"),
     Outcome.PASS: ("passes", "pass"),
     Outcome.INCONCLUSIVE: ("is inconclusive", "are inconclusive"),
     Outcome.NOT_EVALUATED: ("is not evaluated", "are not evaluated"),
-    Outcome.NONE: ("is ignored for insufficient data", "are ignored for insufficient data"),
+    Outcome.NONE: ("is ignored as not evaluated", "are ignored as not evaluated"),
 }
 """What comparisons come to, of one and of several."""
 _TOGETHER = "when all comparisons are judged together"
@@ -225,33 +227,45 @@ def _no_finding(report: Report, words: Vocabulary) -> tuple[str, tuple[str, ...]
     if any(each.reference is not None for each in found) or (found and not pairs):
         return "There are statistically significant differences", ("estimates",)
     within, over = _within_strata(report), " over all rows" * bool(_differ_within_strata(report))
+    large = _of_least_size(report)
     if pairs:
         return (
-            f"No group differs statistically significantly from its reference{over}, but some "
-            f"groups differ from each other{within}"
+            f"No group{large} differs statistically significantly from its reference{over}, but "
+            f"some groups differ from each other{within}"
         ), ("pairs",)
     if differing := _differing_groups(report):
         features = listing(list(dict.fromkeys(called(each.feature or "") for each in differing)))
         return (
-            f"No single difference between groups is statistically significant{over}, but one test "
-            f"of all groups shows that they differ by {features}{within}"
+            f"No single difference between groups{large} is statistically significant{over}, but "
+            f"one test of all groups shows that they differ by {features}{within}"
         ), ("diagnostics",)
     if over:
         return (
-            "No difference between groups is statistically significant over all rows, but"
-            f"{within.removeprefix(', and')}"
+            f"No difference between groups{large} is statistically significant over all rows, "
+            f"but{within.removeprefix(', and')}"
         ), ("diagnostics",)
     if report.verdict is Outcome.PASS and all(
         before_counting(each) is Outcome.PASS for each in report.verdicts
     ):
-        return "No group differs statistically significantly from the others", ()
+        return f"No group{large} differs statistically significantly from the others", ()
     if (undecided := _undecided(report)) is not None:
-        none = "no difference between groups is shown"
+        none = f"no difference between groups{large} is shown"
         return f"{undecided}, and {none}", ("verdict",)
     return (
-        "No difference between groups is statistically significant; there may still be one",
+        f"No difference between groups{large} is statistically significant; there may still be one",
         (),
     )
+
+
+def _is_small(reason: Reason | None) -> bool:
+    """Return whether a side is below the smallest size that was asked for."""
+    return reason is not None and reason.code is ReasonCode.SMALL_GROUP
+
+
+def _of_least_size(report: Report) -> str:
+    """Return of which groups what is concluded is, where some are below the smallest size."""
+    small = any(_is_small(each.reason) for each in report.estimates)
+    return of_least_size(report.spec) if small else ""
 
 
 def _strata(report: Report) -> str:
@@ -321,7 +335,10 @@ def _chosen_from(report: Report, first: Estimate) -> str:
         return ""
     furthest = max(map(_distance, of))
     which = "the largest difference in" if _distance(first) == furthest else "one of"
-    compared = "" if len(of) == len(asked) else " between groups with sufficient data"
+    lacking = [each.reason for each in asked if each not in of]
+    only_small = all(map(_is_small, lacking))
+    sizes = of_least_size(report.spec) if only_small else " with sufficient data"
+    compared = f" between groups{sizes}" if lacking else ""
     row = compared_rate(first.definition)
     rate = "rate" if row is not None and row.is_share else "metric"
     return f": {which} {len(of):,} comparisons of this {rate}{compared}"
@@ -633,8 +650,10 @@ def _without_disparities(report: Report, words: Vocabulary) -> Iterator[Sentence
         yield Sentence("No difference was tested. This does not show equal treatment.")
         return
     over = " over all rows" * bool(_differ_within_strata(report))
+    large = _of_least_size(report)
+    between = f" between groups{large}" if large else ""
     yield Sentence(
-        f"No difference beyond sampling variation is shown{over}. This does not show "
+        f"No difference beyond sampling variation is shown{between}{over}. This does not show "
         "equal treatment."
     )
 
@@ -837,6 +856,7 @@ def _certainty(
             "difference can be evaluated.",
             ("verdicts",),
         )
+    yield from _small(report, words)
     if unevaluated := [each for each in report.verdicts if _lacks_data(report, each)]:
         named = [words.group(each.feature, each.group) for each in unevaluated if each.group]
         of = f" of {listing(list(dict.fromkeys(named)), most=3)}" if named else ""
@@ -869,7 +889,7 @@ def _sparse(report: Report, words: Vocabulary) -> str | None:
     whole: list[str] = []
     some: list[str] = []
     for people, estimates in compared.items():
-        if any(each.status is Status.TOO_FEW for each in estimates):
+        if any(each.status is Status.TOO_FEW and not _is_small(each.reason) for each in estimates):
             usable = any(each.status is Status.OK for each in estimates)
             (some if usable else whole).append(people)
     parts = [
@@ -878,6 +898,35 @@ def _sparse(report: Report, words: Vocabulary) -> str | None:
         if named
     ]
     return f"Insufficient data {', and '.join(parts)}." if parts else None
+
+
+def _small(report: Report, words: Vocabulary) -> Iterator[Sentence]:
+    """Yield the groups below the smallest size with their shares, the most different first."""
+    small: dict[str, list[Estimate]] = {}
+    for each in sorted(report.estimates, key=lambda each: -abs(gap(each))):
+        if each.group and each.scope == OVERALL and each.reason and _is_small(each.reason):
+            of_group = each.reason.side == "group"
+            people = words.group(each.feature, each.group) if of_group else words.reference(each)
+            small.setdefault(people, []).append(each)
+    for people, estimates in [*small.items()][:_MOST_SMALL]:
+        stated = ((each, _shares_in_words(report, words, each)) for each in estimates)
+        first, text = next((each for each in stated if each[1]), (estimates[0], ""))
+        yield Sentence(
+            f"Nothing is concluded about {people}, {insufficiency([first.reason])}"
+            f"{f': {text[:1].lower()}{text[1:]}' if text else '.'}",
+            (f"estimates[{report.estimates.index(first)}]",),
+        )
+    if (more := len(small) - _MOST_SMALL) > 0:
+        are = plural(more, "group is", "groups are")
+        yield Sentence(f"{more:,} more {are} below the smallest size.", ("groups",))
+
+
+def _shares_in_words(report: Report, words: Vocabulary, each: Estimate) -> str:
+    """Return both shares of a comparison as counts; empty where it has none."""
+    row = compared_rate(each.definition)
+    if not isinstance(row, Rate) or not each.class_scope.is_single:
+        return ""
+    return ComparedShares(report, words, each, row, turn=False).sentence() or ""
 
 
 def _intervals(
@@ -960,6 +1009,8 @@ def _interval_in_words(stated: list[Estimate]) -> str:
 
 
 def _lacking(verdicts: list[Verdict]) -> str:
+    if all(_is_small(each.reason) for each in verdicts):
+        return insufficiency([each.reason for each in verdicts])
     return "every rate is the same 0% or 100%" if _is_constant(verdicts) else "insufficient data"
 
 
@@ -1215,7 +1266,10 @@ def _missing_statements(report: Report, words: Vocabulary) -> Iterator[Sentence]
         yield analyst(
             "state which value is the favourable outcome (fairgauge audit --positive VALUE)."
         )
-    if any(each.reason.code is _UNCLEAR for each in report.verdicts):
+    unclear = {each.reason["what"] for each in report.verdicts if each.reason.code is _UNCLEAR}
+    if "clear identifier" in unclear:
+        yield analyst("write the identifiers of each person alike, and count the rows again.")
+    if unclear - {"clear identifier"}:
         yield analyst(
             "state what the values in the warnings mean (--positive, --unknown, --recode, --where)."
         )

@@ -13,8 +13,10 @@ from fairgauge.catalogue.comparisons import Metric
 from fairgauge.enums import DiagnosticCode, ReferenceRule, ScopeKind, Status
 from fairgauge.question.features import strata_named
 from fairgauge.question.presets import Preset, preset, preset_names
+from fairgauge.reasons import ReasonCode
 from fairgauge.render import _document_tree as tree
 from fairgauge.render._document_tree import Cell, Column, Table
+from fairgauge.render.words.diagnostic_sentences import describe_diagnostic
 from fairgauge.render.words.display_names import called
 from fairgauge.render.words.estimate_sentences import reference_name
 from fairgauge.render.words.finding_sentences import whom_compared
@@ -135,7 +137,14 @@ def tables_to_publish(report: Report, sections: Sequence[FeatureResults]) -> lis
     )
     tables = [table for table in every if table is not None]
     tables += (*overall_gaps(report, sections), *gaps_by_category(report, sections))
-    excluded = filter(None, [excluded_sentence(report)])
+    excluded = [
+        *filter(None, [excluded_sentence(report)]),
+        *(
+            f"{called(each.feature or '')}: {describe_diagnostic(each)}."
+            for each in report.diagnostics
+            if each.code is DiagnosticCode.EXCLUDED_GROUP
+        ),
+    ]
     notes = (unknown_sentence(report), *excluded, *([_PROTECTED] if rounded_to(report) else []))
     last = [replace(table, notes=(*table.notes, *notes)) for table in tables[-1:]]
     return [*tables[:-1], *last]
@@ -189,8 +198,10 @@ def _table(
         shown = {"estimated": estimated, "rejected": rejected}
         return _row(group, section, metrics, adjusted, together, **shown)
 
-    unlike = any(map(is_of_other_rows, chain(*(each.values() for each in compared))))
-    why = "why data are insufficient" + ", or nothing is concluded" * unlike
+    every = [*chain(*(each.values() for each in compared))]
+    small = any(e.reason and e.reason.code is ReasonCode.SMALL_GROUP for e in every)
+    open_ = small or any(map(is_of_other_rows, every))
+    why = "why nothing is concluded" if open_ else "why data are insufficient"
     printed = f"In parentheses: {level} confidence intervals{which}, or {why}."
     if not metrics:  # numbers and rates are asked for, whatever cannot be compared
         named = [_heading(each.definition, terms) for each in absent.values()]

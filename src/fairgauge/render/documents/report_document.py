@@ -180,7 +180,7 @@ def _verdict(report: Report) -> str:
     text = f"{outcome_word(report.verdict).upper()}: "
     if set(outcomes) == {Outcome.NONE}:
         were = numbers.plural(len(rules), "was", "were")
-        return f"{text}the {noun} {were} ignored for insufficient data"
+        return f"{text}the {noun} {were} ignored as not evaluated"
     unevaluated = outcomes.count(Outcome.NOT_EVALUATED)
     if report.verdict is not Outcome.INCONCLUSIVE or not unevaluated:
         return f"{text}{count:,} of {len(rules):,} {noun}"

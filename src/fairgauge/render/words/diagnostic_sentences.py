@@ -699,6 +699,18 @@ def _people(d: Diagnostic) -> str:
     return f"{of} in {quote(d['column'])}: {counted}"
 
 
+def _excluded_group(d: Diagnostic) -> str:
+    share, weighted = d.get("below"), "weighted " * bool(d.get("weighted"))
+    why = "state why" if share is None else f"it is below the minimum of {100 * share:.4g}%"
+    selected = "" if weighted else f", {numbers.count(d.get('selected'))} of them selected"
+    at = "" if d.get("threshold") is None else f" at threshold {d['threshold']:g}"
+    rate = f"{selected}, {weighted}selection rate {percent(d.get('value'))}{at}"
+    if d.get("value") is None:
+        rate = "; a rate of so few can show what was decided about single people, and is not stated"
+    known = f"{_numbered(d, d['rows'])} with a known decision or score"
+    return f"the group {called(d['group'])} is excluded ({why}): {known}{rate}"
+
+
 def _few_published(d: Diagnostic) -> str:
     places: dict[str, list[str]] = {}
     strata = d.get("strata")
@@ -1119,6 +1131,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
         f"{alternatives(d['others'])} as positive (--positive), or that the positive outcome is "
         "the worse one for a person: words favourable = negative (--word favourable=negative)"
     ),
+    DiagnosticCode.EXCLUDED_GROUP: _excluded_group,
     DiagnosticCode.FEW_PUBLISHED: _few_published,
     DiagnosticCode.NEVER_REPEATS: lambda d: (
         f"{quote(d['column'])}, the column of the {d['role']}s, repeats no value: "

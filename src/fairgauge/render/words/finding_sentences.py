@@ -7,6 +7,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import AfterAdjusting, ClassKind, GroupKind, ReferenceKind, ScopeKind, Status
+from fairgauge.reasons import ReasonCode
 from fairgauge.render._document_tree import Unit
 from fairgauge.render.words.display_names import called, group_called, shares_of
 from fairgauge.render.words.estimate_sentences import reference_name
@@ -371,12 +372,12 @@ def _not_differing(
     words = listing([sections[0].rate_row(rate).title for rate in rates], "or")
     at_thresholds = any(each.threshold is not None for _, each in contrasts)
     thresholds: dict[str, list[str]] = {}
-    of_reference: dict[tuple[str, bool], list[str]] = {}
+    of_reference: dict[tuple[str, str], list[str]] = {}
     for section in sections:
         own = thresholds.setdefault(called(section.feature), [])
         if section.several_thresholds and at_thresholds:
             own.append(f"{section.threshold:g}")
-        key = _sides(section), _all_compared(section, rates)
+        key = _sides(section), _which_compared(section, rates)
         features = of_reference.setdefault(key, [])
         if called(section.feature) not in features:
             features.append(called(section.feature))
@@ -385,27 +386,23 @@ def _not_differing(
         for key, features in of_reference.items()
     }
     groups = "; ".join(
-        _with_sides(sides, features, every=every) for (sides, every), features in named.items()
+        f"{sides or ('groups of' if which else '')} {features}{which}".strip()
+        for (sides, which), features in named.items()
     )
     over = " over all classes" if classes else ""
     reach = _reach([each for _, each in contrasts])
     return f"{words}{over} ({groups}{f'; {reach}' if reach else ''})"
 
 
-def _with_sides(sides: str, features: str, *, every: bool) -> str:
-    """Return what is compared of which features, and whether that is every group of them."""
-    if every:
-        return f"{sides} {features}".strip()
-    return f"{sides or 'groups of'} {features} with sufficient data"
-
-
-def _all_compared(section: FeatureResults, rates: Sequence[str]) -> bool:
-    """Return whether every group is compared, with enough data and an interval, in some rates."""
+def _which_compared(section: FeatureResults, rates: Sequence[str]) -> str:
+    """Return which groups are compared in some rates; empty where that is every one of them."""
     contrasts = [each for rate in rates for each in section.contrasts(rate)]
     metrics = {each.metric for each in contrasts}
-    return not any(each.metric in metrics for each in section.missing) and all(
-        each.status is Status.OK and each.interval is not None for each in contrasts
-    )
+    lacking = [each for each in section.missing if each.metric in metrics]
+    lacking += [e for e in contrasts if e.status is not Status.OK or e.interval is None]
+    small = all(e.reason is not None and e.reason.code is ReasonCode.SMALL_GROUP for e in lacking)
+    which = " of the minimum size or more" if small else " with sufficient data"
+    return which if lacking else ""
 
 
 def _sides(section: FeatureResults) -> str:

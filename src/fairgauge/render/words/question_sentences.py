@@ -337,11 +337,17 @@ def _compared_with(spec: Mapping[str, Any]) -> str:
     words = reference_words(asked)
     if asked not in (ReferenceRule.BEST, ReferenceRule.LARGEST):
         return words
+    least = of_least_size(spec)
+    return f"{words} among groups{least}" if least else words
+
+
+def of_least_size(spec: Mapping[str, Any]) -> str:
+    """Return of which size groups are that decide: " of at least 2% of the rows"; empty of any."""
     rows, share = spec.get("min_n"), spec.get("min_share")
-    least = [f"{rows:,} rows"] if rows else []
-    people = spec.get("person") and spec.get("per_person") != "each"
-    least += [f"{100 * share:.4g}% of the {'people' if people else 'rows'}"] if share else []
-    return f"{words} among groups of at least {listing(least)}" if least else words
+    counted = "people" if counts_people(spec) else "rows"
+    least = [f"{rows:,} {counted}"] if rows else []
+    least += [f"{100 * share:.4g}% of the {counted}"] if share else []
+    return f" of at least {listing(least)}" if least else ""
 
 
 def positive_words(asked: Any) -> str:

@@ -399,6 +399,50 @@ def test_what_is_assumed_or_not_significant_is_stated() -> None:
     assert str(passing.verdict[0]) == "The rule passes."
 
 
+@pytest.mark.parametrize(
+    ("asked", "least", "below"),
+    [
+        ({"preset": "nyc-ll144"}, "2% of the rows", "2% of the rows (180)"),
+        ({"min_n": 200, "reference": "best", "metrics": ["DI"]}, "200 rows", "200"),
+    ],
+)
+def test_what_is_concluded_is_of_groups_of_the_minimum_size_and_smaller_ones_are_named(
+    asked: dict[str, Any], least: str, below: str
+) -> None:
+    """A group of 140 below a chosen minimum, selected a fifth as often, is no lack of data."""
+    counts = {"White": (2250, 4500), "Black": (2170, 4360), "NHPI": (14, 140)}
+    rows = pl.DataFrame(
+        [
+            {"race": race, "stage": "yes" if i < yes else "no"}
+            for race, (yes, n) in counts.items()
+            for i in range(n)
+        ]
+    )
+    of = {"prediction": "stage", "positive": "yes", "sensitive": "race", **asked}
+    report = fg.audit(rows, **of)
+    brief = report.brief()
+    assert str(brief.headline) == (
+        f"No difference between groups of at least {least} is statistically significant; there may "
+        "still be one"
+    )
+    (found,) = map(str, brief.found)
+    assert found == (
+        f"No difference beyond sampling variation is shown between groups of at least {least}. "
+        "This does not show equal treatment."
+    )
+    (stated,) = map(str, brief.certainty)
+    assert stated.startswith("Nothing is concluded about ")
+    assert f"NHPI, below the minimum of {below}: of 100 " in stated
+    assert re.search(r"NHPI, 10 .*; of 100 .*White.*, 50\.$", stated)
+    for format_ in ("text", "markdown"):
+        assert not re.search("(sufficient data|data are insufficient)", render(report, format_))
+    rule = fg.rule("selection_rate.ratio", at_least=0.8, insufficient="ignore")
+    ignored = fg.audit(rows, **of, rules=[rule])
+    assert ignored.verdict == "pass"
+    assert f"between groups of at least {least} is" in str(ignored.brief().headline)
+    assert "sufficient" not in str(ignored.brief())
+
+
 def test_what_a_small_audit_cannot_decide_is_stated_first() -> None:
     few = loans(rows=80)
     rules = ["selection_rate.ratio >= 0.8", "selection_rate.difference >= -0.9"]

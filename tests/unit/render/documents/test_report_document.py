@@ -592,7 +592,7 @@ def test_whatever_a_rule_makes_of_a_small_group_is_written(insufficient, extensi
 
 def test_a_group_that_a_rule_ignores_is_called_ignored():
     report = _of_a_small_group("ignore")
-    assert "1 is ignored for insufficient data" in str(report.brief())
+    assert "1 is ignored as not evaluated" in str(report.brief())
     (line,) = (line for line in render(report, "text", full=True).splitlines()
                if line.startswith("  x (sex)"))  # fmt: skip
     assert line.split()[2] == "ignored"
@@ -602,7 +602,7 @@ def test_a_pass_names_the_groups_that_its_rule_ignores():
     """ "Every comparison passes", and "PASS for 2 groups", of three."""
     report = _of_a_small_group("ignore", limit=0.2)
     text = " ".join(render(report, "text").split())
-    assert "every comparison with sufficient data passes. Of 3 comparisons 2 pass and 1 is" in text
+    assert "every comparison that is evaluated passes. Of 3 comparisons 2 pass and 1 is" in text
     assert "selection rate ratio >= 0.2 PASS for 2 groups; ignored: x" in text
 
 
@@ -610,10 +610,8 @@ def test_a_rule_that_ignores_every_group_decides_nothing():
     report = _of_a_small_group("ignore", groups=("m", "x"))
     assert report.exit_code == 3
     first, *lines = (each.strip() for each in str(report.brief()).splitlines()[:9])
-    assert "INCONCLUSIVE: the rule was ignored for insufficient data" in render(report, "text")
-    assert "The rule is ignored for insufficient data, and no difference" in " ".join(
-        [first, *lines]
-    )
+    assert "INCONCLUSIVE: the rule was ignored as not evaluated" in render(report, "text")
+    assert "The rule is ignored as not evaluated, and no difference" in " ".join([first, *lines])
     assert "IGNORED (" in render(report, "text", quiet=True)
     assert 'skipped message="ignored: ' in render(report, "junit")
 

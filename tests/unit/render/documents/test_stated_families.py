@@ -54,9 +54,11 @@ def test_model_cards_name_them_with_both_rates(format_: str) -> None:
     assert "Black (25.0% vs 39.4%" in render(audited(HIRED), format_)
 
 
-def test_no_difference_is_stated_of_groups_with_sufficient_data_alone() -> None:
+def test_no_difference_is_stated_of_groups_of_the_minimum_size_alone() -> None:
     groups = {"W": (400, 1000), "B": (190, 500), "C": (3, 15)}
-    assert "between W and any other group of race with sufficient data;" in shown(audited(groups))
+    assert "between W and any other group of race of the minimum size or more;" in shown(
+        audited(groups)
+    )
     of_all = shown(audited({name: groups[name] for name in "WB"}))
     assert "between W and any other group of race; CIs include" in of_all
 
