@@ -556,6 +556,7 @@ class AfterAdjusting(StrEnum):
     LEAVES_OUT = "leaves out"  # rows without a stratum, which alone changes it
     NOT_COMPARABLE = "not comparable"  # most of a side is in no stratum that both sides have
     LACKS_OUTCOMES = "lacks outcomes"  # more often on one side, which could leave none shown
+    LACKS_GROUPS = "lacks groups"  # of rows that have other rates than the others
 
 
 class GapVerdict(StrEnum):
@@ -590,6 +591,7 @@ class WhyInconclusive(StrEnum):
     BEYOND_MARGIN = "beyond margin"
     VARIES = "varies"  # over strata, so that an average hides what remains in some
     MAY_VARY = "may vary"  # over strata by itself, and not when all gaps are judged together
+    IN_A_STRATUM = "in a stratum"  # a difference is shown in the direction of the gap
     NOT_TESTED = "not tested"  # whether it varies over strata, most of which lack clusters
     OFFSET = "offset"  # no gap over all strata: composition offsets a difference within them
     SEVERAL_GAPS = "several gaps"  # decided by itself, and not when all gaps are judged together

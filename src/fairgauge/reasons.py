@@ -116,6 +116,7 @@ class ReasonCode(StrEnum):
     STRATA_MISSING = "strata_missing"  # rows, total, unit
     FEW_COMPARED = "few_compared"
     OUTCOMES_MISSING = "outcomes_missing"  # more often on one side, and could leave none shown
+    GROUPS_MISSING = "groups_missing"  # of rows that have other rates than the others
 
     # a verdict
     INSIDE = "inside"  # volunteers: on whom a pass rests of groups known by probabilities

@@ -1,4 +1,6 @@
-"""Counts as they could be: what one side lacks more often is filled in, against a difference.
+"""Counts as they could be: what is missing is filled in, against a difference.
+
+It is the outcomes that one side lacks more often, or the group of rows without one.
 
 Of rates an outcome that is missing has either value. Of means nobody knows how far missing numbers
 go: they are taken to be the highest or the lowest of all, as far from the mean as the share of the
@@ -23,7 +25,7 @@ from fairgauge.inference.missing_values import lacks_more, share_of
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import ClusterCells, GroupCounts
 from fairgauge.resolve.outcomes import OutcomeMasks
-from fairgauge.stats.arrays import Mask
+from fairgauge.stats.arrays import Index, Mask
 
 _Cell: TypeAlias = tuple[int, int]
 """The codes of a label and a prediction, the last of each a missing one."""
@@ -63,6 +65,88 @@ def filled_both_ways(
                 counts = _filled(counts, outcome, rate or of, at, float(share), most=up)
         found.append(counts)
     return found
+
+
+def placed_both_ways(
+    counted: GroupCounts,
+    outcome: OutcomeMasks,
+    of: Statistic,
+    sides: tuple[int, int],
+    *,
+    apart: bool,
+) -> list[GroupCounts] | None:
+    """Return the counts in which rows without a group are of a group, and of its reference.
+
+    With ``apart``, those of them that a share counts are on one side in every stratum, and the
+    others among which it counts them on the other. It is None of a statistic of which no worst case
+    is computed.
+
+    Parameters
+    ----------
+    sides : numbers of a group and its reference; one that is none of the groups is all others.
+    """
+    rate = share_of(of)
+    if rate is None and not has_decomposition(of):
+        return None
+    group, reference = sides
+    places = np.array([group, min(reference, len(counted.groups))])
+    shape = counted.counts["n"].shape[2:]
+    found = []
+    for most in (False, True):
+        to = np.full(shape, -1)
+        for cell in product(*map(range, shape)):
+            if not any(_lacks(of, cell, shape)):
+                among, counts = _counts(rate, outcome, cell) if rate else (True, True)
+                first = most if counts or not apart else not most
+                to[cell] = places[int(not first)] if among else -1
+        sums = {name: np.array(each, dtype=np.float64) for name, each in counted.counts.items()}
+        for name, (y, p) in product(sums, np.argwhere(to >= 0).tolist()):
+            sums[name][to[y, p], :, y, p] += counted.unknown[name][:, y, p]
+        clusters = counted.clusters
+        if clusters is not None and counted.unknown_clusters is not None:
+            clusters = _with_placed(clusters, counted.unknown_clusters, to)
+        nobody = {name: np.zeros_like(each) for name, each in counted.unknown.items()}
+        found.append(replace(counted, counts=sums, unknown=nobody, clusters=clusters))
+    return found
+
+
+def _with_placed(clusters: ClusterCells, unknown: ClusterCells, to: Index) -> ClusterCells:
+    """Return the cells of clusters with those without a group that are placed."""
+    group = to[unknown.label, unknown.prediction]
+    at = group >= 0
+    parts = clusters, replace(unknown, group=group)
+
+    def together(name: str) -> Index:
+        return np.concatenate([getattr(clusters, name), getattr(parts[1], name)[at]])
+
+    return replace(
+        clusters,
+        **{name: together(name) for name in ("cluster", "group", "stratum", "label", "prediction")},
+        counts={
+            name: np.concatenate([sums, unknown.counts[name][at]])
+            for name, sums in clusters.counts.items()
+        },
+        levels=tuple(
+            np.concatenate([known, others[at]])
+            for known, others in zip(clusters.levels, unknown.levels, strict=True)
+        ),
+    )
+
+
+def _lacks(of: Statistic, cell: tuple[int, ...], shape: Sequence[int]) -> list[bool]:
+    """Return whether a cell lacks a label, and a prediction, that a statistic needs."""
+    return [
+        need in of.needs and at == size - 1
+        for need, at, size in zip(_NEEDS, cell, shape, strict=True)
+    ]
+
+
+def _counts(rate: Rate, outcome: OutcomeMasks, cell: tuple[int, ...]) -> tuple[bool, bool]:
+    """Return whether a share counts among a cell, and counts it."""
+    masks = outcome.labels, outcome.predictions
+    y, p = (int(not mask[at : at + 1].any()) for mask, at in zip(masks, cell, strict=True))
+    one = {LABEL: 3 * y, PREDICTION: 3 * p}.get(rate.needs, 2 * p + y)
+    return bool(rate.among.coefficients[one]), bool(rate.of.coefficients[one])
 
 
 def _filled(
@@ -110,16 +194,10 @@ def _moves(
 
     def kind(cell: _Cell) -> int:
         assert isinstance(of, Rate)
-        y, p = (int(not mask[at : at + 1].any()) for mask, at in zip(masks, cell, strict=True))
-        one = {LABEL: 3 * y, PREDICTION: 3 * p}.get(of.needs, 2 * p + y)
-        counts = bool(of.among.coefficients[one]), bool(of.of.coefficients[one])
-        return _KINDS.index(counts) * (-1 if most else 1)
+        return _KINDS.index(_counts(of, outcome, cell)) * (-1 if most else 1)
 
     for cell in product(*map(range, shape)):
-        lacks = [
-            need in of.needs and at == size - 1
-            for need, at, size in zip(_NEEDS, cell, shape, strict=True)
-        ]
+        lacks = _lacks(of, cell, shape)
         options = product(
             *(first if lack else [at] for first, lack, at in zip(firsts, lacks, cell, strict=True))
         )

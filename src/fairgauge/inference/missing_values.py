@@ -31,7 +31,7 @@ from fairgauge.enums import Decide, DiagnosticCode, Profile, Task, Uncounted
 from fairgauge.identity import GroupId, ValueSet
 from fairgauge.question.category_words import means_missing
 from fairgauge.question.specification import Spec
-from fairgauge.reasons import FEWEST_ROWS
+from fairgauge.reasons import FEWEST_EXPECTED, FEWEST_ROWS
 from fairgauge.resolve.group_counts import GroupCounts, known_outcome, without_group
 from fairgauge.resolve.name_checks import rows_of_no_group
 from fairgauge.resolve.outcome_checks import unclear_outcomes
@@ -43,8 +43,12 @@ from fairgauge.results.estimates import ComparisonKey, RowsInDoubt, WorstCase
 from fairgauge.results.scopes import OVERALL, Diagnostic
 from fairgauge.stats.arrays import Index, Limits, Mask, quotient
 from fairgauge.stats.cluster_robust import largest_design_effect
-from fairgauge.stats.intervals import critical
-from fairgauge.stats.significance import homogeneity, homogeneity_table
+from fairgauge.stats.significance import (
+    chi_square_tail,
+    homogeneity,
+    homogeneity_table,
+    two_sided,
+)
 from fairgauge.stats.unknown_people import missing_bounds
 
 if TYPE_CHECKING:  # which an audit does not need
@@ -135,15 +139,62 @@ def lacks_more(
 
 
 def differs_without_group(
-    counted: GroupCounts, outcome: OutcomeMasks, of: Statistic, spec: Spec
+    counted: GroupCounts,
+    outcome: OutcomeMasks,
+    of: Statistic,
+    spec: Spec,
+    columns: Iterable[Index] = (),
+    sides: Sequence[int] = (),
 ) -> bool:
-    """Return whether rows without a group are many, and have other rates than those with one."""
+    """Return whether rows without a group are many, and have other rates than those with one.
+
+    They may have them over all rows, within the strata, or within the levels of one of several
+    ``columns``, which state the level of every stratum. With ``sides`` it is whether they have
+    higher rates within them than each of these, or lower ones than each.
+    """
     if counted.protected or without_group(counted, "n") < MANY_MISSING * counted.every("n"):
         return False
     known, unknown = sides_and_unknown(counted, outcome, spec.profile, "n")
-    zero = np.zeros(1, dtype=np.int64)
-    whole = known.pick(np.array([known.whole]), zero)
-    return bool(_differ(of, unknown.pick(zero, zero), whole, 1.0)[0])
+    slots = np.arange(1 + len(counted.strata))
+    first = np.zeros_like(slots)
+    left = unknown.pick(first, slots)
+    beside = [known.pick(first + side, slots) for side in sides or [known.whole]]
+    divided = list({each.tobytes(): each for each in (slots[:-1], *columns)}.values())
+    for each in zip(*(_unlike_tables(of, left, kept) for kept in beside), strict=True):
+        tables, means = [table for table, _ in each], each[0][1]
+        p = [_p_within([table[1:] for table in tables], levels, means) for levels in divided]
+        if min(p) < _HARDLY_CHANCE / len(p):
+            return True
+        if not sides and _p_unlike(tables[0][:1], means=means)[0] < _HARDLY_CHANCE:
+            return True
+    return False
+
+
+def _p_within(tables: Sequence[Array], levels: Index, means: bool) -> float:
+    """Return the p-value of rows being like others in every level: of all (Fisher), or of one.
+
+    Beside several other rows they are unlike where they are above, or below, each of these.
+    """
+    p, signs = [], []
+    for table in tables:
+        sums = np.zeros((1 + levels.max(initial=-1), *table.shape[1:]))
+        np.add.at(sums, levels, table)
+        if means:
+            enough = sums[:, :, 0].min(axis=1) >= FEWEST_ROWS
+            signs.append(np.sign(np.diff(quotient(sums[..., 1], sums[..., 0]))))
+        else:
+            every, rows = sums.sum(axis=1, keepdims=True), sums.sum(axis=2, keepdims=True)
+            expected = rows * quotient(every, every.sum(axis=2, keepdims=True))
+            enough = np.where(every > 0, expected, np.inf).min(axis=(1, 2)) >= FEWEST_EXPECTED
+            signs.append(np.sign(np.diff(quotient(sums[..., 0], sums.sum(axis=2)))))
+        p.append(np.where(enough, _p_unlike(sums, means=means), np.nan))
+    found = np.where(np.ptp(signs, axis=0)[:, 0] > 0, 1.0, np.max(p, axis=0))
+    found = found[~np.isnan(found)]
+    if not found.size:
+        return 1.0
+    with np.errstate(divide="ignore"):
+        together = chi_square_tail(-2 * np.log(found).sum(), 2 * found.size)
+    return 2 * min(float(together), found.size * float(found.min()))
 
 
 def unevenly_lacking(
@@ -640,8 +691,8 @@ def sides_and_unknown(
     counted: GroupCounts, outcome: OutcomeMasks, profile: Profile, measure: Measure
 ) -> tuple[CountsBySide, CountsBySide]:
     """Return the sides of comparisons, and the rows without a group as the one group there is."""
-    alone = {name: counts[None, None] for name, counts in counted.unknown.items()}
-    without = replace(counted, groups=(), strata=(), counts=alone, histogram=None)
+    alone = {name: counts[None] for name, counts in counted.unknown.items()}
+    without = replace(counted, groups=(), counts=alone, histogram=None)
     known, unknown = (
         CountsBySide(each, outcome, profile, (), measure) for each in (counted, without)
     )
@@ -760,34 +811,49 @@ class RowsWithoutStratum:
 
 
 def _differ(of: Statistic, left: ConfusionCounts, kept: ConfusionCounts, alike: float) -> Mask:
-    """Return where rows without a stratum or group differ from others in what a rate is of.
+    """Return where rows without a stratum differ from others in what a rate is of.
 
     ``alike`` is the design effect of clusters.
     """
+    found = [
+        _p_unlike(table / alike, means=means) for table, means in _unlike_tables(of, left, kept)
+    ]
+    return np.asarray((np.array(found) < _HARDLY_CHANCE).any(axis=0))
+
+
+def _unlike_tables(
+    of: Statistic, left: ConfusionCounts, kept: ConfusionCounts
+) -> Iterator[tuple[Array, bool]]:
+    """Yield the outcomes that a rate is of in some rows and in others, of shape (n, 2, k).
+
+    Of means it is the rows, their sum and that of their squares, and whether it is so.
+    """
     if "yy" in left.moments or "pp" in left.moments:
-        found = [_means_differ(need, left, kept, alike) for need in of.needs if need in _SUM_OF]
-        return np.asarray(np.any(found, axis=0))
+        for need in (each for each in of.needs if each in _SUM_OF):
+            column = _SUM_OF[need]
+            sums = [[side.moments_of(frozenset({need}))[name] for name in ("n", column, 2 * column)]
+                    for side in (left, kept)]  # fmt: skip
+            yield np.moveaxis(np.array(sums), (0, 1), (-2, -1)), True
+        return
     counts = [side.counts(of.needs) for side in (left, kept)]
     if isinstance(of, Rate):
         counts = [
             np.stack([of.of.count(each), of.among.count(each) - of.of.count(each)], axis=-1)
             for each in counts
         ]
-    p = homogeneity_table(np.stack(counts, axis=-2) / alike)[1]
-    return np.asarray(p < _HARDLY_CHANCE)
+    yield np.stack(counts, axis=-2), False
 
 
 _SUM_OF: dict[Need, str] = {"label": "y", "prediction": "p"}
 
 
-def _means_differ(need: Need, left: ConfusionCounts, kept: ConfusionCounts, alike: float) -> Mask:
-    sums, rows, squares = (
-        [side.moments_of(frozenset({need}))[name] for side in (left, kept)]
-        for name in (_SUM_OF[need], "n", 2 * _SUM_OF[need])
-    )
-    means = [quotient(x, n) for x, n in zip(sums, rows, strict=True)]
-    n = rows[0] + rows[1]
-    variance = quotient(squares[0] + squares[1], n) - quotient(sums[0] + sums[1], n) ** 2
-    error = alike * variance * (quotient(1.0, rows[0]) + quotient(1.0, rows[1]))
-    with np.errstate(invalid="ignore"):
-        return np.asarray((means[0] - means[1]) ** 2 > critical(1 - _HARDLY_CHANCE) ** 2 * error)
+def _p_unlike(tables: Array, *, means: bool) -> Array:
+    """Return the p-values of some rows being like others, of shape (n,)."""
+    if not means:
+        return homogeneity_table(tables)[1]
+    rows, sums, squares = np.moveaxis(tables, -1, 0)
+    n, average = rows.sum(axis=-1), quotient(sums, rows)
+    variance = quotient(squares.sum(axis=-1), n) - quotient(sums.sum(axis=-1), n) ** 2
+    error = np.sqrt(variance * quotient(1.0, rows).sum(axis=-1))
+    with np.errstate(all="ignore"):
+        return two_sided((average[..., 0] - average[..., 1]) / error)

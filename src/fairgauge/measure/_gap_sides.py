@@ -1,17 +1,15 @@
 """Both sides of a gap: sums by weight in every stratum, and the rows that are missing from them.
 
-The rows that one side lacks beyond the share that the other lacks may all have one outcome, and
-those without a group may all be of one side. Were any missing row taken for any outcome and group,
-few gaps of ordinary data would be decided.
+The outcomes that one side lacks beyond the share that the other lacks may all be favourable, and
+all unfavourable; rows without a group that have other rates than the others may be of either side.
+Were any missing row taken for any outcome and group, few gaps of ordinary data would be decided.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
 
@@ -20,13 +18,9 @@ from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.enums import WhyInconclusive
 from fairgauge.inference.compared_counts import CellCount, Evidence
-from fairgauge.inference.missing_values import (
-    differs_without_group,
-    lacks_more,
-    sides_and_unknown,
-)
+from fairgauge.inference.missing_values import differs_without_group, lacks_more
 from fairgauge.measure.slices import Compared, Slice
-from fairgauge.resolve.sides import Measure, side_of_others
+from fairgauge.resolve.sides import side_of_others
 from fairgauge.results.estimates import Estimate
 from fairgauge.stats.arrays import Index, Mask
 from fairgauge.stats.decomposition import mean_differences, mean_variances
@@ -249,55 +243,15 @@ def _raised(
     return raised[0], raised[1]
 
 
-Values: TypeAlias = tuple[float, float]
-"""The rates or means of both sides of a gap."""
+def unlike_rows(
+    part: Slice, metric: Contrast, group: int, reference: int, columns: Iterable[Index]
+) -> Iterator[WhyInconclusive]:
+    """Yield what the rows lack that are missing from a gap, if they may be unlike the others.
 
-
-@dataclass(frozen=True, slots=True)
-class UnlikeRows:
-    """Rows that are missing, and what a gap could be with them.
-
-    Attributes
-    ----------
-    reason : what they lack.
-    known : the rates or means of both sides without them.
-    others : what these could be with them; nothing where that is not known.
+    ``columns`` state the level of every stratum.
     """
-
-    reason: WhyInconclusive
-    known: Values = (math.nan, math.nan)
-    others: tuple[Values, ...] = ()
-
-    def could_turn(self, value: float, *, ratio: bool) -> bool:
-        """Return whether a difference or a ratio, moved as the gap is, could change its sign."""
-        own = _apart((value, 1.0 if ratio else 0.0), ratio=ratio)
-        known = _apart(self.known, ratio=ratio)
-        return any((own + _apart(each, ratio=ratio) - known) * own <= 0 for each in self.others)
-
-
-def _apart(values: Values, *, ratio: bool) -> float:
-    """Return how far values are apart: their difference, of a ratio that of their logarithms."""
-    group, reference = (
-        (math.log(each) if each > 0 else -math.inf) if ratio else each for each in values
-    )
-    return group - reference
-
-
-def unlike_rows(part: Slice, metric: Contrast, group: int, reference: int) -> Iterator[UnlikeRows]:
-    """Yield the rows that are missing from the sides of a gap, if they may be unlike the others."""
     counted, of, spec = part.counts, metric.of, part.spec
-    measure: Measure = "w" if counted.weighted else "n"
-    sides, without = sides_and_unknown(counted, part.outcome, spec.profile, measure)
-    zero = np.zeros(1, dtype=np.int64)
-    (x_d, n_d), (x_a, n_a) = (
-        (float(each[0]) for each in sums_of(of, sides.pick(np.array([which]), zero))[:2])
-        for which in (group, reference)
-    )
-    known = x_d / n_d, x_a / n_a
     if lacks_more(counted, metric.needs, group, reference, spec).any():
-        yield UnlikeRows(WhyInconclusive.MISSING_OUTCOMES)
-    if differs_without_group(counted, part.outcome, of, spec):
-        x, n, _ = (float(each[0]) for each in sums_of(of, without.pick(zero, zero)))
-        with_them = (x_d + x) / (n_d + n), (x_a + x) / (n_a + n)
-        others = (with_them[0], known[1]), (known[0], with_them[1])
-        yield UnlikeRows(WhyInconclusive.MISSING_GROUPS, known, others)
+        yield WhyInconclusive.MISSING_OUTCOMES
+    if differs_without_group(counted, part.outcome, of, spec, columns):
+        yield WhyInconclusive.MISSING_GROUPS

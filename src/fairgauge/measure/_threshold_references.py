@@ -79,7 +79,7 @@ def states_by_threshold(
 
     return (
         states(histogram.counts[measure], counts.counts[measure][:, 0]),
-        states(histogram.unknown[measure], counts.unknown[measure]),
+        states(histogram.unknown[measure], counts.unknown[measure][0]),
     )
 
 

@@ -30,10 +30,9 @@ from fairgauge.enums import (
     WhyNoRegression,
 )
 from fairgauge.inference.missing_values import RowsWithoutStratum, rows_in_doubt
-from fairgauge.measure._filled_comparisons import holds_filled
+from fairgauge.measure._filled_comparisons import could_be_undone
 from fairgauge.measure._gap_sides import (
     GapSides,
-    UnlikeRows,
     comparison_of,
     gap_sides,
     numbers_of_sides,
@@ -64,6 +63,7 @@ from fairgauge.results.gap_decomposition import (
     tested,
 )
 from fairgauge.results.scopes import Interval
+from fairgauge.stats.arrays import quotient
 from fairgauge.stats.contrasts import newcombe, score_difference
 from fairgauge.stats.decomposition import (
     GapParts,
@@ -150,11 +150,11 @@ def _without_uneven(
 ) -> tuple[Gap, ...]:
     """Return gaps, of which none passes where rows are missing that may be unlike the others.
 
-    Nor does any difference remain, or reverse, that rows without a group could turn; nor does a
-    regression show one that these could turn, or that missing outcomes could undo.
+    Nor does a regression pass, or show a difference that missing outcomes or groups could undo.
     """
-    resolution = resolve(every.without, spec)
+    resolution = resolve(every.cube, spec)
     slices = _slices(resolution)
+    controlled = slices if fitted is None else _slices(resolve(fitted.cube, spec))
     features = [part.counts for part in slices.values()]
     warned = reversed_outcomes_of(resolution)
     in_doubt = rows_in_doubt(every.without, features, spec, resolution.task, warned=warned)
@@ -162,28 +162,29 @@ def _without_uneven(
     tests = len(fits) + _other_pairs(fits, spec)
     for gap in gaps:
         part, metric = slices[gap.estimate.feature], _contrast(gap.estimate)
-        unlike = [*unlike_rows(part, metric, *numbers_of_sides(gap.estimate, part))]
+        sides = numbers_of_sides(gap.estimate, part)
+        unlike = [*unlike_rows(part, metric, *sides, every.codes)]
         withheld = in_doubt.withheld_by(metric.needs, gap.estimate.feature)
-        unlike += [UnlikeRows(_WITHHELD[code]) for code, _, _ in withheld]
-        for rows in unlike:
-            within = gap.part(GapPartKind.WITHIN).value
-            turned = within is not None and rows.could_turn(within, ratio=gap.scale == "ratio")
-            if gap.verdict in _PASSES or (gap.verdict in _FAILS and turned):
-                gap = replace(gap, verdict=GapVerdict.INCONCLUSIVE, reason=rows.reason)
-            main = gap.adjusted[0] if gap.controls and gap.adjusted else None
-            turned = main is not None and rows.could_turn(main.value, ratio=False)
-            if main and (gap.regression_verdict not in _FAILS or turned):
-                gap = replace(gap, adjusted=(), no_regression=WhyNoRegression.MISSING_ROWS)
-        if fitted and gap.controls and gap.adjusted:
-            part = _slices(resolve(fitted.cube, spec))[gap.estimate.feature]
-            if not _fit_holds(gap, part, fitted, spec, tests):
+        unlike += [_WITHHELD[code] for code, _, _ in withheld]
+        if gap.verdict in _PASSES and unlike:
+            gap = replace(gap, verdict=GapVerdict.INCONCLUSIVE, reason=unlike[0])
+        if fitted is not None and gap.controls and gap.adjusted:
+            part = controlled[gap.estimate.feature]
+            if gap.regression_verdict in _FAILS:
+                held = not _fit_undone(gap, part, fitted, spec, tests)
+            else:
+                sides = numbers_of_sides(gap.estimate, part)
+                held = not (unlike or any(unlike_rows(part, metric, *sides, fitted.codes)))
+            if not held:
                 gap = replace(gap, adjusted=(), no_regression=WhyNoRegression.MISSING_ROWS)
         found.append(gap)
     return tuple(found)
 
 
-def _fit_holds(gap: Gap, part: Slice, fitted: CrossedStrata, spec: Spec, tests: int) -> bool:
-    """Return whether a regression shows its difference whatever outcomes one side lacks more often.
+def _fit_undone(
+    gap: Gap, part: Slice, fitted: CrossedStrata, spec: Spec, tests: int
+) -> WhyInconclusive | None:
+    """Return what is missing that could leave the difference of a regression not shown.
 
     Each of several tests is adjusted for all (Bonferroni).
     """
@@ -197,7 +198,7 @@ def _fit_holds(gap: Gap, part: Slice, fitted: CrossedStrata, spec: Spec, tests: 
         together = None if tests == 1 else tests * (found[0].p_value or 0.0)
         return replace(found[0], p_adjusted=together).is_shown
 
-    return holds_filled(gap.estimate, part, shown)
+    return could_be_undone(gap.estimate, part, shown, fitted.codes)
 
 
 _WITHHELD = {
@@ -336,9 +337,8 @@ def _alone(
         part = slices[estimate.feature]
         strata = _sides_in(estimate, part, crossed)
         gap = _gap(estimate, part, *strata, margins, tests, listed=listed)
-        if gap.verdict in _FAILS and not _holds_filled(gap, part, crossed, margins, tests):
-            uneven = WhyInconclusive.MISSING_OUTCOMES
-            gap = replace(gap, verdict=GapVerdict.INCONCLUSIVE, reason=uneven)
+        if gap.verdict in _FAILS and (why := _undone(gap, part, crossed, margins, tests)):
+            gap = replace(gap, verdict=GapVerdict.INCONCLUSIVE, reason=why)
         if fitted is not None:
             gap = replace(gap, controls=tuple(c for c in fitted.columns if c not in gap.columns))
         if fitted is not None and not (gap.scale == "ratio" and test_of(gap) in differences):
@@ -369,10 +369,10 @@ def _other_pairs(tests: Iterable[tuple[str | None, str | None, str]], spec: Spec
     return sum(math.comb(gaps, 2) for gaps in of_rates.values())
 
 
-def _holds_filled(
+def _undone(
     gap: Gap, part: Slice, crossed: CrossedStrata, margins: Mapping[str, float], tests: int
-) -> bool:
-    """Return whether a verdict stays, and of whom, whatever outcomes one side lacks more often."""
+) -> WhyInconclusive | None:
+    """Return what is missing that could change a verdict, or of whom it is."""
     metric = _contrast(gap.estimate)
 
     def is_lower(estimate: Estimate) -> bool:
@@ -384,7 +384,7 @@ def _holds_filled(
         found = _gap(overall, filled, *sides, margins, tests, listed=False)
         return found.verdict is gap.verdict and is_lower(overall) == is_lower(gap.estimate)
 
-    return holds_filled(gap.estimate, part, same)
+    return could_be_undone(gap.estimate, part, same, crossed.codes)
 
 
 def _judged_together(
@@ -399,7 +399,7 @@ def _judged_together(
     undecided = {test for test, gap in zip(tests, gaps, strict=True) if gap.reason not in _UNSEEN}
     others = _other_pairs(undecided, spec)
     gaps, held = _with_adjusted(gaps, tests, spec), set[int]()
-    uneven = WhyInconclusive.MISSING_OUTCOMES
+    missing = WhyInconclusive.MISSING_OUTCOMES, WhyInconclusive.MISSING_GROUPS
     while True:
         claims = [i for i, gap in enumerate(gaps) if gap.verdict in _CLAIMS and i not in held]
         if not claims:
@@ -416,7 +416,7 @@ def _judged_together(
         replace(
             gap,
             verdict=GapVerdict.INCONCLUSIVE,
-            reason=uneven if stricter[i].reason is uneven else WhyInconclusive.SEVERAL_GAPS,
+            reason=why if (why := stricter[i].reason) in missing else WhyInconclusive.SEVERAL_GAPS,
         )
         if i in claims and i not in held
         else gap
@@ -550,6 +550,10 @@ def _gap(
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.NOT_TESTED
     elif verdict in _PASSES and tests.varies_alone:
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.MAY_VARY
+    elif verdict is GapVerdict.ACCOUNTED_FOR and _is_shown_in_some(
+        sides, crossed, spec.confidence, lower=lower
+    ):
+        verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.IN_A_STRATUM
     held = verdict in (GapVerdict.NO_GAP, GapVerdict.REMAINS) or reason in _UNSEEN
     if not held and _decided_by_strata(sides, crossed):
         verdict, reason = GapVerdict.INCONCLUSIVE, WhyInconclusive.STRATA_DECIDE
@@ -847,6 +851,31 @@ def _varies_untested(sides: GapSides) -> bool:
         return False
     shares = [n[tested].sum() / n[sides.common].sum() for n in (sides.n_d, sides.n_a)]
     return bool(tested.sum() < 2 or min(shares) < LEAST_COMMON)
+
+
+def _is_shown_in_some(
+    sides: GapSides, crossed: CrossedStrata, confidence: float, *, lower: bool
+) -> bool:
+    """Return whether a stratum shows a difference in the direction of the gap (Bonferroni).
+
+    Years are not tested one by one.
+    """
+    if _years(crossed, sides.common) is not None:
+        return False
+    held = sides.tested
+    rates = [
+        quotient(x[held], n[held]) for x, n in ((sides.x_d, sides.n_d), (sides.x_a, sides.n_a))
+    ]
+    towards = (rates[0] < rates[1]) if lower else (rates[0] > rates[1])
+    shown = held.sum() * _p_in_strata(sides)[held] < 1 - confidence
+    return bool((towards & shown).any())
+
+
+def _p_in_strata(sides: GapSides) -> Array:
+    """Return the p-value of no difference in each stratum."""
+    if sides.squares is None:
+        return score_p(*sides.counts)
+    return mean_differences(*sides.counts, sides.squares)[0].p
 
 
 def _is_one_sided(parts: GapParts, neutral: float) -> bool:
@@ -1173,10 +1202,9 @@ def _strata(
         low, high = newcombe(*sides.counts, z)
         # far out in the tails Newcombe's interval of a small side beside a large one is too narrow
         widest = score_difference(*sides.counts, together)
-        p = score_p(*sides.counts)
     else:
         means, _ = mean_differences(*sides.counts, sides.squares)
-        (_, low, high, _), p = means.part(z), means.p
+        _, low, high, _ = means.part(z)
         widest = means.part(together)[1:3]
         method = IntervalMethod.DELTA
     rates = [
@@ -1198,7 +1226,9 @@ def _strata(
         "difference": rates[0] - rates[1],
         "composition": parts[0],
         "within": parts[1],
-        "difference_p_adjusted": np.minimum(tests * np.where(sides.common, p, np.nan), 1.0),
+        "difference_p_adjusted": np.minimum(
+            tests * np.where(sides.common, _p_in_strata(sides), np.nan), 1.0
+        ),
         "simultaneous_low": np.where(sides.common, widest[0], np.nan),
         "simultaneous_high": np.where(sides.common, widest[1], np.nan),
         **_against(against, confidence),

@@ -646,7 +646,7 @@ class Slice:
         self, metric: Metric, sides: tuple[Index, Index]
     ) -> dict[ComparisonKey, WorstCase]:
         """Return the worst cases of a contrast over all tables that agree with protected counts."""
-        rows = int(self.counts.unknown["high"].sum())
+        rows = int(self.counts.unknown["high"][0].sum())
         if not rows or self._protection(metric) or not isinstance(metric, Contrast):
             return {}
         margin = np.zeros_like(sides[0])

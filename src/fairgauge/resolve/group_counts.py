@@ -162,9 +162,10 @@ class GroupCounts:
         The last group holds known values of no group, the last label and prediction missing ones.
     named_reference : the position of the group that the specification names as the reference.
     histogram : the scores, None without scores.
-    unknown : the same as ``counts`` of the rows excluded because they have no group, over all
-        strata; shape (labels + 1, predictions + 1).
-    clusters : the cells by cluster, None without clusters.
+    unknown : the same as ``counts`` of the rows excluded because they have no group; shape
+        (slots, labels + 1, predictions + 1).
+    clusters : the cells by cluster, None without clusters; ``unknown_clusters`` those without a
+        group.
     crossing : which group each combination of values of its columns belongs to.
     mean_weight : the unit of all weights, which is the mean weight of all rows.
     all_decided : whether a row without any outcome counts, as one of a negative one.
@@ -181,6 +182,7 @@ class GroupCounts:
     histogram: Histogram | None = None
     unknown: dict[str, Array] = field(default_factory=dict)
     clusters: ClusterCells | None = None
+    unknown_clusters: ClusterCells | None = None
     mean_weight: float = 1.0
     all_decided: bool = False
 
@@ -262,12 +264,13 @@ def without_group(counts: GroupCounts, measure: str) -> float:
     """Return the rows or cases in no group that have an outcome."""
     if measure not in counts.unknown:
         return 0.0
-    return float(_with_outcome(counts.unknown[measure], counts))
+    return float(_with_outcome(counts.unknown[measure][0], counts))
 
 
 def known_outcome(counts: GroupCounts, spec: Spec) -> str | None:
     """Return the outcome that the cases which count have; None where every case counts."""
-    if counts.every_case == counts.counts["n"][:, 0].sum() + np.sum(counts.unknown.get("n", 0.0)):
+    unknown = counts.unknown["n"][0].sum() if counts.unknown else 0.0
+    if counts.every_case == counts.counts["n"][:, 0].sum() + unknown:
         return None
     decision = "score" if spec.prediction is None else "prediction"
     return " or ".join(["label"] * counts.has_labels + [decision] * counts.has_predictions)
@@ -674,8 +677,9 @@ def _arranged(
         crossing=crossing,
         named_reference=_reference_group(feature, crossing, reference, problems),
         histogram=_histogram(cube, crossing),
-        unknown={measure: dense[-1, 0] for measure, dense in counts.items()},
+        unknown={measure: dense[-1] for measure, dense in counts.items()},
         clusters=_cluster_cells(cube, crossing),
+        unknown_clusters=_cluster_cells(cube, crossing, known=False),
         all_decided=all_decided,
     )
 
@@ -735,9 +739,9 @@ def _histogram(cube: Cube, crossing: Crossing) -> Histogram | None:
     )
 
 
-def _cluster_cells(cube: Cube, crossing: Crossing) -> ClusterCells | None:
+def _cluster_cells(cube: Cube, crossing: Crossing, *, known: bool = True) -> ClusterCells | None:
     outcome = [cube.plan.axis(role) for role in (Role.STRATUM, Role.LABEL, Role.PREDICTION)]
-    cells = _cluster_table(cube, crossing, outcome)
+    cells = _cluster_table(cube, crossing, outcome, known=known)
     if cells is None:
         return None
     (cluster, group, stratum, label, prediction), levels, counts = cells
@@ -745,9 +749,12 @@ def _cluster_cells(cube: Cube, crossing: Crossing) -> ClusterCells | None:
 
 
 def _cluster_table(
-    cube: Cube, crossing: Crossing, axes: list[Axis | None]
+    cube: Cube, crossing: Crossing, axes: list[Axis | None], *, known: bool = True
 ) -> tuple[list[Index], tuple[Index, ...], dict[str, Array]] | None:
-    """Return the codes of cluster, group and axes of every cell, of its values, and its counts."""
+    """Return the codes of cluster, group and axes of every cell, of its values, and its counts.
+
+    The cells are those of known groups, or those without one.
+    """
     axis = cube.plan.axis(Role.CLUSTER)
     if axis is None:
         return None
@@ -755,7 +762,7 @@ def _cluster_table(
     table = cube.marginal([*columns, axis, *(a for a in axes if a)])
     group = crossing.groups_of(table.codes)
     cluster, *found = table.codes.T[len(columns) :]
-    kept = (cluster >= 0) & (group > _DROPPED)
+    kept = (cluster >= 0) & ((group > _DROPPED) if known else (group == _DROPPED))
     others = [
         _or_last(found.pop(0), len(cube.levels[a])) if a else np.zeros_like(cluster) for a in axes
     ]

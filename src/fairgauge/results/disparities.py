@@ -22,11 +22,17 @@ LITTLE = 0.1
 """The change-in-estimate criterion: adjusting by less than a tenth changes an estimate little."""
 NOTHING_CONCLUDED = (
     AfterAdjusting.LEAVES_OUT, AfterAdjusting.NOT_COMPARABLE, AfterAdjusting.LACKS_OUTCOMES,
+    AfterAdjusting.LACKS_GROUPS,
 )  # fmt: skip
 _OF_OTHER_ROWS = (
     ReasonCode.STRATA_MISSING, ReasonCode.FEW_COMPARED, ReasonCode.OUTCOMES_MISSING,
+    ReasonCode.GROUPS_MISSING,
 )  # fmt: skip
 """Why nothing is concluded from an adjusted comparison, however small its p-value is."""
+_LACKING = {
+    ReasonCode.OUTCOMES_MISSING: AfterAdjusting.LACKS_OUTCOMES,
+    ReasonCode.GROUPS_MISSING: AfterAdjusting.LACKS_GROUPS,
+}
 LEAST_COMMON = 0.5
 """The share of a side in strata that both have below which nothing is decided, nor extrapolated."""
 NOTED_ALONE = 0.1
@@ -113,8 +119,8 @@ def after_adjusting(overall: Estimate, adjusted: Estimate) -> AfterAdjusting | N
     interval excludes the unadjusted value: otherwise the strata may merely have cost precision.
     Nothing is concluded, whether it is significant overall or not, where rows without a stratum,
     which the adjusted comparison leaves out, change the difference by themselves, where it leaves
-    out more than half of a side, nor where outcomes that one side lacks more often could leave no
-    adjusted difference shown.
+    out more than half of a side, nor where outcomes that one side lacks more often, or rows
+    without a group that have other rates than the others, could change what is shown.
 
     Parameters
     ----------
@@ -126,8 +132,8 @@ def after_adjusting(overall: Estimate, adjusted: Estimate) -> AfterAdjusting | N
         return AfterAdjusting.LEAVES_OUT
     if min(shares_compared(overall, adjusted)) < LEAST_COMMON:
         return AfterAdjusting.NOT_COMPARABLE
-    if adjusted.reason is not None and adjusted.reason.code is ReasonCode.OUTCOMES_MISSING:
-        return AfterAdjusting.LACKS_OUTCOMES
+    if adjusted.reason is not None and adjusted.reason.code in _LACKING:
+        return _LACKING[adjusted.reason.code]
     if not is_significant(overall):
         return None
     neutral, log = overall.definition.neutral, is_ratio(overall.definition)

@@ -456,11 +456,18 @@ class Gap:
     def is_higher(self) -> bool:
         """Return whether the group has the higher rate.
 
-        Where no gap is shown it is by the regression, if that shows a difference.
+        Where no gap is shown it is by the regression, if that shows a difference, else by the
+        strata and levels in which one is shown: it is not higher where it is lower in any.
         """
         for main in self.adjusted[:1]:
             if main.is_shown and not self.is_shown:
                 return main.value > 0
+        levels = [each for by in self.by_column for each in by.levels]
+        places: list[StratumGap | LevelGap] = [*self.strata, *levels]
+        shown = [e for e in places if e.outlying and e.interval and 0 not in e.interval]
+        shown += self.differing_strata
+        if shown and not self.is_shown:
+            return all((each.difference or 0.0) > 0 for each in shown)
         return (self.estimate.value or 0.0) > self.estimate.definition.neutral
 
     @property

@@ -20,11 +20,13 @@ from fairgauge.enums import (
     WhyInconclusive,
 )
 from fairgauge.errors import CubeError, DataError, SpecError
+from fairgauge.reasons import ReasonCode
 from fairgauge.render import render
 from fairgauge.render.brief.decomposition_brief import decomposition_brief
 from fairgauge.render.documents.decomposition_document import decomposition_document
 from fairgauge.render.words.decomposition_sentences import describe_intervals
 from fairgauge.results.gap_decomposition import OtherIntervals
+from fairgauge.results.scopes import POOLED
 from fairgauge.stats.outlying_strata import rate_variances
 
 BERKELEY = {
@@ -1531,6 +1533,92 @@ def test_rows_without_a_group_between_the_others_leave_a_difference_that_remains
     }).with_columns(race=pl.when(pl.col("race") != "").then("race"))  # fmt: skip
     (gap,) = fg.why(rows, strata="branch", **OF_RACE).gaps
     assert gap.verdict is GapVerdict.REMAINS
+
+
+def loan_counts(*cells: tuple[str, str, int, int]) -> pl.DataFrame:
+    """Return counts of approved and denied loans by kind and race, of which "" is not known."""
+    rows = [(*at, ok, n) for *at, yes, no in cells for ok, n in ((1, yes), (0, no))]
+    table = pl.DataFrame(rows, schema=["loan", "race", "ok", "n"], orient="row")
+    return table.with_columns(race=pl.when(pl.col("race") != "").then("race"))
+
+
+ALIKE = [
+    ("FHA", "A", 1060, 820), ("FHA", "B", 1160, 900),
+    ("Conventional", "A", 1110, 290), ("Conventional", "B", 4300, 1140),
+]  # fmt: skip
+BY_LOAN = {**OF_RACE, "count": "n", "strata": "loan"}
+
+
+@pytest.mark.parametrize(
+    ("unknown", "passes"),
+    [
+        ([("FHA", "", 60, 240), ("Conventional", "", 850, 90)], False),
+        ([("FHA", "", 170, 130), ("Conventional", "", 742, 198)], True),
+    ],
+)
+def test_rows_without_a_group_are_compared_with_the_others_within_strata(unknown, passes):
+    """They were denied more often in one stratum, less often in the other: "accounted for"."""
+    table = loan_counts(*ALIKE, *unknown)
+    found = fg.why(table, **BY_LOAN)
+    (gap,) = found.gaps
+    verdict = GapVerdict.ACCOUNTED_FOR if passes else GapVerdict.INCONCLUSIVE
+    assert gap.verdict is verdict
+    assert (gap.reason is WhyInconclusive.MISSING_GROUPS) != passes
+    assert ("complete the groups" in " ".join(map(str, found.brief().steps))) != passes
+    report = fg.audit(table, **BY_LOAN)
+    codes = {each.reason and each.reason.code for each in report.estimates if each.scope == POOLED}
+    assert codes == {None if passes else ReasonCode.GROUPS_MISSING}
+    text = flat(render(report, "text"))
+    assert ("overall or within strata, and could change what is shown" in text) != passes
+    assert ("no difference is shown" in text) == passes
+    branches = pl.DataFrame({"branch": list("abcdefghij")})
+    by_branch = table.join(branches, how="cross").with_columns(n=pl.col("n") // 10)
+    asked = BY_LOAN | {"strata": "branch", "controls": "loan"}
+    (gap,) = fg.why(by_branch, **asked).gaps
+    beside = GapVerdict.ACCOUNTED_FOR if passes else GapVerdict.INCONCLUSIVE
+    assert gap.regression_verdict is beside
+
+
+@pytest.mark.parametrize(
+    ("unknown", "decided"),
+    [
+        ([("FHA", "", 680, 1320)], False),  # fewer than of either side: no mixture of both
+        ([("FHA", "", 600, 500), ("Conventional", "", 790, 210)], True),
+        ([], True),
+    ],
+)
+def test_no_difference_reverses_that_rows_without_a_group_could_undo_within_strata(
+    unknown, decided
+):
+    """All of one side left the sign; the approved ones of one, the others of the other do not."""
+    known = [("FHA", "A", 1120, 880), ("FHA", "B", 520, 480),
+             ("Conventional", "A", 850, 150), ("Conventional", "B", 4650, 1350)]  # fmt: skip
+    table = loan_counts(*known, *unknown)
+    (gap,) = fg.why(table, **BY_LOAN).gaps
+    assert gap.verdict is (GapVerdict.REVERSES if decided else GapVerdict.INCONCLUSIVE)
+    assert (gap.reason is WhyInconclusive.MISSING_GROUPS) != decided
+    report = fg.audit(table, **BY_LOAN)
+    codes = {each.reason and each.reason.code for each in report.estimates if each.scope == POOLED}
+    assert codes == {None if decided else ReasonCode.GROUPS_MISSING}
+    assert ("reverse" in str(report.brief().headline)) == decided
+
+
+@pytest.mark.parametrize(("approved", "passes"), [(1022, False), (1060, True)])
+def test_a_gap_is_not_accounted_for_where_a_stratum_shows_a_difference(approved, passes):
+    """The verdict was "accounted for; statistically significant in FHA", and exit 0."""
+    cells = [("FHA", "A", approved, 1380 - approved), ("FHA", "B", 1555, 445)]
+    cells += [(loan, *of) for loan in ("VA", "Conventional")
+              for of in (("A", 1803, 197), ("B", 9000, 1000))]  # fmt: skip
+    found = fg.why(loan_counts(*cells), **BY_LOAN)
+    (gap,) = found.gaps
+    assert gap.heterogeneity.p_adjusted > 0.05
+    assert gap.verdict is (GapVerdict.ACCOUNTED_FOR if passes else GapVerdict.INCONCLUSIVE)
+    assert (gap.reason is WhyInconclusive.IN_A_STRATUM) != passes
+    page = flat(render(found, "text"))
+    assert ("STATISTICALLY SIGNIFICANT IN: loan FHA" in page) != passes
+    assert ("but in loan FHA a difference in that direction is" in page) != passes
+    assert ("read cases of loan FHA" in page) != passes
+    assert ("ask whether loan should count" in page) == passes
 
 
 @pytest.mark.parametrize(

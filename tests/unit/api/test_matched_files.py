@@ -171,6 +171,24 @@ def test_the_order_of_rows_changes_nothing():
     assert listed(data, seed=1)[1] != listed(data)[1]
 
 
+def test_files_are_of_the_side_that_is_worse_off_in_the_stratum_that_is_named():
+    """No gap was shown, "read cases of branch B07", and none of its 60 denied people was listed."""
+    cells = [(f"B{i:02}", "White", 160, 40) for i in range(1, 13)]
+    cells += [(f"B{i:02}", "Black", 69 - i % 2, 11 + i % 2) for i in range(1, 13) if i != 7]
+    rows = [(branch, race, ok) for branch, race, *counts in [*cells, ("B07", "Black", 20, 60)]
+            for ok, n in zip(("yes", "no"), counts, strict=True) for _ in range(n)]  # fmt: skip
+    data = pl.DataFrame(rows, schema=["branch", "race", "approved"], orient="row")
+    found, files = listed(data.with_row_index("id"), strata="branch")
+    (gap,) = found.gaps
+    assert not gap.is_shown
+    assert gap.estimate.value > 0
+    assert "read cases of branch B07 first" in " ".join(map(str, found.brief().steps))
+    first = [(row["refused_group"], row["branch"]) for row in files[:61]]
+    assert first[:60] == [("Black", "B07")] * 60
+    assert first[60][1] != "B07"
+    assert (gap.review[0].refused_group, gap.review[0].refused) == ("Black", 60)
+
+
 def test_files_are_of_rows_with_a_decision():
     data = applications()
     with pytest.raises(SpecError, match=r", not accuracy\.difference"):

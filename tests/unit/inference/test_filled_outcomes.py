@@ -6,7 +6,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.catalogue.catalogue import rate as find_rate
-from fairgauge.inference.filled_outcomes import filled_both_ways
+from fairgauge.inference.filled_outcomes import filled_both_ways, placed_both_ways
 from fairgauge.resolve.resolution import resolve
 
 
@@ -56,6 +56,32 @@ def test_counts_that_are_filled_in_are_those_of_a_table_that_is(name, column, en
             sums = (
                 np.bincount(of.cluster, of.counts["n"] * (1 + of.prediction + 3 * of.label))
                 for of in (made.clusters, expected.clusters)
+            )
+            np.testing.assert_allclose(*map(np.sort, sums))
+
+
+@pytest.mark.parametrize("more", [{}, {"weight": "w"}, {"cluster": "c"}])
+@pytest.mark.parametrize("apart", [False, True])
+def test_counts_in_which_groups_are_placed_are_those_of_a_table_that_has_them(more, apart):
+    data = rows()
+
+    def counted(group):
+        placed = pl.when("lacking").then(group).otherwise("g")
+        cube = fg.count(data.with_columns(g=placed), **OF_DECISIONS, **more)
+        return resolve(cube, cube.asked)
+
+    known = counted(pl.lit(None))
+    of = find_rate("selection_rate")
+    found = placed_both_ways(known.features[0], known.outcomes[0], of, (0, 1), apart=apart)
+    for made, groups in zip(found, ("ba", "ab"), strict=True):
+        selected, others = map(pl.lit, groups if apart else groups[0] * 2)
+        expected = counted(pl.when(pl.col("d") == 1).then(selected).otherwise(others)).features[0]
+        for measure, counts in expected.counts.items():
+            np.testing.assert_allclose(made.counts[measure], counts, atol=1e-9)
+        if "cluster" in more:
+            sums = (
+                np.bincount(each.cluster, each.counts["n"] * (1 + each.group + 3 * each.prediction))
+                for each in (made.clusters, expected.clusters)
             )
             np.testing.assert_allclose(*map(np.sort, sums))
 

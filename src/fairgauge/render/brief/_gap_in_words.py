@@ -123,7 +123,8 @@ class GapInWords:
         """Return who has it less often, and what becomes of that within strata."""
         within = within_words(self.gap)
         text, reason = self.compared(), self.gap.reason
-        none = f"no difference is shown{' on average' * bool(differs_in(self.gap))}"
+        average = reason is WhyInconclusive.IN_A_STRATUM or bool(differs_in(self.gap))
+        none = f"no difference is shown{' on average' * average}"
         becomes = {
             GapVerdict.REMAINS: f", also {within}{' on average' if self.gap.varies else ''}",
             GapVerdict.REVERSES: f", but the reverse holds {within}",
@@ -137,6 +138,8 @@ class GapInWords:
             return text if named else f"{text}; {within} the difference varies"
         if reason is WhyInconclusive.OFFSET:
             return f"{text}, but {within} there is one"
+        if reason is WhyInconclusive.IN_A_STRATUM:
+            return f"{text}, but {within} {none}"
         if reason is WhyInconclusive.ONE_SIDED:
             alone = f"{each_of(self.gap, several=True)} with nobody of the other side"
             return f"{text}; {within} {none}, but most of the gap lies in {alone}"

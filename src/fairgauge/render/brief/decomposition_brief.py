@@ -51,6 +51,7 @@ from fairgauge.results.gap_decomposition import Decomposition, Gap, LevelGap, St
 
 _MOST_GAPS, _MOST_NAMED = 2, 4
 _MOST_PLACES = 3
+_VARIES = (WhyInconclusive.VARIES, WhyInconclusive.MAY_VARY, WhyInconclusive.IN_A_STRATUM)
 _OF_FIRST = ("parts", "detectable")
 """What is stated of the gravest gap alone: other averages, and what would have been shown."""
 
@@ -151,7 +152,7 @@ def _headline(ordered: Sequence[tuple[int, Gap]], words: Vocabulary) -> Sentence
     else:
         text = capitalised(f"{group}, {metric}: {verdict_words(gap)}")
     if named := differs_in(gap):
-        one = "a difference " * (not _varies(gap))
+        one = "a difference " * (gap.reason is not WhyInconclusive.VARIES)
         text += f", and {one}is statistically significant in {named}"
     text += describe_not_compared(gap) + with_controls(gap, all_called(gap.controls))
     sources = [f"gaps[{at}].verdict", f"gaps[{at}].reason", f"gaps[{at}].support"]
@@ -337,8 +338,7 @@ def _quoted_verdict(gap: Gap) -> GapVerdict:
 
 def _varies(gap: Gap) -> bool:
     """Return whether strata may be named because differences vary; of years none is."""
-    varies = gap.reason in (WhyInconclusive.VARIES, WhyInconclusive.MAY_VARY)
-    return varies and not years_of(gap)
+    return gap.reason in _VARIES and not years_of(gap)
 
 
 def _worse_elsewhere(gap: Gap, words: Vocabulary) -> list[str]:

@@ -91,13 +91,16 @@ _REASONS = {
     WhyInconclusive.MAY_VARY: (
         "the difference varies over {strata} by itself, but not once all gaps are tested together"
     ),
+    WhyInconclusive.IN_A_STRATUM: "no difference is shown on average, but one in a stratum",
     WhyInconclusive.NOT_TESTED: "whether the difference varies over {strata} cannot be tested",
     WhyInconclusive.OFFSET: "no gap over all {strata}, but a difference within",
     WhyInconclusive.MISSING_STRATA: (
         "rows without {columns} are excluded, and have other rates than the others"
     ),
     WhyInconclusive.MISSING_OUTCOMES: "outcomes are missing more often on one side",
-    WhyInconclusive.MISSING_GROUPS: "rows without a group have other rates than the others",
+    WhyInconclusive.MISSING_GROUPS: (
+        "rows without a group have other rates than the others, overall or within {strata}"
+    ),
     WhyInconclusive.NOT_COUNTED: "many rows are in no number",
     WhyInconclusive.UNCLEAR_VALUES: "it is unclear what many values mean",
     WhyInconclusive.STRATA_DECIDE: "{strata} determine the outcome almost wholly",
@@ -253,7 +256,10 @@ def _untested(gap: Gap) -> str:
     )
 
 
-_DIFFERS = (WhyInconclusive.VARIES, WhyInconclusive.MAY_VARY, WhyInconclusive.ONE_SIDED)
+_DIFFERS = (
+    WhyInconclusive.VARIES, WhyInconclusive.MAY_VARY, WhyInconclusive.IN_A_STRATUM,
+    WhyInconclusive.ONE_SIDED,
+)  # fmt: skip
 """Where single strata may differ although no difference is shown to remain on average."""
 OF_SUPPORT = (WhyInconclusive.NOT_COMPARABLE, WhyInconclusive.ONE_SIDED)
 """Why a gap is inconclusive where strata of one side alone hold too much of it."""
@@ -760,11 +766,8 @@ def _why_inconclusive(gap: Gap, ends: str) -> str:
             "more than half of one side is in strata that the other does not have, so that the "
             "sides are not comparable."
         )
-    if gap.reason is WhyInconclusive.ONE_SIDED:
-        return (
-            f"{_none_remains(gap, ends)}, but most of the gap lies in "
-            f"{each_of(gap, several=True)} with nobody of the other side."
-        )
+    if gap.reason in (WhyInconclusive.ONE_SIDED, WhyInconclusive.IN_A_STRATUM):
+        return f"{_none_remains(gap, ends)}, but {_but(gap)}."
     if gap.reason is WhyInconclusive.TOO_FEW:
         return "the data are insufficient."
     if gap.reason is WhyInconclusive.NOT_TESTED:
@@ -777,7 +780,7 @@ def _why_inconclusive(gap: Gap, ends: str) -> str:
     if gap.reason in MISSING_ROWS:
         turned = ", and could change what the other rows show"
         turned *= gap.reason is not WhyInconclusive.UNCLEAR_VALUES
-        return f"{_REASONS[gap.reason]}{turned}{ends}."
+        return f"{_REASONS[gap.reason].format(strata=strata_words(gap))}{turned}{ends}."
     if gap.reason is WhyInconclusive.STRATA_DECIDE:
         return (
             f"the values of {_columns(gap)} determine the outcome almost wholly, so that little "
@@ -799,6 +802,14 @@ def _why_inconclusive(gap: Gap, ends: str) -> str:
     return f"a confidence interval includes both no difference and the whole gap{ends}."
 
 
+def _but(gap: Gap) -> str:
+    """Return where a gap lies, or a difference is shown, although none is on average."""
+    if gap.reason is WhyInconclusive.ONE_SIDED:
+        return f"most of the gap lies in {each_of(gap, several=True)} with nobody of the other side"
+    where = differs_in(gap) or f"some {each_of(gap)} by the tests of this gap alone"
+    return f"in {where} a difference in that direction is statistically significant"
+
+
 def _confounding(gap: Gap, columns: Sequence[str], rows: str = "rows ") -> str:
     """Return that rows are unlike those with a value, and how the gap changes if it does."""
     unlike = (
@@ -818,7 +829,8 @@ def _confounding(gap: Gap, columns: Sequence[str], rows: str = "rows ") -> str:
 def _none_remains(gap: Gap, ends: str) -> str:
     tolerated = f", below the margin of {_margin(gap)}" if gap.margin else ""
     at_most = f" ({_at_most(gap)}{tolerated})" if ends else ""
-    average = "on average " * (gap.reason is not WhyInconclusive.VARIES and bool(differs_in(gap)))
+    named = gap.reason is not WhyInconclusive.VARIES and bool(differs_in(gap))
+    average = "on average " * (named or gap.reason is WhyInconclusive.IN_A_STRATUM)
     return (
         f"{average}no statistically significant difference in the direction of the gap remains"
         f"{at_most}{ends}"

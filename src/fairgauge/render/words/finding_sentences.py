@@ -238,6 +238,12 @@ def adjusted_sentence(overall: Estimate, adjusted: Estimate, column: str = "the 
             f"Adjusted for {column}: {result}. Outcomes are missing more often on one side, and "
             "could leave no difference shown, so that nothing is concluded from it."
         )
+    if change is AfterAdjusting.LACKS_GROUPS:
+        return (
+            f"Adjusted for {column}: {result}. Rows without a group have other rates than the "
+            "others, overall or within strata, and could change what is shown, so that nothing is "
+            "concluded from it."
+        )
     if change is AfterAdjusting.REVERSES:
         return (
             f"After adjusting for {column} the difference reverses (Simpson's paradox): {result}."

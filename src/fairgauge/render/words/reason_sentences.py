@@ -32,6 +32,8 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.FEW_COMPARED: "more than half of one side is in no stratum that both sides have",
     ReasonCode.OUTCOMES_MISSING: "outcomes are missing more often on one side, and could leave no "
     "difference shown",
+    ReasonCode.GROUPS_MISSING: "rows without a group have other rates than the others, overall or "
+    "within strata, and could change what is shown",
     ReasonCode.STRATA_DECIDE: "the strata determine the {of} almost wholly, so that little is "
     "left to compare within them",
     ReasonCode.NONE_AT_TOP: "no row of either side is among the top",
