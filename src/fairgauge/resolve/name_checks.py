@@ -250,8 +250,9 @@ def _unseen_values(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
         recoding = spec.recoding(column)
         left_over = [name for name in known if recoding and name not in recoding.names]
         spelt_otherwise = recoding and recoding.category_of.get(value) in known
-        if closest(value, left_over) or not spelt_otherwise:
-            yield unmatched(f"recode.{column}", value, known)
+        misspelt = closest(value, left_over) is not None
+        if misspelt or not spelt_otherwise:
+            yield unmatched(f"recode.{column}", value, left_over if misspelt else known)
 
 
 def _recodings(
