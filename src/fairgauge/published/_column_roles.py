@@ -32,12 +32,13 @@ from fairgauge.published.printed_numbers import (
 )
 from fairgauge.published.published_table import ColumnRole, PublishedRow, PublishedTable, RowKind
 from fairgauge.published.table_arithmetic import differing_cells
-from fairgauge.question.category_words import is_total, is_unknown
+from fairgauge.question.category_words import is_total, is_undecided, is_unknown
 from fairgauge.results.check import means_unweighted
 
 _COUNTS_AND_RATE = (ColumnRole.N, ColumnRole.SELECTED, ColumnRole.RATE)
 _OF_DENIALS = (ColumnRole.NOT_SELECTED, ColumnRole.DENIAL_RATE)
 _NUMBERS = (*_COUNTS_AND_RATE, ColumnRole.RATIO, *_OF_DENIALS)
+_PLUS = " + "
 _SHARES = (ColumnRole.RATE, ColumnRole.DENIAL_RATE)
 _FOUND_BY_ARITHMETIC = (*_COUNTS_AND_RATE, ColumnRole.RATIO)
 _FEWEST_PARTS, _FEWEST_ROWS, _FEWEST_NUMBERS, _TWO = 2, 2, 2, 2
@@ -77,20 +78,21 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
     category = [i for i, role in found.items() if role is ColumnRole.CATEGORY]
     grid = _without_marks(grid, category)
     numbers = {role: i for i, role in found.items() if role in _NUMBERS}
-    rows, lost = _rows(grid, category, numbers)
+    unread = [i for i in range(len(grid.header)) if i not in found and is_numeric(grid, i)]
+    undecided = any(is_undecided(grid.header[i]) for i in unread)  # such as those who withdrew
+    rows, lost = _rows(grid, category, numbers, whole=not undecided)
     if not rows:
         raise DataError(f"{_called(grid)} has no row with a number")
     _check_possible(grid, found, rows)
     _check_headers_above(grid)
     dimensions = tuple(grid.header[i] or "category" for i in category)
-    unread = (i for i in range(len(grid.header)) if i not in found and is_numeric(grid, i))
     rows = (*rows, *_noted_row(grid, rows, len(dimensions)))
     known = any(row.kind is RowKind.UNKNOWN and row.n is not None for row in rows)
     open_notes = () if known else tuple(note for note in grid.notes if note.has_number)
     return PublishedTable(
         name=grid.name or " × ".join(dimensions),
         dimensions=dimensions,
-        columns={role: grid.header[i] for role, i in numbers.items()},
+        columns=_headers(grid, numbers, rows),
         rows=rows,
         ignored=(*grid.apart, *(grid.header[i] for i in unread)),
         noted_unknown=grid.noted_unknown,
@@ -152,8 +154,13 @@ def _rows(
     grid: Grid,
     category: Sequence[int],
     columns: Mapping[ColumnRole, int],
+    *,
+    whole: bool,
 ) -> tuple[tuple[PublishedRow, ...], list[str]]:
-    """Return the rows of categories, and those with numbers that are not read."""
+    """Return the rows of categories, and those with numbers that are not read.
+
+    ``whole`` is whether nobody is undecided, so that who is not refused is selected.
+    """
     numbered = _numbers(grid, columns)
     rows, lost = [], []
     above = [""] * len(category)
@@ -183,10 +190,41 @@ def _rows(
             and means_unweighted(grid.header[columns[ColumnRole.N]]),
             **numbers,
         )
-        rows.append(_with_counts(row, columns))
+        rows.append(_with_counts(row, columns, whole=whole))
         lost += [f"{place}, {quote(text)}" for _, text in texts if has_number(text)]
-    answered = list(_with_answers(rows, own=grid.own is not None))
+    answered = list(_with_answers(_of_decided(rows), own=grid.own is not None))
     return tuple(_with_margins(answered)), lost
+
+
+def _headers(
+    grid: Grid, columns: Mapping[ColumnRole, int], rows: Sequence[PublishedRow]
+) -> dict[ColumnRole, str]:
+    """Return the headers of the columns of numbers; of people who were decided, of both parts."""
+    found = {role: grid.header[i] for role, i in columns.items()}
+    if ColumnRole.N in found and any(row.n and _PLUS in row.n.text for row in rows):
+        parts = (found[role] for role in (ColumnRole.SELECTED, ColumnRole.NOT_SELECTED))
+        found[ColumnRole.N] = _PLUS.join(parts)
+    return found
+
+
+def _of_decided(rows: list[PublishedRow]) -> list[PublishedRow]:
+    """Return rows of the people who were decided, where the printed rates are of these.
+
+    Withdrawn and incomplete applications have no decision, and are among those who applied.
+    """
+    held = [(row, row.selected, row.not_selected, row.n) for row in rows if row.n]
+    found, of_all, of_decided = [], [], []
+    for row, selected, denied, n in held:
+        if n is None or selected is None or denied is None or not n.exact:
+            return rows
+        text, decided = _PLUS.join((selected.text, denied.text)), selected.exact + denied.exact
+        found.append(replace(row, n=replace(n, text=text, exact=decided)))
+        for printed, part in ((row.rate, selected), (row.denial_rate, denied)):
+            if printed is not None and decided:
+                of_all.append(printed.agrees(part.exact / n.exact))
+                of_decided.append(printed.agrees(part.exact / decided))
+    whole = len(held) == len(rows)
+    return found if whole and of_decided and all(of_decided) and not all(of_all) else rows
 
 
 def _in_place_of_numbers(grid: Grid, cells: Sequence[str], columns: Iterable[int]) -> bool:
@@ -496,16 +534,19 @@ def _numbers(
     return found
 
 
-def _with_counts(row: PublishedRow, columns: Collection[ColumnRole]) -> PublishedRow:
+def _with_counts(
+    row: PublishedRow, columns: Collection[ColumnRole], *, whole: bool
+) -> PublishedRow:
     """Return a row with the number, or the rate, that follows from the others it has."""
     n, selected, denied = row.n, row.selected, row.not_selected
     if ColumnRole.N not in columns and selected and denied:
         together = selected.exact + denied.exact
         n = replace(selected, text=f"{selected.text} + {denied.text}", exact=together)
-    if ColumnRole.SELECTED not in columns and n and denied:
+    if whole and ColumnRole.SELECTED not in columns and n and denied:
         selected = replace(n, text=f"{n.text} - {denied.text}", exact=n.exact - denied.exact)
     rate = row.rate
-    if ColumnRole.RATE not in columns and row.denial_rate and (selected is None or n is None):
+    unrated = ColumnRole.RATE not in columns and (selected is None or n is None)
+    if whole and unrated and row.denial_rate:
         of = row.denial_rate  # which may be cut off instead of rounded
         rate = replace(of, text=f"1 - {of.text}", exact=1 - of.exact, unit=2 * of.unit)
     return replace(row, n=n, selected=selected, rate=rate)

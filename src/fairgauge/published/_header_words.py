@@ -31,6 +31,7 @@ _ROLES: tuple[tuple[ColumnRole, re.Pattern[str]], ...] = (
         re.compile(
             r"selected|select(ions?)?\b|hire[ds]?\b|pass(ed|es)?\b|advanced?|approv|offer|accepted"
             r"|admitted|promoted|above|favou?rable|successes|positive|invited"
+            r"|\boriginat(ed|ions?)\b|\bloans? (made|originated)\b|\b(funded|granted)\b"
         ),
     ),
     (

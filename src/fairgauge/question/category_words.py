@@ -200,7 +200,9 @@ _DECLINED_OFFER = re.compile(
     r"|\boffer (was |has )?(declined|rejected|refused|expired)\b"
 )
 """What candidates do with an offer: they were selected."""
-_WITHDREW = re.compile(r"\bcandidate declined\b|\bdeclined by (the )?(candidate|applicant)\b")
+_WITHDREW = re.compile(
+    r"\b(candidate|applicant|self)[ -]declined\b|\bdeclined by (the )?(candidate|applicant)\b"
+)
 
 
 def is_undecided(value: Value) -> bool:
@@ -208,7 +210,7 @@ def is_undecided(value: Value) -> bool:
 
     >>> is_undecided("Pending"), is_undecided("Rejected: incomplete file")
     (True, False)
-    >>> is_undecided("Candidate declined"), is_undecided("Candidate declined offer")
+    >>> is_undecided("Applicant declined"), is_undecided("Candidate declined offer")
     (True, False)
     """
     if not isinstance(value, str):

@@ -263,14 +263,18 @@ def _recodings(
         if axis.bins or axis.role is Role.CLUSTER:
             continue
         if recoding := spec.recoding(axis.column):
-            yield from _left_over(recoding, levels_with_rows(cube, axis, to_nearest))
+            counted = not (spec.of_people and axis in cube.plan.outcomes)  # one value of a person
+            levels = levels_with_rows(cube, axis, to_nearest)
+            yield from _left_over(recoding, levels, counted=counted)
         if axis in groups and not spec.feature(axis.column).values:
             texts = {name_of(level): rows for level, rows in groups[axis]}
             if suggested := suggested_names(texts):
                 yield _recoding(axis.column, suggested, texts, spec, unclear_letters(texts))
 
 
-def _left_over(recoding: Recoding, levels: Sequence[tuple[Value, int]]) -> Iterator[Diagnostic]:
+def _left_over(
+    recoding: Recoding, levels: Sequence[tuple[Value, int]], *, counted: bool
+) -> Iterator[Diagnostic]:
     """Note the values that a recoding leaves; warn of those spelt nearly as what it recodes."""
     left = {name_of(v): rows for v, rows in levels if name_of(v) not in recoding.names}
     mapped = {reading(name) for name in recoding.category_of if name.strip()}
@@ -281,7 +285,7 @@ def _left_over(recoding: Recoding, levels: Sequence[tuple[Value, int]]) -> Itera
             DiagnosticCode.NOT_RECODED,
             recoding.column,
             values=alike or tuple(left),
-            rows=tuple(left[name] for name in alike or left),
+            rows=tuple(left[name] for name in alike or left) if counted else (),
             alike=bool(alike),
         )
 

@@ -399,3 +399,46 @@ def test_ratios_of_two_bases_are_named():
         "some impact ratios are of the counts and others of the printed rates: 0.702 of 'C' "
         "follows from the counts alone, 0.820 of 'B' from the printed rates alone"
     )
+
+
+LOANS = "Race,Applications,{},Denied,Withdrawn\nWhite,1000,800,100,100\nBlack,1000,450,100,450\n"
+
+
+@pytest.mark.parametrize("header", ["Approved", "Originated", "Loans made", "Granted", "Funded"])
+def test_loans_that_are_made_are_selected_under_every_name(header):
+    """All that was not denied was approved, withdrawn applications too: PASS of 0.56."""
+    check = fg.check(LOANS.format(header), reference="White", rules="selection_rate.ratio >= 0.8")
+    assert [group.selected for group in check.tables[0].groups] == [800, 450]
+    assert check.verdict == "fail"
+
+
+@pytest.mark.parametrize("rate", ["", ",Denial rate"])
+def test_applications_without_a_decision_are_not_approved(rate):
+    text = f"Race,Applications,Denied,Withdrawn{rate}\n"
+    for race, withdrawn in (("White", 100), ("Black", 450)):
+        text += f"{race},1000,100,{withdrawn}{',10.0%' if rate else ''}\n"
+    check = fg.check(text, rules="selection_rate.ratio >= 0.8")
+    assert check.verdict == "inconclusive"
+    assert [group.rate for group in check.tables[0].groups] == [None, None]
+    every = fg.check(text.replace("Withdrawn", "Median age"), rules="selection_rate.ratio >= 0.8")
+    assert every.verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"Denial rate": ("11.1%", "18.2%")},
+        {"Approval rate": ("88.9%", "81.8%"), "AIR": ("1.00", "0.92")},
+    ],
+)
+def test_rates_of_those_that_were_decided_are_no_error(columns):
+    lines = [",".join(["Race,Applications,Approved,Denied", *columns])]
+    for i, row in enumerate(("White,1000,800,100", "Black,1000,450,100")):
+        lines.append(",".join([row, *(each[i] for each in columns.values())]))
+    check = fg.check("\n".join(lines), reference="White")
+    (table,) = check.tables
+    assert not table.errors
+    assert [group.n for group in table.groups] == [900, 550]
+    assert table.columns["n"] == "Approved + Denied"
+    wrong = fg.check("\n".join(lines).replace("88.9%", "87.9%").replace("11.1%", "12.1%"))
+    assert wrong.tables[0].errors

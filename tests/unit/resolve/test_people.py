@@ -502,3 +502,16 @@ def test_a_person_of_one_undated_decision_has_it():
     assert cube.conflicts == ()
     same = pl.DataFrame({**ROWS, "day": [None, None, 3, None]})
     assert fg.count(same, **ASKED, per_person="last", order="day").conflicts == (("day", 1),)
+
+
+def test_values_that_are_not_recoded_have_no_number_where_people_have_several():
+    """'Not Selected' of 0 people was stated, where 40 had it: one value of a person is kept."""
+    rows = [(i, "FM"[i % 2], "Hired" if i < 60 else "Rejected") for i in range(100)]
+    rows += [(i, "FM"[i % 2], "Interview" if i < 40 else "Not Selected") for i in range(100)]
+    frame = pl.DataFrame(rows, schema=["id", "sex", "stage"], orient="row")
+    asked = {"prediction": "stage", "positive": ["Interview", "Hired"], "sensitive": "sex"}
+    report = fg.audit(
+        frame, **asked, person="id", recode={"stage": {"Interview": ["Interview"]}}
+    )  # fmt: skip
+    (said,) = [each.message for each in report.diagnostics if each.code == "not_recoded"]
+    assert said.startswith("'Hired', 'Not Selected' and 'Rejected' are in no category: they are")

@@ -795,10 +795,8 @@ def _labels_later(d: Diagnostic) -> str:
 
 
 def _not_recoded(d: Diagnostic) -> str:
-    values = [
-        f"{quote(value)} ({_numbered(d, rows)})"
-        for value, rows in zip(d["values"], d["rows"], strict=True)
-    ]
+    sizes = [f" ({_numbered(d, rows)})" for rows in d["rows"]] or [""] * len(d["values"])
+    values = [f"{quote(value)}{size}" for value, size in zip(d["values"], sizes, strict=True)]
     are = plural(len(values), "is in no category: it is", "are in no category: they are")
     text = f"{numbers.listing(values)} {are} counted without being recoded"
     if not d.get("alike"):

@@ -23,6 +23,7 @@ from fairgauge.question.conditions import read_conditions
 from fairgauge.question.features import strata_columns, strata_named
 from fairgauge.question.options import BY_NAME
 from fairgauge.question.presets import preset, preset_names
+from fairgauge.reasons import FEWEST_ROWS
 from fairgauge.render.words.display_names import all_called, called, printable
 from fairgauge.render.words.metric_words import compared_rate
 from fairgauge.render.words.numbers import count, listing, numbered, plural
@@ -337,6 +338,8 @@ def _compared_with(spec: Mapping[str, Any]) -> str:
     words = reference_words(asked)
     if asked not in (ReferenceRule.BEST, ReferenceRule.LARGEST):
         return words
+    if asked == ReferenceRule.BEST and spec.get("min_n") is None:
+        spec = {**spec, "min_n": FEWEST_ROWS}
     least = of_least_size(spec)
     return f"{words} among groups{least}" if least else words
 

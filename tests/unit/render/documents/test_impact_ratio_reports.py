@@ -75,9 +75,8 @@ def test_ratios_and_differences_have_the_same_findings():
 
 
 def test_the_reference_is_the_best_of_the_groups_that_are_large_enough():
-    assert (
-        "the group with the most favourable rate among groups of at least 2% of the rows" in shown()
-    )
+    best = "the group with the most favourable rate among groups of at least"
+    assert f"{best} 20 rows and 2% of the rows" in shown()
     few = fg.audit(
         applicants(), prediction="hired", positive=1, sensitive="race", reference="best", min_n=60
     )
