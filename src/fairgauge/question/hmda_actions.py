@@ -1,4 +1,4 @@
-"""What became of applications in HMDA data: the codes of ``action_taken``, or their names."""
+"""Codes of HMDA data: what became of applications (``action_taken``), and who has no group."""
 
 from __future__ import annotations
 
@@ -27,6 +27,21 @@ CODES = {
 }
 """The codes, and the names that public files have in their place."""
 _NAMES = {code: re.compile(name, re.IGNORECASE) for code, name in CODES.items()}
+
+
+_OF_GROUPS = re.compile(r"applicant[ _-](race|ethnicity|sex)\b|applicant_(race|ethnicity)_\d")
+_NO_GROUP = {"race": ("6", "7", "8"), "ethnicity": ("3", "4", "5"), "sex": ("3", "4", "5")}
+"""Not provided, not applicable, and no co-applicant."""
+
+
+def no_groups(column: str) -> tuple[str, ...]:
+    """Return the codes of a column of race, ethnicity or sex that state none.
+
+    >>> no_groups("applicant_race_1"), no_groups("co-applicant_sex"), no_groups("race")
+    (('6', '7', '8'), ('3', '4', '5'), ())
+    """
+    found = _OF_GROUPS.search(column.casefold())
+    return () if found is None else _NO_GROUP[found[1] or found[2]]
 
 
 def action_code(name: str) -> str:

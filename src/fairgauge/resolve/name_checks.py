@@ -19,6 +19,7 @@ from fairgauge.question.category_words import (
     missing_words,
 )
 from fairgauge.question.conditions import Range, RowCondition
+from fairgauge.question.hmda_actions import no_groups
 from fairgauge.question.recoding import UNKNOWN, Recoding
 from fairgauge.question.specification import Spec
 from fairgauge.resolve.group_counts import unknown_levels
@@ -132,6 +133,8 @@ def _missing_markers(
         missing = missing_words(cube.levels[axis])
         if not spec.feature(axis.column).values:
             missing += codes_of_missing(cube.levels[axis])
+            none = no_groups(axis.column)
+            missing += [level for level in cube.levels[axis] if name_of(level) in none]
         for level, rows in levels:
             if level in missing and level not in stated:
                 yield Diagnostic.warning(

@@ -1816,3 +1816,27 @@ def test_denials_of_hmda_stated_as_favourable_are_warned_of(positive, warned):
     code = DiagnosticCode.UNFAVOURABLE_POSITIVE
     found = [each for each in report.diagnostics if each.code is code]
     assert [each["others"] for each in found] == [("1", "2")] * warned
+
+
+@pytest.mark.parametrize(
+    ("column", "codes"),
+    [("applicant_race_1", "6 7"), ("Co-Applicant_Sex", "3 5"), ("applicant_ethnicity_1", "3 4")],
+)
+def test_codes_of_hmda_that_state_no_group_are_none(column, codes):
+    """Who did not provide a race was a race: PASS, and "of unknown category: no rows"."""
+    known = ["1", "2"]
+    rows = [(group, int(i % 2)) for group in (*known, *codes.split()) for i in range(400)]
+    frame = pl.DataFrame(rows, schema=[column, "y"], orient="row")
+    report = fg.audit(
+        frame, prediction="y", positive=1, sensitive=column, reference={column: "1"},
+        rules=["selection_rate.ratio >= 0.8"],
+    )  # fmt: skip
+    found = [each["value"] for each in report.diagnostics if each.code == "missing_marker"]
+    assert found == codes.split()
+    assert report.verdict == "inconclusive"
+    stated = fg.audit(
+        frame, prediction="y", positive=1, sensitive=column, reference={column: "1"},
+        unknown=codes.split(),
+    )  # fmt: skip
+    assert {each.group for each in stated.groups if each.group} >= set(known)
+    assert not [each for each in stated.diagnostics if each.code == "missing_marker"]
