@@ -230,10 +230,12 @@ def lending(**more):
 
 @pytest.mark.parametrize("format_", ["text", "html", "markdown"])
 def test_everything_adjusted_for_segments_stands_in_the_tables_to_publish(format_):
-    report = lending(strata="office")
+    report = lending(strata="office", where="sex != Unknown")
     pooled = {e.metric: e for e in report.estimates if str(e.scope.kind) == "pooled"}
     options = {} if format_ == "html" else {"full": True}
     text = " ".join(render(report, format_, **options).split())
+    unknown = " ".join(render(lending(strata="office"), format_, **options).split())
+    assert "(rows without a group have other rates than the others, overall or within" in unknown
     for name in ("selection_rate.ratio", "selection_odds.ratio"):
         each = pooled[name]
         assert f"{each.value:.3f}" in text
